@@ -331,3 +331,15 @@ def test_what_a_document_says_stays_data_in_the_search(site: Path):
     index = json.loads(script.removeprefix("globalThis.prosaIndex = ").removesuffix(";\n"))
     assert index == json.loads((out / "mdh" / "search.json").read_text(encoding="utf-8"))
     assert "<img src=x" not in (out / "mdh" / "search.html").read_text(encoding="utf-8")
+
+
+def test_ha7_what_was_built_conforms_with_a_readme_that_is_there_twice(site: Path, capsys: pytest.CaptureFixture[str]):
+    """HA1, HA7, HA20. The index of a site of files names files, and a README lies beside the index that it is."""
+    (site / "rules" / "README.md").write_text("# Rules\n\nSee [storm](storm.md) and [hours](../hours.md).\n")
+    out = built(site)
+    assert {"rules/README.md", "rules/index.md"} <= names(out)
+    capsys.readouterr()
+    assert main(["probe", str(out)]) == 0
+    told = capsys.readouterr().out
+    assert "passed: no two nodes share an id" in told
+    assert "passed: indexes, where there are any, say what the nodes say" in told

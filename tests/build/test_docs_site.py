@@ -29,7 +29,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         folder = tmp_path_factory.mktemp("docs")
         patch.setenv("PROSA_CACHE_DIR", str(folder / "cache"))
         patch.setenv("PROSA_CONFIG_DIR", str(folder / "config"))
-        assert main(["build", str(ROOT / "docs"), str(folder / "out"), "--base-url", "https://docs.example/x"]) == 0
+        assert main(["build", str(ROOT / "docs"), str(folder / "out"), "--base-url", "https://docs.example"]) == 0
         yield folder / "out"
 
 
@@ -90,12 +90,18 @@ def test_a_page_tells_other_sites_what_it_is(pages: dict[str, str], site: Path):
     told = {each.get("property"): each.get("content") for each in page.elements if each.get("property")}
     assert told["og:title"] == "undeclared-name"
     assert told["og:site_name"] == "Prosa"
-    assert told["og:url"] == "https://docs.example/x/reference/rules/undeclared-name.html"
+    assert told["og:url"] == "https://docs.example/reference/rules/undeclared-name.html"
     assert told["og:description"].startswith("ML021 · error")
-    assert "https://docs.example/x/reference/rules/undeclared-name.html" in (site / "sitemap.xml").read_text()
+    assert "https://docs.example/reference/rules/undeclared-name.html" in (site / "sitemap.xml").read_text()
 
 
 def test_a_page_that_is_not_there_offers_search_and_all_pages(pages: dict[str, str]):
     missing = tree(pages["404.html"])
-    assert [each.get("action") for each in missing.elements if each.get("role") == "search"] == ["/x/mdh/search.html"]
-    assert any(each.get("href") == "/x/reference/rules/index.html" for each in missing.elements)
+    assert [each.get("action") for each in missing.elements if each.get("role") == "search"] == ["/mdh/search.html"]
+    assert any(each.get("href") == "/reference/rules/index.html" for each in missing.elements)
+
+
+def test_the_site_conforms(site: Path, capsys: pytest.CaptureFixture[str]):
+    """H21. `prosa probe` finds nothing: every link of the documentation leads to one of its own pages."""
+    status = main(["probe", str(site), "--strict"])
+    assert status == 0, capsys.readouterr().out

@@ -12,6 +12,7 @@ from prosa.dialects.fields import shown
 from prosa.dialects.mdh.facts import action_value
 from prosa.dialects.mdh.fields import METHODS, action_url_form
 from prosa.dialects.mdh.model import ActionModel, Text
+from prosa.dialects.mdh.url import is_readme
 from prosa.site.contract import read_contract
 from prosa.site.probe.evidence import Evidence, Mark, NodeSeen
 from prosa.site.probe.finding import Outcome, judged
@@ -58,10 +59,17 @@ def unique_ids(evidence: Evidence) -> Outcome:
     wrong = []
     for node in evidence.nodes:
         earlier = first.setdefault(node.id, node) if node.id else node
-        if earlier is not node and node.model.id:
+        if earlier is not node and node.model.id and not _is_copy(node, earlier):
             message = f"the id `{shown(node.id)}` is also that of {earlier.at}"
             wrong.append(node.mark(node.model.id.span.start, message))
     return judged(wrong, len(first), "id", "ids")
+
+
+def _is_copy(node: NodeSeen, other: NodeSeen) -> bool:
+    """Whether two files are one node: a README and the index that it stands for, as a build writes both."""
+    (folder, _, name), (beside, _, index) = node.at.rpartition("/"), other.at.rpartition("/")
+    same = node.model.source.text == other.model.source.text
+    return same and folder == beside and (is_readme(name) or is_readme(index))
 
 
 def complete_actions(evidence: Evidence) -> Outcome:
