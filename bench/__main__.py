@@ -31,6 +31,7 @@ SECTIONS = {
     "serve": "bench.serve",
     "history": "bench.history",
     "batch": "bench.batch",
+    "workers": "bench.workers",
     "mail": "bench.mail",
 }
 """The module of each section; its `rows` gives the table."""

@@ -21,7 +21,7 @@ import psycopg
 LONGEST = 60
 MISSING = "there is no PostgreSQL: install Debian's package postgresql"
 USER, SECRET = "prosa", "a-password-of-a-test"
-_OPTIONS = {
+OPTIONS = {
     "fsync": "off",
     "synchronous_commit": "off",
     "full_page_writes": "off",
@@ -93,7 +93,7 @@ class Cluster:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _begun(self) -> subprocess.Popen[bytes]:
-        options = [f"-c{name}={value}" for name, value in _OPTIONS.items()]
+        options = [f"-c{name}={value}" for name, value in OPTIONS.items()]
         words = [self.programs / "postgres", "-D", self.data, "-k", self.folder, *options]
         with (self.folder / "log").open("ab") as log:
             server = subprocess.Popen(words, stdout=log, stderr=log, cwd=self.folder, **self._as_user())
