@@ -124,3 +124,14 @@ def test_x6_a_service_is_asked_only_with_online_and_gets_no_key(home: Path, serv
     assert service.seen and not any(SECRET in str(each) for each in service.seen)
     service.server_close()
     assert doctor(home, "--online", OPENAI_BASE_URL="http://127.0.0.1:9/v1")[1]["service"][0] == "warning"
+
+
+def test_x7_a_default_model_of_a_service_without_its_key_is_told_with_what_to_set(home: Path):
+    place = home / ".config" / "prosa"
+    place.mkdir(parents=True, exist_ok=True)
+    (place / "settings.toml").write_text('default-model = "anthropic/claude-sonnet-4-5"\n', "utf-8")
+    _, checks, said = doctor(home, PROSA_CONFIG_DIR=str(place))
+    assert checks["model"][0] == "warning"
+    assert "ANTHROPIC_API_KEY is not set" in said
+    assert "OPENAI_API_KEY, or" not in said
+    assert doctor(home, PROSA_CONFIG_DIR=str(place), ANTHROPIC_API_KEY="sk-a")[1]["model"][0] == "ok"

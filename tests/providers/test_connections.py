@@ -6,6 +6,7 @@ import asyncio
 import re
 import socket
 import ssl
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -19,7 +20,11 @@ from prosa.runtime.errors import ProviderError
 from tests.model_server.server import ModelServer
 from tests.providers.asking import KEY, Way, request
 
-ANSWER = b'{"choices": [{"message": {"content": "ok"}}]}'
+API = "chat"
+ANSWER = (
+    b'{"choices": [{"message": {"content": "ok"}}],'
+    b' "content": [{"type": "text", "text": "ok"}], "stop_reason": "end_turn"}'
+)
 WHOLE = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(ANSWER) + ANSWER
 
 
@@ -67,21 +72,29 @@ def no_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name.upper(), raising=False)
 
 
+@pytest.fixture(autouse=True, params=["chat", "anthropic"])
+def api(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Each library in turn: all of them go over the same connections."""
+    monkeypatch.setattr(sys.modules[__name__], "API", request.param)
+    return str(request.param)
+
+
 def ask(base_url: str, *, key: str | None = KEY, times: int = 1, **options: object) -> str:
-    way = Way(ModelServer(), "chat", False, [])
+    way = Way(ModelServer(), API, False, [])
     return way.ask(*[request(output=None)] * times, base_url=base_url, api_key=key, **options).content
 
 
 def fail(base_url: str) -> ProviderError:
-    return Way(ModelServer(), "chat", False, []).fail(request(output=None), base_url=base_url)
+    return Way(ModelServer(), API, False, []).fail(request(output=None), base_url=base_url)
 
 
 @pytest.mark.parametrize("variable", ["HTTP_PROXY", "http_proxy", "ALL_PROXY"])
-def test_a_proxy_of_the_environment_is_asked(monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
+def test_a_proxy_of_the_environment_is_asked(monkeypatch: pytest.MonkeyPatch, variable: str, api: str) -> None:
     with listening(WHOLE) as (port, heads):
         monkeypatch.setenv(variable, f"http://127.0.0.1:{port}")
         assert ask("http://models.invalid/v1") == "ok"
-    assert heads[0].startswith(b"POST http://models.invalid/v1/chat/completions HTTP/1.1\r\n")
+    path = {"chat": b"chat/completions", "anthropic": b"messages"}[api]
+    assert heads[0].startswith(b"POST http://models.invalid/v1/" + path + b" HTTP/1.1\r\n")
 
 
 def test_no_proxy_names_hosts_without_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -212,7 +225,7 @@ def test_la7_a_kept_connection_that_ends_when_it_is_used_is_no_attempt(model_ser
     """LA7, X9. The close is on its way while the next request is sent, as after a stream of llama.cpp."""
     model_server.script("one", {"fault": "close"}, "two")
     before = model_server.connections
-    way = Way(model_server, "chat", stream, [])
+    way = Way(model_server, API, stream, [])
     assert way.ask(*[request(output=None)] * 2).content == "two"
     assert model_server.connections - before == 2
 
@@ -221,14 +234,14 @@ def test_la7_a_service_that_closes_new_connections_as_well_is_told_after_one(mod
     model_server.script("one", {"fault": "close", "times": 2}, "never asked")
     before = model_server.connections
     with pytest.raises(ProviderError, match="broke off the connection"):
-        Way(model_server, "chat", False, []).ask(*[request(output=None)] * 2)
+        Way(model_server, API, False, []).ask(*[request(output=None)] * 2)
     assert (model_server.connections - before, len(model_server.requests)) == (2, 3)
 
 
 def test_connections_are_kept_between_calls(model_server: ModelServer) -> None:
     model_server.default = "ok"
     before = model_server.connections
-    Way(model_server, "chat", True, []).ask(*[request(output=None)] * 5)
+    Way(model_server, API, True, []).ask(*[request(output=None)] * 5)
     assert model_server.connections - before == 1
 
 
@@ -268,6 +281,6 @@ def test_x7_the_account_is_sent(model_server: ModelServer) -> None:
 
 def test_calls_of_another_event_loop_use_connections_of_their_own(model_server: ModelServer) -> None:
     model_server.default = "ok"
-    provider = Way(model_server, "chat", False, []).provider()
+    provider = Way(model_server, API, False, []).provider()
     assert asyncio.run(provider.complete(request(output=None))).content == "ok"
     assert asyncio.run(provider.complete(request(output=None))).content == "ok"
