@@ -22,7 +22,7 @@ import pytest
 
 from prosa import abatch, batch
 from tests.batch.labels import Letters, home, program, texts
-from tests.cli.programs import SOURCE, prosa, user
+from tests.cli.programs import prosa, user
 from tests.model_server.behaviour import Behaviour
 from tests.model_server.connection import Request
 from tests.model_server.fixture import model_server
@@ -75,7 +75,7 @@ def command(folder: Path) -> list[str]:
 def begun(words: list[str], environ: dict[str, str]) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [sys.executable, "-m", "prosa", *words],
-        env={**environ, "PYTHONPATH": str(SOURCE)},
+        env={**environ, "PYTHONPATH": os.environ["PYTHONPATH"]},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
     )

@@ -24,6 +24,7 @@ LATE: dict[str, str] = {
     "adapters.mcp.servers": "The MCP library loads when the first server is started.",
     "adapters.providers.anthropic": "The library of the service, and the HTTP library, load at the first question.",
     "adapters.providers.embeddings": "The HTTP library loads when vectors are asked for.",
+    "adapters.providers.batch_service": "The HTTP client loads with the first request, for a fifth of a second.",
     "adapters.providers.google": "The library of the service loads with the first question, for a second.",
     "adapters.providers.listing": "The HTTP library loads when a service is asked for its models.",
     "adapters.providers.openai": "The HTTP library loads when a model is asked; scripted replies need none.",

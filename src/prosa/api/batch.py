@@ -25,6 +25,7 @@ from prosa.app.batch.results import row_results
 from prosa.app.batch.rows import Rows, rows_from, rows_of
 from prosa.app.batch.shared import begin_batch
 from prosa.app.batch.subject import Subject, subject_of
+from prosa.app.batch.waves import WAVES, WavePlan
 from prosa.app.journal.place import file_beside, place_named, store_path
 from prosa.app.options import JournalOptions, Options
 from prosa.app.run.load import ready_program
@@ -34,6 +35,7 @@ from prosa.runtime.budget import Ledger
 from prosa.runtime.events import Listener, ignore
 from prosa.runtime.ports import Provider
 from prosa.runtime.program import Program
+from prosa.runtime.provider_batches import BackendName
 from prosa.runtime.runs import StorePlace
 
 
@@ -80,6 +82,8 @@ async def abatch(
     limit: int | None = None,
     retry_failed: bool = False,
     rerun_in_doubt: bool = False,
+    backend: BackendName = "live",
+    waves: int = WAVES,
     on_row: Callable[[RowResult], None] | None = None,
     model: str | None = None,
     provider: Provider | None = None,
@@ -97,26 +101,26 @@ async def abatch(
 ) -> BatchResult:
     """Runs a program over rows and gives what came of each. The same call again goes on where it stopped (X29).
 
-    ``script`` is the id of one of the ai-scripts of a document, whose ``text`` and ``context`` are columns.
-    ``rows`` are mappings, or the path of a file: JSON lines, a JSON list, CSV, ``data.sqlite::TABLE`` (or ``query``),
-    Parquet. ``fields`` name the column of a field, ``id_column`` what rows are called by. ``store`` is the file that
-    keeps answers; ``name`` makes it a batch of its own.
-    ``concurrency`` rows run together; ``rpm`` and ``tpm`` bound calls and tokens a minute, ``max_cost`` and
-    ``max_cost_per_row`` US dollars, ``max_failures`` a number of rows that fail or a share such as ``10%``; ``limit``
-    takes the first rows only. ``retry_failed`` runs rows again that failed, ``rerun_in_doubt`` those with a tool call
-    that may have been made. ``on_row`` hears of each row as it ends. The other options are as in `arun`.
+    ``script`` is the id of one of the ai-scripts of a document, whose ``text`` and ``context`` are columns. ``rows``
+    are mappings, or the path of a file: JSON lines, a JSON list, CSV, ``data.sqlite::TABLE`` (or ``query``), Parquet.
+    ``fields`` name the column of a field, ``id_column`` what rows are called by. ``store`` is the file that keeps
+    answers; ``name`` makes it a batch of its own. ``concurrency`` rows run together; ``rpm`` and ``tpm`` bound calls
+    and tokens a minute, ``max_cost`` and ``max_cost_per_row`` US dollars, ``max_failures`` a number of rows that fail
+    or a share such as ``10%``; ``limit`` takes the first rows only. ``retry_failed`` runs rows again that failed,
+    ``rerun_in_doubt`` those with a tool call that may have been made. ``on_row`` hears of each row as it ends. A
+    ``backend`` such as ``openai-batch`` answers in at most ``waves`` round trips of up to a day, at half the price. The
+    other options are as in `arun`.
 
-    A row that fails is a result. Raises `RunError` for what keeps all rows from running, `RowsRefused` and
-    `BatchRefused` among it, and TypeError for a provider that is none.
+    A row that fails is a result. Raises `RunError`, `RowsRefused` and `BatchRefused` among it, for what keeps all rows
+    from running, and TypeError for a provider that is none.
     """
     require_provider(provider)
     said = model, None, base_url, api_key, api, max_iterations, retries, timeout, root, allow_cut, max_output_tokens
-    options = options_of(*said, max_cost)
     journal = JournalOptions("batch", None if store is None else place_named(str(store)), rerun_in_doubt=rerun_in_doubt)
     bounds = concurrency, rpm, tpm, None if max_cost_per_row is None else _alone(max_cost_per_row), str(max_failures)
-    chosen = BatchOptions(*bounds, limit, retry=RETRIED if retry_failed else (), name=name or "")
+    chosen = BatchOptions(*bounds, limit, retry=RETRIED * retry_failed, name=name or "", waves=WavePlan(backend, waves))
     over = _Over(path_or_program, script, rows, query, RowMapping(fields or {}, id_column))
-    prepared = _prepared(over, chosen, replace(options, journal=journal), environ, provider)
+    prepared = _prepared(over, chosen, replace(options_of(*said, max_cost), journal=journal), environ, provider)
     end = await begin_batch(prepared, listener=listener, on_row=on_row, provider=provider)
     return BatchResult(end.batch.name, end.batch.id, end.store, end.counts, end.reason)
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from prosa.app.batch.inputs import Survey
     from prosa.app.batch.prepare import Prepared
     from prosa.app.batch.run import BatchEnd
+    from prosa.app.batch.waves import WavePlan
     from prosa.app.options import Options
     from prosa.runtime.batches import BatchCounts, BatchPlan
     from prosa.runtime.runs import StorePlace
@@ -75,6 +76,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     bounds.add_argument(
         "--max-failures", type=_failures, default="10%", metavar="N|N%", help="stop after so many failures (10%%)"
     )
+    waves = parser.add_argument_group("batches of the service, at half the price")
+    waves.add_argument(
+        "--backend", choices=("live", "openai-batch", "anthropic-batch"), default="live", help="who answers (live)"
+    )
+    waves.add_argument("--waves", type=count, metavar="N", help="round trips, of up to a day each (3)")
+    waves.add_argument("--then", choices=("fail", "live"), help="rows that are not done by then (fail)")
     begun = parser.add_argument_group("a batch that was begun")
     chosen = begun.add_mutually_exclusive_group()
     chosen.add_argument("--status", action="store_true", help="show its progress")
@@ -153,7 +160,7 @@ def _requeued(args: argparse.Namespace, console: Console) -> int | None:
     from prosa.runtime.runs import StoreServer
 
     store = _store(args, console)
-    if not isinstance(store, StoreServer):
+    if not isinstance(store, StoreServer) or args.backend != "live":
         return None
     from prosa.app.batch.control import requeue_failed
 
@@ -164,10 +171,17 @@ def _requeued(args: argparse.Namespace, console: Console) -> int | None:
 
 
 def _cancel(args: argparse.Namespace, console: Console) -> int:
-    from prosa.app.batch.control import cancel_batch
+    from prosa.app.batch.control import batch_status, cancel_batch, cancel_waves
     from prosa.render.batch import counts_words
 
-    found = cancel_batch(_store(args, console), args.target)
+    store = _store(args, console)
+    begun = batch_status(store, args.target)
+    if not begun.running:
+        environment = environment_of(console, Path(begun.batch.file or "."))
+        sent = asyncio.run(cancel_waves(store, begun.batch.id, _options(args, console), environment))
+        if sent:
+            console.note("its requests at the service are cancelled; what was answered is fetched when it goes on")
+    found = cancel_batch(store, begun.batch.id)
     console.note(f"{found.batch.name}: cancelled; {counts_words(found.counts)}")
     return OK
 
@@ -247,11 +261,22 @@ def _prepared(args: argparse.Namespace, console: Console, notice: Callable[[str]
         seed=args.seed,
         retry=RETRIED if args.retry_failed else (),
         name=name,
+        waves=_waves(args),
     )
     prepared = prepare(subject, rows, mapping, chosen, options, environment)
     if args.rows is None:
         _require_same(args.target, prepared, store)
     return prepared
+
+
+def _waves(args: argparse.Namespace) -> WavePlan:
+    """Raises `WrongUse` for flags about waves where there are none."""
+    from prosa.app.batch.waves import WAVES, WavePlan
+
+    if args.backend == "live" and (args.waves is not None or args.then is not None):
+        flag = "--waves" if args.waves is not None else "--then"
+        raise WrongUse(f"{flag} is about batches of a service", hint="--backend openai-batch or anthropic-batch")
+    return WavePlan(args.backend, args.waves or WAVES, args.then or "fail", agreed=args.yes)
 
 
 def _require_same(name: str, prepared: Prepared, store: StorePlace) -> None:

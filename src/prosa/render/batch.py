@@ -27,11 +27,19 @@ def plan_lines(plan: BatchPlan) -> list[str]:
         lines.append(f"  cost: not known: {plan.why}")
     else:
         lines.append(f"  cost: {_range(plan.dollars, _money)} (by {plan.sampled} rows, looked at without asking)")
-    if plan.seconds is None:
+    if plan.backend != "live":
+        lines.append(f"  time: {_waves(plan.turns)}; {plan.backend} takes up to a day for each, at half the price")
+    elif plan.seconds is None:
         lines.append("  time: not known before some rows are done; --limit 20 runs the first ones")
     else:
         lines.append(f"  time: {_range(plan.seconds, duration)}")
     return lines
+
+
+def _waves(turns: float | None) -> str:
+    if turns is None:
+        return "a wave for each turn of a row"
+    return "1 wave, by earlier runs" if turns <= 1 else f"{turns:g} waves, by earlier runs"
 
 
 def _range(interval: Interval, words: Words) -> str:

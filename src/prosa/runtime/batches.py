@@ -217,7 +217,8 @@ class Interval(Struct, frozen=True):
 
 class BatchPlan(Struct, frozen=True):
     """What is ahead. ``left`` rows would run; ``dollars`` is None where no price is known or nothing bounds a row,
-    ``why`` says which; ``seconds`` is None where no row is done yet."""
+    ``why`` says which; ``seconds`` is None where no row is done yet. ``backend`` is who answers; ``turns`` the model
+    calls of an earlier run, where calls go in waves and there was one."""
 
     name: str
     program: str
@@ -230,6 +231,8 @@ class BatchPlan(Struct, frozen=True):
     dollars: Interval | None
     seconds: Interval | None
     why: str = ""
+    backend: str = "live"
+    turns: float | None = None
 
     def as_dict(self) -> dict[str, Value]:
         """Plain data for ``--format json``."""
@@ -243,6 +246,8 @@ class BatchPlan(Struct, frozen=True):
             "dollars": self.dollars and self.dollars.as_dict(),
             "seconds": self.seconds and self.seconds.as_dict(),
             "unknown": self.why or None,
+            "backend": self.backend,
+            "turns": self.turns,
         }
 
 

@@ -99,10 +99,11 @@ class LimitExceeded(RunError):
 
 class BudgetSpent(RunError):
     """A model call may cost more than what is left of the budget, so it was not made. ``whole`` says that the budget is
-    that of a whole batch."""
+    that of a whole batch, ``later`` that the same call is made when there is money again: no cheaper one now."""
 
     kind: ClassVar[str] = "budget"
     whole: bool = False
+    later: bool = False
 
 
 class PriceUnknown(RunError):

@@ -23,6 +23,7 @@ from prosa.runtime.deadlines import counting
 from prosa.runtime.errors import LimitExceeded, RunError, first_error
 from prosa.runtime.events import Noticed, RunFailed, RunFinished, RunStarted, Scope, ToolsOffered
 from prosa.runtime.gather import gather_tools, open_sites
+from prosa.runtime.journal import Waits
 from prosa.runtime.loop import Done, Task, run_loop
 from prosa.runtime.parameters import require_allowed
 from prosa.runtime.program import Program
@@ -150,6 +151,8 @@ async def _deadline(program: Program) -> AsyncIterator[None]:
 def _words(error: BaseException) -> str:
     if isinstance(error, RunError):
         return error.message
+    if isinstance(error, Waits):
+        return "no answer yet: the run begins again when it is there"
     if isinstance(error, asyncio.CancelledError | KeyboardInterrupt):
         return "interrupted"
     return f"{type(error).__name__}: {error}"

@@ -19,6 +19,12 @@ from prosa.runtime.events import Scope, ToolKind
 from prosa.runtime.messages import ModelReply, ModelRequest
 from prosa.runtime.ports import OnText, ToolResult
 
+
+class Waits(Exception):
+    """A journal has no answer yet, and nobody asks for it now: it comes later, and the run then begins again with what
+    the journal knows by then. It is no failure of the run."""
+
+
 Ask: TypeAlias = Callable[[], Awaitable[ModelReply]]
 Use: TypeAlias = Callable[[], Awaitable[ToolResult]]
 

@@ -78,8 +78,8 @@ async def step(task: Task, world: World, state: State) -> State | Done:
     final = state.iteration + 1 >= task.program.limits.iterations
     try:
         reply = await _ask(task, world, state, final=final)
-    except BudgetSpent:
-        if final or not task.toolbox.specs:
+    except BudgetSpent as error:
+        if final or error.later or not task.toolbox.specs:
             raise
         final, reply = True, await _ask(task, world, state, final=True)
     after = replace(state, iteration=state.iteration + 1)

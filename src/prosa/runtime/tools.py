@@ -16,7 +16,7 @@ from msgspec import Struct
 from prosa.data import JsonError, Value, parse_json
 from prosa.runtime.errors import first_error
 from prosa.runtime.events import Listener, Scope, ToolAnswered, ToolCalled, ToolsOffered
-from prosa.runtime.journal import UNRECORDED, Journal, ToolStep
+from prosa.runtime.journal import UNRECORDED, Journal, ToolStep, Waits
 from prosa.runtime.limits import Limits
 from prosa.runtime.messages import ToolCall, ToolSpec
 from prosa.runtime.ports import Clock, Tool, ToolResult
@@ -76,27 +76,40 @@ class Toolbox(Struct, frozen=True):
         """Runs the calls of one reply concurrently; results come in the order of the calls. ``path`` is that of the
         model call which asked for them. A call beyond the limit of one reply is not made, and its result says so (X9).
 
-        Raises the first `RunError` that a tool raises, after the other calls have been cancelled.
+        Raises the first `RunError` that a tool raises, after the other calls have been cancelled, and `Waits` where one
+        has no answer yet, after the others have ended.
         """
         slots, offered, most = asyncio.Semaphore(self.limits.concurrency), self.offered, self.limits.tool_calls
+        waiting: list[Waits] = []
         try:
             async with asyncio.TaskGroup() as group:
                 tasks = [
-                    group.create_task(self._within(slots, call, offered, f"{path}.{index}"))
+                    group.create_task(self._within(slots, call, offered, f"{path}.{index}", waiting))
                     for index, call in enumerate(calls[:most])
                 ]
         except BaseExceptionGroup as group_error:
             raise first_error(group_error) from group_error
+        if waiting:
+            raise waiting[0]
         if (names := tuple(self.offered)) != tuple(offered):
             self.listener(ToolsOffered(self.scope, names))
         beyond = _refused(f"not made: a reply has at most {most} tool calls; ask again in the next one")
         return [*(task.result() for task in tasks), *[beyond] * len(calls[most:])]
 
     async def _within(
-        self, slots: asyncio.Semaphore, call: ToolCall, offered: Mapping[str, Tool], path: str
+        self,
+        slots: asyncio.Semaphore,
+        call: ToolCall,
+        offered: Mapping[str, Tool],
+        path: str,
+        waiting: list[Waits],
     ) -> ToolResult:
         async with slots:
-            return await self._one(call, offered, path)
+            try:
+                return await self._one(call, offered, path)
+            except Waits as waits:
+                waiting.append(waits)
+                return _refused("no answer yet")
 
     async def _one(self, call: ToolCall, offered: Mapping[str, Tool], path: str) -> ToolResult:
         tool = offered.get(call.name)

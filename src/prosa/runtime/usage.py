@@ -6,6 +6,9 @@ from decimal import Decimal
 
 from msgspec import Struct
 
+BATCHED = "#batch"
+"""Ends the base URL of an answer that came with a batch of the service: its price is half (X29)."""
+
 
 class Usage(Struct, frozen=True):
     """Tokens in and out. ``cached_input_tokens`` are part of ``input_tokens``, billed at their own price; so are

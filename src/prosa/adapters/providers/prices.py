@@ -12,7 +12,7 @@ from decimal import Decimal
 from importlib.util import find_spec
 from typing import TypeAlias
 
-from prosa.runtime.usage import Usage
+from prosa.runtime.usage import BATCHED, Usage
 from prosa.settings import Price
 
 MILLION = Decimal(1_000_000)
@@ -30,7 +30,11 @@ class KnownPrices:
         self._overrides = {name: _price(value) for name, value in (overrides or {}).items()}
 
     def cost(self, model_name: str, usage: Usage, service: str | None = None) -> Decimal | None:
-        """US dollars for the tokens, exact, or None when the price is not known; ``service`` is the base URL asked."""
+        """US dollars for the tokens, exact, or None when the price is not known; ``service`` is the base URL asked.
+        What came with a batch of the service costs half."""
+        if service is not None and service.endswith(BATCHED):
+            whole = self.cost(model_name, usage, service.removesuffix(BATCHED))
+            return None if whole is None else whole / 2
         own = self._overrides.get(model_name)
         return _listed(model_name, usage, service) if own is None else _own(own, usage)
 

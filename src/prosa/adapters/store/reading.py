@@ -92,6 +92,7 @@ def forget_batch(connection: Database, batch: str) -> int:
     connection.execute("DELETE FROM call WHERE run IN (SELECT id FROM run WHERE batch = ?)", (batch,))
     for table in ("item", "lease", "pace"):
         connection.execute(f"DELETE FROM {table} WHERE batch = ?", (batch,))  # noqa: S608 - names of ours
+    connection.execute("DELETE FROM wave WHERE batch = ?", (batch,))
     gone = connection.execute("DELETE FROM run WHERE batch = ?", (batch,)).rowcount
     connection.execute("DELETE FROM batch WHERE id = ?", (batch,))
     return gone

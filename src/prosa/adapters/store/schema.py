@@ -82,7 +82,17 @@ _FOURTH = (
 )
 """Several workers: inputs of rows, who has which of them, the calls of the last minute. Only a server has any."""
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _SECOND, _THIRD, _FOURTH)
+_FIFTH = (
+    """CREATE TABLE wave (
+        id TEXT PRIMARY KEY, batch TEXT NOT NULL, number INTEGER NOT NULL, backend TEXT NOT NULL,
+        service TEXT NOT NULL, model TEXT NOT NULL, lines INTEGER NOT NULL, held BIGINT NOT NULL,
+        created TEXT NOT NULL, state TEXT NOT NULL, file TEXT NOT NULL, remote TEXT NOT NULL, ended TEXT,
+        reason TEXT)""",
+    "CREATE INDEX wave_batch ON wave (batch, number)",
+)
+"""Batches of model services: what was sent in which, and its id there."""
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH)
 """What turns a store of version N into one of N + 1, for N from 0, which is an empty file."""
 
 SCHEMA_VERSION = len(MIGRATIONS)

@@ -13,7 +13,9 @@ from msgspec.structs import replace
 
 from prosa.adapters.store import batches, leases
 from prosa.adapters.store.holding import is_alive, living
+from prosa.adapters.store.waves import open_parts
 from prosa.adapters.store.writer import writer_of
+from prosa.app.batch.backends import backend_of
 from prosa.app.journal.history import reading_store
 from prosa.runtime.batches import BatchCounts, BatchRecord, BatchStatus
 from prosa.runtime.errors import BatchRefused
@@ -22,6 +24,7 @@ from prosa.runtime.runs import StorePlace, StoreServer, stamp
 if TYPE_CHECKING:
     from prosa.adapters.store.database import Database
     from prosa.adapters.store.writer import Work
+    from prosa.app.options import Environment, Options
 
 
 def batch_list(store: StorePlace) -> list[BatchStatus]:
@@ -109,6 +112,26 @@ def requeue_failed(store: StorePlace, name: str, kinds: Sequence[str]) -> tuple[
         return status, writer.do(work).result()
     finally:
         writer.release()
+
+
+async def cancel_waves(store: StorePlace, name: str, options: Options, environment: Environment) -> int:
+    """Asks the services to leave what they have not begun of a batch; gives how many batches of theirs that are. Raises
+    `BatchRefused`, `StoreProblem`, `ProviderError`."""
+    batch = batch_status(store, name).batch
+    with reading_store(store) as connection:
+        found = open_parts(connection, batch.id) if connection is not None else []
+    sent = [each for each in found if each.remote]
+    for backend in {each.backend for each in sent}:
+        port = backend_of(backend, options, environment)
+        try:
+            for each in sent:
+                if each.backend == backend and each.service != port.service:
+                    raise BatchRefused(f"{each.remote} is at {each.service}, and {port.service} is what is asked now")
+                if each.backend == backend:
+                    await port.cancel(each.remote)
+        finally:
+            await port.aclose()
+    return len(sent)
 
 
 def _status(store: StorePlace, batch: BatchRecord, counts: BatchCounts) -> BatchStatus:

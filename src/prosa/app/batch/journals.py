@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from msgspec import field
@@ -12,13 +13,17 @@ from msgspec.structs import replace
 from prosa.adapters.store import reading, writing
 from prosa.adapters.store.batches import AGAIN, BEGUN, LEFT
 from prosa.adapters.store.holding import host_name
+from prosa.app.batch.waves import Lines, WaveJournal
 from prosa.app.journal.journals import JobJournal, Journals, kind_of
 from prosa.app.journal.stored import StoredJournal, by_path
+from prosa.app.run.world import known_prices
 from prosa.data import Value
 from prosa.runtime.batches import MAX_CRASHES, BatchRecord, row_kind
 from prosa.runtime.digest import digest_of
 from prosa.runtime.errors import BudgetSpent, RunError
+from prosa.runtime.journal import Waits
 from prosa.runtime.runs import RunRecord, stamp
+from prosa.runtime.summary import cost_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,10 +39,12 @@ class RowCrashed(RunError):
 
 class RowJournals(Journals, kw_only=True):
     """The journals of the batch ``record``. ``states`` says what was known of each row when this process began; ``ids``
-    are what the rows that run now are called, ``costs`` what those took that ended, until somebody asks."""
+    are what the rows that run now are called, ``costs`` what those took that ended, until somebody asks. With
+    ``lines``, calls are written there and wait for the answers of a wave."""
 
     record: BatchRecord
     states: bytearray
+    lines: Lines | None = None
     ids: dict[int, Value] = field(default_factory=dict)
     costs: dict[int, float | None] = field(default_factory=dict)
 
@@ -58,6 +65,8 @@ class RowJournals(Journals, kw_only=True):
         """Why the row failed, as results say it."""
         if isinstance(error, RowCrashed):
             return "crashed"
+        if isinstance(error, Waits):
+            return "waiting"
         if isinstance(error, BudgetSpent) and error.whole:
             return LEFT
         return row_kind(error) if isinstance(error, RunError) else kind_of(error)
@@ -107,16 +116,14 @@ class RowJournals(Journals, kw_only=True):
         await asyncio.wrap_future(writer.do(writing.begin(run, lambda: writer.holder)))
 
     def _journal(self, run: RunRecord, options: JournalOptions) -> StoredJournal:
-        return StoredJournal(
-            run,
-            self.writer_in_use,
-            self.clock,
-            self.environment.notice,
-            full=self.history == "full",
-            rerun=options.rerun_in_doubt,
-            required=True,
-            begun=True,
-        )
+        common = run, self.writer_in_use, self.clock, self.environment.notice, self.history == "full"
+        if self.lines is None:
+            return StoredJournal(*common, rerun=options.rerun_in_doubt, required=True, begun=True)
+        rerun = options.rerun_in_doubt
+        return WaveJournal(*common, rerun=rerun, required=True, begun=True, lines=self.lines, spent=self._spent)
+
+    def _spent(self, journal: StoredJournal) -> Decimal:
+        return cost_of(journal.answered, known_prices(self.environment.settings)) or Decimal(0)
 
     async def _goes_on(
         self, options: JournalOptions, number: int, program: Program, given: Value

@@ -12,17 +12,21 @@ from decimal import Decimal
 from math import sqrt
 from statistics import fmean, stdev
 
+from msgspec.structs import replace
+
 from prosa.adapters.store import batches
+from prosa.app.batch.backends import batch_service, turns_of
 from prosa.app.batch.inputs import RowInput, Survey, survey
 from prosa.app.batch.prepare import Prepared
 from prosa.app.journal.history import reading_store
 from prosa.app.run.facts import facts_of
+from prosa.app.run.world import known_prices
 from prosa.data import Value
 from prosa.runtime.batches import BatchCounts, BatchPlan, Interval
 from prosa.runtime.errors import RunError
 from prosa.runtime.estimate import estimate
 from prosa.runtime.plan import first_messages, first_request
-from prosa.runtime.usage import Usage
+from prosa.runtime.usage import BATCHED, Usage
 
 WIDTH = 2.0
 """Standard errors to either side of a mean: the truth is inside nineteen times of twenty."""
@@ -66,8 +70,10 @@ def planned(prepared: Prepared, found: Survey, counts: BatchCounts) -> BatchPlan
         left,
         len(found.sample),
         dollars,
-        _seconds(counts, left, chosen.at_once),
+        _seconds(counts, left, chosen.at_once) if chosen.waves.is_live else None,
         why,
+        chosen.waves.backend,
+        None if chosen.waves.is_live else turns_of(prepared, known_prices(prepared.environment.settings)),
     )
 
 
@@ -78,6 +84,9 @@ def _dollars(
     if prepared.options.script is not None or prepared.options.is_local:
         return None, "no service charges for these replies"
     facts = facts_of(program, prepared.options, prepared.environment, prepared.provider)
+    if not prepared.chosen.waves.is_live:
+        service = batch_service(prepared) + BATCHED
+        facts = replace(facts, service=service, services=dict.fromkeys(facts.services, service), past=())
     lows: list[float] = []
     highs: list[float] = []
     guesses: list[float] = []

@@ -16,6 +16,7 @@ from prosa.adapters.store.holding import host_name
 from prosa.app.batch.inputs import Inputs, RowMapping
 from prosa.app.batch.rows import Rows
 from prosa.app.batch.subject import Subject
+from prosa.app.batch.waves import WavePlan
 from prosa.app.journal.place import store_path
 from prosa.app.options import Environment, Options
 from prosa.app.run.world import system_clock
@@ -40,7 +41,8 @@ RETRIED = ("provider", "limit", "refused", "budget", "in-doubt", "crashed")
 class BatchOptions(Struct, frozen=True):
     """How a batch runs. ``rpm`` and ``tpm`` bound calls and tokens a minute, ``max_cost_per_row`` US dollars of a row,
     ``max_failures`` is a number or a share as in ``10%``. ``limit`` takes the first rows only, ``sample`` so many of
-    all of them, drawn with ``seed``. ``retry`` are kinds of failures that are tried again."""
+    all of them, drawn with ``seed``. ``retry`` are kinds of failures that are tried again. ``waves`` says whether
+    calls go to batches of the service."""
 
     at_once: int = AT_ONCE
     rpm: int | None = None
@@ -52,6 +54,7 @@ class BatchOptions(Struct, frozen=True):
     seed: int = 0
     retry: tuple[str, ...] = ()
     name: str = ""
+    waves: WavePlan = WavePlan()
 
 
 class Prepared(Struct, frozen=True):

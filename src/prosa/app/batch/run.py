@@ -11,6 +11,7 @@ import random
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from decimal import Decimal
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from msgspec import Struct, field
@@ -20,11 +21,14 @@ from prosa.adapters.store import batches
 from prosa.adapters.store.batches import AGAIN, BEGUN, FAILED
 from prosa.adapters.store.holding import host_name, is_alive
 from prosa.adapters.store.reading import forget_batch
+from prosa.adapters.store.waves import open_parts
 from prosa.adapters.store.writer import Writer, writer_of
 from prosa.adapters.store.writing import TakenOver
+from prosa.app.batch.backends import NOBODY, provider_batches, require_few_turns, wave_folder
 from prosa.app.batch.inputs import RowInput, Survey, survey
 from prosa.app.batch.journals import RowCrashed, RowJournals
 from prosa.app.batch.prepare import Prepared
+from prosa.app.batch.waves import Lines, Stopped, Waves
 from prosa.app.journal.journals import words_of
 from prosa.app.options import JournalOptions
 from prosa.app.run.jobs import Driver, Job, Progress, driving
@@ -41,15 +45,19 @@ from prosa.runtime.batches import (
     row_kind,
 )
 from prosa.runtime.budget import Budget, Ledger
-from prosa.runtime.errors import BudgetSpent, RunError, StoreProblem, first_error
+from prosa.runtime.errors import BatchRefused, BudgetSpent, RunError, StoreProblem, first_error
 from prosa.runtime.events import Listener, ignore
+from prosa.runtime.execute import exit_stack
 from prosa.runtime.gate import Gated, GateLimits, Gates
+from prosa.runtime.journal import Waits
+from prosa.runtime.program import reachable
 from prosa.runtime.runs import RunRecord, StorePlace, stamp
+from prosa.runtime.usage import BATCHED
 
 if TYPE_CHECKING:
     from prosa.adapters.store.writer import Work
     from prosa.app.run.jobs import Outcome
-    from prosa.runtime.ports import Clock, Provider
+    from prosa.runtime.ports import Clock, Provider, ToolServers
 
 MOST_AT_ONCE = 1_000
 FEWEST_JUDGED = 20
@@ -145,8 +153,18 @@ class BatchGrants(Struct):
         return found * NANO
 
 
+class _Pass(Struct, frozen=True):
+    """What runs every row that is left once: live, or with ``lines`` to which its calls are written."""
+
+    listener: Listener
+    servers: ToolServers
+    provider: Provider | None
+    budget: Budget | None
+    lines: Lines | None = None
+
+
 class BatchRun(Struct, eq=False):
-    """One call for a batch. ``ended`` is why no further row begins."""
+    """One call for a batch. ``ended`` is why no further row begins; ``spent_up`` says that it is the budget."""
 
     prepared: Prepared
     record: BatchRecord
@@ -160,6 +178,8 @@ class BatchRun(Struct, eq=False):
     grants: BatchGrants | None = None
     listens: Callable[[int], Listener] = lambda _: ignore
     ended: str = ""
+    spent_up: bool = False
+    passes: int = 0
 
     async def all(self, listener: Listener, agree: Agree, provider: Provider | None) -> BatchEnd:
         """Looks at the rows, runs those that are left, and says how far the batch is."""
@@ -167,6 +187,8 @@ class BatchRun(Struct, eq=False):
         ledger: Ledger | None = None
         try:
             found = await self._look()
+            if self.prepared.chosen.waves.is_live:
+                await self._require_no_waves()
             counts = await self._counts()
             agree(found, counts)
             budget = await self._budget(counts)
@@ -221,12 +243,11 @@ class BatchRun(Struct, eq=False):
         await self._do(batches.set_total(self.record.id, found.total))
         return found
 
-    def _journals(self) -> RowJournals:
+    def _journals(self, lines: Lines | None = None) -> RowJournals:
         prepared = self.prepared
         options = prepared.options.journal or JournalOptions("batch")
-        return RowJournals(
-            options, prepared.environment, self.clock, batch=self.record.id, record=self.record, states=self.states
-        )
+        about = options, prepared.environment, self.clock, self.record.id
+        return RowJournals(*about, record=self.record, states=self.states, lines=lines)
 
     async def _budget(self, counts: BatchCounts) -> Budget | None:
         """The budget of the batch, of which earlier processes have spent, those without one too."""
@@ -243,30 +264,92 @@ class BatchRun(Struct, eq=False):
         return Budget(known_prices(settings), ledger, notice=self.prepared.environment.notice)
 
     async def _run(self, listener: Listener, provider: Provider | None, budget: Budget | None) -> None:
+        prepared = self.prepared
+        async with kept_servers(prepared.inputs.program, prepared.environment) as servers:
+            if prepared.chosen.waves.is_live:
+                await self._pass(_Pass(listener, servers, provider, budget))
+                return
+            one = _Pass(listener, servers, provider, budget)
+            async with self._waves(one) as waves:
+                try:
+                    await waves.all()
+                except Stopped:
+                    self.ended = self.ended or "stopped"
+
+    async def _pass(self, one: _Pass) -> None:
+        """Runs all rows that are left, once."""
         prepared, chosen = self.prepared, self.prepared.chosen
-        journals = self._journals()
+        journals = self._journals(one.lines)
         limits = GateLimits(min(chosen.at_once, MOST_AT_ONCE), chosen.rpm, chosen.tpm)
         gates = Gates(limits, self.clock)
-        async with (
-            kept_servers(prepared.inputs.program, prepared.environment) as servers,
-            driving(
-                replace(prepared.options, max_cost=None),
-                prepared.environment,
-                listener=listener,
-                provider=provider,
-                progress=Progress(clock=self.clock),
-                budget=budget,
-                gate=lambda provider, service: Gated(provider, gates, service),
-                journals=journals,
-                servers=servers,
-            ) as driver,
-        ):
-            await self._require_prices(driver)
+        opening = driving(
+            replace(prepared.options, max_cost=None),
+            prepared.environment,
+            listener=one.listener,
+            provider=one.provider if one.lines is None else NOBODY,
+            progress=Progress(clock=self.clock),
+            budget=one.budget if one.lines is None else None,
+            gate=lambda provider, service: Gated(provider, gates, service),
+            journals=journals,
+            servers=one.servers,
+        )
+        async with opening as driver:
+            if one.lines is None:
+                await self._require_prices(driver)
             self.progress.since = self.clock.monotonic()
             alone = await self._do(lambda connection: batches.often_crashed(connection, self.record.id, ALONE_AFTER))
             for numbers, at_once in ((alone, 1), (None, limits.at_once)):
                 if numbers is None or numbers:
                     await self._rows(driver, journals, numbers, alone, at_once)
+
+    @asynccontextmanager
+    async def _waves(self, one: _Pass) -> AsyncIterator[Waves]:
+        """The waves of the batch, at the service that its backend names. Raises `PriceUnknown`, `BatchRefused`."""
+        prepared, chosen = self.prepared, self.prepared.chosen
+        prices = known_prices(prepared.environment.settings)
+        async with exit_stack() as stack:
+            port = provider_batches(prepared)
+            stack.push_async_callback(port.aclose)
+            if one.budget is not None or chosen.max_cost_per_row is not None:
+                budget = one.budget or Budget(prices, Ledger(Decimal(0)))
+                for each in reachable(prepared.inputs.program):
+                    budget.require_price(each.model_name, port.service + BATCHED, each.parameters)
+            require_few_turns(prepared, prices)
+            yield Waves(
+                self.record.id,
+                chosen.waves,
+                port,
+                wave_folder(prepared),
+                self.clock,
+                prices,
+                prepared.environment.notice,
+                self._do,
+                partial(self._wave_pass, one),
+                self.stop,
+                one.budget,
+                chosen.max_cost_per_row,
+            )
+
+    async def _wave_pass(self, one: _Pass, lines: Lines | None) -> None:
+        """One pass over what is left now. Raises `Stopped` where no further wave makes sense."""
+        self.ended, self.spent_up = "", False
+        found = await self._do(lambda connection: batches.row_states(connection, self.record.id, len(self.states)))
+        if self.passes:
+            found = found.replace(bytes((AGAIN,)), bytes((FAILED,)))  # what failed here is not tried again here
+            self.states = found
+        self.passes += 1
+        await self._pass(replace(one, lines=lines))
+        await self._counts()
+        if self.ended and not self.spent_up:
+            raise Stopped
+
+    async def _require_no_waves(self) -> None:
+        """Raises `BatchRefused` where calls are under way at a service: they would be paid twice."""
+        found = await self._do(lambda connection: open_parts(connection, self.record.id))
+        if found:
+            message = f"requests of this batch are under way at {found[0].service}"
+            hint = f"go on with --backend {found[0].backend}, or end it: prosa batch {self.record.name} --cancel"
+            raise BatchRefused(message, hint=hint)
 
     async def _require_prices(self, driver: Driver) -> None:
         """Raises `PriceUnknown` where one of the budgets cannot hold, before anything is asked."""
@@ -289,8 +372,12 @@ class BatchRun(Struct, eq=False):
                     return
                 journals.ids[row.number] = row.id
                 job = replace(like, name=str(row.number), given=row.given)
-                outcome = await driver.outcome(job, self.listens(row.number))
-                self._heard(row, outcome, driver, journals)
+                try:
+                    outcome = await driver.outcome(job, self.listens(row.number))
+                    self._heard(row, outcome, driver, journals)
+                except Waits:
+                    driver.progress.tallies.pop(job.name, None)
+                    journals.costs.pop(row.number, None)
                 journals.ids.pop(row.number, None)
 
         prepared = self.prepared
@@ -360,6 +447,7 @@ class BatchRun(Struct, eq=False):
             told.pop(outcome.job.name, None)
         error, progress = outcome.error, self.progress
         if isinstance(error, BudgetSpent) and error.whole:
+            self.spent_up = self.spent_up or not self.ended
             self.ended = self.ended or error.message
             return
         if isinstance(error, StoreProblem):

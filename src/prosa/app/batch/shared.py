@@ -65,8 +65,9 @@ async def begin_batch(
     stop: asyncio.Event | None = None,
     clock: Clock | None = None,
 ) -> BatchEnd:
-    """Runs what is left of a batch, alone or with the workers of its server; see `run_batch`."""
-    if not isinstance(prepared.store, StoreServer):
+    """Runs what is left of a batch, alone or with the workers of its server; see `run_batch`. One whose calls go to
+    batches of a service has nothing to share."""
+    if not isinstance(prepared.store, StoreServer) or not prepared.chosen.waves.is_live:
         return await run_batch(
             prepared,
             listener=listener,

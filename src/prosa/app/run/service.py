@@ -150,6 +150,33 @@ def row_of_model(
     return row if row.port is None or row.base_url else replace(row, base_url=local_address(row, settings, {}))
 
 
+def account_of(name: str, choices: Options, around: Environment, row: ProviderRow | None = None) -> Endpoint:
+    """Where a service of the table is asked beside its calls, and with which key: as for a call. ``row`` is the
+    provider that a document names. Raises `ProviderError` where there is neither key nor base URL."""
+    found = row_of_model(choices.model_name, choices, around.settings, row)
+    if found is None and name != "openai" and choices.base_url is None:
+        from prosa.app.run.routes import known_row
+
+        found = known_row(name, around.settings)
+    if found is not None and found.protocol != known_protocol(name):
+        message = f"the provider `{found.name}` has no batches of this kind"
+        raise ProviderError(message, kind="bad-request", retryable=False, hint="--backend says whose they are")
+    decided = found is not None and _decides(found, choices)
+    service = _of_row(found, choices, around) if found is not None and decided else _service(choices, around)
+    if service.is_missing:
+        message = "no service to send batches to: there is no key and no base URL"
+        raise ProviderError(message, kind="missing", retryable=False, hint=THREE_WAYS)
+    return Endpoint((service.base_url or DEFAULT_BASE_URL).strip().rstrip("/"), service.key, service.headers)
+
+
+def known_protocol(name: str) -> str:
+    """The protocol that a service of the table speaks."""
+    from prosa.adapters.providers.table import provider_row
+
+    row = provider_row(name, {})
+    return row.protocol if row is not None else "openai"
+
+
 def own_key_variable(environ: Mapping[str, str], base_url: str | None) -> str | None:
     """The usual variable for a key, where it is set and there is another address to send it to: the specification has
     one key and one base URL, and they belong together (L35)."""

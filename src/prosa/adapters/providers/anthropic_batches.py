@@ -1,0 +1,166 @@
+"""Message batches of Anthropic: requests go up in one body, a file of results comes back (X29).
+
+In: requests. Out: what became of each. A batch is in_progress, canceling or ended. It has no metadata: one whose id was
+lost is known by the time and the number of its requests, and for sure by its results, which name them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Collection, Mapping
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from prosa.adapters.providers import messages
+from prosa.adapters.providers.batch_service import BatchService, FileBody
+from prosa.adapters.providers.completion import shaped
+from prosa.adapters.providers.failures import (
+    Endpoint,
+    ExchangeProblem,
+    error_from_exchange,
+    error_of,
+    problem_in_reply,
+)
+from prosa.adapters.providers.wire import decode, encode
+from prosa.data import Value
+from prosa.runtime.messages import ModelRequest
+from prosa.runtime.provider_batches import BatchBounds, LineResult, RemoteBatch, WavePart
+
+VERSION = "2023-06-01"
+BOUNDS = BatchBounds(100_000, 256_000_000)
+PAGE = 1000
+MOST_PAGES = 100
+SKEW = timedelta(minutes=15)
+"""How far the clocks of this machine and of the service may be apart."""
+
+_COUNTS = ("processing", "succeeded", "errored", "canceled", "expired")
+_NEVER = frozenset(("invalid_request_error", "not_found_error", "permission_error", "request_too_large"))
+"""Errors of a request that another attempt does not mend."""
+
+_HEAD, _TAIL = b'{"requests":[', b"]}"
+
+
+class AnthropicBatches:
+    """Meets the port `ProviderBatches`."""
+
+    bounds = BatchBounds(BOUNDS.lines, BOUNDS.size - len(_HEAD) - len(_TAIL))
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        key = {"x-api-key": endpoint.api_key} if endpoint.api_key else {}
+        self._http = BatchService(endpoint, {**endpoint.headers, "anthropic-version": VERSION, **key})
+        self._endpoint = endpoint
+
+    @property
+    def service(self) -> str:
+        """The base URL, as people may see it."""
+        return self._endpoint.shown
+
+    def line(self, custom_id: str, request: ModelRequest) -> bytes:
+        """One request as it is sent."""
+        try:
+            form = messages.FIRST_FORM
+            return encode({"custom_id": custom_id, "params": messages.WIRE.body(shaped(request, form), form, False)})
+        except ExchangeProblem as problem:
+            raise error_from_exchange(problem, self._endpoint) from None
+
+    async def upload(self, part: WavePart, lines: Path) -> str:
+        """Does nothing: the requests go with the batch."""
+        del part, lines
+        return ""
+
+    async def create(self, part: WavePart, lines: Path, file: str) -> str:
+        """Begins a batch; gives its id."""
+        del part, file
+        body = FileBody(lines, _HEAD, _TAIL, b",")
+        return self._id(await self._http.send("/messages/batches", body, "application/json"))
+
+    async def find(self, part: WavePart, known: Collection[str]) -> list[RemoteBatch]:
+        """The batches of this number of requests that were made since this part was written down."""
+        since = datetime.fromisoformat(part.created) - SKEW
+        query = {"limit": str(PAGE)}
+        found: list[RemoteBatch] = []
+        for _ in range(MOST_PAGES):
+            page = await self._http.get("/messages/batches", query)
+            data = [each for each in page.get("data") or () if isinstance(each, Mapping)]
+            recent = [each for each in data if _time(each.get("created_at"), since) >= since]
+            same = [each for each in recent if each.get("id") not in known and _lines(each) == part.lines]
+            found += [self._remote(each, is_sure=False) for each in same]
+            if len(recent) < len(data) or page.get("has_more") is not True or not page.get("last_id"):
+                break  # the newest come first
+            query["after_id"] = str(page["last_id"])
+        return found
+
+    async def state(self, remote: str) -> RemoteBatch:
+        """How far a batch is."""
+        return self._remote(await self._http.get(f"/messages/batches/{remote}"))
+
+    def _remote(self, found: Mapping[str, Value], *, is_sure: bool = True) -> RemoteBatch:
+        name, counts = self._id(found), found.get("request_counts")
+        done = _lines(found) - _number(counts, "processing")
+        if found.get("processing_status") != "ended":
+            return RemoteBatch(name, "working", done, is_sure=is_sure)
+        cancelled = bool(found.get("cancel_initiated_at")) and _number(counts, "canceled") > 0
+        return RemoteBatch(name, "ended", done, (name,), cancelled=cancelled, is_sure=is_sure)
+
+    async def results(self, remote: RemoteBatch) -> AsyncIterator[LineResult]:
+        """What became of the requests."""
+        for name in remote.results:
+            async for line in self._http.lines(f"/messages/batches/{name}/results"):
+                yield self._result(line)
+
+    def _result(self, line: bytes) -> LineResult:
+        name = ""
+        try:
+            found = decode(line)
+            name, result = str(found.get("custom_id")), found.get("result")
+            if not isinstance(result, Mapping):
+                raise ExchangeProblem("sent a line without a result", retryable=True)
+            kind = result.get("type")
+            if kind in ("expired", "canceled"):
+                return LineResult(name, None, f"the request was {kind}", again=True)
+            if kind != "succeeded":
+                raise _failure(result.get("error"))
+            message = result.get("message")
+            if not isinstance(message, Mapping):
+                raise ExchangeProblem("sent a line without a message", retryable=True)
+            return LineResult(name, messages.WIRE.reply(message))
+        except ExchangeProblem as problem:
+            told = error_from_exchange(problem, self._endpoint)
+            return LineResult(name, None, told.message, told.retryable)
+
+    async def cancel(self, remote: str) -> None:
+        """Asks the service to leave what it has not begun."""
+        await self._http.post(f"/messages/batches/{remote}/cancel")
+
+    async def aclose(self) -> None:
+        """Releases connections."""
+        await self._http.aclose()
+
+    def _id(self, found: Mapping[str, Value]) -> str:
+        name = found.get("id")
+        if not isinstance(name, str) or not name.isascii() or not name.replace("_", "").replace("-", "").isalnum():
+            raise self._http.problem("sent an object without an id")
+        return name
+
+
+def _failure(error: Value) -> ExchangeProblem:
+    """What a line says went wrong: an error of the service, which is wrapped in one more."""
+    problem = problem_in_reply(error)
+    if error_of(error).type in _NEVER:
+        problem.retryable = False
+    return problem
+
+
+def _lines(found: Mapping[str, Value]) -> int:
+    return sum(_number(found.get("request_counts"), name) for name in _COUNTS)
+
+
+def _number(counts: Value, name: str) -> int:
+    found = counts.get(name) if isinstance(counts, Mapping) else None
+    return found if isinstance(found, int) else 0
+
+
+def _time(value: Value, otherwise: datetime) -> datetime:
+    try:
+        return datetime.fromisoformat(str(value))
+    except ValueError:
+        return otherwise

@@ -1,0 +1,202 @@
+"""Batches of OpenAI: a file of requests goes up, a batch is made of it, files of results come back (X29).
+
+In: requests. Out: what became of each. Statuses of a batch: validating, in_progress, finalizing, then completed,
+expired, cancelled or failed; a request that did not come to its turn stands in the file of errors. A batch is found
+again by its metadata.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import AsyncIterator, Collection, Mapping
+from pathlib import Path
+from typing import Literal
+
+from prosa.adapters.providers import chat, responses
+from prosa.adapters.providers.batch_service import BatchService, FileBody
+from prosa.adapters.providers.completion import shaped
+from prosa.adapters.providers.failures import (
+    DEFAULT_BASE_URL,
+    Endpoint,
+    ExchangeProblem,
+    StatusProblem,
+    error_from_exchange,
+    error_from_status,
+)
+from prosa.adapters.providers.ladder import NEW_LIMIT, Form
+from prosa.adapters.providers.wire import decode, encode, optional_text
+from prosa.data import Value
+from prosa.runtime.errors import ProviderError
+from prosa.runtime.messages import ModelReply, ModelRequest
+from prosa.runtime.provider_batches import BatchBounds, LineResult, RemoteBatch, WavePart
+
+BOUNDS = BatchBounds(50_000, 200_000_000)
+PAGE = 100
+MOST_PAGES = 100
+"""Pages of batches that are looked through for one that was lost; the newest come first."""
+
+_ENDED = frozenset(("completed", "expired", "cancelled"))
+_AGAIN = frozenset(("batch_expired", "batch_cancelled"))
+_WIRES = {"chat": chat.WIRE, "responses": responses.WIRE}
+MARK = "prosa_wave"
+"""The name of the metadata by which a batch is found again."""
+
+
+class OpenAIBatches:
+    """Meets the port `ProviderBatches`. ``api`` chooses the wire format of the requests."""
+
+    bounds = BOUNDS
+
+    def __init__(self, endpoint: Endpoint, *, api: Literal["chat", "responses"] = "chat") -> None:
+        headers = {**endpoint.headers, **({"Authorization": f"Bearer {endpoint.api_key}"} if endpoint.api_key else {})}
+        self._http = BatchService(endpoint, headers)
+        self._wire = _WIRES[api]
+        own = endpoint.base_url == DEFAULT_BASE_URL
+        self._form = Form(limits=(NEW_LIMIT,)) if own else Form()
+        self._endpoint = endpoint
+
+    @property
+    def service(self) -> str:
+        """The base URL, as people may see it."""
+        return self._endpoint.shown
+
+    @property
+    def _address(self) -> str:
+        """What requests are about, as lines and batches name it."""
+        return f"/v1{self._wire.path}"
+
+    def line(self, custom_id: str, request: ModelRequest) -> bytes:
+        """One request as it is sent."""
+        try:
+            body = self._wire.body(shaped(request, self._form), self._form, False)
+            return encode({"custom_id": custom_id, "method": "POST", "url": self._address, "body": body})
+        except ExchangeProblem as problem:
+            raise error_from_exchange(problem, self._endpoint) from None
+
+    async def upload(self, part: WavePart, lines: Path) -> str:
+        """Sends a file of requests; gives its id."""
+        boundary = os.urandom(16).hex()
+        name = f"prosa-{part.id}.jsonl"
+        head = (
+            f'--{boundary}\r\nContent-Disposition: form-data; name="purpose"\r\n\r\nbatch\r\n--{boundary}\r\n'
+            f'Content-Disposition: form-data; name="file"; filename="{name}"\r\n'
+            "Content-Type: application/jsonl\r\n\r\n"
+        )
+        body = FileBody(lines, head.encode(), f"\r\n--{boundary}--\r\n".encode())
+        found = await self._http.send("/files", body, f"multipart/form-data; boundary={boundary}")
+        return self._id(found)
+
+    async def create(self, part: WavePart, lines: Path, file: str) -> str:
+        """Begins a batch; gives its id."""
+        del lines
+        metadata = {MARK: part.id, "prosa_batch": part.batch}
+        asked = {"input_file_id": file, "endpoint": self._address, "completion_window": "24h", "metadata": metadata}
+        return self._id(await self._http.post("/batches", asked))
+
+    async def find(self, part: WavePart, known: Collection[str]) -> list[RemoteBatch]:
+        """The batch with the mark of this part."""
+        query = {"limit": str(PAGE)}
+        for _ in range(MOST_PAGES):
+            page = await self._http.get("/batches", query)
+            data = [each for each in _list(page.get("data")) if isinstance(each, Mapping)]
+            for each in data:
+                metadata = each.get("metadata")
+                if isinstance(metadata, Mapping) and metadata.get(MARK) == part.id and each.get("id") not in known:
+                    return [self._remote(each)]
+            if not data or page.get("has_more") is not True:
+                break
+            query["after"] = str(data[-1].get("id"))
+        return []
+
+    async def state(self, remote: str) -> RemoteBatch:
+        """How far a batch is."""
+        return self._remote(await self._http.get(f"/batches/{remote}"))
+
+    def _remote(self, found: Mapping[str, Value]) -> RemoteBatch:
+        status, counts = found.get("status"), found.get("request_counts")
+        done = sum(_number(counts, name) for name in ("completed", "failed"))
+        if status == "failed":
+            return RemoteBatch(self._id(found), "refused", done, reason=self._endpoint.redact(_why(found)))
+        if status not in _ENDED:
+            return RemoteBatch(self._id(found), "working", done)
+        files = tuple(str(found[name]) for name in ("output_file_id", "error_file_id") if found.get(name))
+        return RemoteBatch(self._id(found), "ended", done, files, cancelled=status == "cancelled")
+
+    async def results(self, remote: RemoteBatch) -> AsyncIterator[LineResult]:
+        """What became of the requests."""
+        for file in remote.results:
+            async for line in self._http.lines(f"/files/{file}/content"):
+                yield self._result(line)
+
+    def _result(self, line: bytes) -> LineResult:
+        try:
+            found = decode(line)
+            name, error = str(found.get("custom_id")), found.get("error")
+            if isinstance(error, Mapping):
+                words = optional_text(error.get("message")) or optional_text(error.get("code")) or "no reason"
+                return LineResult(name, None, self._endpoint.redact(words)[:1000], error.get("code") in _AGAIN)
+            reply = self._reply(found.get("response"))
+        except (ExchangeProblem, StatusProblem, ProviderError) as problem:
+            told = _told(problem, self._endpoint)
+            return LineResult(_name(line), None, told.message, told.retryable)
+        return LineResult(name, reply)
+
+    def _reply(self, response: Value) -> ModelReply:
+        """Raises `ExchangeProblem` and `StatusProblem` for a request that was not answered."""
+        if not isinstance(response, Mapping):
+            raise ExchangeProblem("sent a line without a response", retryable=True)
+        status, body = response.get("status_code"), response.get("body")
+        if not isinstance(status, int) or status >= 300:
+            raise StatusProblem(status if isinstance(status, int) else 500, {}, json.dumps(body))
+        if not isinstance(body, Mapping):
+            raise ExchangeProblem("sent a line without a reply", retryable=True)
+        return self._wire.reply(body)
+
+    async def cancel(self, remote: str) -> None:
+        """Asks the service to leave what it has not begun."""
+        await self._http.post(f"/batches/{remote}/cancel")
+
+    async def aclose(self) -> None:
+        """Releases connections."""
+        await self._http.aclose()
+
+    def _id(self, found: Mapping[str, Value]) -> str:
+        name = found.get("id")
+        if not isinstance(name, str) or not name.isascii() or not name.replace("-", "").replace("_", "").isalnum():
+            raise self._http.problem("sent an object without an id")
+        return name
+
+
+def _told(problem: Exception, endpoint: Endpoint) -> ProviderError:
+    if isinstance(problem, StatusProblem):
+        return error_from_status(problem, endpoint, "")
+    if isinstance(problem, ExchangeProblem):
+        return error_from_exchange(problem, endpoint)
+    assert isinstance(problem, ProviderError)
+    return problem
+
+
+def _name(line: bytes) -> str:
+    try:
+        return str(decode(line).get("custom_id"))
+    except ExchangeProblem:
+        return ""
+
+
+def _list(value: Value) -> list[Value]:
+    return value if isinstance(value, list) else []
+
+
+def _number(counts: Value, name: str) -> int:
+    found = counts.get(name) if isinstance(counts, Mapping) else None
+    return found if isinstance(found, int) else 0
+
+
+def _why(found: Mapping[str, Value]) -> str:
+    """Why a batch was refused, with the line where there is one."""
+    errors = found.get("errors")
+    data = _list(errors.get("data")) if isinstance(errors, Mapping) else []
+    first = data[0] if data and isinstance(data[0], Mapping) else {}
+    words = optional_text(first.get("message")) or optional_text(first.get("code")) or ""
+    return f"line {first['line']}: {words}" if first.get("line") else words

@@ -1,0 +1,122 @@
+"""What the store has of batches at a service: which were sent, and the answers that came with them (X29).
+
+In: records, results. Out: pieces of work for the writer. The answers are written into the calls of the rows, where the
+next process of a row finds them; whatever is written twice is written once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from msgspec import convert
+from msgspec.structs import astuple
+
+from prosa.adapters.store.writing import stored
+from prosa.runtime.digest import as_json, reply_digest
+from prosa.runtime.provider_batches import LineResult, WavePart, custom_id, run_of_id
+
+if TYPE_CHECKING:
+    from prosa.adapters.store.database import Database
+
+_COLUMNS = WavePart.__struct_fields__
+_INSERT = f"INSERT INTO wave ({', '.join(_COLUMNS)}) VALUES ({', '.join('?' * len(_COLUMNS))})"  # noqa: S608 - ours
+_SELECT = f"SELECT {', '.join(_COLUMNS)} FROM wave"  # noqa: S608
+_ANSWERED = (
+    "UPDATE call SET state = 'answered', answer = ?, reply = ?, error = NULL, answered_by = ?, service = ?, finish = ?,"
+    " input_tokens = ?, output_tokens = ?, cached_tokens = ?"
+    " WHERE run = ? AND path = ? AND attempt = ? AND state = 'asked'"
+)
+_FAILED = "UPDATE call SET state = 'failed', error = ?, finish = ? WHERE run = ? AND path = ? AND attempt = ?"
+
+REFUSED = "batch-line"
+"""The end of a call that the service refused: the row that asks for it again is told so, and fails."""
+
+
+def put(part: WavePart) -> Callable[[Database], None]:
+    """A batch is about to be sent."""
+
+    def work(connection: Database) -> None:
+        connection.execute(_INSERT, stored(astuple(part)))
+
+    return work
+
+
+def uploaded(part: str, file: str) -> Callable[[Database], None]:
+    """The service has the file of its requests."""
+
+    def work(connection: Database) -> None:
+        connection.execute("UPDATE wave SET state = 'uploaded', file = ? WHERE id = ?", (file, part))
+
+    return work
+
+
+def sent(part: str, remote: str) -> Callable[[Database], None]:
+    """The service works at it."""
+
+    def work(connection: Database) -> None:
+        connection.execute("UPDATE wave SET state = 'sent', remote = ? WHERE id = ?", (remote, part))
+
+    return work
+
+
+def end(part: WavePart, state: str, ended: str, reason: str | None, back: int) -> Callable[[Database], None]:
+    """It is over; ``back`` is what it did not cost of what was held for it, in billionths of a US dollar."""
+
+    def work(connection: Database) -> None:
+        text = "UPDATE wave SET state = ?, ended = ?, reason = ? WHERE id = ? AND ended IS NULL"
+        if connection.execute(text, stored((state, ended, reason, part.id))).rowcount == 1 and back > 0:
+            connection.execute("UPDATE batch SET granted = granted - ? WHERE id = ?", (back, part.batch))
+
+    return work
+
+
+def open_parts(connection: Database, batch: str) -> list[WavePart]:
+    """Those that are not over, in the order in which they were made."""
+    rows = connection.execute(f"{_SELECT} WHERE batch = ? AND ended IS NULL ORDER BY number, created, id", (batch,))
+    return [convert(dict(zip(_COLUMNS, row, strict=True)), WavePart) for row in rows.fetchall()]
+
+
+def known_remotes(connection: Database) -> frozenset[str]:
+    """The ids of all batches that services gave."""
+    return frozenset(name for (name,) in connection.execute("SELECT remote FROM wave WHERE remote <> ''").fetchall())
+
+
+def is_asked(connection: Database, name: str) -> bool:
+    """Whether a call of that id waits for its answer."""
+    return _call_of(connection, name) is not None
+
+
+def journal(results: Sequence[LineResult]) -> Callable[[Database], int]:
+    """Writes what came into the journals of the rows; gives how many calls had waited for it."""
+
+    def work(connection: Database) -> int:
+        return sum(_written(connection, each) for each in results)
+
+    return work
+
+
+def _written(connection: Database, result: LineResult) -> int:
+    found = _call_of(connection, result.custom_id)
+    if found is None or (result.reply is None and result.again):
+        return 0
+    if result.reply is None:
+        return connection.execute(_FAILED, stored((result.error, REFUSED, *found))).rowcount
+    reply = result.reply
+    usage = reply.usage.input_tokens, reply.usage.output_tokens, reply.usage.cached_input_tokens
+    said = reply_digest(reply), as_json(reply), reply.model_name, reply.service, reply.finish
+    return connection.execute(_ANSWERED, stored((*said, *usage, *found))).rowcount
+
+
+def _call_of(connection: Database, name: str) -> tuple[str, str, int] | None:
+    """The last attempt at the call of an id, where it waits for its answer."""
+    found = run_of_id(name)
+    if found is None:
+        return None
+    run, path = found
+    text = "SELECT path, attempt, state FROM call WHERE run = ? AND kind = 'model' ORDER BY attempt DESC"
+    rows = connection.execute(text, (run,)).fetchall()
+    for known, attempt, state in rows:
+        if known == path or (path is None and custom_id(run, known) == name):
+            return (run, known, attempt) if state == "asked" else None
+    return None

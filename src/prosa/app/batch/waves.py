@@ -1,0 +1,450 @@
+"""Waves: the model calls of all rows go to a service in batches, at half the price; rows begin again with the answers.
+
+In: the interface of a service, a pass over the rows, the store. Out: why it is over. A pass runs every row as far as
+its answers go; each call without one becomes a line of a file. The files are sent, waited for, and what comes is
+written into the journals of the rows; then comes the next pass. What expired is asked for again by that pass.
+
+Whatever is sent is in the store before: the part that is about to be sent, then the id that the service gave. A process
+that died between the two left a batch that nobody knows, and it is looked for at the service before anything is sent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import suppress
+from decimal import Decimal
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, TypeVar
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from prosa.adapters.store import waves
+from prosa.app.journal.stored import StoredJournal
+from prosa.runtime.batches import NANO, nano
+from prosa.runtime.budget import Budget, Ledger
+from prosa.runtime.digest import request_digest
+from prosa.runtime.errors import BatchRefused, BudgetSpent, ProviderError
+from prosa.runtime.journal import Waits
+from prosa.runtime.provider_batches import ProviderBatches, RemoteBatch, WavePart, custom_id
+from prosa.runtime.runs import stamp
+from prosa.runtime.usage import BATCHED
+
+if TYPE_CHECKING:
+    from io import BufferedWriter
+
+    from prosa.adapters.store.writer import Work
+    from prosa.runtime.journal import Ask, ModelStep
+    from prosa.runtime.messages import ModelReply, ModelRequest
+    from prosa.runtime.ports import Clock, Prices
+    from prosa.runtime.provider_batches import BackendName, LineResult
+    from prosa.runtime.runs import RunRecord
+
+T = TypeVar("T")
+
+WAVES = 3
+"""Round trips that a batch makes where nobody says otherwise."""
+
+FIRST_POLL, LONGEST_POLL = 5.0, 60.0
+"""Seconds between two looks at a batch of the service; they double."""
+
+TRIES = 8
+"""Attempts at one request to the interface of batches, where the failure passes."""
+
+_CHUNK = 200
+_FILE = 0o600
+
+Then: TypeAlias = Literal["fail", "live"]
+
+
+class WavePlan(Struct, frozen=True):
+    """How rows go through a service in waves: ``most`` of them, ``then`` what becomes of rows that are not done.
+    ``agreed`` says that the user knows how many turns a row takes."""
+
+    backend: BackendName = "live"
+    most: int = WAVES
+    then: Then = "fail"
+    agreed: bool = False
+
+    @property
+    def is_live(self) -> bool:
+        """Whether there are no waves."""
+        return self.backend == "live"
+
+
+class Lines(Struct, eq=False):
+    """The requests of one pass, in files of what fits into one batch of the service. ``closed`` is why no further one
+    is taken, ``alone`` what a row may cost."""
+
+    port: ProviderBatches
+    folder: Path
+    budget: Budget | None
+    prices: Prices
+    alone: Decimal | None = None
+    closed: str = ""
+    parts: list[OpenPart] = field(default_factory=list)
+    _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def add(self, run: RunRecord, path: str, request: ModelRequest, spent: Decimal) -> None:
+        """Takes a request of a run that has ``spent`` so much. Raises `BudgetSpent`, and `ProviderError` where no
+        further wave is sent."""
+        if self.closed:
+            raise ProviderError(self.closed, kind="server", retryable=False)
+        request, cost = await self._reserved(request, spent)
+        line = self.port.line(custom_id(run.id, path), request)
+        if len(line) + 1 > self.port.bounds.size:
+            raise ProviderError(
+                "the request is larger than a batch of the service", kind="bad-request", retryable=False
+            )
+        self._part_for(request.model_name, len(line) + 1).write(line, cost)
+
+    async def _reserved(self, request: ModelRequest, spent: Decimal) -> tuple[ModelRequest, Decimal]:
+        """The request with its bound, and what it may cost, which is held for it until its batch is over."""
+        service = self.port.service + BATCHED
+        if self.alone is not None:
+            own = Budget(self.prices, Ledger(self.alone)).quote(request, service)
+            if own is not None and spent + own.cost > self.alone:
+                raise BudgetSpent(f"the next call of the row may cost more than what is left of ${self.alone}")
+            request = request if own is None else own.request
+        quote = self.budget.quote(request, service) if self.budget is not None else None
+        if self.budget is None or quote is None:
+            return request, Decimal(0)
+        try:
+            async with self._turn:  # what is drawn for one is there for the next
+                await self.budget.reserve(quote, service)
+        except BudgetSpent as error:
+            error.later = True
+            raise
+        self.budget.settle(quote, quote.cost)
+        return quote.request, quote.cost
+
+    def _part_for(self, model: str, size: int) -> OpenPart:
+        bounds = self.port.bounds
+        found = next((each for each in reversed(self.parts) if each.model == model), None)
+        if found is None or found.lines >= bounds.lines or found.size + size > bounds.size:
+            found = OpenPart(model, self.folder / f"{os.urandom(8).hex()}.jsonl")
+            self.parts.append(found)
+        return found
+
+    def drop(self) -> None:
+        """Takes the files away; what was held for requests that nobody will send is free again."""
+        for each in self.parts:
+            each.drop()
+            if self.budget is not None and not each.known:
+                self.budget.ledger.settle(Decimal(0), -each.held)
+
+
+class OpenPart(Struct, eq=False):
+    """A file of requests that grows. It is ``known`` when the store knows that it is about to be sent."""
+
+    model: str
+    path: Path
+    lines: int = 0
+    size: int = 0
+    held: Decimal = Decimal(0)
+    known: bool = False
+    _file: BufferedWriter | None = None
+
+    def write(self, line: bytes, cost: Decimal) -> None:
+        """Writes a request."""
+        if self._file is None:
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            opened = os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, _FILE)
+            self._file = os.fdopen(opened, "wb")
+        self._file.write(line + b"\n")
+        self.lines, self.size, self.held = self.lines + 1, self.size + len(line) + 1, self.held + cost
+
+    def close(self) -> None:
+        """Everything is in the file."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def drop(self) -> None:
+        """Takes the file away."""
+        self.close()
+        with suppress(OSError):
+            self.path.unlink()
+
+
+class WaveJournal(StoredJournal, kw_only=True):
+    """The journal of a row whose calls go to a service in waves: a call without an answer becomes a line."""
+
+    lines: Lines
+    spent: Callable[[StoredJournal], Decimal]
+
+    async def reply(self, step: ModelStep, ask: Ask) -> ModelReply:
+        """The answer that came, else `Waits`. Raises `ProviderError` where the service refused the request."""
+        del ask
+        return await StoredJournal.reply(self, step, partial(self._waits, step))
+
+    async def _waits(self, step: ModelStep) -> ModelReply:
+        earlier = self.known.get(step.path)
+        refused = earlier is not None and earlier.finish == waves.REFUSED
+        if earlier is not None and refused and earlier.digest == request_digest(step.request):
+            raise ProviderError(earlier.error or "the service refused it", kind="bad-request", retryable=False)
+        await self.lines.add(self.run, step.path, step.request, self.spent(self))
+        raise Waits
+
+
+class Write(Protocol):
+    """Writes the store."""
+
+    def __call__(self, work: Work[T], /) -> Awaitable[T]:
+        """What ``work`` gives, once it is committed."""
+        ...
+
+
+class Stopped(Exception):
+    """The user ended it while a service was at work."""
+
+
+class Waves(Struct, eq=False):
+    """The waves of one call for the batch of an id. ``do`` writes the store, ``run_pass`` runs all rows that are left:
+    with lines to write to, or with None live."""
+
+    batch: str
+    plan: WavePlan
+    port: ProviderBatches
+    folder: Path
+    clock: Clock
+    prices: Prices
+    notice: Callable[[str], None]
+    do: Write
+    run_pass: Callable[[Lines | None], Awaitable[None]]
+    stop: asyncio.Event | None = None
+    budget: Budget | None = None
+    alone: Decimal | None = None
+    sent: int = 0
+    mine: set[str] = field(default_factory=set)
+
+    async def all(self) -> None:
+        """Sends and fetches until no row waits any more. Raises `Stopped`, `ProviderError`, `BatchRefused`."""
+        found = await self._adopted()
+        if found:
+            self.sent = 1
+            await self._fetch(found)
+        while True:
+            over = self.sent >= self.plan.most
+            if over and self.plan.then == "live":
+                await self.run_pass(None)
+                return
+            why = f"not done after {self.plan.most} waves" if over else ""
+            lines = Lines(self.port, self.folder, self.budget, self.prices, self.alone, why)
+            try:
+                await self.run_pass(lines)
+                if self._is_stopped():
+                    raise Stopped
+                if not lines.parts:
+                    return
+                self.sent += 1
+                await self._fetch([await self._send(each) for each in lines.parts])
+            finally:
+                lines.drop()
+
+    # What an earlier process left.
+
+    async def _adopted(self) -> list[WavePart]:
+        """The parts that the service is at, with those whose id a process that died did not come to write down."""
+        open_parts = await self.do(lambda connection: waves.open_parts(connection, self.batch))
+        found: list[WavePart] = []
+        for part in open_parts:
+            if part.backend != self.plan.backend or part.service != self.port.service:
+                hint = f"go on with --backend {part.backend}, or end it: prosa batch NAME --cancel"
+                message = f"requests of this batch are under way at {part.service} ({part.backend})"
+                raise BatchRefused(message, hint=hint)
+            remote = part.remote or await self._lost(part)
+            if not remote:
+                await self._end(part, "dropped", "it was never sent", Decimal(0))
+                continue
+            if not part.remote:
+                await self.do(waves.sent(part.id, remote))
+            found.append(replace(part, remote=remote, state="sent"))
+        if found:
+            self.notice(f"note: {_count(found)} sent before; waiting for the answers")
+        return found
+
+    async def _lost(self, part: WavePart) -> str:
+        """The id of a batch that was begun and not written down; empty where none was."""
+        known = await self.do(waves.known_remotes)
+        for remote in await self._tried(lambda: self.port.find(part, known)):
+            if remote.is_sure or await self._is_ours(remote):
+                return remote.id
+        return ""
+
+    async def _is_ours(self, remote: RemoteBatch) -> bool:
+        """Whether a batch of which the service does not say whose it is answers calls of ours; it has to end first."""
+        ended = await self._ended(remote.id)
+        async for result in self.port.results(ended):
+            return await self.do(partial(waves.is_asked, name=result.custom_id))
+        return False
+
+    # Sending.
+
+    async def _send(self, opened: OpenPart) -> WavePart:
+        opened.close()
+        part = WavePart(
+            os.urandom(8).hex(),
+            self.batch,
+            self.sent,
+            self.plan.backend,
+            self.port.service,
+            opened.model,
+            opened.lines,
+            nano(opened.held),
+            stamp(self.clock.now()),
+        )
+        await self.do(waves.put(part))
+        opened.known = True
+        self.mine.add(part.id)
+        try:
+            file = await self._tried(lambda: self.port.upload(part, opened.path))
+            if file:
+                await self.do(waves.uploaded(part.id, file))
+            remote = await self._created(part, opened.path, file)
+        except ProviderError as error:
+            if not error.retryable:  # else nobody knows whether it was begun
+                await self._end(part, "dropped", error.message, Decimal(0))
+            raise
+        await self.do(waves.sent(part.id, remote))
+        opened.drop()
+        self.notice(f"note: wave {self.sent}: {part.lines:,} requests sent as {remote}")
+        return replace(part, remote=remote, state="sent", file=file)
+
+    async def _created(self, part: WavePart, lines: Path, file: str) -> str:
+        """Begins the batch. After a failure that says nothing it is looked for before it is begun once more."""
+        tried = 0
+        while True:
+            try:
+                if tried and (lost := await self._lost(part)):
+                    return lost
+                return await self.port.create(part, lines, file)
+            except ProviderError as error:
+                tried += 1
+                if not error.retryable or tried >= TRIES:
+                    raise
+                await self._pause(error.retry_after or FIRST_POLL)
+
+    # Waiting and fetching.
+
+    async def _fetch(self, parts: Iterable[WavePart]) -> None:
+        """Waits for all parts and writes what came into the journals of the rows, that of each as soon as it is
+        there."""
+        waiting, seconds, cancelled = list(parts), FIRST_POLL, ""
+        while waiting:
+            for part in list(waiting):
+                remote = await self._tried(partial(self.port.state, part.remote))
+                if remote.state == "working":
+                    continue
+                waiting.remove(part)
+                await self._taken(part, remote)
+                cancelled = part.remote if remote.cancelled else cancelled
+            if waiting:
+                await self._pause(seconds)
+                seconds = min(seconds * 2, LONGEST_POLL)
+        if cancelled:
+            message = f"the batch {cancelled} was cancelled at the service"
+            raise ProviderError(message, kind="server", retryable=False, hint="the same command sends the rest again")
+
+    async def _ended(self, remote: str) -> RemoteBatch:
+        seconds = FIRST_POLL
+        while (found := await self._tried(partial(self.port.state, remote))).state == "working":
+            await self._pause(seconds)
+            seconds = min(seconds * 2, LONGEST_POLL)
+        return found
+
+    async def _taken(self, part: WavePart, remote: RemoteBatch) -> None:
+        if remote.state == "refused":
+            await self._end(part, "dropped", remote.reason, Decimal(0))
+            message = f"the service refused the batch {part.remote}: {remote.reason or 'it does not say why'}"
+            raise ProviderError(message, kind="bad-request", retryable=False, hint="see the limits of your account")
+        cost, again = await self._tried(lambda: self._journaled(part, remote))
+        reason = f"{again:,} are sent again" if again else None
+        await self._end(part, "done", reason, cost)
+        self.notice(f"note: {part.remote} is done{f': {reason}' if reason else ''}")
+
+    async def _journaled(self, part: WavePart, remote: RemoteBatch) -> tuple[Decimal, int]:
+        """Writes all results; gives what they cost and how many are to be sent again. Twice is once."""
+        cost, seen, again = Decimal(0), 0, 0
+        async for chunk in _chunks(self.port.results(remote)):
+            chunk = [self._marked(each) for each in chunk]
+            await self.do(waves.journal(chunk))
+            for each in chunk:
+                seen, again = seen + 1, again + each.again
+                cost += self._cost(part, each)
+        return cost, again + max(part.lines - seen, 0)
+
+    def _marked(self, result: LineResult) -> LineResult:
+        if result.reply is None:
+            return result
+        return replace(result, reply=replace(result.reply, service=self.port.service + BATCHED))
+
+    def _cost(self, part: WavePart, result: LineResult) -> Decimal:
+        if result.reply is None or self.budget is None:
+            return Decimal(0)
+        for name in (result.reply.model_name or "", part.model):
+            cost = self.budget.price(name, result.reply.usage, self.port.service + BATCHED)
+            if cost is not None:
+                return cost
+        return part.held * NANO / part.lines
+
+    async def _end(self, part: WavePart, state: str, reason: str | None, cost: Decimal) -> None:
+        """What was held and not spent is free again: here, or in the store where an earlier process had drawn it."""
+        back, mine = max(part.held - nano(cost), 0), part.id in self.mine
+        await self.do(waves.end(part, state, stamp(self.clock.now()), reason, 0 if mine else back))
+        if mine and self.budget is not None:
+            self.budget.ledger.settle(Decimal(0), -back * NANO)
+
+    async def _tried(self, ask: Callable[[], Awaitable[T]]) -> T:
+        """What can be asked twice without harm, asked until it is answered."""
+        tried, wait = 0, FIRST_POLL
+        while True:
+            try:
+                return await ask()
+            except ProviderError as error:
+                tried += 1
+                if not error.retryable or tried >= TRIES:
+                    raise
+                await self._pause(error.retry_after or wait)
+                wait = min(wait * 2, LONGEST_POLL)
+
+    async def _pause(self, seconds: float) -> None:
+        """Waits. Raises `Stopped`, at once where the user ends it meanwhile."""
+        if self._is_stopped():
+            raise Stopped
+        tasks = [asyncio.create_task(self.clock.sleep(seconds))]
+        if self.stop is not None:
+            tasks.append(asyncio.create_task(_until(self.stop)))
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in tasks:
+                task.cancel()
+        if self._is_stopped():
+            raise Stopped
+
+    def _is_stopped(self) -> bool:
+        return self.stop is not None and self.stop.is_set()
+
+
+async def _until(stop: asyncio.Event) -> None:
+    await stop.wait()
+
+
+async def _chunks(results: AsyncIterator[LineResult]) -> AsyncIterator[list[LineResult]]:
+    waiting: list[LineResult] = []
+    async for each in results:
+        waiting.append(each)
+        if len(waiting) >= _CHUNK:
+            yield waiting
+            waiting = []
+    if waiting:
+        yield waiting
+
+
+def _count(parts: list[WavePart]) -> str:
+    lines = sum(each.lines for each in parts)
+    return f"{lines:,} requests in {len(parts):,} {'batch' if len(parts) == 1 else 'batches'} of the service were"
