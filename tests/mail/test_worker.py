@@ -21,6 +21,7 @@ from prosa.runtime.program import Program
 from tests.cli.programs import ROOT, SOURCE
 from tests.journal.runs import environment, ran, rows, store_of
 from tests.mail.dying import SENDS
+from tests.mail.mortal import Forwarding, handle
 from tests.mail.steps import BOX, Steps, answer, call, program
 
 AWAY = ProviderError("no such key", kind="auth", retryable=False)
@@ -224,6 +225,28 @@ def test_x29_a_message_of_a_killed_worker_is_handled_once_and_its_sends_are_not_
     assert len(model.asked) == 1  # what was answered before is not asked again
     assert box(home, "box") == ["from the killed one"]
     assert given(home) == [("handled", 2)]
+
+
+def test_x29_a_worker_that_is_killed_at_any_write_handles_and_sends_everything_once(tmp_path):
+    """Before and after each commit; another worker goes on."""
+    homes, texts = 14, ["one"]
+    for number in range(2, homes + 2):
+        (tmp_path / str(number) / ".local" / "share" / "prosa").mkdir(parents=True)
+        send(tmp_path / str(number), *({"text": each} for each in texts))
+    environ = {**os.environ, "PYTHONPATH": f"{SOURCE}{os.pathsep}{ROOT}"}
+    command = [sys.executable, "-m", "tests.mail.mortal", str(tmp_path), str(homes)]
+    ran_to = subprocess.run(command, env=environ, cwd=ROOT, timeout=300, check=True, capture_output=True, text=True)
+    ended = [int(each) for each in ran_to.stdout.split()]
+    assert len(ended) == homes and ended.count(signal.SIGKILL) >= 6
+    for number, how in enumerate(ended, 2):
+        home, model = tmp_path / str(number), Forwarding()
+        handle(home, home, model)
+        assert {each[0] for each in given(home)} == {"handled"}, (number, how)
+        assert sorted(each.split()[-1] for each in box(home, "box")) == ["one."], (number, how)
+        answers = message_list(store_of(home), MessageFilter("user"))
+        asked = [each.id for each in message_list(store_of(home), MessageFilter("reader"))]
+        assert [each.reply_to for each in answers] == asked, (number, how)
+        assert model.asked <= 2 * len(texts)
 
 
 def test_x29_a_message_of_a_killed_run_is_received_again(tmp_path, home):
