@@ -60,7 +60,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     token = _token(args, console)
     from prosa.cli.serve.site import live_site
 
-    args.layout, args.base_url = "path", ""
+    args.layout, args.base_url, args.exclude = "path", "", []
     with live_site(args, console) as (site, _):
         server = _server(args, console, site)
         site.start()
