@@ -1,8 +1,8 @@
 """A process that forks workers of a mailbox, each of which kills itself around another commit.
 
 In: the folder of the homes, in each of which messages wait, and how many there are, as arguments. Out: a line for each:
-the signal that ended its worker, 0 for one that came to its end. The worker of home ``n`` dies at its commit ``n // 2``,
-before it where ``n`` is even.
+the signal that ended its worker, 0 for one that came to its end. The worker of home ``n`` dies at its commit
+``n // 2``, before it where ``n`` is even.
 """
 
 from __future__ import annotations
