@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from prosa.adapters.providers import messages
+from prosa.adapters.providers import anthropic, exchange, messages
 from prosa.adapters.providers.anthropic import AnthropicProvider
 from prosa.adapters.providers.completion import shaped
 from prosa.adapters.providers.failures import ExchangeProblem
@@ -430,6 +430,23 @@ def test_one_provider_serves_several_loops(model_server: ModelServer) -> None:
     asyncio.run(twice())
     asyncio.run(twice())
     assert model_server.connections == before + 2
+
+
+def test_x9_the_time_of_an_attempt_does_not_run_while_the_library_loads(
+    model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order: list[str] = []
+    begin = exchange.asking
+
+    def asking(*given: Any, **named: Any) -> Any:
+        order.append("time")
+        return begin(*given, **named)
+
+    monkeypatch.setattr(exchange, "asking", asking)
+    monkeypatch.setattr(anthropic, "import_module", order.append)
+    model_server.script("ok")
+    ask(model_server, request(output=None))
+    assert order == ["anthropic", "time"]
 
 
 def test_the_library_is_loaded_at_the_first_question() -> None:

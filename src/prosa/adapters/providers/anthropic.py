@@ -11,14 +11,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from prosa.adapters.providers import messages
 from prosa.adapters.providers.asking import STREAM_SILENCE
 from prosa.adapters.providers.exchange import ServiceProvider
 from prosa.adapters.providers.failures import Endpoint, StatusProblem
+from prosa.adapters.providers.table import CLIENTS
 from prosa.adapters.providers.wire import Answer
 from prosa.data import Value
+from prosa.runtime.messages import ModelReply, ModelRequest
+from prosa.runtime.ports import OnText
 
 if TYPE_CHECKING:
     import httpx2
@@ -56,6 +60,11 @@ class AnthropicProvider(ServiceProvider):
             silence=silence,
             most=most,
         )
+
+    async def complete(self, request: ModelRequest, on_text: OnText | None = None) -> ModelReply:
+        """One attempt. The library takes seconds to load the first time, and is loaded before its time runs."""
+        import_module(CLIENTS["anthropic"])
+        return await super().complete(request, on_text)
 
 
 class AnthropicConnection:
