@@ -38,12 +38,14 @@ def names(server: LocalServer) -> tuple[str, ...]:
 
 @contextmanager
 def listening(answer: bytes, *, pause: float = 0.0, hold: bool = False) -> Iterator[int]:
-    """A port that gives every connection these bytes, one by one when there is a pause."""
+    """A port that gives the first connection these bytes, one by one when there is a pause."""
     done = threading.Event()
     with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
 
         def serve() -> None:
             connection, _ = listener.accept()
+            listener.close()  # whoever comes after the first finds nobody
             with connection:
                 connection.recv(4096)
                 for piece in [answer[i : i + 1] for i in range(len(answer))] if pause else [answer]:
@@ -57,7 +59,7 @@ def listening(answer: bytes, *, pause: float = 0.0, hold: bool = False) -> Itera
                     done.wait(120)
 
         threading.Thread(target=serve, daemon=True).start()
-        yield listener.getsockname()[1]
+        yield port
         done.set()
 
 
