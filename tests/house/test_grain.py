@@ -52,6 +52,7 @@ LATE: dict[str, str] = {
     "app.options": "Options are values below the use cases; rights at sites are read only if some are given.",
     "app.run.load": "What reads skills loads only for a skill.",
     "app.run.jobs": "Mailboxes load only for a program that has one.",
+    "app.run.money": "The store of several servers is asked only where their budget is one.",
     "app.run.service": "Each provider, and the file of keys, is loaded when it is chosen; a plan asks none.",
     "app.run.telemetry": "What makes spans loads only where somebody asks for them.",
     "app.run.tape": "What reads and plays recordings loads only for a run that records or plays.",

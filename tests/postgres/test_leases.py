@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import closing
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,11 @@ from prosa.adapters.store.queue import LeaseQueue, enqueue, make_queue
 from prosa.adapters.store.writer import FencedWriter, writer_of
 from prosa.adapters.store.writing import TakenOver
 from prosa.app.batch.working import LONGEST_LEASE, Seats, lease_size, ranges
+from prosa.app.options import Environment
+from prosa.app.run.money import server_budget
 from prosa.runtime.errors import StoreProblem
 from prosa.runtime.runs import StorePlace, StoreServer
+from prosa.settings import Settings
 from tests.batch.labels import Letters, home, program, texts
 from tests.cli.programs import prosa as command
 from tests.cli.programs import user
@@ -340,3 +344,30 @@ def test_x29_a_worker_whose_store_stays_away_ends_with_a_sentence(url: str, monk
 
 def _name(url: str) -> str:
     return url.partition("@/")[2].partition("?")[0]
+
+
+def test_x26_servers_that_live_together_have_one_budget(url: str):
+    """X26: what each draws counts for all; it is whole again after the last one."""
+    server, living = StoreServer(url), {"one", "other"}
+
+    def drawn(holder: str, least: int, wanted: int) -> int:
+        return write(server, leases.draw_together("b", holder, living.__contains__, least, wanted, 100))[0]
+
+    assert [drawn("one", 10, 80), drawn("other", 10, 80), drawn("one", 10, 80)] == [80, 20, 0]
+    living.discard("one")
+    assert drawn("third", 1, 1) == 0 and drawn("other", 1, 1) == 0
+    living.clear()
+    assert drawn("third", 10, 80) == 80
+
+
+def test_x26_a_server_draws_its_budget_from_the_store(url: str):
+    """X26: no more is reserved than the cap, by both ledgers together."""
+    environment = Environment({}, Settings())
+    one, other = (server_budget(Decimal(1), environment, StoreServer(url)).ledger for _ in range(2))
+
+    async def work() -> list[bool]:
+        return [await each.reserve(Decimal("0.3")) for each in (one, other, one, other, one)]
+
+    found = asyncio.run(work())
+    assert found.count(True) == 3 and one.held + other.held == Decimal("0.9")
+    assert server_budget(Decimal(1), environment, Path("runs.sqlite")).ledger.left == 1

@@ -220,6 +220,35 @@ class Cutting:
             each.close()
 
 
+class Pooling(Cutting):
+    """Something that stands between: it tells its clients a process of its own, as poolers do."""
+
+    def __init__(self, target: str) -> None:
+        super().__init__(target, b"nothing is cut")
+
+    def _pass(self, one: socket.socket, other: socket.socket, cut: threading.Event, sends: bool) -> None:
+        if sends:
+            super()._pass(one, other, cut, sends)
+            return
+        data = one.recv(65536)
+        while data and (at := data.find(b"K\x00\x00\x00\x0c")) < 0:
+            data += one.recv(65536)
+        other.sendall(data[: at + 5] + b"\x00\x00\x00\x07" + data[at + 9 :])
+        super()._pass(one, other, cut, sends)
+
+
+def test_x29_a_pooler_in_front_of_the_server_is_refused(url: str):
+    name, folder = urlsplit(url).path[1:], parse_qs(urlsplit(url).query)["host"][0]
+    way = Pooling(f"{folder}/.s.PGSQL.5432")
+    try:
+        with pytest.raises(StoreProblem, match="stands a connection pooler"):
+            open_store(
+                StoreServer(f"postgresql://prosa@127.0.0.1:{way.port}/{name}?sslmode=disable&gssencmode=disable")
+            )
+    finally:
+        way.close()
+
+
 @pytest.mark.parametrize("word", [b"COMMIT", b"INSERT INTO run"])
 def test_x29_a_transaction_whose_end_nobody_heard_of_is_done_once(cluster: Cluster, url: str, word: bytes):
     """The connection ends after the server has got the word and before its answer is there."""

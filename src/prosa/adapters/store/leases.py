@@ -185,6 +185,26 @@ def count_tokens(pace: str, tokens: int) -> Work[None]:
     return work
 
 
+def draw_together(name: str, holder: str, alive: Callable[[str], bool], least: int, wanted: int, cap: int) -> Work[int]:
+    """Draws of a budget that all processes share which are alive together, as `draw` does of that of a batch. It is
+    whole again when the first one comes after the last has ended."""
+
+    def work(connection: Database) -> int:
+        connection.execute("INSERT INTO note (name, value) VALUES (?, '{}') ON CONFLICT (name) DO NOTHING", (name,))
+        text = f"SELECT value FROM note WHERE name = ?{connection.locked}"  # noqa: S608 - a word of ours
+        (value,) = connection.execute(text, (name,)).fetchone()
+        known = json.loads(value)
+        holders = [each for each in known.get("holders", []) if each == holder or alive(each)]
+        granted = int(known.get("granted", 0)) if holders else 0
+        drawn = min(wanted, cap - granted)
+        drawn = drawn if drawn >= least else 0
+        told = {"granted": granted + drawn, "holders": [*holders, *([holder] if holder not in holders else [])]}
+        connection.execute("UPDATE note SET value = ? WHERE name = ?", (json.dumps(told), name))
+        return drawn
+
+    return work
+
+
 def hosts_at(connection: Database, batch: str, alive: Callable[[str], bool]) -> tuple[str, ...]:
     """The machines whose workers have leases of a batch."""
     found = connection.execute("SELECT DISTINCT holder, host FROM lease WHERE batch = ? AND holder <> ''", (batch,))

@@ -79,6 +79,7 @@ def runner_of(args: argparse.Namespace, console: Console, root: Path) -> Runner 
     if not args.allow_run:
         _require_none(args)
         return None
+    from prosa.app.journal.place import store_path
     from prosa.app.options import JournalOptions, say_nothing
     from prosa.app.run.money import server_budget
     from prosa.app.run.service import complete_options, service_of
@@ -94,7 +95,7 @@ def runner_of(args: argparse.Namespace, console: Console, root: Path) -> Runner 
     choices = replace(choices, journal=JournalOptions("serve"))
     around = replace(around, ask=None, confirm=None)  # nobody sits here while it serves
     _tell(choices, around, console)
-    budget = server_budget(args.max_cost, around)
+    budget = server_budget(args.max_cost, around, store_path(choices.journal, console.environ))
     if choices.model_name:
         service = service_of(choices, around, model_name=choices.model_name)
         budget.require_price(choices.model_name, service, {})
