@@ -11,7 +11,7 @@ from prosa.adapters.store import postgres, queue
 from prosa.app.batch import working
 from prosa.cli.main import main
 
-TAKEOVER = 2.0
+TAKEOVER = 5.0
 
 if __name__ == "__main__":
     queue.TAKEOVER_SECONDS, working.POLL, postgres.IDLE_SECONDS = TAKEOVER, 0.1, 1

@@ -17,18 +17,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import prosa
+from prosa.adapters.files import config_dir
+from prosa.adapters.files.trust_store import TrustStore
 from prosa.adapters.store import batches, leases, postgres, queue, writing
 from prosa.adapters.store.opening import open_reader, open_store
 from prosa.adapters.store.queue import LeaseQueue, enqueue, make_queue
 from prosa.adapters.store.writer import FencedWriter, writer_of
 from prosa.adapters.store.writing import TakenOver
+from prosa.app.batch.shared import require_trust
+from prosa.app.batch.subject import Subject
 from prosa.app.batch.working import LONGEST_LEASE, Seats, lease_size, ranges
-from prosa.app.options import Environment
+from prosa.app.options import Environment, Options
+from prosa.app.run.load import load_program
 from prosa.app.run.money import server_budget
-from prosa.runtime.errors import StoreProblem
+from prosa.runtime.errors import BatchRefused, StoreProblem
 from prosa.runtime.runs import StorePlace, StoreServer
 from prosa.settings import Settings
-from tests.batch.labels import Letters, home, program, texts
+from tests.batch.labels import LABEL, Letters, home, program, texts
 from tests.cli.programs import prosa as command
 from tests.cli.programs import user
 from tests.journal.test_store import run_record, write
@@ -371,3 +376,19 @@ def test_x26_a_server_draws_its_budget_from_the_store(url: str):
     found = asyncio.run(work())
     assert found.count(True) == 3 and one.held + other.held == Decimal("0.9")
     assert server_budget(Decimal(1), environment, Path("runs.sqlite")).ledger.left == 1
+
+
+def test_x7_a_worker_starts_no_tool_servers_of_a_program_that_nobody_trusts_here(tmp_path: Path):
+    """X7: the store named the program, not a person; a change of its file ends the trust."""
+    path, environ = program(tmp_path), home(tmp_path)
+    path.write_text(LABEL.replace("output:", "mcp_servers: [{name: files, command: x}]\noutput:"))
+    environment = Environment(environ, Settings())
+    subject = Subject(load_program(path, Options(), Settings()))
+    with pytest.raises(BatchRefused, match="starts tool servers and is not trusted") as caught:
+        require_trust(subject, environment)
+    assert caught.value.hint == f"read it, then run here: prosa trust {path}"
+    TrustStore(config_dir(environ)).add(path)
+    require_trust(subject, environment)
+    path.write_text(path.read_text() + "Again.\n")
+    with pytest.raises(BatchRefused):
+        require_trust(subject, environment)

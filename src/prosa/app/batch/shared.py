@@ -434,7 +434,7 @@ class _Finder(Struct, eq=False):
             raise BatchRefused(asked, hint="name the model where the batch begins: --model")
         if (environment.settings.history or "summary") == "off":
             raise BatchRefused('`history = "off"` keeps nothing here, and a batch is kept')
-        _require_trust(subject, environment)
+        require_trust(subject, environment)
         return subject, options, environment
 
     def _path(self, shared: SharedOptions) -> Path:
@@ -462,7 +462,7 @@ class _Finder(Struct, eq=False):
         return await asyncio.wrap_future(self.worker.writer.do(work))
 
 
-def _require_trust(subject: Subject, environment: Environment) -> None:
+def require_trust(subject: Subject, environment: Environment) -> None:
     """Raises `BatchRefused` for a program with tool servers that nobody trusts on this machine: it is the store that
     named it, not a person (X7)."""
     store = TrustStore(config_dir(environment.environ))
