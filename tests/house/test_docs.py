@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from prosa.cli.commands import COMMANDS
+from prosa.dialects.markdownlang.fields import PROGRAM
 from tests.house.examples import commands, differences, fences, matches, surroundings
 from tests.house.tree import PACKAGE, ROOT, files, named
 
@@ -162,3 +163,12 @@ def test_commands_run_the_package_of_this_tree(tmp_path: Path, monkeypatch: pyte
     command = [sys.executable, "-P", "-c", "import prosa; print(prosa.__file__)"]
     done = subprocess.run(command, env=surroundings(tmp_path), cwd=tmp_path, capture_output=True, text=True, check=True)
     assert Path(done.stdout.strip()) == PACKAGE / "__init__.py"
+
+
+def test_the_page_about_programs_names_every_field_of_a_program():
+    text = (ROOT / "docs" / "programs.md").read_text(encoding="utf-8")
+    named_words = set(re.findall(r"[a-z_]+", text.replace("-", "_")))
+    fields = list(PROGRAM)
+    for field in fields:
+        assert field.name in named_words, field.name
+        fields += field.inner

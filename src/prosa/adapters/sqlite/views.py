@@ -49,7 +49,7 @@ VIEWS: tuple[View, ...] = (
             ("path", "its path"),
             ("kind", "`id`, `title` or `alias`"),
             ("name", "the name"),
-            ("line", "where it stands, from 1"),
+            ("line", "its line, from 1"),
         ),
         "SELECT d.node, d.path, f.kind, f.name, f.line"
         " FROM main.definition f JOIN main.document d ON d.id = f.document",
@@ -69,7 +69,7 @@ VIEWS: tuple[View, ...] = (
                 ),
             ),
             ("state", "`resolved`, `ambiguous`, `unresolved`, `external` or `file`"),
-            ("line", "where it stands, from 1"),
+            ("line", "its line, from 1"),
             ("source_path", "the path of the source"),
             ("target_path", "the path of the target, null where it leads to no single document"),
             ("written", "the target as written"),
