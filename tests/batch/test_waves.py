@@ -307,6 +307,23 @@ class Killed:
         self.child.stderr.close()
 
 
+def test_x29_a_signal_ends_the_waiting_and_the_same_command_fetches(tmp_path: Path, service: OpenAI):
+    """X29: the service works on meanwhile."""
+    words, environ = command_words(tmp_path), home(tmp_path, service)
+    looked = threading.Event()
+    service.works = False
+    service.after = lambda asked: looked.set() if asked.path.startswith("/v1/batches/") else None
+    child = begun(words, environ)
+    assert looked.wait(LONGEST)
+    child.send_signal(signal.SIGINT)
+    _, said = child.communicate(timeout=LONGEST)
+    assert child.returncode == 130 and b"go on:" in said and b"Traceback" not in said, said
+    service.works, service.after = True, lambda _: None
+    status, at = command(*words, environ=environ)
+    assert status == 0 and outputs(at) == list(range(1, ROWS + 1)) and len(service.paid) == ROWS, at.err
+    assert "12 requests in 1 batch of the service were sent before" in at.err
+
+
 def test_x29_a_batch_whose_id_was_lost_is_found_on_a_later_page(tmp_path: Path, service: OpenAI):
     """X29: the answer to its creation was lost, and the service has many batches."""
     service.page = 2
