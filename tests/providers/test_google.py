@@ -552,7 +552,7 @@ def test_x7_without_a_key_of_its_own_google_is_not_asked():
 
 
 def test_x7_a_service_whose_library_is_missing_says_how_to_install_it(monkeypatch):
-    monkeypatch.setattr("prosa.app.run.service.is_installed", lambda extra: False)
+    monkeypatch.setattr("prosa.extras.is_installed", lambda extra: False)
     with pytest.raises(ExtraMissing) as caught:
         chosen({"GEMINI_API_KEY": KEY}, model="google/m")
     assert caught.value.hint == 'pip install "prosa[google]"'

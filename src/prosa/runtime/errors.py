@@ -31,7 +31,6 @@ from typing import ClassVar
 
 from prosa.data import Value
 from prosa.diagnostics import Diagnostic
-from prosa.extras import install_line
 
 
 class RunError(Exception):
@@ -142,9 +141,9 @@ class ProviderError(RunError):
 class ExtraMissing(ProviderError):
     """The library of a service is not installed; ``extra`` is the extra of Prosa that installs it."""
 
-    def __init__(self, service: str, extra: str) -> None:
+    def __init__(self, service: str, extra: str, *, hint: str) -> None:
         message = f"the library that speaks to `{service}` is not installed"
-        super().__init__(message, kind="missing", retryable=False, hint=install_line(extra))
+        super().__init__(message, kind="missing", retryable=False, hint=hint)
         self.extra = extra
 
 

@@ -15,11 +15,9 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from prosa.adapters.files import config_dir
-from prosa.adapters.files.key_store import FILE_NAME as KEYS_FILE
 from prosa.adapters.providers.failures import DEFAULT_BASE_URL, Endpoint
 from prosa.adapters.providers.key import KEY_VARIABLE, URL_VARIABLE, account_headers, choose_key
 from prosa.app.options import LOCAL, NO_SCRIPT, NO_SCRIPT_HINT, Environment, Options, say_nothing
-from prosa.extras import is_installed
 from prosa.runtime.errors import ExtraMissing, ProviderError
 from prosa.source import FileProblem
 
@@ -209,7 +207,7 @@ def service_words(
         where = f"{OWN_SERVICE} at {DEFAULT_BASE_URL}"
         return f"no key and no base URL: {where}, {KEY_VARIABLE} is not set: a run would fail"
     if service.row is not None and (extra := missing_extra(service.row)) is not None:
-        missing = ExtraMissing(service.row.name, extra)
+        missing = _missing(service.row, extra)
         return f"{missing.message} ({missing.hint}): a run would fail"
     return _words(service, around)
 
@@ -229,7 +227,13 @@ def _words(service: _Service, around: Environment) -> str:
     if service.variable is None:
         return f"{where}, with the key that was given"
     is_set = around.environ.get(service.variable, "").strip()
-    return f"{where}, key from {service.variable}{'' if is_set else f' in {KEYS_FILE}'}"
+    return f"{where}, key from {service.variable}{'' if is_set else f' in {_keys_file()}'}"
+
+
+def _keys_file() -> str:
+    from prosa.adapters.files.key_store import FILE_NAME
+
+    return FILE_NAME
 
 
 def endpoint_of(row: ProviderRow, around: Environment) -> tuple[Endpoint, str | None]:
@@ -320,7 +324,7 @@ def _asking(service: _Service, choices: Options, around: Environment) -> Chosen:
 def _native(service: _Service, row: ProviderRow, choices: Options, around: Environment) -> Chosen:
     """A service that is asked through its own library. Raises `ExtraMissing` without that."""
     if (extra := missing_extra(row)) is not None:
-        raise ExtraMissing(row.name, extra)
+        raise _missing(row, extra)
     if choices.completion:
         message = f"`{row.name}` answers conversations only, and `@prompt` wants the continuation of a text"
         hint = "use `@user`, or a service with a completions endpoint: --base-url URL"
@@ -344,9 +348,16 @@ def _variable(row: ProviderRow | None) -> str:
     return row.key_variables[0] if row is not None and row.key_variables else KEY_VARIABLE
 
 
+def _missing(row: ProviderRow, extra: str) -> ExtraMissing:
+    from prosa.extras import install_line
+
+    return ExtraMissing(row.name, extra, hint=install_line(extra))
+
+
 def missing_extra(row: ProviderRow) -> str | None:
     """The extra of Prosa that a service needs and that is not installed."""
     from prosa.adapters.providers.table import CLIENTS
+    from prosa.extras import is_installed
 
     return row.protocol if row.protocol in CLIENTS and not is_installed(row.protocol) else None
 
