@@ -126,3 +126,23 @@ def test_every_kind_of_page_is_without_fault_for_everybody(browse: Browsing, doc
                 assert too_wide(page) == [], (name, size)
                 assert faint(page) == {}, (name, size)
                 assert violations(page) == [], (name, size)
+
+
+def test_hw3_what_a_search_finds_is_text(browse: Browsing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """HW3. Titles and headings that would be elements are words; a dialog or a complaint would fail the test."""
+    monkeypatch.setenv("PROSA_CACHE_DIR", str(tmp_path / "cache"))
+    (tmp_path / "site").mkdir()
+    title = "harmless <img src=x onerror=alert(1)> </script><script>alert(2)</script>"
+    (tmp_path / "site" / "a.md").write_text(
+        f"# {title.replace('<', chr(92) + '<')}\n\n## javascript:alert(3) {title}\n"
+    )
+    assert main(["build", str(tmp_path / "site"), str(tmp_path / "out")]) == 0
+    with hosted(tmp_path / "out") as url:
+        page = find(browse(f"{url}/a.html"), "harmless")
+        expect(page.get_by_role("option").first).to_contain_text("<img src=x onerror=alert(1)>")
+        page.get_by_role("option").first.click()
+        assert page.url.startswith(f"{url}/a.html")
+        page = browse(f"{url}/mdh/search.html?q=harmless%3Cimg%20src%3Dx%20onerror%3Dalert(4)%3E")
+        expect(page.get_by_role("main").get_by_role("status")).to_contain_text("<img")
+        page = browse(f"{url}/mdh/search.html?q=harmless")
+        expect(page.locator("ol.results a").first).to_contain_text("</script>")

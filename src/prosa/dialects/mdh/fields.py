@@ -247,5 +247,6 @@ NODE: tuple[Field, ...] = (
     Field("action", "anything", about="the one action of a node; `actions` is the form for several"),
     Field("summary", "string", about="what it is about, in a sentence"),
     Field("updated", "string", form=updated_form, about="a date, or a date and a time: `2026-04-30T09:00:00Z`"),
+    Field("nav", "anything", about="in the first page of a site: its pages in order, as `prosa serve` lists them"),
     Field("canonical_url", "string", form=url_form, about="the preferred URL of the node, a path or absolute"),
 )

@@ -191,7 +191,8 @@ def connections(page: Page) -> list[dict[str, Value]]:
         _group(page.frame, rel or "related", found, typed=True) for rel, found in _by_rel(around.relationships).items()
     ]
     _bound(groups)
-    groups.append(_group(page.frame, "In this folder", around.inside))
+    if not page.nav:  # what is in a folder stands beside the page already
+        groups.append(_group(page.frame, "In this folder", around.inside))
     groups.append(_group(page.frame, "Links to", around.links))
     groups.append(_group(page.frame, "Linked from", around.backlinks))
     return [each for each in groups if each["rows"] or each["more"]]
