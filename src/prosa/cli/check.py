@@ -11,7 +11,6 @@ from msgspec import Struct
 
 from prosa.app.check.check import Checker, CheckOptions
 from prosa.app.check.gather import STDIN, Group, gather_named
-from prosa.app.settings import documentation_address
 from prosa.cli.console import Console
 from prosa.cli.errors import say
 from prosa.cli.options import (
@@ -153,7 +152,7 @@ def report(found: Sequence[Diagnostic], groups: Sequence[Group], args: argparse.
     paths = [str(path) for group in groups for path in group.paths]
     files = report_files(args.report)
     is_linked = not LINKED.isdisjoint((args.format, *(form for form, _ in files)))
-    documentation = documentation_address(console.environ) if is_linked else ""
+    documentation = _documentation(console) if is_linked else ""
     write_reports(files, found, paths, documentation)
     text = (
         _statistics(found, args.format)
@@ -166,6 +165,13 @@ def report(found: Sequence[Diagnostic], groups: Sequence[Group], args: argparse.
         from prosa.render.text import render_summary
 
         console.out(render_summary(found, len(paths)))
+
+
+def _documentation(console: Console) -> str:
+    """Where pages of rules are, as the user's settings or the release say."""
+    from prosa.app.settings import documentation_address  # only here: most checks read no settings of the user
+
+    return documentation_address(console.environ)
 
 
 def _fix(groups: Sequence[Group], how: Checker, args: argparse.Namespace, console: Console) -> int:

@@ -9,8 +9,8 @@ from types import MappingProxyType
 from lsprotocol import types
 
 from prosa.diagnostics import Diagnostic, Severity
+from prosa.diagnostics.address import page_address
 from prosa.lsp.positions import Encoding, range_of
-from prosa.rules.address import page_address
 
 SOURCE = "prosa"
 

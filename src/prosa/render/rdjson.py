@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from prosa.data import Value
 from prosa.diagnostics import Applicability, Diagnostic, Severity
+from prosa.diagnostics.address import page_address
 from prosa.render.json import dump
-from prosa.rules.address import page_address
 from prosa.source import SourceText, Span
 
 _SEVERITIES = {Severity.ERROR: "ERROR", Severity.WARNING: "WARNING", Severity.INFO: "INFO", Severity.HINT: "INFO"}

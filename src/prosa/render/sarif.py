@@ -8,9 +8,9 @@ from urllib.parse import quote
 
 from prosa.data import Value
 from prosa.diagnostics import Applicability, Diagnostic, Severity
+from prosa.diagnostics.address import page_address, page_path
 from prosa.render.fingerprint import fingerprints
 from prosa.render.json import dump
-from prosa.rules.address import page_address, page_path
 from prosa.rules.registry import page_of, rule_named
 from prosa.source import SourceText, Span
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from prosa.cli.main import main
-from prosa.rules.address import DOCUMENTATION, page_address, page_path
+from prosa.diagnostics.address import DOCUMENTATION, page_address, page_path
 from prosa.rules.registry import all_rules
 from tests.house.tree import ROOT
 
