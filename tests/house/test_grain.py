@@ -43,6 +43,7 @@ LATE: dict[str, str] = {
     "app.check.project": "The rules of a project's own files load only where it has such files.",
     "app.check.show": "Only what the dialect of the document needs is loaded to show it.",
     "app.corpus.documents": "Links are followed in the index only for what lists them.",
+    "app.corpus.follow": "What is said of a missing library loads only where one is missing.",
     "app.corpus.embedding": "The model on this machine loads numpy, the service a client; each only if chosen.",
     "app.corpus.open": "The dialects of a project are read only where its settings name some.",
     "app.corpus.search": "What asks by meaning loads only for a search that does.",

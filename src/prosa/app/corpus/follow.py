@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 from prosa.adapters.files.watch import Watcher, can_watch
 from prosa.corpus.errors import IndexProblem
 from prosa.dialects.table import DOCUMENT_SUFFIXES
-from prosa.extras import lacking
 from prosa.settings.table import PROJECT_FILES
 
 if TYPE_CHECKING:
@@ -94,6 +93,8 @@ class Follower:
 def follow_corpus(root: Path) -> Follower:
     """What follows the changes below a root. Raises `IndexProblem` where the library for that is not installed."""
     if not can_watch():
+        from prosa.extras import lacking
+
         raise lacking(IndexProblem, "watching for changes", "watch")
     return Follower(root)
 
