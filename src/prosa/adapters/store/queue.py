@@ -1,7 +1,7 @@
 """The queue of leases on a server: pgqueuer gives each to one worker, and to another one where that is heard no more.
 
 In: ranges of rows, batches that a worker can run. Out: leases. Who beats, and who is given up, is pgqueuer's; that a
-lease is ours is checked, and its turn raised, in the transaction that takes it (X29, docs/decisions/0036).
+lease is ours is checked, and its turn raised, in the transaction that takes it (X29, docs/decisions/0039).
 """
 
 from __future__ import annotations
