@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from prosa.cli.main import main
-from prosa.diagnostics.address import DOCUMENTATION, page_address, page_path
+from prosa.diagnostics.address import page_address, page_path
 from prosa.rules.registry import all_rules
+from prosa.settings import DOCUMENTATION
 from tests.house.tree import ROOT
 
 BASE = "https://docs.example/prosa"

@@ -9,9 +9,8 @@ from typing import Literal
 from prosa.adapters.files import MAX_DOCUMENT_BYTES, RootedFiles, config_dir, find_root
 from prosa.app.options import say_nothing
 from prosa.diagnostics import Problem, Severity
-from prosa.diagnostics.address import DOCUMENTATION
 from prosa.runtime.errors import RunError
-from prosa.settings import PROJECT_FILES, USER_FILE, Settings, is_about_prosa, merge
+from prosa.settings import DOCUMENTATION, PROJECT_FILES, USER_FILE, Settings, is_about_prosa, merge
 from prosa.source import SourceText
 
 

@@ -1,15 +1,12 @@
 """Where the page of a rule is, for tools that show a link to it: SARIF viewers, editors, reviewers of changes.
 
 The path of a page below the documentation never changes once a rule is released. Where the documentation is, a release
-says: `DOCUMENTATION` is what `[project.urls]` of the package says under that name. While there is no such host it is
-empty, and then nobody is given a link; a user who has built the documentation names its address (setting
-`documentation`).
+says: `prosa.settings.DOCUMENTATION` is what `[project.urls]` of the package says under that name. While there is no
+such host it is empty, and then nobody is given a link; a user who has built the documentation names its address
+(setting `documentation`).
 """
 
 from __future__ import annotations
-
-DOCUMENTATION = ""
-"""The address below which `docs/` is published; empty while it is not."""
 
 
 def page_path(name: str) -> str:

@@ -14,6 +14,9 @@ from prosa.data import Value
 Protocol: TypeAlias = Literal["openai", "anthropic", "google"]
 """What a service speaks: Chat Completions or Responses, Messages of Anthropic, or generateContent of Google."""
 
+DOCUMENTATION = ""
+"""The address below which `docs/` is published; empty while it is not."""
+
 PROTOCOLS: tuple[Protocol, ...] = get_args(Protocol)
 
 

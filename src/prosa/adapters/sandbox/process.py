@@ -22,7 +22,6 @@ from msgspec import Struct
 
 from prosa.adapters.sandbox import frames, temp_folder
 from prosa.data import Value
-from prosa.extras import ALL
 from prosa.runtime.errors import SandboxError
 
 _PACKAGE_ROOT = Path(__file__).parents[3]
@@ -179,6 +178,8 @@ def missing_part() -> str | None:
         return "the Python sandbox runs on Linux and macOS only"
     for module, package in PACKAGES.items():
         if root_of(module) is None:
+            from prosa.extras import ALL
+
             return f"the Python sandbox needs the package {package} ({ALL})"
     if component() is None:
         return (
