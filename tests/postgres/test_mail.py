@@ -9,6 +9,7 @@ import pytest
 
 from prosa.adapters.store.opening import open_store
 from prosa.app.mail.boxes import box_list, message_list, send_message
+from prosa.app.mail.post import poll_seconds
 from prosa.app.mail.work import WorkerOptions, work_mail
 from prosa.app.options import JournalOptions, Options
 from prosa.runtime.mail import MessageFilter
@@ -65,3 +66,8 @@ def test_x29_two_workers_on_a_server_handle_each_message_once(url, tmp_path):
     answered = {each.reply_to for each in message_list(place, MessageFilter("user"))}
     assert answered == {each.id for each in found}
     assert {each.mailbox: each.handled for each in box_list(place)} == {"reader": 10, "user": 0}
+
+
+def test_x29_who_waits_for_a_message_looks_more_often_on_a_server(tmp_path):
+    """X29: a look locks nothing there."""
+    assert poll_seconds(StoreServer("postgresql://localhost/prosa")) < 0.1 < poll_seconds(tmp_path / "store.sqlite")

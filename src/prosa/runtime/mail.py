@@ -30,7 +30,10 @@ MAX_ATTEMPTS = 5
 """A message that was given out so often and never handled is a dead letter."""
 
 POLL_SECONDS = 0.5
-"""How often a mailbox is looked at by who waits for a message."""
+"""How often a mailbox in a file is looked at by who waits for a message: each time locks the file for a moment."""
+
+SERVER_POLL_SECONDS = 0.08
+"""The same for a mailbox on a server, where a look locks nothing."""
 
 ENVELOPE = 400
 """Bytes that a message has in a result beside its payload, at most."""

@@ -16,10 +16,11 @@ from msgspec.structs import replace
 from prosa.adapters.store import mail
 from prosa.adapters.store.writer import writer_of
 from prosa.app.journal.history import reading_store
+from prosa.app.mail.post import poll_seconds
 from prosa.data import Value
 from prosa.dialects.markdownlang.names import USER
 from prosa.runtime.digest import as_json
-from prosa.runtime.mail import POLL_SECONDS, BoxCounts, Letter, MessageFilter, MessageRecord, address_of
+from prosa.runtime.mail import BoxCounts, Letter, MessageFilter, MessageRecord, address_of
 from prosa.runtime.runs import StorePlace, stamp
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ async def coming(store: StorePlace, chosen: MessageFilter, clock: Clock) -> Asyn
     """The messages that are meant and come into a mailbox from now on, for ever. Raises `StoreProblem`."""
     place = await asyncio.to_thread(_last_place, store, chosen.mailbox or "")
     while True:
-        await clock.sleep(POLL_SECONDS)
+        await clock.sleep(poll_seconds(store))
         for each in await asyncio.to_thread(_after, store, chosen, place):
             place = max(place, each.place)
             yield each

@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import Future
 from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from msgspec import Struct
@@ -26,6 +27,7 @@ from prosa.data import Value
 from prosa.runtime.errors import RunError, StoreProblem
 from prosa.runtime.mail import (
     POLL_SECONDS,
+    SERVER_POLL_SECONDS,
     Delivery,
     Letter,
     MailRefused,
@@ -61,6 +63,11 @@ class Store(Protocol):
         ...
 
 
+def poll_seconds(place: StorePlace) -> float:
+    """How often who waits looks at a mailbox of that store."""
+    return POLL_SECONDS if isinstance(place, Path) else SERVER_POLL_SECONDS
+
+
 class LivingHolders(Struct):
     """Which processes write a store at ``place``: one that was seen there counts for a moment, any other is asked for
     anew."""
@@ -85,6 +92,7 @@ class StoredMail(Struct):
     store: Callable[[], Store]
     clock: Clock
     alive: Callable[[str], bool]
+    poll: float = POLL_SECONDS
 
     async def send(self, letter: Letter) -> MessageRecord:
         """Puts a message into its mailbox. Raises `MailRefused`, `StoreProblem`."""
@@ -103,7 +111,7 @@ class StoredMail(Struct):
             left = until - self.clock.monotonic()
             if found or left <= 0:
                 return found
-            await self._pause(tickets, min(left, POLL_SECONDS))
+            await self._pause(tickets, min(left, self.poll))
 
     async def query(self, chosen: MessageFilter) -> Sequence[MessageRecord]:
         """Finds messages."""
@@ -223,8 +231,9 @@ async def open_mail(
     if secret is not None:
         message = f"{secret.file or secret.name} is confidential, and a mailbox is kept on disk"
         raise MailRefused(message, hint="leave `mailbox` out, or the classification")
-    alive = LivingHolders(journals.writer_in_use().place, journals.clock)
-    stored = StoredMail(kept.run or mail.new_id(), journals.writer_in_use, journals.clock, alive)
+    place = journals.writer_in_use().place
+    alive, poll = LivingHolders(place, journals.clock), poll_seconds(place)
+    stored = StoredMail(kept.run or mail.new_id(), journals.writer_in_use, journals.clock, alive, poll)
     if isinstance(kept.journal, StoredJournal):
         kept.settles = kept.settles or stored.settlement
         if kept.journal.begun:

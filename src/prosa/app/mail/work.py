@@ -22,7 +22,7 @@ from prosa.adapters.store.holding import host_name
 from prosa.adapters.store.writing import TakenOver
 from prosa.app.journal.journals import JobJournal, Journals, Settles, file_of, require_same, words_of
 from prosa.app.journal.stored import StoredJournal, by_path
-from prosa.app.mail.post import LivingHolders
+from prosa.app.mail.post import LivingHolders, poll_seconds
 from prosa.app.options import JournalOptions
 from prosa.app.run.jobs import Driver, Job, Progress, driving
 from prosa.app.run.world import kept_servers, system_clock
@@ -47,7 +47,6 @@ from prosa.runtime.events import Listener, ignore
 from prosa.runtime.gate import Gated, GateLimits, Gates
 from prosa.runtime.mail import (
     MAX_ATTEMPTS,
-    POLL_SECONDS,
     Delivery,
     MailRefused,
     MessageEnd,
@@ -286,10 +285,12 @@ class _Working(Struct, eq=False):
     busy: int = 0
     ended: WorkerEnd = field(default_factory=WorkerEnd)
     alive: LivingHolders | None = None
+    poll: float = 0.0
 
     async def all(self) -> WorkerEnd:
         """Works until it is stopped, or something stops it."""
-        self.alive = LivingHolders(self.journals.writer_in_use().place, self.clock)
+        place = self.journals.writer_in_use().place
+        self.alive, self.poll = LivingHolders(place, self.clock), poll_seconds(place)
         tasks = [asyncio.create_task(self._work()) for _ in range(self.chosen.at_once)]
         stopping = asyncio.create_task(self._stopped())
         try:
@@ -341,7 +342,7 @@ class _Working(Struct, eq=False):
 
     async def _pause(self) -> None:
         """Waits a moment, or until it is stopped."""
-        waits = (asyncio.ensure_future(self.stop.wait()), asyncio.ensure_future(self.clock.sleep(POLL_SECONDS)))
+        waits = (asyncio.ensure_future(self.stop.wait()), asyncio.ensure_future(self.clock.sleep(self.poll)))
         try:
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
         finally:
