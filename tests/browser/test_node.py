@@ -188,7 +188,9 @@ def test_ya21_a_vault_is_read_as_in_obsidian(browse: Browsing, vault: str):
     page.keyboard.press("Enter")
     assert folded.locator(".tip .embed").inner_text().split("\n")[-1] == "A bell."
     picture = page.locator("article img").first
-    assert picture.evaluate("(each) => [each.complete && each.naturalWidth > 0, each.clientWidth]") == [True, 120]
+    picture.scroll_into_view_if_needed()
+    page.wait_for_function("(each) => each.complete && each.naturalWidth > 0", arg=picture.element_handle())
+    assert picture.evaluate("(each) => each.clientWidth") == 120
     assert page.locator("article .missing").all_inner_texts() == ["Gone"]
     page.get_by_role("link", name="Bell > How it rings").click()
     assert urlsplit(page.url).fragment == "how-it-rings"

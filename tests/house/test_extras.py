@@ -51,8 +51,13 @@ def block(monkeypatch: pytest.MonkeyPatch, module: str) -> None:
 
 
 def _uses(ours: ModuleType, module: str) -> bool:
-    """Whether a module of ours has imported the library at its head."""
-    return any(isinstance(each, ModuleType) and each.__name__.split(".")[0] == module for each in vars(ours).values())
+    """Whether a module of ours has imported the library, or something of it, at its head."""
+    top = module.split(".")[0]
+    names = (
+        each.__name__ if isinstance(each, ModuleType) else getattr(each, "__module__", None)
+        for each in vars(ours).values()
+    )
+    return any(isinstance(name, str) and name.split(".")[0] == top for name in names)
 
 
 @pytest.fixture
