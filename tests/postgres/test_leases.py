@@ -308,7 +308,7 @@ def test_x29_failures_wait_again_for_any_worker(url: str, tmp_path: Path):
     said = json.loads(at.out)
     assert (said["state"], said["hosts"], said["left"]) == ("open", [], 2)
     status, at = command("batch", found.name, "--status", environ=environ)
-    assert "nobody: prosa worker takes its rows" in at.out
+    assert "on a server prosa worker does" in at.out
     assert write(StoreServer(url), lambda database: queue.waiting(database, found.id)) == [2]
 
 

@@ -69,7 +69,8 @@ def _rows(args: argparse.Namespace, console: Console) -> int:
     chosen = RowsWorker(
         args.root or Path(), _options(args, console), args.concurrency or 32, args.batch, until_empty=args.until_empty
     )
-    console.note(f"taking rows from {place}; Ctrl-C stops it")
+    if not isinstance(place, Path):
+        console.note(f"taking rows from {place}; Ctrl-C stops it")
 
     def work(stop: asyncio.Event) -> Coroutine[None, None, None]:
         return work_batches(place, chosen, partial(environment_of, console), say=console.note, stop=stop)

@@ -6,6 +6,7 @@ In: values of a batch. Out: lines.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
 from typing import TYPE_CHECKING, TypeAlias
 
 from prosa.data import Value
@@ -107,7 +108,7 @@ def status_lines(status: BatchStatus) -> list[str]:
     ]
     lines += [f"  at work  {', '.join(status.hosts)}"] if status.hosts else []
     if batch.state == "open" and not status.running:
-        lines.append("  at work  nobody: prosa worker takes its rows")
+        lines.append("  at work  nobody: the same command goes on with it, and on a server prosa worker does")
     return lines + ([f"  stopped  {batch.reason}"] if batch.reason else [])
 
 
@@ -169,4 +170,4 @@ def duration(seconds: float) -> str:
 
 
 def _money(amount: float) -> str:
-    return f"${amount:.2f}" if amount >= 1 or not amount else f"${amount:.4g}"
+    return f"${amount:.2f}" if amount >= 1 or not amount else f"${Decimal(f'{amount:.4g}'):f}"
