@@ -18,7 +18,7 @@ from pathlib import Path
 
 import psycopg
 
-LONGEST = 60
+LONGEST = 180
 MISSING = "there is no PostgreSQL: install Debian's package postgresql"
 USER, SECRET = "prosa", "a-password-of-a-test"
 OPTIONS = {

@@ -66,7 +66,7 @@ async def opened(server: StoreServer, name: str) -> LeaseQueue:
 
 
 async def until(taken: Callable[[], Awaitable[Any]]) -> Any:
-    end = time.monotonic() + 60
+    end = time.monotonic() + 180
     while not (found := await taken()):
         assert time.monotonic() < end
         await asyncio.sleep(0.02)

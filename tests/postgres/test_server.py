@@ -282,7 +282,7 @@ def test_x29_transactions_that_stand_in_each_others_way_are_both_done(url: str):
                     connection.execute("UPDATE run SET calls = calls + 1 WHERE id = ?", (name,))
                     if first and name == names[0]:
                         first = False
-                        meeting.wait(60)
+                        meeting.wait(180)
 
             connection.transact(work)
             done.append(names)
