@@ -109,10 +109,10 @@ async def run_batch(
     stop: asyncio.Event | None = None,
     clock: Clock | None = None,
 ) -> BatchEnd:
-    """Runs what is left of a batch. ``on_row`` hears of each row that ends here, ``heard`` of how far it came, what
-    ``listens`` gives for the number of a row of its events; ``stop``
-    ends it when it is set: rows under way get a moment to end. Raises `RunError` for what keeps it from running:
-    `PriceUnknown`, `StoreProblem` and what ``agree`` raises among it."""
+    """Runs what is left of a batch. ``on_row`` hears of each row that ends here, ``heard`` of how far the batch is;
+    ``listens`` gives the listener for the events of a row, by its number. Setting ``stop`` ends the batch, and rows
+    under way get a moment to end. Raises `RunError` for what keeps it from running, such as `PriceUnknown`,
+    `StoreProblem` and what ``agree`` raises."""
     async with _held(prepared) as (writer, record):
         run = BatchRun(prepared, record, writer, heard or (lambda _: None), on_row or (lambda _: None), stop)
         run.clock, run.listens = clock or run.clock, listens or run.listens
