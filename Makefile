@@ -13,6 +13,7 @@ RUN     := $(VENV)/.run-requirements
 DEV     := $(VENV)/.dev-requirements
 VECTORS := $(VENV)/.vectors-requirements
 RELEASE := $(VENV)/.release-requirements
+MODEL   := $(VENV)/.model
 PACKAGE := $(VENV)/.package
 NPM     := $(PEERS)/node_modules/.installed
 EDITOR  := $(VSCODE)/node_modules/.installed
@@ -26,23 +27,27 @@ WHOLE   := --extra run --extra sandbox --extra serve --no-emit-package prosa-san
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test lint fmt bench peers vectors docs lock build release-check vscode clean
+.PHONY: help demo test test-deep lint fmt bench peers vectors docs lock build release-check vscode clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 
-demo: .about-demo $(PACKAGE) ## install what a run needs (a minute) and take the tour (half a minute): no key
+demo: .about-demo $(PACKAGE) $(if $(filter 0,$(DEMO_MODEL)),,$(MODEL)) ## install what a run needs (a minute) and take the tour: no key
 	@$(BIN)/prosa demo
 
 .about-demo: # said before anything is installed
-	@if test -e $(PACKAGE); then echo "Taking the tour: about half a minute, no key, no network."; else \
+	@if test -e $(PACKAGE); then echo "Taking the tour: no key, no network. It may begin with an agreement."; else \
 	  echo "First this installs Prosa into $(VENV): about a minute and 200 MB, from the package index. Nothing else"; \
-	  echo "on this machine changes, and 'make clean' takes it away again. Then comes the tour: about half a"; \
-	  echo "minute, no key, no network."; fi
+	  echo "on this machine changes, and 'make clean' takes it away again. Then it fetches a very small model (127 MB,"; \
+  echo "kept in your data folder; DEMO_MODEL=0 leaves it out). Then comes the tour: no key,"; \
+	  echo "no network. It begins with an agreement, which is accepted once."; fi
 
-test: lint peers ## install everything, lint, check the import contracts, run all tests
+test: lint peers $(MODEL) ## install everything, lint, check the import contracts, run all tests
 	@$(BIN)/python -m tests.requirements --count
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pytest -n $(JOBS)
+
+test-deep: export PROSA_TESTS = deep
+test-deep: test ## the same with every example of every property: about twice as long
 
 lint: $(DEV) $(PACKAGE) ## ruff, formatting, strict types, import contracts
 	$(BIN)/ruff check --quiet $(wildcard $(CODE))
@@ -62,12 +67,15 @@ peers: $(NPM) ## install the npm servers that the MCP tests talk to
 vectors: $(VECTORS) $(PACKAGE) ## ask the real Go for the template vectors again
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python tools/vectors/generate.py
 
-docs: $(DEV) $(PACKAGE) ## write docs/reference anew, out of what the code says of itself
-	$(BIN)/python -m tools.docs.generate
+docs: $(DEV) $(PACKAGE) ## build the site of the documentation, with the reference, into build/docs/
+	$(BIN)/python -m tools.docs.generate build/docs-sources
+	rm -rf build/docs
+	$(BIN)/prosa build build/docs-sources/docs build/docs
 
 lock: $(DEV) $(RELEASE) ## resolve requirements/*.in and pyproject.toml into the hash locks; list what wheels have
 	cd requirements && ../$(UV_LOCK) $(WHOLE) -o run.lock ../pyproject.toml run.in
 	cd requirements && ../$(UV_LOCK) $(WHOLE) -o dev.lock ../pyproject.toml run.in dev.in
+	cd requirements && ../$(UV_LOCK) -o model.lock model.in
 	cd requirements && ../$(UV_LOCK) -o vectors.lock vectors.in
 	cd requirements && ../$(UV_LOCK) -o release.lock release.in
 	cd bench/peers && ../../$(UV_LOCK) -o python.lock python.in
@@ -107,6 +115,10 @@ $(RUN): requirements/run.lock | $(BIN)/python
 $(DEV): requirements/dev.lock $(RUN)
 	$(INSTALL) -r $<
 	@touch $@
+
+# A real model: its engine, and its weights in the user's data folder. What cannot be had is done without.
+$(MODEL): requirements/model.lock $(PACKAGE)
+	@{ $(INSTALL) -r $< && $(BIN)/prosa models pull smollm2 && touch $@; } || echo "This goes on without a real model." >&2
 
 $(VECTORS): requirements/vectors.lock $(DEV)
 	$(INSTALL) -r $<

@@ -33,6 +33,7 @@ SECTIONS = {
     "batch": "bench.batch",
     "workers": "bench.workers",
     "mail": "bench.mail",
+    "embedded": "bench.embedded",
 }
 """The module of each section; its `rows` gives the table."""
 

@@ -13,6 +13,8 @@ from pathlib import Path
 
 from bench.corpus import write_program
 from bench.measure import Row
+from bench.model_calls import model_server, sharded
+from prosa.adapters.providers import OpenAIProvider
 from prosa.adapters.store import writing
 from prosa.adapters.store.writer import writer_of
 from prosa.app.batch.inputs import Inputs, RowMapping, survey
@@ -29,6 +31,7 @@ from prosa.runtime.usage import Usage
 from prosa.settings import Settings
 
 ROWS, SEEN = 3_000, 200_000
+MANY, LATENCY = 1_000, 0.1
 MODEL = "nobody-charges-for-this"
 
 
@@ -52,7 +55,38 @@ def rows() -> Iterator[Row]:
         yield Row("a row, processor time", kept[0], "ms", "the same runs without a batch", bare, "≤ 0.5 ms more")
         yield Row("rows a second, one process", kept[1], "1/s")
         yield Row("the store alone, four writes a row", _store(folder), "1/s", aim="≥ 1,200")
+        yield from _many(program, folder)
         yield from _looked(program, folder)
+
+
+def _many(program: Program, folder: Path) -> Iterator[Row]:
+    """Rows whose calls go over HTTP, a thousand at once, beside the calls alone."""
+    with model_server(LATENCY) as base_url:
+        plain, plain_wall = asyncio.run(_plain(base_url))
+        path = _written(folder, ROWS)
+        options = Options(model=MODEL, journal=JournalOptions("batch", folder / "many.sqlite"))
+        rows, chosen = Rows(open_rows(str(path)), str(path)), BatchOptions(at_once=MANY)
+        prepared = prepare(program, rows, RowMapping(), chosen, options, _around(folder))
+        started, wall = time.process_time(), time.perf_counter()
+        end = asyncio.run(run_batch(prepared, provider=OpenAIProvider(api_key=None, base_url=base_url)))
+        assert end.ok, end
+        taken, took = (time.process_time() - started) / ROWS * 1000, time.perf_counter() - wall
+    what = f"{ROWS:,} rows, {MANY:,} at once, calls of {LATENCY * 1000:g} ms"
+    yield Row(f"{what}, processor time of a row", taken, "ms", "plain sharded clients", plain, "≤ 3.3 ms, ≤ 2.5x")
+    yield Row(what, took, "s", "plain sharded clients", plain_wall, "≤ 30 s")
+
+
+async def _plain(base_url: str) -> tuple[float, float]:
+    async with sharded(base_url) as ask:
+        numbers = iter(range(ROWS))
+
+        async def one() -> None:
+            for _ in numbers:
+                await ask()
+
+        started, wall = time.process_time(), time.perf_counter()
+        await asyncio.gather(*(one() for _ in range(MANY)))
+        return (time.process_time() - started) / ROWS * 1000, time.perf_counter() - wall
 
 
 def _around(folder: Path) -> Environment:

@@ -1,7 +1,8 @@
-"""For all tests: signals as at a terminal, a home that is nobody's, and whether there is a browser.
+"""For all tests: signals as at a terminal, a home that is nobody's, and whether there is a browser and a model.
 
 A shell that starts the tests in the background lets them ignore SIGINT, and so would every process that they start;
-Ctrl-C could not be tried then. A session says whether browser tests run, and fails where they should have and did not.
+Ctrl-C could not be tried then. A session says whether the tests with a browser and with an embedded model run, and
+fails where they should have and did not.
 """
 
 from __future__ import annotations
@@ -15,9 +16,13 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests import depth
 from tests.browser import presence
+from tests.embedded import presence as embedded
 
-settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "untimed", max_examples=depth.examples(100), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("untimed")  # a busy machine is no finding
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -25,6 +30,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
+embedded.remember()  # before the home of these tests takes the place of the user's
 _HOME = tempfile.mkdtemp(prefix="prosa-home-")
 os.environ["HOME"] = _HOME  # runs are kept in the user's data folder, and tests leave nothing there
 os.environ.pop("XDG_DATA_HOME", None)
@@ -37,14 +43,16 @@ _passed: set[str] = set()
 
 
 def pytest_configure() -> None:
-    """Ends the session where a browser is required and there is none."""
+    """Ends the session where a browser, or an embedded model, is required and there is none."""
     if presence.is_required() and presence.chromium() is None:
         raise pytest.UsageError(presence.MISSING)
+    if embedded.is_required() and (lacking := embedded.missing()):
+        raise pytest.UsageError(f"PROSA_EMBEDDED=required, and {lacking}")
 
 
-def pytest_report_header() -> str:
-    """Says whether browser tests run."""
-    return presence.told()
+def pytest_report_header() -> list[str]:
+    """Says whether the tests with a browser, and those with an embedded model, run."""
+    return [presence.told(), embedded.told()]
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
@@ -54,10 +62,11 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """A session whose browser tests did not run, though they were required, has failed."""
+    """A session whose tests with a browser or a model did not run, though they were required, has failed."""
     shutil.rmtree(_HOME, ignore_errors=True)
-    if not presence.is_required() or hasattr(session.config, "workerinput") or session.config.option.collectonly:
+    if hasattr(session.config, "workerinput") or session.config.option.collectonly:
         return
-    if missing := presence.not_run(_passed):
-        print(f"\nPROSA_BROWSER=required, and nothing has passed of: {', '.join(missing)}")
-        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+    for each, name in ((presence, "PROSA_BROWSER"), (embedded, "PROSA_EMBEDDED")):
+        if each.is_required() and (missing := each.not_run(_passed)):
+            print(f"\n{name}=required, and nothing has passed of: {', '.join(missing)}")
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED

@@ -41,11 +41,11 @@ def seconds(work: Callable[[], object]) -> float:
         return time.thread_time() - began
 
 
-def is_linear(work: Callable[[int], object], small: int, large: int) -> bool:
+def is_linear(work: Callable[[int], object], small: int, large: int, tries: int = TRIES) -> bool:
     """Whether ``work(large)`` takes about ``large / small`` times as long as ``work(small)``."""
     best = float("inf")
     least = 0.0
-    for _ in range(TRIES):
+    for _ in range(tries):
         least = max(least, seconds(lambda: work(small)))
         best = min(best, seconds(lambda: work(large)))
         if best < SLACK * max(least * large / small, FLOOR):

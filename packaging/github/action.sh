@@ -2,6 +2,9 @@
 # The one step of action.yml: installs Prosa and runs it. What the workflow chose comes in the environment and is never
 # part of a command's text. Exit status: that of Prosa; 2 for a choice that does not exist.
 set -euo pipefail
+unset PYTHONPATH PYTHONHOME PYTHONSTARTUP PIP_CONFIG_FILE
+export PYTHONSAFEPATH=1
+temporary="${RUNNER_TEMP:-/tmp}"
 
 wrong() {
   echo "::error title=Prosa::$1"
@@ -12,26 +15,26 @@ lines() { # the lines of a text that hold something
   grep -v '^[[:space:]]*$' <<<"$1" || true
 }
 
+# What is installed is the code of this action itself, never a package by its name. Python looks for no module in the
+# checkout: neither here, in a folder of its own, nor later, where the command works in the checkout.
 install() {
-  local package=prosa
-  case "$PROSA_COMMAND:$PROSA_INSTALL_ONLY" in check:false | fmt:false) package=prosa-core ;; esac
-  package+="${PROSA_VERSION:+==$PROSA_VERSION}"
   [[ "$PROSA_VERSION" == installed ]] && return
-  [[ "$PROSA_VERSION" =~ ^[0-9A-Za-z.+!-]*$ ]] || wrong "version: '$PROSA_VERSION' is no version"
-  if command -v uv >/dev/null; then
-    uv tool install --quiet "$package"
-    PATH="$(uv tool dir --bin):$PATH"
-  elif command -v pipx >/dev/null; then
-    pipx install --quiet "$package"
-    PATH="$(pipx environment --value PIPX_BIN_DIR):$PATH"
-  else
-    local folder="${RUNNER_TEMP:-/tmp}/prosa-venv"
-    python3 -m venv "$folder"
-    "$folder/bin/pip" install --quiet --disable-pip-version-check "$package"
-    PATH="$folder/bin:$PATH"
-  fi
-  export PATH
-  [[ -z "${GITHUB_PATH:-}" ]] || dirname "$(command -v prosa)" >>"$GITHUB_PATH"
+  [[ -z "$PROSA_VERSION" ]] || wrong "version: '$PROSA_VERSION' is neither empty nor 'installed'; name a version in 'uses'"
+  local source folder
+  source="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)"
+  folder="$(mktemp -d "$temporary/prosa-XXXXXX")"
+  local parts=("$source")
+  case "$PROSA_COMMAND:$PROSA_INSTALL_ONLY" in
+    check:false | fmt:false) ;;
+    *) parts+=("$source/sandbox" "$source/packaging/prosa") ;;
+  esac
+  (
+    cd -- "$folder"
+    python3 -I -m venv venv
+    venv/bin/python -I -m pip install --quiet --disable-pip-version-check "${parts[@]}"
+  )
+  export PATH="$folder/venv/bin:$PATH"
+  [[ -z "${GITHUB_PATH:-}" ]] || echo "$folder/venv/bin" >>"$GITHUB_PATH"
 }
 
 output() {
@@ -49,7 +52,7 @@ mapfile -t paths < <(lines "$PROSA_PATHS")
 mapfile -t further < <(lines "$PROSA_ARGS")
 words=("$PROSA_COMMAND")
 if [[ "$PROSA_COMMAND" == check ]]; then
-  folder="$(mktemp -d "${RUNNER_TEMP:-/tmp}/prosa-XXXXXX")"
+  folder="$(mktemp -d "$temporary/prosa-XXXXXX")"
   words+=(--fail-on "$PROSA_FAIL_ON" --report "jsonl=$folder/findings.jsonl")
   [[ -z "${GITHUB_STEP_SUMMARY:-}" ]] || words+=(--report "markdown=$folder/summary.md")
   [[ "$PROSA_REPORT" != annotations ]] || words+=(--format github)

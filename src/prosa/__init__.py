@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         InputRefused,
         LimitExceeded,
         NotResumed,
+        NotTrusted,
         OutputRefused,
         PriceUnknown,
         ProgramRefused,
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
     from prosa.runtime.events import Listener
     from prosa.runtime.ports import Provider
     from prosa.runtime.summary import RunResult
-    from prosa.source import FileProblem
+    from prosa.source import FileProblem, ProsaError
 
 __version__ = "0.1.0"
 
@@ -77,9 +78,11 @@ _NAMES = {
     "LimitExceeded": "prosa.runtime.errors",
     "Listener": "prosa.runtime.events",
     "NotResumed": "prosa.runtime.errors",
+    "NotTrusted": "prosa.runtime.errors",
     "OutputRefused": "prosa.runtime.errors",
     "PriceUnknown": "prosa.runtime.errors",
     "ProgramRefused": "prosa.runtime.errors",
+    "ProsaError": "prosa.source",
     "Provider": "prosa.runtime.ports",
     "ExtraMissing": "prosa.runtime.errors",
     "ProviderError": "prosa.runtime.errors",
@@ -136,9 +139,11 @@ __all__ = [
     "LimitExceeded",
     "Listener",
     "NotResumed",
+    "NotTrusted",
     "OutputRefused",
     "PriceUnknown",
     "ProgramRefused",
+    "ProsaError",
     "Provider",
     "ProviderError",
     "QueryRefused",

@@ -23,6 +23,7 @@ class Extra(NamedTuple):
 EXTRAS = {
     "anthropic": Extra("anthropic", "models of Anthropic, asked natively"),
     "batch": Extra("psycopg", "batches that many workers share, over PostgreSQL"),
+    "embedded": Extra("xllamacpp", "a model in a process of its own, `--model embedded`"),
     "google": Extra("google.genai", "Google's models through the library of the service, `google/MODEL`"),
     "lsp": Extra("pygls", "the language server for editors, `prosa lsp`"),
     "otel": Extra("opentelemetry.exporter.otlp.proto.http", "traces of runs, with `--otel`"),

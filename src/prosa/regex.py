@@ -28,3 +28,11 @@ class _Lazy:
 def regex(text: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     """The pattern, compiled at its first use. Raises `re.error` then."""
     return cast("re.Pattern[AnyStr]", _Lazy(text, flags))
+
+
+UNSEEN = regex(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
+    "\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+"""The characters that Unicode calls default-ignorable. Which of them nothing needs, `source.invisible` says; it is
+loaded only for a text with some."""

@@ -26,6 +26,7 @@ from prosa.dialects.markdownlang.agreement import (
 )
 from prosa.runtime.errors import AgreementRequired
 from tests.cli.desk import desk
+from tests.depth import examples
 
 GIVEN = (
     "Trans rights are human rights",
@@ -96,7 +97,7 @@ def test_l38_anything_else_is_no_record(text: str, reason: str):
     assert parse_record(text) == reason
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda inner: st.dictionaries(
     st.sampled_from(["agreed", "agreed_at", "phrase_index", "required_phrase_index"]), inner)))  # fmt: skip
 def test_no_json_makes_reading_a_record_fail(value: object):

@@ -49,7 +49,7 @@ def written(example: Example, folder: Path) -> list[str]:
     for name, text in example.documents.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(b"\xff\xfe" if text is None else text.encode("utf-8", "surrogatepass"))
+        path.write_bytes(b"\xff\xfe" if text is None else str.encode(text, "utf-8", "surrogatepass"))
         if not name.endswith(".toml"):
             names.append(name)
     if not names:
@@ -159,3 +159,52 @@ def test_x30_load_gives_the_model_of_every_dialect(dialect: str, tmp_path: Path)
         document = prosa.load(given, dialect=dialect)  # type: ignore[arg-type]
         assert document.dialect == dialect
         assert type(document.model).__module__.removesuffix(".model") == f"prosa.dialects.{dialect}"
+
+
+QUESTIONS = ("a", "a.md", "b", "notes/b.md", "./notes/b.md", "one", "nothing", "notes", "outside.md")
+"""Names of documents: an id that is the name of a folder too, files, file names, what is no document."""
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_x30_questions_about_a_corpus_have_one_answer(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """X30. Links, path and impact name the same document and find the same edges at both doors."""
+    root = tmp_path / "corpus"
+    for path, text in {
+        "one.mda": f"---\ndoc-id: {ONE}\n---\n{refers('', TWO)}",
+        "two.mda": f"---\ndoc-id: {TWO}\n---\nSee [a](a.md).\n",
+        "a.md": "# A\n\n[[b]]\n",
+        "a/inner.md": "---\nid: a\ntype: note\ntitle: Inner\n---\n[b](../notes/b.md)\n",
+        "notes/b.md": "# B\n",
+        "prosa.toml": "",
+    }.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+    (tmp_path / "outside.md").write_text("# Outside\n")
+    monkeypatch.chdir(root)
+    home = tmp_path / "home"
+    with prosa.Corpus(".", environ={"HOME": str(home)}) as corpus:
+        try:
+            node = corpus.document(name)
+        except prosa.UnknownDocument as unknown:
+            for argv in (["links", name], ["links", name, "b"], ["links", name, "--impact"]):
+                status, out, err = asked(argv, home)
+                assert (status, out) == (2, "") and err.startswith(f"error: {unknown.message}"), argv
+            return
+        links = json.loads(asked(["links", name, "--format", "json"], home)[1])
+        assert [each["target"] for each in links["out"]] == [each.target for each in corpus.links(name).out]
+        assert [each["source"] for each in links["back"]] == [each.source for each in corpus.links(name).back]
+        impact = json.loads(asked(["links", name, "--impact", "--format", "json"], home)[1])
+        reached = [each.node for each in corpus.impact(name)]
+        assert (impact["node"], [each["node"] for each in impact["reached"]]) == (node.id, reached)
+        way = json.loads(asked(["links", name, "notes/b.md", "--format", "json"], home)[1])
+        steps = corpus.path(name, "notes/b.md")
+        assert way["length"] == (None if steps is None else len(steps))
+
+
+def test_x30_a_type_of_relationship_has_one_spelling_at_all_doors(tmp_path: Path):
+    """X30, MA7."""
+    (tmp_path / "one.mda").write_text(f"---\ndoc-id: {ONE}\n---\n{refers('', TWO)}".replace("child", "cites"))
+    (tmp_path / "two.mda").write_text(f"---\ndoc-id: {TWO}\n---\n")
+    with prosa.Corpus(tmp_path, environ={"HOME": str(tmp_path / "home")}) as corpus:
+        found = [each.node for each in corpus.impact(TWO, rels="cites")]
+        assert found == [each.node for each in corpus.impact(TWO)] == [ONE]

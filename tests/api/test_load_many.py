@@ -15,6 +15,7 @@ from prosa.api import documents
 from prosa.app.check import memory
 from prosa.app.check.memory import MemoryStore
 from prosa.rules import analyse
+from tests.depth import examples
 
 NAMES = ("a.md", "b.md", "c.md", "deep/d.md")
 TEXTS = ("# One\n\n[[b]] [[d]]\n", "---\nid: x\n---\n# Two\n\n[[nowhere]]\n", "# Three\n\n[[a]] ![[p.png]]\n", None)
@@ -65,7 +66,7 @@ def test_x10_what_is_beside_is_analysed_once_however_many_are_loaded(root: Path,
     assert 0 <= beside <= len(NAMES)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(changes=st.lists(st.tuples(st.sampled_from(NAMES), st.sampled_from(TEXTS)), min_size=1, max_size=5))
 def test_x10_what_is_kept_changes_nothing(tmp_path_factory: pytest.TempPathFactory, changes: list[Any]):
     """X10: however the documents beside change between two."""

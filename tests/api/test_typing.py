@@ -8,8 +8,9 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import pytest
 
@@ -23,7 +24,9 @@ ROOT = Path(__file__).parents[2]
 
 GOOD = """\
 import asyncio
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TypedDict
 
 import prosa
 from prosa.runtime.events import Event
@@ -47,8 +50,25 @@ def ask(text: str) -> int:
     except prosa.FileProblem as problem:
         print(problem.path, problem.reason)
         return 2
+    except prosa.ProsaError as error:
+        print(error, error.hint)
+        return 3
     print(result.summary.cost)
     return int(result.output["words"])
+
+
+class Count(TypedDict):
+    words: int
+
+
+@dataclass
+class Counted:
+    words: int
+
+
+def typed() -> int:
+    counted: prosa.RunResult[Counted] = prosa.run("count.md", returns=Counted)
+    return counted.output.words + prosa.run("count.md", returns=Count).output["words"]
 
 
 async def several(provider: prosa.Provider) -> list[str]:
@@ -75,6 +95,8 @@ prosa.run_scripts("a.mda", job=3)
 prosa.chat("chat.md", write="yes")
 prosa.check("docs", strict="yes")
 prosa.load("a.md", dialect="mgai")
+prosa.run("count.md", returns=list[str]).output.words
+prosa.run("count.md", returns="Counted")
 """
 
 
@@ -102,7 +124,7 @@ def test_x30_mypy_accepts_a_program_of_a_user_and_finds_each_wrong_option(tmp_pa
     told = [line for line in done.stdout.splitlines() if ": error:" in line]
     lines = [int(re.search(r"wrong\.py:(\d+)", line)[1]) for line in told if "wrong.py" in line]  # type: ignore[index]
     assert [line for line in told if "wrong.py" not in line] == [], done.stdout + done.stderr
-    assert sorted(set(lines)) == [3, 4, 5, 6, 7, 8]
+    assert sorted(set(lines)) == [3, 4, 5, 6, 7, 8, 9, 10]
     assert "modle" in told[0]
 
 
@@ -136,6 +158,89 @@ def test_x30_what_is_no_provider_is_a_type_error(tmp_path: Path):
                 call(path, provider=wrong, environ=user(tmp_path))  # type: ignore[operator]
     with pytest.raises(TypeError, match="provider='anthropic': a program has no name for a provider"):
         prosa.run(path, provider="anthropic", environ=user(tmp_path))  # type: ignore[arg-type]
+
+
+@dataclass
+class Counted:
+    words: int
+
+
+class Told(TypedDict):
+    words: int
+
+
+class Model:
+    """What a model of pydantic looks like from outside."""
+
+    def __init__(self, words: int) -> None:
+        self.words = words
+
+    @classmethod
+    def model_validate(cls, data: dict[str, int]) -> Model:
+        if set(data) != {"words"}:
+            raise ValueError("one field")
+        return cls(**data)
+
+
+FREE = "---\nname: free\ndescription: d\ninput: {type: object}\noutput: {type: object}\n---\nCount.\n"
+
+
+def counted(tmp_path: Path, output: Any, returns: Any) -> Any:
+    path = program(tmp_path, text=FREE)
+    return prosa.run(path, provider=ScriptedProvider([{"content": output}]), environ=user(tmp_path), returns=returns)
+
+
+def test_the_output_has_the_type_that_was_asked_for(tmp_path: Path):
+    assert counted(tmp_path, {"words": 3}, Counted).output == Counted(3)
+    assert counted(tmp_path, {"words": 3}, Told).output == {"words": 3}
+    assert counted(tmp_path, {"words": 3}, dict[str, int]).output == {"words": 3}
+    assert counted(tmp_path, {"words": 3}, Model).output.words == 3
+    assert counted(tmp_path, {"words": 3}, None).output == {"words": 3}
+    assert counted(tmp_path, {"words": 3}, Counted).summary.success
+
+
+@pytest.mark.parametrize("returns", [Counted, Told, Model, list[str], complex])
+def test_an_output_of_another_type_is_refused_in_words(tmp_path: Path, returns: Any):
+    with pytest.raises(prosa.OutputRefused, match="the output does not fit") as refused:
+        counted(tmp_path, {"words": "three", "more": 1} if returns is not Told else {}, returns)
+    assert "schema" in refused.value.hint
+
+
+def test_what_is_no_type_is_refused_before_anything_is_asked(tmp_path: Path):
+    provider = ScriptedProvider([])
+    with pytest.raises(TypeError):
+        prosa.run(program(tmp_path), {}, provider=provider, environ=user(tmp_path), returns=5)  # type: ignore[arg-type]
+
+
+def test_every_public_error_is_a_prosa_error():
+    """One class to catch; each keeps the base that it had."""
+    named = [getattr(prosa, name) for name in prosa.__all__]
+    for module in (prosa.mdh, prosa.schema, prosa.template, prosa.testing):
+        named += [getattr(module, name) for name in module.__all__]
+    errors = [each for each in named if isinstance(each, type) and issubclass(each, Exception)]
+    assert len(errors) > 30 and all(issubclass(each, prosa.ProsaError) for each in errors)
+    assert all(isinstance(each.hint, str) for each in errors if "hint" in vars(each)) and prosa.ProsaError.hint == ""
+    for error in (prosa.schema.SchemaError, prosa.mdh.RequestError):
+        assert issubclass(error, ValueError)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: prosa.check("nowhere"),
+        lambda: prosa.check(".", select=["no-rule"]),
+        lambda: prosa.load(Path("nowhere.md")),
+        lambda: prosa.template.Template("{{"),
+        lambda: prosa.schema.Schema({"type": 5}),
+        lambda: prosa.Corpus("nowhere"),
+        lambda: prosa.run("nowhere.md"),
+    ],
+)
+def test_what_a_call_raises_is_a_prosa_error(call: Callable[[], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(prosa.ProsaError) as raised:
+        call()
+    assert str(raised.value) and isinstance(raised.value.hint, str)
 
 
 def test_every_error_of_a_run_has_its_name_at_the_top():

@@ -21,6 +21,7 @@ from prosa.adapters.store.reading import put_note
 from prosa.adapters.store.sweeping import Kept, sweep
 from prosa.runtime.runs import stamp
 from tests.batch.labels import Letters, home, program, texts
+from tests.depth import examples
 
 
 def ran(folder: Path, rows: Any, fake: Any, /, **options: Any) -> prosa.BatchResult:
@@ -205,7 +206,7 @@ def test_x29_the_mapping_says_which_column_is_which_field(tmp_path: Path):
     assert outputs(found) == [(1, 3)]
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(st.lists(st.sampled_from(["a", "refused", "absent", "bb"]), min_size=1, max_size=12), st.integers(1, 12))
 def test_x29_whatever_fails_each_row_ends_once(tmp_path_factory: Any, kinds: list[str], at_once: int):
     """X29: done and failed rows are all rows, and each is one or the other."""
@@ -243,3 +244,22 @@ def test_x25_old_batches_go_whole_and_those_with_rows_left_make_no_room(tmp_path
             assert len(batches(connection)) == (2 if day == 20 else 0)
         assert connection.execute("SELECT COUNT(*) FROM run").fetchone() == (0,)
         assert connection.execute("SELECT COUNT(*) FROM call").fetchone() == (0,)
+
+
+def test_x29_a_row_that_crashes_fails_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """X29: a fault of ours within one row is its failure; the same call again does not repeat it by itself."""
+
+    class Odd(Letters):
+        async def complete(self, request: Any, on_text: Any = None) -> Any:
+            if request.messages[-1].content.strip() == "xxx":
+                raise OverflowError("a fault")
+            return await super().complete(request, on_text)
+
+    model, options = Odd(), {"environ": home(tmp_path), "store": str(tmp_path / "s.sqlite")}
+    found = prosa.batch(program(tmp_path), texts(6), provider=model, **options)
+    assert [(each.row, each.kind, each.error) for each in found.failures()] == [
+        (3, "crashed", "OverflowError: a fault")
+    ]
+    assert found.summary.done == 5 and found.summary.left == 0
+    assert prosa.batch(program(tmp_path), texts(6), provider=model, **options).summary.done == 5
+    assert sum(model.asked.values()) == 5

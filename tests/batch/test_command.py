@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -195,3 +197,42 @@ def test_progress_is_one_line():
     at = BatchProgress(wanted=10_000, done=4_172, failed=38, here=310, since=0.0, now=10.0)
     assert progress_line(at, "gpt-4o-mini") == "4,210/10,000 · 38 failed · 31.0/s · 3 min left · gpt-4o-mini"
     assert [duration(each) for each in (5, 600, 7_300)] == ["5 s", "10 min", "2.0 h"]
+
+
+def test_x9_fewer_rows_run_at_once_where_few_files_may_be_open(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    """X9, X29: a limit on open files makes a batch smaller at a time, and that is said; no row fails of it."""
+    monkeypatch.setattr("prosa.app.batch.run.limit_of_files", lambda: 45)
+    monkeypatch.setattr("prosa.app.batch.run.most_connections", lambda: 2)
+    words = ("label.md", "--rows", "rows.csv", "-m", "scripted:replies.jsonl", "--concurrency", "1000")
+    status, at = batch(folder, *words)
+    assert status == 0, at.err
+    assert at.err.count("note: 2 rows at once, and not 1,000: this process may have 45 files open") == 1
+
+
+def test_x29_rows_of_a_pipe_are_refused_at_once(folder: Path):
+    """X29: a pipe that nobody writes to is not waited for; the way on is named."""
+    os.mkfifo(folder / "pipe.jsonl")
+    status, at = batch(folder, "label.md", "--rows", "pipe.jsonl", *SCRIPT)
+    assert status == 2 and "pipe.jsonl is no regular file, and rows are read twice" in at.err
+    assert "--rows - < pipe.jsonl" in at.err
+
+
+def test_x29_a_disk_that_is_full_is_named_and_the_next_call_writes(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    """X29: the message names the file; the rows are done, and asked no more."""
+    words = ("label.md", "--rows", "rows.csv", *SCRIPT, "--output", "out.jsonl")
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patched:
+        patched.setattr("prosa.adapters.files.write._write_all", full)
+        status, at = batch(folder, *words)
+    assert status == 1 and f"error: {folder / 'out.jsonl'}: No space left on device" in at.err
+    (folder / "replies.jsonl").write_text("")
+    status, at = batch(folder, *words)
+    assert status == 0 and len((folder / "out.jsonl").read_text().splitlines()) == 3
+
+
+def test_x29_columns_that_are_left_out_are_named_once(folder: Path):
+    status, at = batch(folder, "label.md", "--rows", "rows.csv", *SCRIPT)
+    assert status == 0 and at.err.count("are left out: key") == 1

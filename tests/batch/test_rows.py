@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import sqlite3
+import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
@@ -20,8 +21,9 @@ from prosa.app.batch.inputs import Inputs, RowMapping
 from prosa.app.batch.rows import open_rows
 from prosa.app.options import say_nothing
 from prosa.runtime.errors import RowsRefused
-from prosa.runtime.rows import MAX_ROW, Row
+from prosa.runtime.rows import MAX_COLUMNS, MAX_ROW, Row, require_columns
 from tests.runtime.worlds import load
+from tests.work import is_quick
 
 PROGRAM = """---
 name: tell
@@ -187,3 +189,66 @@ def test_x29_rows_of_a_program_come_back_as_they_were(tmp_path_factory: Any, row
     assert [each.value for each in found.rows()] == rows
     assert spooled(store, as_lines(rows), "rows").path == found.path
     assert [each.name for each in found.path.parent.iterdir()] == [found.path.name]
+
+
+BOUNDED = """
+import resource, sys
+from pathlib import Path
+from prosa.adapters.rows.parquet import ParquetRows
+resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
+rows = [len(each.value["text"]) for each in ParquetRows(Path(sys.argv[1])).rows()]
+assert rows == [4_000_000] * 400, rows
+"""
+
+
+def test_x9_x29_a_small_parquet_file_with_large_rows_takes_little_memory(tmp_path: Path):
+    """X9, X29: 400 rows of 4 MB that share their text, which is stored once."""
+    path = tmp_path / "a.parquet"
+    with duckdb.connect() as connection:
+        connection.execute(f"COPY (SELECT repeat('x', 4000000) AS text FROM range(400)) TO '{path}' (FORMAT parquet)")
+    assert path.stat().st_size < 1_000_000
+    done = subprocess.run([sys.executable, "-c", BOUNDED, path], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_x9_x29_a_row_of_parquet_that_is_too_large_fails_alone(tmp_path: Path):
+    """X9, X29."""
+    path = tmp_path / "a.parquet"
+    texts = "[CASE WHEN i = 2 THEN repeat('y', 11000000) ELSE 'a' END] AS t"
+    with duckdb.connect() as connection:
+        connection.execute(f"COPY (SELECT {texts}, {{'b': i}} AS s FROM range(4) r(i)) TO '{path}' (FORMAT parquet)")
+    found = [each.problem or each.value for each in open_rows(str(path)).rows()]
+    assert found == [
+        {"t": ["a"], "s": {"b": 0}},
+        {"t": ["a"], "s": {"b": 1}},
+        "the row is larger than 10 MiB",
+        {"t": ["a"], "s": {"b": 3}},
+    ]
+
+
+def test_x9_x29_sizes_of_all_kinds_of_columns_can_be_asked(tmp_path: Path):
+    """X9, X29."""
+    path = tmp_path / "a.parquet"
+    kinds = "[t] AS l, {'a': t, 'b': [1]} AS s, MAP {'k': [t]} AS m, DATE '2026-01-01' AS d, array_value(t, t) AS w"
+    with duckdb.connect() as connection:
+        names = "(VALUES ('x'), (NULL)) r(t)"
+        connection.execute(f'COPY (SELECT {kinds}, t AS "q""u", 1.5 AS f FROM {names}) TO \'{path}\' (FORMAT parquet)')
+    first, second = (each.value for each in open_rows(str(path)).rows())
+    assert first == {"l": ["x"], "s": {"a": "x", "b": [1]}, "m": {"k": ["x"]}, "d": "2026-01-01", "w": ["x", "x"]} | {
+        'q"u': "x",
+        "f": "1.5",
+    }
+    assert second is not None and 'q"u' not in second
+
+
+def test_x9_a_table_has_a_limit_of_columns(tmp_path: Path):
+    """X9: columns are compared in linear time, and there are no more than a spreadsheet has."""
+    path = tmp_path / "a.csv"
+    path.write_text(",".join(f"c{n}" for n in range(200_000)) + "\n")
+    with pytest.raises(RowsRefused, match=r"a.csv:1: 200,000 columns, and a table may have 16,384"):
+        list(open_rows(str(path)).rows())
+    names = [f"c{n}" for n in range(MAX_COLUMNS)]
+    path.write_text(",".join(names) + "\n" + ",".join("1" for _ in names) + "\n")
+    (row,) = open_rows(str(path)).rows()
+    assert row.value is not None and len(row.value) == MAX_COLUMNS
+    assert is_quick(lambda: require_columns("a", names), 1)

@@ -13,6 +13,7 @@ from tests.browser.browsing import SCHEMES, Browsing, Scheme, looked_at
 from tests.browser.looking import faint, too_wide
 from tests.browser.test_build import hosted
 from tests.house.tree import ROOT
+from tools.docs.generate import stage
 
 AXE = ROOT / "tests" / "peers" / "node_modules" / "axe-core" / "axe.min.js"
 SIZES = ((1280, 900), (420, 850))
@@ -34,7 +35,7 @@ def docs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         folder = tmp_path_factory.mktemp("docs")
         patch.setenv("PROSA_CACHE_DIR", str(folder / "cache"))
         patch.setenv("PROSA_CONFIG_DIR", str(folder / "config"))
-        assert main(["build", str(ROOT / "docs"), str(folder / "out")]) == 0
+        assert main(["build", str(stage(folder / "sources")), str(folder / "out")]) == 0
         yield folder / "out"
 
 

@@ -15,9 +15,8 @@ from prosa.cli.main import main
 from prosa.document.anchors import slug
 from prosa.rules.registry import all_rules
 from prosa.settings import SETTINGS
-from tests.house.tree import ROOT
 from tests.pages.elements import tree
-from tools.docs.generate import reference
+from tools.docs.generate import reference, stage
 
 MOST_PAGE = 60_000
 MOST_INDEX = 150_000
@@ -29,7 +28,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         folder = tmp_path_factory.mktemp("docs")
         patch.setenv("PROSA_CACHE_DIR", str(folder / "cache"))
         patch.setenv("PROSA_CONFIG_DIR", str(folder / "config"))
-        assert main(["build", str(ROOT / "docs"), str(folder / "out"), "--base-url", "https://docs.example"]) == 0
+        assert (
+            main(["build", str(stage(folder / "sources")), str(folder / "out"), "--base-url", "https://docs.example"])
+            == 0
+        )
         yield folder / "out"
 
 
@@ -63,7 +65,7 @@ def test_every_rule_command_flag_and_setting_has_an_anchor(pages: dict[str, str]
 
 
 def reference_text(path: str) -> str:
-    return (ROOT / "docs" / "reference" / path).read_text(encoding="utf-8")
+    return reference()[path]
 
 
 def test_the_pages_in_order_are_all_pages(pages: dict[str, str], site: Path):

@@ -13,7 +13,7 @@ from prosa.app.chat.grants import chosen, granted
 from prosa.app.options import Options
 from prosa.app.run.jobs import Progress
 from prosa.dialects.prapti.escape import escaped
-from prosa.runtime.errors import AgreementRequired, AnswerCut, ProviderError, RunError
+from prosa.runtime.errors import AnswerCut, ProviderError, RunError
 from prosa.runtime.events import ModelAsked, Noticed, RunFinished, ToolCalled
 from prosa.runtime.messages import Message, ToolCall
 from prosa.runtime.tool_record import MAX_SHOWN, tool_record
@@ -214,11 +214,11 @@ def test_x15_x7_a_chat_calls_the_programs_that_the_user_grants(tmp_path):
     assert reply.tools == ('`double` was called with\n\n```json\n{"n":4}\n```\n\nand gave\n\n```text\n{"n": 8}\n```')
 
 
-def test_programs_ask_for_the_agreement_first(tmp_path):
+def test_x47_a_chat_needs_no_agreement_even_with_a_program_as_its_tool(tmp_path):
     (tmp_path / "double.md").write_text(PROGRAM)
     conversation = ready(tmp_path, ASK, tools=(str(tmp_path / "double.md"),))
-    with pytest.raises(AgreementRequired):
-        answered(tmp_path, conversation, ["never"])
+    (reply,) = answered(tmp_path, conversation, ["Without it."])
+    assert reply.text == "Without it."
 
 
 def test_a_tool_that_was_not_granted_is_only_a_name(tmp_path):

@@ -16,6 +16,7 @@ from prosa.adapters.files.append import PAGE, Below, check_appendable, save_besi
 from prosa.adapters.files.lock import Locked, only_one
 from prosa.app.chat.file import joint
 from prosa.source import FileProblem
+from tests.depth import examples
 
 HEADING = "### @assistant:\n\n"
 MOVES = ["add", "cut", "append", "front", "over", "rename", "blanks", "gone", "back"]
@@ -100,7 +101,7 @@ def test_pw4_what_somebody_wrote_below_and_took_away_is_no_matter(path: Path):
     assert read(path) == "Hi.\n\n### @assistant:\n\nOne\ntwo\nthree\n"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(st.sampled_from(MOVES), max_size=9))
 def test_pw4_whatever_others_do_ours_is_there_once_and_theirs_too(tmp_path_factory, moves):
     """PW4."""

@@ -13,6 +13,7 @@ from prosa.dialects.prapti.escape import escaped
 from prosa.dialects.prapti.write import find_lines_below, keeps, lead, line_end, says_the_same, takes_replies
 from tests.chat.chats import chat
 from tests.chat.test_escape import HOSTILE, LETTERS, signature
+from tests.depth import examples
 from tests.work import is_linear
 
 ROWS = [
@@ -41,7 +42,7 @@ def test_p3_one_blank_line_and_what_was_left_open(text, wanted):
     assert lead(text) == wanted
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(HOSTILE | LETTERS, st.sampled_from(["\n", "\r\n"]))
 def test_p3_a_heading_below_any_text_is_one_and_changes_nothing_above(text, end):
     """P3. The text above stays as it was, but for a mark that closes what a person left open."""
@@ -85,7 +86,7 @@ RULES = st.sampled_from(
 )
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=examples(250), deadline=None)
 @given(BASES, RULES | HOSTILE | LETTERS)
 @example("--- \n", "A: sure\n---\n\nok")
 @example("---\nid: x\n---\n", "ok")
@@ -105,7 +106,7 @@ def test_x19_pa6_a_chat_that_takes_replies_reads_back_as_it_was_and_one_message_
     assert [row[:3] for row in after[len(before.messages) :]] == [("assistant", None, False), ("user", None, False)]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(
     st.sampled_from(["---\n", "\ufeff---\n", "---\nid: x\n", "---\n...\n"]),
     st.lists(st.sampled_from(MESSAGES)),

@@ -13,6 +13,7 @@ from prosa.dialects.prapti.fields import ACTIONS
 from prosa.document import fence_texts
 from prosa.runtime.errors import ProgramRefused, RunError
 from tests.chat.chats import ready, sent
+from tests.depth import examples
 
 ASK = "### @user:\n\nA\n\n{}\n\nB\n"
 
@@ -54,7 +55,7 @@ def test_pa11_pa11b_pw3_code_stands_in_a_fence_that_it_cannot_close(tmp_path):
     assert "no language" in refused(tmp_path, "% include.code x.py `")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.text(alphabet="`~\n a#%>", max_size=40))
 def test_pw3_a_fence_holds_any_text(text):
     """PW3."""

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from prosa.dialects.prapti.escape import MAX_PROBED, Escaping, escaped, restored
 from prosa.dialects.prapti.write import closing
 from tests.chat.chats import chat
+from tests.depth import examples
 from tests.work import is_linear
 
 BEFORE = "% n = 2\n\n### @system:\n\nBe brief.\n\n### @user/Ada:\n\nHi.\n% temperature = 0.5\n\n"
@@ -39,7 +40,7 @@ def plain(text):
     return re.sub(r"\A(?:[ \t]*\n)*", "", lines).rstrip()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(HOSTILE | LETTERS, st.sampled_from(["\n", "\r\n"]))
 def test_pa6_pa6b_x19_pw2_any_reply_reads_back_as_itself_and_changes_nothing_else(reply, line_end):
     """PA6, PA6b, X19, PW2."""
@@ -54,7 +55,7 @@ def test_pa6_pa6b_x19_pw2_any_reply_reads_back_as_itself_and_changes_nothing_els
     assert re.fullmatch(r"\s*(?:`{3,}|~{3,})?", back[len(wanted) :])
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(HOSTILE, st.integers(1, 7))
 def test_pa6_a_reply_that_streams_is_written_as_the_whole_one(reply, size):
     """PA6."""
@@ -64,7 +65,7 @@ def test_pa6_a_reply_that_streams_is_written_as_the_whole_one(reply, size):
     assert written == "" or written.endswith("\n")
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(HOSTILE)
 def test_pa6_escaping_can_be_repeated_and_undone_as_often(reply):
     """PA6."""

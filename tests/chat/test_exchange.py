@@ -19,6 +19,7 @@ from prosa.source import SourceText
 from tests.chat.chats import ready
 from tests.chat.test_escape import HOSTILE, LETTERS, plain
 from tests.chat.turns import User
+from tests.depth import examples
 
 NAMES = st.none() | st.text(alphabet="aZ9_.-ü李", min_size=1, max_size=6)
 MESSAGES = st.lists(
@@ -51,7 +52,7 @@ def assert_same(found: list[NewMessage], wanted: list[NewMessage]) -> None:
         assert re.fullmatch(r"\s*(?:`{3,}|~{3,})?", one.content[len(said) :])
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 @given(MESSAGES)
 def test_p3_pa6_any_messages_become_a_chat_with_the_same_messages(tmp_path_factory, messages):
     """P3, PA6."""
@@ -62,7 +63,7 @@ def test_p3_pa6_any_messages_become_a_chat_with_the_same_messages(tmp_path_facto
     assert conversation.values["vars.model"].value == "m" and len(conversation.values) == 2
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(MESSAGES)
 def test_p3_messages_of_the_api_and_logs_come_back_as_they_were(messages):
     """P3. These forms hold any message that a file can hold, so nothing is lost at all."""
@@ -72,7 +73,7 @@ def test_p3_messages_of_the_api_and_logs_come_back_as_they_were(messages):
     assert list(llm.read(llm.export(kept, "m")).messages) == kept
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(MESSAGES, st.sampled_from(["\n", "\r\n"]))
 def test_y2_y18_a_record_holds_the_chat_to_the_letter_and_its_hash_is_right(messages, end):
     """Y2, Y18."""
@@ -194,7 +195,7 @@ def test_what_is_no_conversation_is_told(user: User, form: str, text: str, words
     assert words in done.err or form == "ymj"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     st.recursive(st.none() | st.text(max_size=5) | st.integers(), lambda each: st.lists(each, max_size=4) | keyed(each))
 )

@@ -11,6 +11,7 @@ from prosa.dialects.prapti.headings import mentioned, wire_names
 from prosa.render.turns import turns_data, turns_text
 from prosa.runtime.errors import ProgramRefused, RunError
 from tests.chat.chats import around, chat, ready, sent
+from tests.depth import examples
 
 
 def test_p2_p3_p4_p5_p6_p8_what_is_hidden_disabled_or_a_head_is_not_sent(tmp_path):
@@ -280,7 +281,7 @@ def test_pa1b_without_the_switch_the_reader_is_as_before():
     assert len(chat("### @user:\n\n```\n### @user:\n```\n", legacy=True).messages) == 3
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.text(alphabet='#@%!"=var()use: \n<!->`~[]{}1.,/\\', max_size=120))
 def test_whatever_a_chat_says_it_is_made_ready_or_refused_in_words(tmp_path_factory, text):
     folder = tmp_path_factory.mktemp("any")

@@ -120,7 +120,7 @@ def test_a_chat_that_is_not_there_begins(user: User, start: str | None):
     done = user.chat()
     assert (done.status, done.out, user.text) == (0, "", "### @user:\n\n")
     assert done.err == f"{user.path}: a new chat; write your message at its end, then run this again\n"
-    done = user.chat("--model", user.script("Hello."), typed="Hi, % you\n% n = 3\n")
+    done = user.chat("-", "--model", user.script("Hello."), typed="Hi, % you\n% n = 3\n")
     assert (done.status, done.out) == (0, "Hello.\n")
     assert user.text == "### @user:\n\nHi, % you\n\\% n = 3\n\n### @assistant:\n\nHello.\n\n### @user:\n\n"
 

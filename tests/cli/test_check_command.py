@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import prosa
 from prosa.cli.main import main
 from prosa.rules.registry import all_rules
 from tests.cli.desk import desk
+from tests.depth import examples
 from tests.dialects.test_program import HOSTILE
 
 GOOD = "---\nname: good\ndescription: x\ninput: {type: object}\noutput: {type: object}\n---\nbody\n"
@@ -271,7 +273,7 @@ def test_explain_suggests():
     assert "did you mean unknown-import?" in err
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.one_of(HOSTILE, st.text(max_size=120)), st.sampled_from(["text", "json", "jsonl", "github"]))
 def test_no_text_stops_the_commands(text: str, form: str):
     """Bad input ends in findings or in a plain sentence, whatever the format."""
@@ -295,3 +297,23 @@ def test_x8_x30_a_file_that_is_not_there_gives_no_report(form: str, tmp_path: Pa
     assert main(["check", str(tmp_path / "a.md"), str(tmp_path / "gone.md"), "--format", form], found.console) == 2
     assert found.out == ""
     assert found.err == f"error: {tmp_path / 'gone.md'}: no such file or folder\n"
+
+
+def test_x32_a_profile_judges_its_own_documents_alone(folder: Path):
+    """Neither other documents nor other rules count; nothing to judge is wrong use."""
+    put(folder, notes="[gone](gone.md)\n")
+    skill = folder / "a" / "SKILL.md"
+    skill.parent.mkdir()
+    skill.write_text("---\nname: a\ndescription: b\nversion: 1\n---\n\n[gone](gone.md)\n", encoding="utf-8")
+    (folder / "prosa.toml").write_text('ignore = ["unknown-field"]\n', encoding="utf-8")
+    status, out, _ = run("check", "--profile", "agentskills")
+    assert status == 1
+    assert "a/SKILL.md:4:1: MD105 error" in out and out.endswith("Found 1 error in 1 document.\n")
+    assert [each.rule for each in prosa.check(".", profile="agentskills")] == ["unknown-field"]
+    assert run("check", "--profile", "agentskills", "--ignore", "unknown-field")[0] == 0
+    status, _, err = run("check", "--profile", "agentskills", "notes.md")
+    assert status == 2 and "no SKILL.md in notes.md" in err
+    status, _, err = run("check", "--profile", "agentskill")
+    assert status == 2 and "agentskills" in err
+    with pytest.raises(ValueError, match="agentskill"):
+        prosa.check(".", profile="agentskill")

@@ -135,3 +135,14 @@ def test_x7_a_default_model_of_a_service_without_its_key_is_told_with_what_to_se
     assert "ANTHROPIC_API_KEY is not set" in said
     assert "OPENAI_API_KEY, or" not in said
     assert doctor(home, PROSA_CONFIG_DIR=str(place), ANTHROPIC_API_KEY="sk-a")[1]["model"][0] == "ok"
+
+
+def test_the_last_line_says_whether_anything_is_broken(home: Path):
+    status, checks, said = doctor(home)
+    bad = sum(state == "warning" for state, _ in checks.values())
+    last = said.rstrip().splitlines()[-1]
+    need = "needs" if bad == 1 else "need"
+    assert status == 0 and last == f"{bad} of {len(checks)} checks {need} attention; nothing is broken."
+    (home / "config" / "settings.toml").write_text("no such = [")
+    status, _, said = doctor(home)
+    assert status == 1 and said.rstrip().endswith("attention.")

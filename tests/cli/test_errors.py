@@ -47,7 +47,7 @@ DIAGNOSTIC = Diagnostic("ML001", "bad", Severity.ERROR, "is bad", SourceText("ab
         (KeyboardInterrupt(), 130, "interrupted\n"),
         (ExceptionGroup("g", [ExceptionGroup("h", [LimitExceeded("deep")])]), 1, "error: deep\n"),
         (BaseExceptionGroup("g", [LimitExceeded("x"), KeyboardInterrupt()]), 130, "interrupted\n"),
-        (LimitExceeded("\x1b]0;title\x07\u202e"), 1, "error: \ufffd]0;title\ufffd\ufffd\n"),
+        (LimitExceeded("\x1b]0;title\x07\u202e"), 1, "error: \ufffd]0;title\ufffd\\u202e\n"),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
 )  # fmt: skip

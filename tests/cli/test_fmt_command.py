@@ -13,6 +13,7 @@ from prosa.dialects.dialect import Hints
 from prosa.rules.formatting import format_text
 from prosa.source import SourceText
 from tests.cli.desk import desk
+from tests.depth import examples
 from tests.dialects.test_program import HOSTILE
 
 CHAT = "### @user\n\nHello.\n"
@@ -92,7 +93,7 @@ def test_nothing_to_format_is_wrong_use(folder: Path):
     assert run("none.md")[0] == 2
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(
     st.one_of(HOSTILE, st.text(max_size=120)),
     st.sampled_from([None, "magi", "markdownlang", "ymj", "mdh", "prapti", "skill_md", "test", "evals", "plain"]),

@@ -11,9 +11,11 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import prosa
 from prosa.app.init.init import PARTS, plan_parts, write_parts
 from prosa.cli.main import main
 from tests.cli.desk import desk
+from tests.depth import examples
 
 
 @pytest.fixture
@@ -96,7 +98,7 @@ def test_what_nothing_can_be_added_to_is_left_alone_and_the_text_is_shown(folder
     assert "to add by hand:" in err and "prosa-check" in err
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.text(alphabet=" -:[]{}\nreposa#'|", max_size=40))
 def test_no_configuration_loses_anything(tmp_path_factory: pytest.TempPathFactory, config: str):
     folder = tmp_path_factory.mktemp("init")
@@ -117,3 +119,52 @@ def test_x5_no_link_leads_out_and_a_file_that_changes_is_left_alone(folder: Path
     (folder / "AGENTS.md").write_text("somebody else")
     (words,) = write_parts(parts).values()
     assert "changed" in words and (folder / "AGENTS.md").read_text() == "somebody else"
+
+
+# ---- X44: what is written installs nothing by a name ----
+
+
+def steps(folder: Path) -> list[dict[str, str]]:
+    assert init("--only", "workflow")[0] == 0
+    (job,) = yaml.safe_load((folder / PARTS["workflow"]).read_text())["jobs"].values()
+    found: list[dict[str, str]] = job["steps"]
+    return found
+
+
+def test_x44_a_workflow_without_an_address_fails_with_one_sentence(folder: Path):
+    (install,) = (each for each in steps(folder) if each.get("name") == "Install Prosa")
+    done = subprocess.run(["bash", "-e", "-c", install["run"]], capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and done.stderr == ""
+    (line,) = done.stdout.splitlines()
+    assert line.startswith("::error title=Prosa::") and "replace this step" in line
+
+
+@pytest.mark.parametrize("address", ["git+https://example.org/p@v{version}", "it's $(touch pwn); here"])
+def test_x44_a_workflow_installs_from_the_address_of_the_owner(
+    folder: Path, address: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("prosa.app.init.init.ADDRESS", address)
+    (install,) = (each for each in steps(folder) if each.get("name") == "Install Prosa")
+    done = subprocess.run(
+        ["bash", "-c", f'pip() {{ printf "%s\\n" "$@"; }}; {install["run"]}'],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.splitlines() == ["install", address.replace("{version}", prosa.__version__)]
+
+
+def test_x44_nothing_that_is_written_names_a_package(folder: Path):
+    assert init()[0] == 0
+    for name, text in written(folder).items():
+        assert "prosa-core" not in text and "pip install" not in text and "additional_dependencies" not in text, name
+    (hook,) = yaml.safe_load((folder / PARTS["hook"]).read_text())["repos"][0]["hooks"]
+    assert (hook["language"], hook["entry"]) == ("system", "prosa check")
+
+
+def test_x44_the_workflow_has_no_rights_and_plays_the_tests(folder: Path):
+    found = steps(folder)
+    workflow = yaml.safe_load((folder / PARTS["workflow"]).read_text())
+    assert workflow["permissions"] == {"contents": "read"}
+    (test,) = (each for each in found if each.get("run", "").startswith("prosa test"))
+    assert "--replay tapes" in test["run"] and "hashFiles" in test["if"]

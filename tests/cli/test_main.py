@@ -11,7 +11,7 @@ import pytest
 
 from prosa import __version__
 from prosa.cli import commands
-from prosa.cli.commands import COMMANDS, Command
+from prosa.cli.commands import COMMANDS, FIRST, Command
 from prosa.cli.console import Console
 from prosa.cli.main import main
 from prosa.cli.parser import WrongUse
@@ -47,9 +47,18 @@ def is_command(line: str) -> bool:
 
 
 @pytest.mark.parametrize("argv", [[], ["--help"], ["-h"], ["help"], ["--debug", "--help"]])
-def test_help_lists_every_command_of_the_table(argv: list[str]):
+def test_help_shows_twelve_commands_and_how_to_list_all(argv: list[str]):
     at = desk()
     assert main(argv, at.console) == 0
+    lines = at.out.split("[ARGUMENTS…]\n\n")[1].split("\n\noptions:")[0].splitlines()
+    assert [line.split()[0] for line in lines if line.startswith("  ")] == list(FIRST)
+    assert lines[-1] == f"`prosa help all` lists all {len(COMMANDS)} commands."
+    assert at.err == ""
+
+
+def test_help_all_lists_every_command_of_the_table():
+    at = desk()
+    assert main(["help", "all"], at.console) == 0
     lines = at.out.split("[ARGUMENTS…]\n\n")[1].split("\n\noptions:")[0].splitlines()
     assert [line.split()[0] for line in lines if line.startswith("  ")] == [each.name for each in COMMANDS]
     assert [line for line in lines if line and not line.startswith("  ")] == [

@@ -15,6 +15,7 @@ from prosa.cli.parser import WrongUse
 from prosa.cli.run.command import Job
 from prosa.dialects.markdownlang.agreement import PHRASES
 from tests.cli.desk import desk
+from tests.depth import examples
 
 NAMED = "the program is named by -program, its input by -input; see: markdownlang -help"
 NO_SUCH = "the commands are run and agree; see: markdownlang -help"
@@ -105,7 +106,7 @@ def test_l34_l35_lw4_every_flag_arrives_with_run_implied_or_not(lead: list[str],
     assert main([*lead, *flags, f"{dash}debug", f"{dash}summary=true"], at.console) == 0
     ((_, job),) = jobs
     assert (job.program, job.input_text, job.output) == (Path("p.md"), '{"a": [1]}', Path("out.json"))
-    assert (job.debug, job.summary, job.gate) == (True, True, True)
+    assert (job.debug, job.summary) == (True, True)
     assert (job.choices.model, job.choices.default_model, job.choices.base_url) == (None, "m", "http://x/v1")
     assert at.err == ""
 
@@ -207,7 +208,7 @@ def test_l35_a_refused_agree_flag_stops_before_the_run(jobs, tmp_path: Path):
     assert jobs == []
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(
     st.lists(st.sampled_from(["-", "--", "-debug", "-debug=x", "-program", "--program=", "-x", "=", "a", "---", "-="]))
 )

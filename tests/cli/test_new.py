@@ -118,6 +118,21 @@ def test_x28_a_new_test_without_a_program_is_a_sketch(tmp_path: Path, monkeypatc
     assert main(["new", "test", "a", "--output", "b"], desk().console) == 2
 
 
+@pytest.mark.parametrize("name", ["foo", "deep/foo.test.md"])
+def test_x28_a_new_test_of_no_program_is_not_written(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """`prosa check` would refuse it at once; with the program that is offered, nothing is to report."""
+    monkeypatch.chdir(tmp_path)
+    it = desk()
+    (tmp_path / "deep").mkdir()
+    assert main(["new", "test", name], it.console) == 2
+    program = name.removesuffix(".test.md")
+    assert f"there is no {program}.md to test" in it.err and f"prosa new program {program}, or --program" in it.err
+    assert not list(tmp_path.rglob("*.md"))
+    assert main(["new", "program", program], desk().console) == 0
+    assert main(["new", "test", name], desk().console) == 0
+    assert main(["check"], desk().console) == 0
+
+
 @pytest.mark.parametrize("arguments", [[], ["--list"]])
 def test_the_kinds_are_listed_with_their_files(arguments: list[str]):
     it = desk()

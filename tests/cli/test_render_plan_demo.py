@@ -2,16 +2,36 @@
 
 from __future__ import annotations
 
+import io
 import json
+import re
+import shlex
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+import prosa as prosa_package
 from prosa.cli.agree import agree
+from prosa.cli.demo.stage import Folded, fold
 from prosa.cli.main import main
 from tests.cli.desk import Desk, desk
-from tests.cli.programs import BROKEN, configured, events_in, nested, program, prosa, script, started, summary_in, user
+from tests.cli.programs import (
+    BROKEN,
+    CACHE,
+    configured,
+    events_in,
+    nested,
+    program,
+    prosa,
+    script,
+    started,
+    summary_in,
+    user,
+)
 
 NO_OUTPUT = "---\nname: bare\ndescription: d\ninput: {type: object}\n---\nSay {{ .word | upper }}.\n"
 
@@ -119,7 +139,10 @@ def test_l21_a_plan_says_what_the_tools_cost_and_which_are_not_known(tmp_path: P
     }
     starts = [each for each in plan["effects"] if each.startswith("starts")]
     assert starts[0].endswith("file-server, when one of its tools is called")
-    assert starts[1:] == ["starts the MCP server web at http://x/mcp", "starts the MCP server db at http://y/mcp"]
+    assert starts[1:] == [
+        "starts the MCP server web at http://x/mcp without a credential",
+        "starts the MCP server db at http://y/mcp without a credential",
+    ]
     _, at = prosa("plan", path, environ=user(tmp_path))
     assert f"tools: ~{plan['tool_tokens']['known']} tokens in each request, and those that are not known yet" in at.out
     assert f"mcp__files__read: Reads a file. (~{cost} tokens)" in at.out
@@ -240,7 +263,7 @@ def test_x9_the_settings_of_the_user_are_in_the_plan(count: Path, tmp_path: Path
 
 def test_the_demo_runs_end_to_end_and_prints_json_alone_on_stdout(tmp_path: Path):
     """LA29: without a terminal the shipped programs run without the agreement, and the tour says so."""
-    process = started("demo", environ=user(tmp_path, MARKDOWNLANG_AGREE=""))
+    process = started("demo", environ=user(tmp_path, MARKDOWNLANG_AGREE="", COLUMNS="80"), cwd=tmp_path)
     out, errors = process.communicate(timeout=120)
     told = errors.decode()
     assert process.returncode == 0, told
@@ -252,8 +275,8 @@ def test_the_demo_runs_end_to_end_and_prints_json_alone_on_stdout(tmp_path: Path
     assert "SCRIPTED" in told and "needs an agreement (`prosa agree`)" in told
     assert "lighthouse.mda:9:5  Keeping the lighthouse" in told  # a hit of the search
     assert "inline    Notes of the watch" in told  # a backlink
-    picture = Path(told.partition("open in a browser: ")[2].splitlines()[0])
-    assert "<html" in picture.read_text("utf-8")
+    picture = told.partition("open in a browser:\n")[2].splitlines()[0].strip()
+    assert "<html" in Path(picture.replace("~", str(tmp_path / "home"))).read_text("utf-8")
     assert "the result of `duties` is stale" in told and "- Clean it on Mondays." in told
     assert "### @assistant:\n\n  High water is at 16:40." in told
     assert "answer not accepted: /share_of_fixes" in told
@@ -265,12 +288,28 @@ def test_the_demo_runs_end_to_end_and_prints_json_alone_on_stdout(tmp_path: Path
     assert "killed at call 50" in told and "100 of 100 rows done" in told  # X29: a batch that goes on
     assert "prosa run" in told and "--base-url URL or --model local" in told
     assert "8 items on 2 pages" in told and "The server has stopped.\n" in told
-    assert told.startswith("A tour of Prosa\n") and "about half a minute" in told.partition("1. ")[0]  # B15
-    assert told.endswith("lists all commands.\n\n")
+    assert told.startswith("A tour of Prosa\n") and told.endswith("lists the commands.\n\n")
+    assert "needs an agreement" in told.partition("\n1. ")[0]  # said before it begins
     summary = summary_in(told)
     assert summary["agent_calls"]["calls_by_agent"] == {"classify-change": 3}
     assert (summary["iterations"], summary["tools_called"], summary["errors"]) == (4, 1, 1)
     assert not (tmp_path / "home" / ".markdownlang-agreement.json").exists()
+    fits(told + out.decode(), tmp_path)
+
+
+def fits(told: str, folder: Path) -> None:
+    """The whole tour has at most 80 columns, paths that a person would write, and no promise of a duration."""
+    told = told.replace(str(Path(prosa_package.__file__).parent), "SHIPPED").replace(str(CACHE), "CACHE")
+    assert [line for line in told.splitlines() if len(line) > 80] == []
+    named = [
+        line
+        for line in told.splitlines()
+        if any(each in line for each in (str(folder), gettempdir(), str(Path.home())))
+    ]
+    assert named == []
+    prose = told.partition("$ prosa")[0]
+    assert not any(word in prose for word in ("second", "minute"))
+    assert "compiling the sandbox" not in told or "once for this machine" in told
 
 
 def toured(typed: str, folder: Path) -> tuple[int, Desk]:
@@ -283,7 +322,8 @@ def test_la29_at_a_terminal_the_demo_shows_the_agreement_and_stops_without_it(tm
     status, at = toured("no\nno\nno\n", tmp_path)
     assert (status, at.out) == (1, "")
     assert "markdownlang Trans Rights Agreement" in at.err
-    assert "$ prosa run release-notes.md" not in at.err
+    assert "You are asked now" in at.err.partition("markdownlang Trans")[0]  # said before it is asked
+    assert "$ prosa" not in at.err  # nothing else stops the tour
 
 
 def test_la29_at_a_terminal_the_demo_goes_on_after_the_agreement(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -291,7 +331,7 @@ def test_la29_at_a_terminal_the_demo_goes_on_after_the_agreement(tmp_path: Path,
     status, at = toured("Trans rights are human rights\n", tmp_path)
     assert status == 0
     assert json.loads(at.out)["title"] == "Version 2.4.0"
-    assert "Agreement accepted." in at.err
+    assert "Agreement accepted." in at.err.partition("$ prosa")[0]  # before the first stop; then nothing is asked
     assert (tmp_path / "home" / ".markdownlang-agreement.json").exists()
 
 
@@ -303,3 +343,41 @@ def test_the_events_of_a_run_with_imports_are_those_of_the_demo(tmp_path: Path):
     ends = [each for each in events_in(at.err) if each["event"] == "run-finished"]
     assert [each["program"] for each in ends] == ["classify-change"] * 3 + ["release-notes"]
     assert len({each["scope"] for each in ends}) == 4
+
+
+# ---- lines of the tour ----
+
+STYLED = st.sampled_from(["word", "a", "\x1b[31mred\x1b[0m", "x" * 30, "  ", "│", "├─", "'two words'", "é"])
+
+
+@given(st.lists(STYLED, max_size=40), st.integers(20, 100), st.integers(0, 6))
+def test_folding_loses_no_word_and_cuts_none(words: list[str], width: int, indent: int):
+    line = " " * indent + " ".join(words)
+    folded = list(fold(line, width))
+    assert " ".join(folded).split() == line.split()
+    plain = [re.sub(r"\x1b\[[0-9;]*m", "", each) for each in folded]
+    assert all(len(each) <= width or len(each.split()) == 1 for each in plain)
+
+
+@given(st.lists(st.sampled_from(["word", "--flag", "'two words'", "x" * 30, "a='b c'"]), max_size=30))
+def test_a_folded_command_is_the_same_command(words: list[str]):
+    line = "$ prosa " + " ".join(words)
+    assert shlex.split("\n".join(fold(line, 40)).replace(" \\\n", " ")) == shlex.split(line)
+
+
+def test_what_is_no_line_is_written_as_it_is():
+    stream = io.StringIO()
+    folding = Folded(stream, 40)
+    for piece in (
+        "Type it: ",
+        "\r\x1b[Kstatus",
+        "\n",
+        "a " * 30,
+        "b\n",
+        "x" * 60 + "\n",
+        f"3 | {'y' * 50}\n  | {'^' * 50}\n",
+    ):
+        folding.write(piece)
+    lines = stream.getvalue().split("\n")
+    assert lines[0] == "Type it: \r\x1b[Kstatus" and "x" * 60 in lines
+    assert lines[-2] == f"  | {'^' * 36}"

@@ -47,6 +47,30 @@ def test_y27_ya13_ya17_what_is_chosen(argv: list[str], ops: dict[str, Any], want
     assert payload(tmp_path, *argv, **ops) == (0, wanted.encode(), "")
 
 
+@pytest.mark.parametrize(
+    "selector", ["first_fenced:json", "nth_fenced:csv:9", "block_id:x", "section:None", "regex:zzz"]
+)
+@pytest.mark.parametrize("more", [{}, {"body_encoding": "base64"}], ids=["plain", "encoded"])
+def test_ya17b_a_missing_target_is_an_error_unless_the_body_may_stand_in(
+    selector: str, more: dict[str, str], tmp_path: Path
+):
+    """The record's own selector and one that is given; the whole body is no encoded payload, and strictness plays no
+    part."""
+    for argv, ops in (([], {"body_selector": selector}), (["--selector", selector], {"body_format": "csv"})):
+        for strict in ([], ["--strict"]):
+            status, out, err = payload(tmp_path, *argv, *strict, **ops, **more)
+            assert (status, out) == (1, b"") and f"matches the selector `{selector}`" in err
+            assert "--fallback-body" in err
+            assert payload(tmp_path, *argv, *strict, "--fallback-body", **ops, **more) == (0, TABLE.encode(), "")
+
+
+@pytest.mark.parametrize("selector", ["first_fenced:csv", "nth_fenced:csv:2", "regex:(1,.)"])
+def test_ya17b_the_body_stands_in_for_nothing_that_is_found_or_cannot_be_used(selector: str, tmp_path: Path):
+    assert payload(tmp_path, body_selector=selector) == payload(tmp_path, "--fallback-body", body_selector=selector)
+    for wrong in ("nowhere:x", "regex:("):
+        assert payload(tmp_path, "--selector", wrong, "--fallback-body")[:2] == (2, b"")
+
+
 @pytest.mark.parametrize("encoding", ["base64", "gzip"])
 def test_ya22_a_payload_is_decoded_whatever_it_holds(encoding: str, tmp_path: Path):
     data = bytes(range(256))

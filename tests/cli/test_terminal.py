@@ -21,7 +21,7 @@ from prosa.cli.main import main
 from prosa.render.json import dump
 from prosa.render.plain import for_terminal
 from prosa.render.rows import render_csv, render_jsonl_rows
-from tests.cli.programs import script, user
+from tests.cli.programs import prosa, script, user
 
 OBEYED = "\x1b]52;c;aGk=\a\x1b[8m\x1b[2J\x9b31m\x07\x08\u202e\u2066\u200b\u2028\x7f\ufeff\U000e0041"
 STYLES = re.compile(r"\x1b\[(?:[012]|32|1;3[1236])m")
@@ -159,3 +159,33 @@ def test_csv_comes_back_as_it_was_and_guarded_holds_no_formula(cells: list[str])
     assert [each.removeprefix("'") if was[:1] != "'" else each for each, was in zip(row, kept, strict=True)] == kept
     assert not any(each.startswith(("=", "+", "-", "@", "\t", "\n")) for each in row)
     assert render_csv(("=n",), ((-1,), ("=1+1",)), guarded=True) == "'=n\n-1\n'=1+1"
+
+
+HIDDEN = "a\u200bb \u202ec\u202c d\U000e0069 می\u200cخواهم 👩\u200d🚀 ❤\ufe0f"
+SHOWN = "a\\u200bb \\u202ec\\u202c d\\U000e0069 می\u200cخواهم 👩\u200d🚀 ❤\ufe0f"
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+@pytest.mark.parametrize("command", ["render", "run", "output", "json"])
+def test_x39_a_terminal_shows_escapes_and_everything_else_gets_the_bytes(tmp_path: Path, terminal: bool, command: str):
+    """X39: pipes, files, `render` and JSON are exact; people see what is there."""
+    path = tmp_path / "p.md"
+    path.write_text(f"---\nname: p\ndescription: d\ninput: {{type: object}}\noutput: {{type: string}}\n---\n{HIDDEN}\n")
+    (tmp_path / "r.jsonl").write_text(json.dumps({"content": json.dumps(HIDDEN)}) + "\n")
+    model = ("--model", f"scripted:{tmp_path / 'r.jsonl'}")
+    argv = {
+        "render": ("render", path),
+        "run": ("run", path, *model),
+        "output": ("run", path, *model, "--output", tmp_path / "out.txt"),
+        "json": ("show", path, "--format", "json"),
+    }[command]
+    status, at = prosa(*argv, environ=user(tmp_path), terminal=terminal)
+    assert status == 0, at.err
+    if command == "output":
+        assert HIDDEN in (tmp_path / "out.txt").read_text() or HIDDEN in json.loads((tmp_path / "out.txt").read_text())
+    elif command == "json":
+        found = [each["message"] for each in json.loads(at.out)["diagnostics"]]
+        assert any("U+200B" in each for each in found)
+    else:
+        said = at.out if command == "render" or terminal else json.dumps(json.loads(at.out), ensure_ascii=False)
+        assert (SHOWN if terminal else HIDDEN) in said

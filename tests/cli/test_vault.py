@@ -117,3 +117,27 @@ def test_ya21_check_the_graph_and_the_index_agree_in_a_vault(vault: Path, monkey
     found = desk(environ={"PROSA_CACHE_DIR": str(vault.parent / "cache")})
     assert main(["query", "SELECT path, title FROM documents", "--format", "json"], found.console) == 0
     assert all(Path(row["path"]).stem == row["title"] for row in json.loads(found.out)["rows"])
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("[[C\u00a0Pointers]] and [[C\u202fPointers#A|x]]", []),
+        ("[[a>b]] [[Limiti-->0]]", []),
+        ("[[a>b]] [[nix>da]]", [("unresolved-wikilink", "warning")]),
+        ("[[a>b]] [[<name>]] ![[<name>.png]]", []),
+        ("[[C Pointers#_corollary _ sub Deep note the _deep_ one]]", []),
+        ("[[C Pointers#corollary the deep one]]", []),
+        ("[[C Pointers#_corollary _ sub Deep note the deep two]]", [("unresolved-anchor", "warning")]),
+    ],
+)
+def test_ya21_names_are_compared_as_obsidian_compares_them(tmp_path: Path, text: str, expected: list[tuple[str, str]]):
+    """YA21: signs in names, and headings that hold a wikilink, whose target is part of the name of the heading."""
+    (tmp_path / ".obsidian").mkdir()
+    (tmp_path / "sub").mkdir()
+    for name in ("a>b", "Limiti-->0", "sub/Deep note"):
+        (tmp_path / f"{name}.md").touch()
+    (tmp_path / "C Pointers.md").write_text("## A\n\n##### _corollary:_ [[sub/Deep note|the _deep_ one]]\n")
+    (tmp_path / "n.md").write_text(f"{text}\n")
+    found = findings(tmp_path, cache=tmp_path.parent / "cache")
+    assert [each[1:] for each in found] == expected

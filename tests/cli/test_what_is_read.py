@@ -8,9 +8,12 @@ from pathlib import Path
 import pytest
 
 from prosa import check
+from prosa.adapters.files.walk import MAX_PROBED_IN_ALL
+from prosa.app.check.gather import gather
 from prosa.app.site.files import SiteFiles
 from prosa.cli.main import main
 from tests.cli.desk import desk
+from tests.work import is_linear
 
 FLAWED = "# A\n\n[gone](gone.md)\n"
 
@@ -180,3 +183,75 @@ def test_x1_our_own_dialects_are_read_exactly(tmp_path: Path, name: str, text: s
     """X1."""
     (tmp_path / name).write_text(text, encoding="utf-8")
     assert rule in {each.rule for each in check(tmp_path / name)}
+
+
+SKILL = "---\nname: wrong\ndescription: b\n---\n\nDo it.\n"
+
+
+def put(tree: Path, *names: str) -> None:
+    for name in names:
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        (tree / name).write_text(SKILL, encoding="utf-8")
+
+
+def skills_in(out: str) -> list[str]:
+    return sorted({path for line in out.splitlines() if (path := line.split('"path": "')[1].split('"')[0]) not in READ})
+
+
+def test_x5_a_hidden_folder_with_a_skill_is_one_of_agents(tree: Path):
+    """X5. At any depth; what is in it is read, and written only when it is named."""
+    put(tree, "skills/.curated/x/SKILL.md", "skills/.a/plugins/p/skills/y/skill.md", ".claude/.sys/z/SKILL.md")
+    (tree / "skills" / ".curated" / "more.md").write_text(FLAWED, encoding="utf-8")
+    wanted = [".claude/.sys/z/SKILL.md", "skills/.a/plugins/p/skills/y/skill.md"]
+    wanted += ["skills/.curated/more.md", "skills/.curated/x/SKILL.md"]
+    assert skills_in(ran("check", "--format", "jsonl")[1]) == wanted
+    assert skills_in("".join(f'"path": "{each.path}"\n' for each in check("."))) == wanted
+    assert ran("check")[2] == "skipped: 2 .rst, .secret, env, node_modules, .notes, vendor\n"
+    ran("check", ".", "--fix", "--unsafe-fixes")
+    assert (tree / wanted[-1]).read_text(encoding="utf-8") == SKILL
+    ran("check", "skills/.curated", "--fix", "--unsafe-fixes")
+    assert (tree / wanted[-1]).read_text(encoding="utf-8") != SKILL
+    assert "skills/.curated/" in ran("check", "--skip-hidden", "--show-skipped")[2]
+    assert "skills/.curated/more.md" in ran("search", "gone")[1]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(".git/x/SKILL.md", ".venv/x/SKILL.md", ".cache/x/SKILL.md", "node_modules/.x/SKILL.md", ".x/vendor/SKILL.md"),
+        *(".ignored/x/SKILL.md", ".x/ignored/SKILL.md", ".x/SKILL.md.txt", ".x/SKILL.md/a.md"),
+    ],
+)
+def test_x5_a_hidden_folder_of_others_stays_out_whatever_is_in_it(tree: Path, name: str):
+    """X5. What git ignores, what programs keep, and what others wrote."""
+    (tree / ".gitignore").write_text("/.ignored\nignored/\n", encoding="utf-8")
+    put(tree, name)
+    (tree / ".venv").mkdir(exist_ok=True)
+    (tree / ".venv" / "pyvenv.cfg").touch()
+    assert skills_in(ran("check", "--format", "jsonl")[1]) == []
+
+
+def test_x5_the_search_for_skills_in_hidden_folders_is_bounded(tree: Path, monkeypatch: pytest.MonkeyPatch):
+    """X5. A walk over an ordinary tree lists no folder more, and one with large hidden folders a fixed number."""
+    listed: list[str] = []
+    scandir = os.scandir
+    monkeypatch.setattr(os, "scandir", lambda path: listed.append(os.fspath(path)) or scandir(path))
+    gather(["."], agents=True)
+    usual = len(listed)
+    for number in range(30):
+        for inner in range(60):
+            (tree / f".h{number}" / str(inner)).mkdir(parents=True)
+    listed.clear()
+    gather(["."], agents=True)
+    assert usual < len(listed) <= usual + MAX_PROBED_IN_ALL
+    listed.clear()
+    gather(["."])
+    assert len(listed) <= usual
+
+
+def test_x5_naming_many_files_takes_time_for_each_once(tree: Path):
+    """X5. Every one of them in a project of its own."""
+    put(tree, *(f"many/{number}/SKILL.md" for number in range(800)))
+    (tree / ".git").rmdir()
+    names = [f"many/{number}/SKILL.md" for number in range(800)]
+    assert is_linear(lambda size: gather(names[:size]), 100, 800)

@@ -18,6 +18,7 @@ from prosa.dialects.front import read_front
 from prosa.rules.engine import check_text
 from prosa.source import SourceText
 from tests.convert.documents import DOCUMENTS
+from tests.depth import examples
 
 
 def around(form: str) -> Around:
@@ -46,7 +47,7 @@ def sources(form: str) -> st.SearchStrategy[str]:
 
 
 @pytest.mark.parametrize("origin", ROWS)
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(data=st.data())
 def test_x31_what_comes_back_is_what_went_but_for_what_the_report_calls_lost(origin, data):
     target = data.draw(st.sampled_from([each for each in ROWS if each != origin]))
@@ -64,7 +65,7 @@ def test_x31_what_comes_back_is_what_went_but_for_what_the_report_calls_lost(ori
 
 
 @pytest.mark.parametrize("origin", ROWS)
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(data=st.data())
 def test_x31_every_field_of_the_source_is_in_the_target_or_in_the_report(origin, data):
     target = data.draw(st.sampled_from([each for each in ROWS if each != origin]))
@@ -77,7 +78,7 @@ def test_x31_every_field_of_the_source_is_in_the_target_or_in_the_report(origin,
 
 
 @pytest.mark.parametrize("target", ROWS)
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(data=st.data())
 def test_x31_a_result_has_no_errors_where_its_source_has_none(target, data):
     origin = data.draw(st.sampled_from([each for each in ROWS if each != target]))

@@ -13,6 +13,7 @@ from prosa.dialects.front import read_front
 from prosa.source import SourceText
 from prosa.template import Template
 from tests.convert.documents import BODIES
+from tests.depth import examples
 
 URL_FETCHER = """\
 # URL Fetcher
@@ -141,7 +142,7 @@ def test_x31_a_command_in_a_skill_is_text_and_pointed_at():
     assert (item.level, item.line) == ("manual", 8)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(body=BODIES)
 def test_x31_the_body_of_a_skill_is_in_the_rendered_program_byte_for_byte(body):
     """Without parameters; with them their list is gone and their mentions are filled in."""
@@ -171,7 +172,7 @@ def test_x31_a_program_as_a_skill_says_its_parameters_and_comes_back():
     assert convert(SourceText(there.text, "greet/SKILL.md"), "skill", "program", Around("greet")).text == program
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(words=st.text(max_size=40))
 def test_x31_no_carry_that_somebody_wrote_breaks_a_conversion(words):
     carry = '{"from": "x", "marks": {"section": 1}, "keep": {"input": 3, "roles": [1], "text/0": {"cut": "x"}}}'
@@ -187,3 +188,18 @@ def test_x31_a_skill_comes_back_to_the_byte(target):
     there = convert(SourceText(text, "a/SKILL.md"), "skill", target, Around("a", ROWS[target].path("a")))
     back = convert(SourceText(there.text, ROWS[target].path("a")), target, "skill", Around("a", "a/SKILL.md"))
     assert back.text == text
+
+
+MDA = "---\nname: pdf-tools\ndescription: Reads PDFs.\ndoc-id: 550e8400-e29b-41d4-a716-446655440000\n---\n\nDo it.\n"
+
+
+@pytest.mark.parametrize("form", ["skill", "program"])
+def test_x31_a_document_that_has_a_name_and_an_id_keeps_its_name(form):
+    there = convert(SourceText(MDA, "a.mda"), "magi", form, Around("a", ROWS[form].path("a")))
+    assert front_of(there.text)["name"] == "pdf-tools"
+    assert not [each for each in there.report.items if each.part == "name"]
+    back = convert(SourceText(there.text, ROWS[form].path("a")), form, "magi", Around("a", "a.mda"))
+    assert back.text == MDA
+    edited = there.text.replace("name: pdf-tools", "name: pdf-kit", 1)
+    back = convert(SourceText(edited, ROWS[form].path("a")), form, "magi", Around("a", "a.mda"))
+    assert front_of(back.text)["name"] == "pdf-kit"

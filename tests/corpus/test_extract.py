@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from prosa.corpus.extract import extract, extract_all
 from prosa.corpus.extracted import Extracted, Facets
 from prosa.corpus.facets import iso_moment
+from prosa.dialects.dialect import Hints
 from prosa.source import SourceText
+from tests.depth import examples
 
 MAGI = """---
 doc-id: d-1
@@ -199,13 +201,13 @@ def test_a_field_with_very_many_values_is_cut():
     assert len(found.fields) == 5_000
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.text(max_size=300), st.sampled_from(["a.md", "a.mda", "a.ymj", "SKILL.md"]))
 def test_nothing_that_a_text_says_makes_it_fail(text: str, name: str):
     for each in (text, f"---\n{text}\n---\n{text}", f"# {text}\n\n## x\n{text}"):
         found = extract(SourceText(each, name), name)
         assert all(each[row.start : row.end] == row.text for row in found.sections)
-        assert extract_all([(SourceText(each, name), name, None)]) == [found]
+        assert extract_all([(SourceText(each, name), name, Hints())]) == [found]
 
 
 def test_m42_what_is_not_for_readers_is_no_text_of_a_section():

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from prosa.data import split_front_matter
 from prosa.data.limits import MAX_FRONT_MATTER_BYTES
+from tests.depth import examples
 from tests.work import is_quick
 
 
@@ -82,7 +83,7 @@ def test_x9_front_matter_has_a_size_in_bytes(filling: str, count: int) -> None:
 
 
 @given(st.text(st.sampled_from("-\r\n a\ufeff"), max_size=40).map(lambda text: "---\n" + text))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_x1_splitting_is_lossless(text: str) -> None:
     parts, _ = split_front_matter(text)
     if parts is None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from prosa.data import JsonError, Value, parse_json, read_json, read_yaml, to_value
 from prosa.data.limits import MAX_DEPTH, MAX_PROBLEMS
+from tests.depth import examples
 from tests.work import is_quick
 
 
@@ -162,7 +163,7 @@ def outcome(text: str) -> Any:
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=14).map("".join))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @example('{"a":1,"a":1}')
 @example('["\ud800"]')
 @example("\ufeff\ufeff1")
@@ -185,7 +186,7 @@ def test_both_readers_agree(text: str) -> None:
     st.integers(0, 60),
     st.sampled_from(PIECES),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_both_readers_agree_on_damaged_json(value: Any, place: int, piece: str) -> None:
     text = json.dumps(value, ensure_ascii=place % 2 == 0)
     damaged = text[:place] + piece + text[place + 1 :]

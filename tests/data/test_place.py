@@ -13,6 +13,7 @@ from prosa.data import Mapping, Node, Scalar, Sequence, Value, read_json, read_y
 from prosa.data.place import DataPlace, json_place, yaml_names, yaml_place
 from prosa.data.yaml_write import write_yaml
 from prosa.source import Span
+from tests.depth import examples
 
 
 def at(text: str, *, json: bool = False) -> DataPlace | None:
@@ -158,7 +159,7 @@ def parts(node: Node, path: tuple[str | None, ...] = ()) -> Iterator[tuple[str, 
 
 
 @given(_DATA)
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_places_are_those_that_a_reader_finds_in_what_can_be_read(data: dict[str, Value]):
     for text, read, find in (
         (write_yaml(data), read_yaml, yaml_place),

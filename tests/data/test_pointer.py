@@ -7,12 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prosa.data import format_pointer, key_span_at, node_at, parse_pointer, read_yaml, span_at, to_value
+from tests.depth import examples
 
 TEXT = 'a: {b: [10, {"c/d": x}]}\n"~": {"": [deep]}\n'
 
 
 @given(st.lists(st.text(st.sampled_from("~/01aé "), max_size=6), max_size=5))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_formatting_and_parsing_are_inverse(parts: list[str]) -> None:
     assert parse_pointer(format_pointer(parts)) == tuple(parts)
 

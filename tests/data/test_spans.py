@@ -14,6 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from prosa.data import Entry, Mapping, Node, Scalar, Sequence, read_json, read_yaml, to_value
+from tests.depth import examples
 
 TEXTS = st.text(st.sampled_from("ab1:-#,[]{}'\"\\ \n\t!&*|>%@`~.é😀\x85\u2028\x7f"), max_size=12)
 SCALARS = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), TEXTS)
@@ -59,7 +60,7 @@ def check_yaml(text: str) -> None:
 
 
 @given(VALUES, st.booleans(), st.sampled_from([2, 4]), st.sampled_from(["\n", "\r\n", "\r"]))
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 @example({"a": "x\n\n", "b": ["y\n", {"c": None, "d": "\nz"}]}, False, 2, "\n")
 def test_x1_every_yaml_span_reads_back_to_its_value(value: Any, flow: bool, indent: int, line_break: str) -> None:
     check_yaml(yaml.safe_dump(value, default_flow_style=flow, indent=indent, line_break=line_break, allow_unicode=True))
@@ -106,7 +107,7 @@ def test_x1_an_alias_stands_at_its_own_place() -> None:
 
 
 @given(VALUES, st.booleans(), st.sampled_from([None, 1]))
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 @example(["\ud83d\ude00".encode("utf-16", "surrogatepass").decode("utf-16"), -0.0, 1e300, 10**30], True, None)
 def test_x1_json_is_yaml(value: Any, ascii_only: bool, indent: int | None) -> None:
     text = json.dumps(value, ensure_ascii=ascii_only, indent=indent)
@@ -117,7 +118,7 @@ def test_x1_json_is_yaml(value: Any, ascii_only: bool, indent: int | None) -> No
 
 
 @given(VALUES, st.sampled_from([None, 0, 3]), st.integers(0, 5))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_every_json_span_reads_back_to_its_value(value: Any, indent: int | None, offset: int) -> None:
     text = json.dumps(value, indent=indent)
     reading = read_json(text, offset=offset)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from prosa.data import Value, read_yaml, to_value
 from prosa.data.limits import MAX_DEPTH
 from prosa.data.yaml_write import write_yaml
+from tests.depth import examples
 
 
 @pytest.mark.parametrize(
@@ -38,7 +39,7 @@ DATA = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.dictionaries(st.text(max_size=10), DATA, min_size=1, max_size=5))
 def test_it_reads_back_as_the_same_data(value: dict[str, Value]):
     reading = read_yaml(write_yaml(value))

@@ -208,3 +208,56 @@ def test_x32_a_resident_corpus_takes_in_cases_that_are_new(tmp_path: Path):
     (folder / "SKILL.md").write_text("---\nname: tides\ndescription: Tells tides.\n---\nx\n")
     workspace.update(folder / "SKILL.md")
     assert cases not in workspace.diagnostics
+
+
+# ---- files of other tools ----
+
+FOREIGN = {
+    "id": "tides-001",
+    "question": "When is high water at Brest?",
+    "expected_skill": "tide-times",
+    "expected_script": "scripts/tides.py",
+    "ground_truth": "06:12 and 18:40",
+    "expected_behavior": ["The answer gives two times", "The answer names the zone"],
+}
+
+
+def test_x34_the_list_of_skill_evaluator_is_read_and_what_is_not_judged_is_named():
+    second = {"question": "And tomorrow?", "expected_skill": None, "expected_script": "", "ground_truth": "07:01"}
+    model, problems = read_evals(SourceText(json.dumps([FOREIGN, second]), "evals/evals.json"))
+    first, other = model.evals
+    assert (first.id, first.prompt) == ("tides-001", "When is high water at Brest?")
+    assert first.asked == ("The answer gives two times", "The answer names the zone")
+    assert (first.expected_output, other.asked) == (
+        "06:12 and 18:40",
+        ("The output is what is described here: 07:01",),
+    )
+    assert [(each.rule, each.message) for each in problems] == [
+        ("unjudged-expectation", "`expected_skill` is not judged here; it stands in one case"),
+        ("unjudged-expectation", "`expected_script` is not judged here; it stands in one case"),
+    ]
+
+
+@pytest.mark.parametrize("said", ["It is brief", ["It is brief"]])
+def test_x34_behaviour_is_a_sentence_or_several(said: object):
+    model, problems = read_evals(
+        SourceText(json.dumps([{"question": "When?", "expected_behavior": said}]), "evals/evals.json")
+    )
+    assert (model.evals[0].asked, problems) == (("It is brief",), ())
+
+
+@pytest.mark.parametrize("name", ["evals/eval_set.json", "eval_set.json", "requests.json", "x.JSON"])
+def test_x34_requests_are_known_by_their_shape(name: str):
+    text = json.dumps([{"query": "When is high water?", "should_trigger": True}])
+    reading = open_document(SourceText(text, name))
+    assert reading.name == "evals"
+    model, problems = read_evals(SourceText(text, name))
+    assert (model.holds, [each.query for each in model.queries], problems) == ("triggers", ["When is high water?"], ())
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[]", "{}", "", '[{"query": "x"}]', '{"should_trigger": []}', '["should_trigger"]', '[{"should_trigger": 1'],
+)
+def test_x34_another_json_file_is_no_suite(text: str):
+    assert open_document(SourceText(text, "package.json")).name != "evals"

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from prosa.dialects.magi.dates import normal_form, read_date
 from prosa.dialects.magi.meta import MetaFile, applies, effective_fields, glob_form
+from tests.depth import examples
 from tests.work import is_quick
 
 
@@ -48,7 +49,7 @@ def test_ma16_dates_that_can_mean_one_thing_have_a_normal_form(text: str, normal
     assert normal_form(text) == normal
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.text(alphabet="0123456789-/.:TtZz +", max_size=30))
 def test_a_normal_form_is_a_date_and_its_own_normal_form(text: str):
     """MA16."""
@@ -160,7 +161,7 @@ def test_no_pattern_is_slow():
     assert not covers(["**/a/" * 60 + "b"], "/".join(["a"] * 200))
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.text(alphabet="*?[]!\\/a-b", max_size=12), st.text(alphabet="ab/-]", max_size=12))
 def test_any_pattern_gives_an_answer(pattern: str, path: str):
     """M20."""

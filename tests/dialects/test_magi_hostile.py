@@ -13,6 +13,7 @@ from prosa.dialects.magi.embedded import comment_lines, tolerate
 from prosa.dialects.magi.envelope import from_envelope, to_envelope
 from prosa.dialects.magi.parts import decode, encode
 from prosa.source import apply_edits
+from tests.depth import examples
 from tests.dialects.magi_reading import PARENT, formatted, found, model, reading
 from tests.work import is_linear
 
@@ -28,7 +29,7 @@ PIECES = (
 DOCUMENTS = st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=24).map("".join)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(DOCUMENTS)
 def test_any_text_is_read(text: str):
     """M1, MW2. Every place lies in the text; a script without data has a diagnostic."""
@@ -48,7 +49,7 @@ def test_any_text_is_read(text: str):
         assert severity in ("error", "warning", "info", "hint")
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(DOCUMENTS)
 def test_formatting_is_idempotent_and_keeps_every_meaning(text: str):
     """MA1, MA8, MA17, X22. What was understood before is understood after."""
@@ -63,7 +64,7 @@ def test_formatting_is_idempotent_and_keeps_every_meaning(text: str):
     }
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(DOCUMENTS)
 def test_mw5_taken_apart_and_put_together_again(text: str):
     """MW5. For any text at all."""
@@ -72,7 +73,7 @@ def test_mw5_taken_apart_and_put_together_again(text: str):
     assert encode(decode(text)) == text
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.text(alphabet='"\\/*#<!->\n\r{}[], a', max_size=40))
 def test_ma1_blanking_keeps_every_place(text: str):
     """MA1."""

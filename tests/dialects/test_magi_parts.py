@@ -13,6 +13,7 @@ from prosa.dialects.magi.clean import clean
 from prosa.dialects.magi.envelope import from_envelope, to_envelope
 from prosa.dialects.magi.parts import EnvelopeError, decode, encode, write
 from prosa.dialects.magi.parts import footnote as written_footnote
+from tests.depth import examples
 from tests.dialects.magi_reading import PARENT, found, front, model, names, script
 
 DOCUMENT = (
@@ -178,7 +179,7 @@ LABELS = st.from_regex(r"[A-Za-z0-9.ä-]{1,8}", fullmatch=True)
 LINES = st.lists(st.sampled_from(["Text.", "# Head", "- item", "> quote", "", "`x`", "é"]), max_size=6)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 @given(
     st.none() | OBJECTS,
     LINES,
@@ -200,7 +201,7 @@ def test_mw5_mw6_what_is_written_is_read_back(fields, lines, scripts, relationsh
     assert encode(again) == text
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.dictionaries(TEXTS, JSON, max_size=4))
 def test_mw6_front_matter_is_valid_yaml_whatever_it_holds(fields):
     """MW6."""

@@ -22,6 +22,7 @@ from prosa.dialects.prapti import read as as_chat
 from prosa.document import parse
 from prosa.rules.suppressions import find_suppressions
 from prosa.source import apply_edits
+from tests.depth import examples
 from tests.dialects.magi_reading import PARENT, model, script
 from tests.work import is_linear
 
@@ -116,7 +117,7 @@ def again(read: MagiModel, script: Script) -> Script:
     return next(each for each in read.scripts if each.line == script.line)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(documents(), TEXTS, TEXTS, st.sampled_from(["markdown", "text", "json", "image-url"]), st.integers(0, 3))
 def test_x19_what_is_written_is_data(text: str, result: str, second: str, form: str, number: int):
     """X19, MA3. Scripts, relationships, regions, notes, comments and message headings are what they were;
@@ -150,7 +151,7 @@ def test_x19_what_is_written_is_data(text: str, result: str, second: str, form: 
     assert apply_edits(twice, back) == once
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(documents(), TEXTS)
 def test_x19_mw5_a_document_with_a_result_is_taken_apart_and_put_together(text: str, result: str):
     """X19, MW5, MA11. Results stay in the text for people, and are never context."""
@@ -173,7 +174,7 @@ def test_x19_mw5_a_document_with_a_result_is_taken_apart_and_put_together(text: 
     assert "zz " not in context_of(read, read.scripts[0], "document").replace("[^zz]", "")
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(documents(), TEXTS)
 def test_x19_a_result_that_is_removed_leaves_no_trace_but_blank_lines(text: str, result: str):
     """X19."""
@@ -188,7 +189,7 @@ def test_x19_a_result_that_is_removed_leaves_no_trace_but_blank_lines(text: str,
     assert "".join(left.replace(">", "").split()) == "".join(text.replace(">", "").split())
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(TEXTS, st.integers(0, 6), st.booleans())
 def test_x19_escapes_are_undone(text: str, level: int, strict: bool):
     """X19."""
@@ -205,7 +206,7 @@ FIELDS = st.dictionaries(
 )  # fmt: skip
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(FIELDS, TEXTS, st.sampled_from(["", "> ", "- "]))
 def test_x19_any_marker_and_any_text_behind_it_is_read(fields: dict[str, object], text: str, mark: str):
     """X19. What a marker says is not believed: every text has a state and can be had back in some form."""

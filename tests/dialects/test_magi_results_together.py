@@ -12,6 +12,7 @@ from prosa.dialects.magi.escape import normal_text
 from prosa.dialects.magi.result_text import owners_of, region_text
 from prosa.dialects.magi.results import Given, written, written_together
 from prosa.source import apply_edits
+from tests.depth import examples
 from tests.dialects.magi_reading import PARENT, model, script
 from tests.dialects.test_magi_results_hostile import TEXTS, documents, meaning, within
 from tests.work import is_linear
@@ -78,7 +79,7 @@ def test_x19_new_results_and_replaced_ones_do_not_go_together():
     assert put(once, "1", "2") is None
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.lists(documents(), min_size=1, max_size=3), st.lists(TEXTS, min_size=2, max_size=4))
 def test_x19_together_any_texts_are_data(texts: list[str], results: list[str]):
     """X19. Whatever is written together acts on nothing, and each text can be had back."""

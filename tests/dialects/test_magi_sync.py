@@ -14,6 +14,7 @@ from prosa.dialects.dialect import FormatOptions, Hints
 from prosa.dialects.magi.format import sentences
 from prosa.rules.formatting import format_text
 from prosa.source import SourceText
+from tests.depth import examples
 from tests.dialects.magi_reading import PARENT, footnote, front, model, names
 
 NOTE = footnote(f"`{PARENT}`")
@@ -118,7 +119,7 @@ def test_ma19b_the_command_syncs(tmp_path: Path, capsys: pytest.CaptureFixture[s
 TEXTS = st.lists(st.sampled_from(["a", " ", "#", ":", '"', "'", "-", "\u2028", "\x85", "é", "{", "\\", "`", "%", "&"]))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(TEXTS.map("".join), st.lists(TEXTS.map("".join), max_size=3))
 def test_ma19b_any_description_reads_back_as_written(said: str, old: list[str]):
     """MA19b. Whatever a footnote says, the list says it too, and formatting again changes nothing."""

@@ -10,6 +10,7 @@ from prosa.dialects.detect import detect
 from prosa.dialects.front import read_front
 from prosa.document import Def
 from prosa.source import SourceText
+from tests.depth import examples
 from tests.dialects.mdh import HEAD, checked, model_of, node, problems_of, reading, rules_of
 from tests.work import is_linear
 
@@ -370,7 +371,7 @@ PIECES = st.sampled_from(
 HOSTILE = st.one_of(st.lists(PIECES, max_size=40).map("".join), st.text(max_size=80))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(HOSTILE)
 def test_x2_reading_never_fails_and_every_span_is_what_it_says(text: str):
     """X2."""

@@ -11,6 +11,7 @@ from prosa.dialects.dialect import FormatOptions
 from prosa.dialects.front import read_front
 from prosa.dialects.mdh.as_dialect import write
 from prosa.source import SourceText, apply_edits
+from tests.depth import examples
 from tests.dialects.mdh import node, reading, rules_of
 from tests.dialects.test_mdh import FULL, HOSTILE
 
@@ -72,7 +73,7 @@ def test_a_node_in_normal_form_has_no_edits():
     assert reading(FULL).format_edits(FormatOptions(rehash=True)) == ()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(HOSTILE)
 def test_formatting_is_idempotent_and_never_breaks_the_front_matter(text: str):
     """The normal form has none of the fixable forms left, and reads as the same node."""
@@ -92,7 +93,7 @@ DATA: st.SearchStrategy[Value] = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.dictionaries(st.text(max_size=8), DATA, max_size=4), st.text("ab \n#-", max_size=20))
 def test_a_new_node_reads_back_as_what_was_written(fields: dict[str, Value], body: str):
     expected = {name: value for name, value in fields.items() if value is not None}

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prosa.dialects.mdh.jsonpath import MAX_CHARACTERS, MAX_INDEX, JsonPathError, parse_jsonpath
+from tests.depth import examples
 from tests.work import is_quick
 
 
@@ -77,7 +78,7 @@ def test_ha18_anything_else_is_an_error_at_its_place(text: str, offset: int, wor
     assert words in raised.value.message
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.text("$.[]'\"\\ua0*?:,- \n", max_size=20))
 def test_ha18_any_text_is_a_path_or_an_error_inside_it(text: str):
     """HA18."""
@@ -89,7 +90,7 @@ def test_ha18_any_text_is_a_path_or_an_error_inside_it(text: str):
         assert all(isinstance(part, str | int) for part in parts)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.lists(st.one_of(st.text(max_size=8), st.integers(-MAX_INDEX, MAX_INDEX)), max_size=5))
 def test_ha18_names_in_quotes_come_back(parts: list[str | int]):
     """HA18. Every name and index has a path."""

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from prosa.dialects.mdh.url import Destination, md_url, names_of, resolve
 from prosa.source.url import http_origin
+from tests.depth import examples
 
 
 @pytest.mark.parametrize(
@@ -76,7 +77,7 @@ def test_an_absolute_url_keeps_its_origin():
     assert http_origin("/a") == ""
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.text(max_size=40), st.text(max_size=60))
 def test_resolving_never_fails_and_gives_absolute_paths(base: str, href: str):
     found = resolve(md_url(base), href)
@@ -84,7 +85,7 @@ def test_resolving_never_fails_and_gives_absolute_paths(base: str, href: str):
     assert resolve(md_url(base), href) == found
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.text(st.characters(exclude_characters="/\0", exclude_categories=["Cs"]), min_size=1, max_size=20))
 def test_ha2_the_url_of_a_document_leads_to_it(stem: str):
     """HA2. Whatever the file is called."""

@@ -10,6 +10,7 @@ from prosa.dialects.front import read_front
 from prosa.dialects.plain import PlainModel, definitions, facts, format_edits, read, references, write
 from prosa.document import parse
 from prosa.source import SourceText
+from tests.depth import examples
 from tests.document.markdown import SOUP
 
 
@@ -23,7 +24,8 @@ def model(text: str) -> PlainModel:
 @pytest.mark.parametrize(
     ("text", "names"),
     [
-        ("# One *two*\n\n# Three\n", [("title", "One two")]),
+        ("# One *two*\n\n## Three\n", [("title", "One two")]),
+        ("# One *two*\n\n# Three\n", []),
         ("---\ntitle: Words\n---\n# Other\n", [("title", "Words")]),
         (
             "---\ntitle: 1.10\naliases: [a, 2024-01-15]\n---\n",
@@ -59,7 +61,7 @@ def test_links_and_wikilinks_are_references(text: str, expected: list[tuple[str,
     assert [(ref.origin, ref.kind, ref.target, ref.fragment, ref.span.of(text)) for ref in found] == expected
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(SOUP)
 def test_any_text_is_plain_markdown(text: str):
     plain = model(text)

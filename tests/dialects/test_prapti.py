@@ -14,6 +14,7 @@ from prosa.dialects.prapti.write import NewMessage, write
 from prosa.document import parse
 from prosa.rules.engine import check_text
 from prosa.source import SourceText, apply_edits
+from tests.depth import examples
 from tests.work import is_linear
 
 
@@ -381,7 +382,7 @@ CHATS = st.lists(PIECES, max_size=30).flatmap(
 
 
 @given(st.one_of(CHATS, st.text(max_size=300)))
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=examples(250), deadline=None)
 def test_p1_reading_never_fails_and_spans_are_what_they_claim(text):
     model, problems = chat(text)
     facts(model)
@@ -396,7 +397,7 @@ def test_p1_reading_never_fails_and_spans_are_what_they_claim(text):
 
 
 @given(CHATS)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_pa2_the_normal_form_is_stable_and_means_the_same(text):
     done = formatted(text)
     assert formatted(done) == done

@@ -10,6 +10,7 @@ from prosa.dialects.markdownlang.as_dialect import facts
 from prosa.dialects.markdownlang.model import ProgramModel
 from prosa.dialects.markdownlang.read import read
 from prosa.source import SourceText
+from tests.depth import examples
 from tests.work import is_linear
 
 FULL = """\
@@ -277,7 +278,7 @@ HOSTILE = st.lists(
 ).map(lambda parts: "---\n" + "".join(parts) + "\n---\nbody {{ .a }}\n")
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.one_of(HOSTILE, st.text(max_size=80)))
 def test_no_text_stops_the_reader_and_spans_lie_inside(text: str):
     model, problems = read(SourceText(text, "p.md"))

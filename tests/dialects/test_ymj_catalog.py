@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from prosa.dialects.ymj.edits import yaml_string
 from prosa.dialects.ymj.sections import read_catalog, share_of_words
+from tests.depth import examples
 from tests.dialects.ymj_records import facts, formatted, found, record
 
 REST = "kind: note\nversion: 1.0.0\nsubject: Ferry hours\nmaintained_by: Harbour office\n"
@@ -70,7 +71,7 @@ def test_ya6_what_two_lines_do_not_give(head: str):
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=120))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 def test_ya5_yw2_every_summary_fits_on_the_second_line(text: str):
     """YA5, YW2, Y25: whatever it holds, it is written so that the second line alone gives it back."""
     line = f"doc_summary: {yaml_string(text)}"

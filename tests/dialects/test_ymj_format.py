@@ -18,6 +18,7 @@ from prosa.dialects.ymj.format import after_fix
 from prosa.dialects.ymj.write import Unwritable, write
 from prosa.source import apply_edits
 from tests.cli.desk import desk
+from tests.depth import examples
 from tests.dialects.ymj_records import BODY, HEADER, facts, formatted, found, read, record, sha
 
 ZERO = "0" * 64
@@ -255,7 +256,7 @@ def damaged(draw: st.DrawFn) -> str:
 
 
 @given(damaged() | st.lists(PARTS, max_size=24).map("".join), st.booleans())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_fmt_is_idempotent_and_loses_nothing(text: str, rehash: bool):
     """X22, YW2: formatted twice is formatted once; header and body stay what they were."""
     before, once = read(text), formatted(text, rehash=rehash)
@@ -282,7 +283,7 @@ VALUES = st.recursive(
 
 
 @given(LINES, LINES, VALUES, TEXTS)
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 def test_y25_yw2_what_is_written_reads_back_in_strict_form(summary: str, subject: str, extra: Any, body: str):
     """Y25, YA2, YA5, YW2: whatever the data; the summary on the second line, the hash of the body, no mirrors."""
     header = {

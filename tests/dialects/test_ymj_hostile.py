@@ -10,6 +10,7 @@ from prosa.data import Entry, Mapping, Node, Scalar, Sequence, read_yaml
 from prosa.dialects import ymj
 from prosa.dialects.dialect import FormatOptions
 from prosa.source import apply_edits
+from tests.depth import examples
 from tests.dialects.ymj_records import BODY, HEADER, diagnostics, facts, found, read, record
 from tests.work import is_quick
 
@@ -22,7 +23,7 @@ PIECES = st.sampled_from([
 
 
 @given(st.lists(PIECES | st.text(max_size=4), max_size=40).map("".join))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_y16_ya24_no_text_makes_the_reader_fail(text: str):
     """Y16, YA24, X4: whatever it is, it is read, shown, checked and formatted."""
     shown = facts(text)
@@ -35,7 +36,7 @@ def test_y16_ya24_no_text_makes_the_reader_fail(text: str):
 
 
 @given(st.lists(PIECES, max_size=12).map("".join), st.lists(PIECES, max_size=12).map("".join))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_ya3_ya8_the_body_is_what_lies_between(body: str, title: str):
     """YA3, YA8: whatever stands in it, as long as it ends its last line."""
     body = body + "\n"

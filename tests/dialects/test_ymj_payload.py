@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from prosa.dialects.ymj.payload import MAX_PAYLOAD, decode
 from prosa.dialects.ymj.selectors import SELECTORS, BadSelector, UnknownSelector, prepare
+from tests.depth import examples
 from tests.dialects.ymj_records import BODY, facts, found, read, record
 from tests.work import is_quick
 
@@ -267,7 +268,7 @@ def test_ya16_work_beyond_the_limit_is_refused():
 
 
 @given(st.text(max_size=60), st.sampled_from([row.name for row in SELECTORS]))
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 def test_y27_no_selector_fails_otherwise(rest: str, name: str):
     """Y27: any text is found, not found, or refused."""
     shown = read(record(body=PAGE, ops={"body_selector": f"{name}:{rest}"})).payload

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from prosa.document import Document, fence_texts, parse
 from prosa.source import SourceText, Span
+from tests.depth import examples
 from tests.work import is_linear
 
 PIECES = st.lists(
@@ -119,7 +120,7 @@ def test_fence_texts_are_chosen_by_language():
     assert fence_texts(text, languages=("",)) == ("plain\n",)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(PIECES)
 def test_every_span_is_what_it_claims(text: str):
     document = read(text)
@@ -136,7 +137,7 @@ def test_every_span_is_what_it_claims(text: str):
         assert paragraph.text.strip(" \t\r\n")
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(PIECES)
 def test_headings_stay_where_they_are_when_text_is_put_in_front(text: str):
     front = "---\nkey: é\n---\n"

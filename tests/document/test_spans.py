@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from prosa.document import Document, parse
 from prosa.document.walk import OPTIONS
 from prosa.source import SourceText, Span
+from tests.depth import examples
 from tests.document.claims import check_claims
 from tests.document.markdown import SOUP, documents
 
@@ -16,21 +17,21 @@ def read(text: str) -> Document:
     return parse(SourceText(text))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(SOUP)
 def test_x2_every_span_in_any_text_is_what_it_claims(text: str):
     """X2. Pieces in any order: hardly ever what somebody would write."""
     check_claims(read(text))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(documents())
 def test_x2_every_span_in_a_document_is_what_it_claims(text: str):
     """X2. Blocks, nested and not, with every kind of element in them, under each kind of line end."""
     check_claims(read(text))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(documents())
 def test_x2_fences_hold_the_code_that_the_parser_gives(text: str):
     """X2. The pieces of the source, put together, are the code itself."""
@@ -39,7 +40,7 @@ def test_x2_fences_hold_the_code_that_the_parser_gives(text: str):
     assert found == fenced_code(text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(documents())
 def test_x2_the_kind_of_line_end_changes_nothing(text: str):
     """X2. LF, CRLF and a lone CR are the same document."""
@@ -47,7 +48,7 @@ def test_x2_the_kind_of_line_end_changes_nothing(text: str):
     assert outline(read(unix)) == outline(read(unix.replace("\n", "\r\n"))) == outline(read(unix.replace("\n", "\r")))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(documents())
 def test_x2_spans_count_from_the_start_of_the_source(text: str):
     """X2. The same body behind front matter: everything is where it was, moved."""

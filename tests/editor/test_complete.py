@@ -14,6 +14,7 @@ from prosa.app.check.check import CheckOptions
 from prosa.app.check.workspace import Workspace
 from prosa.app.editor.candidates import MOST, Completion, Completions
 from prosa.app.editor.complete import complete
+from tests.depth import examples
 
 FILES = {
     "prosa.toml": '[schemas]\n"posts/*.md" = "post.json"\n\n[relations]\nparent-note = "parent"\n',
@@ -354,7 +355,7 @@ _PIECES = st.sampled_from(
 
 @pytest.mark.parametrize("name", ["x.md", "x.mda", "x.ymj", "x.test.md", "SKILL.md", "prosa.toml"])
 @given(st.lists(_PIECES, max_size=30).map("".join), st.integers(0, 150))
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 def test_no_text_and_no_offset_fail_and_what_is_around_stays(workspace: Workspace, name: str, text: str, offset: int):
     offset = min(offset, len(text))
     found, plain = completed(workspace, name, f"{text[:offset]}¦{text[offset:]}")

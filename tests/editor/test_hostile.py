@@ -20,6 +20,7 @@ from prosa.app.editor.rename import Renaming, renamable, rename, renamed_files
 from prosa.app.editor.workspace_symbols import workspace_symbols
 from prosa.corpus.moves import MoveRefused
 from prosa.source import FileProblem
+from tests.depth import examples
 from tests.editor.marked import opened
 
 NAMES = ("a.md", "b.mda", "t.ymj", "index.md", "sub/SKILL.md", "p.test.md", "old.txt")
@@ -100,7 +101,7 @@ PIECES = st.sampled_from(
     )
 )
 TEXT = st.one_of(st.lists(PIECES, max_size=14).map("".join), st.text(max_size=40))
-QUIET = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+QUIET = settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @QUIET

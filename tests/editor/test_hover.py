@@ -14,6 +14,7 @@ from prosa.app.check.workspace import Workspace
 from prosa.app.editor.hover import Hover, hover
 from prosa.app.editor.preview import preview
 from prosa.dialects.markdownlang.fields import PROGRAM as FIELDS
+from tests.depth import examples
 from tests.editor.test_complete import FILES, PROGRAM
 
 
@@ -161,7 +162,7 @@ _PIECES = st.sampled_from(
 
 @pytest.mark.parametrize("name", ["x.md", "x.mda", "x.ymj", "x.test.md", "SKILL.md", "prosa.toml"])
 @given(st.lists(_PIECES, max_size=30).map("".join), st.integers(0, 150))
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=examples(30), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 def test_no_text_and_no_offset_fail(workspace: Workspace, name: str, text: str, offset: int):
     offset = min(offset, len(text))
     found, plain = hovered(workspace, name, f"{text[:offset]}¦{text[offset:]}")

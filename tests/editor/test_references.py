@@ -14,6 +14,7 @@ from prosa.app.editor.place import Place
 from prosa.app.editor.references import backlink_counts, highlights, references
 from prosa.corpus.moves.world import World
 from prosa.graph.records import record_of
+from tests.depth import examples
 from tests.editor.marked import Marked, marked, opened
 from tests.moves.corpora import corpora
 
@@ -114,7 +115,7 @@ def test_references_follow_what_is_written_and_removed(tmp_path: Path) -> None:
     assert shown(at, references(at.workspace, at.path, at.offset, definitions=False)) == ["new.md:1 guide.md"]
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(texts=corpora())
 def test_x21_backlinks_are_those_of_the_graph(texts: dict[str, str]) -> None:
     """Every reference of the graph that leads to another document is among the backlinks of that, whatever notation

@@ -18,6 +18,7 @@ from prosa.app.editor.rename import Renaming, renamable, rename, renamed_files
 from prosa.corpus.moves import Move, MoveRefused, plan_move
 from prosa.corpus.moves.world import World
 from prosa.graph.records import record_of
+from tests.depth import examples
 from tests.editor.marked import Marked, marked, opened
 from tests.moves.corpora import corpora, paths
 from tests.moves.store import Texts, after
@@ -290,7 +291,7 @@ def test_nothing_outside_the_project_is_followed(tmp_path: Path) -> None:
 
 
 QUIET = settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
+    max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
 )
 
 

@@ -13,6 +13,7 @@ from prosa.dialects.table import YMJ
 from prosa.dialects.ymj.embedding import embedding_of, with_embedding, with_hash
 from prosa.dialects.ymj.model import YmjModel
 from prosa.source import SourceText
+from tests.depth import examples
 
 HEAD = '---\ndoc_summary: "Tides"\nkind: note\nversion: 1.0.0\nsubject: Tides\nmaintained_by: Harbour\n---\n'
 
@@ -85,7 +86,7 @@ def test_yw7_a_vector_without_a_hash_of_its_own_is_as_fresh_as_its_body():
     assert not embedding_of(model_of(record(json.dumps(footer)).text)).fresh  # type: ignore[union-attr]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     st.sampled_from(["...\n# a remark\n", "...\n", "--- \n", "title: {{ .x }}\n", "# a remark\n", "\n"]),
     st.integers(0, 7),
@@ -123,7 +124,7 @@ def test_a_text_without_a_footer_is_refused():
         with_embedding(SourceText(f"{HEAD}No footer.\n", "x.ymj"), [1.0], "small")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     body=st.text(alphabet="ab#`~-\n {}[]:\"'é日", max_size=60),
     vector=st.lists(st.floats(-1e6, 1e6, width=32), min_size=1, max_size=4),

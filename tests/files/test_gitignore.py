@@ -15,6 +15,7 @@ from prosa.adapters.files import RootedFiles
 from prosa.adapters.files.gitignore import ignored_in
 from prosa.adapters.files.walk import Walk, documents_in
 from prosa.source import FileProblem
+from tests.depth import examples
 
 FILES = (
     *("a.md", "b.md", "build/a.md", "build/deep/c.md", "docs/build/a.md", "docs/a.md", "docs/x/y/a.md", "foo.md"),
@@ -117,7 +118,7 @@ def by_us(folder: Path) -> list[str]:
     return sorted(os.path.relpath(each, folder) for each in walk.documents(folder) if isinstance(each, Path))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     st.lists(st.sampled_from(PATTERNS), max_size=5),
     st.lists(st.sampled_from(PATTERNS), max_size=3),
@@ -202,7 +203,7 @@ def odd_names(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(LINES, LINES, LINES, LINES, st.sampled_from(["\n", "\r\n"]), st.sampled_from(["", "end"]), st.booleans())
 def test_x23_what_is_shown_is_what_git_shows(
     odd_names: Path,

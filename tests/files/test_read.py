@@ -18,6 +18,7 @@ from prosa.app.check.gather import gather
 from prosa.app.corpus.open import corpus_root
 from prosa.app.site.files import SiteFiles
 from prosa.source import FileProblem, Files
+from tests.depth import examples
 
 AS_ROOT = os.geteuid() == 0
 
@@ -212,7 +213,7 @@ def test_x5_the_root_of_a_program_is_where_the_user_stands(tmp_path: Path, monke
     assert find_program_root(path, home) == tmp_path / "work" / "agents"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.binary(max_size=60))
 def test_any_bytes_come_back_whole_or_are_refused(data: bytes):
     with tempfile.TemporaryDirectory() as folder:

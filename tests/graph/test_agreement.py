@@ -12,6 +12,7 @@ from prosa.graph.node import Edge, Node
 from prosa.rules.analyzer import Analyzer
 from prosa.rules.engine import CorpusScope, check
 from prosa.rules.policy import Profile
+from tests.depth import examples
 from tests.graph.corpora import graph_of
 from tests.rules.literate import NOW, ROOT, MemoryFiles
 
@@ -106,7 +107,7 @@ def documents(draw: st.DrawFn) -> dict[str, str]:
     return texts
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(documents())
 def test_x21_check_and_graph_resolve_alike(texts: dict[str, str]):
     """X21, M50, Y21, YA21, HA4, HA5: for any corpus the same references are missing, at the same places.

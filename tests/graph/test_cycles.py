@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from prosa.graph import find_cycles
 from prosa.graph.closure import chain_depths
 from prosa.graph.cycles import components
+from tests.depth import examples
 
 EDGES = st.dictionaries(st.integers(0, 7), st.lists(st.integers(0, 9), max_size=5), max_size=8)
 
@@ -31,7 +32,7 @@ def test_cycles(edges, cycles):
     assert find_cycles(edges) == cycles
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(EDGES)
 def test_a_cycle_is_a_way_back_and_there_is_one_where_a_node_reaches_itself(edges):
     cycles = find_cycles(edges)
@@ -44,7 +45,7 @@ def test_a_cycle_is_a_way_back_and_there_is_one_where_a_node_reaches_itself(edge
     assert len(cycles) == len(looping)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(EDGES)
 def test_components_come_after_what_they_point_at(edges):
     place = {node: number for number, group in enumerate(components(edges)) for node in group}

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from prosa.graph.inverse import INVERSES, SYMMETRIC, derived_edges
 from prosa.graph.node import Edge
+from tests.depth import examples
 from tests.graph.corpora import edge
 
 
@@ -63,7 +64,7 @@ RELS = st.sampled_from([*INVERSES, "reviews", None])
 EDGES = st.lists(st.builds(lambda a, b, rel, both: edge(a, b, rel, two_way=both), NAMES, NAMES, RELS, st.booleans()))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(EDGES)
 def test_x21_deriving_is_an_involution_and_adds_nothing_written(edges: list[Edge]):
     """X21. The inverse of a typed inverse is the edge itself; whoever writes the derived edges down derives no more."""

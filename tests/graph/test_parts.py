@@ -10,6 +10,7 @@ from prosa.graph.node import Edge, Node
 from prosa.graph.parts import components, cycles, orphans
 from prosa.graph.rank import DAMPING, ranks
 from prosa.graph.reach import neighbourhood
+from tests.depth import examples
 from tests.graph.corpora import graph
 from tests.work import is_linear
 
@@ -45,7 +46,7 @@ def test_la15_cycles_are_found_of_all_edges_or_of_some():
     assert cycles(MADE) == (("a", "b", "c"),)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(PAIRS)
 def test_y31_components_equal_what_can_be_walked_to(pairs: list[tuple[str, str]]):
     """Y31."""
@@ -70,7 +71,7 @@ def _slowly(pairs: list[tuple[str, str]]) -> dict[str, float]:
     return rank
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(PAIRS)
 def test_y31_ranks_sum_to_one_and_equal_a_matrix(pairs: list[tuple[str, str]]):
     """Y31. Every number is positive, and the same as by the book."""

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from prosa.graph.graph import Graph
 from prosa.graph.node import Edge, Node
 from prosa.graph.reach import impact, neighbourhood, shortest_path
+from tests.depth import examples
 from tests.graph.corpora import edge, graph
 from tests.work import is_linear
 
@@ -75,7 +76,7 @@ def _lengths(pairs: list[tuple[str, str]], *, directed: bool) -> dict[tuple[str,
     return {pair: length for pair, length in known.items() if length < far}
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(PAIRS, st.booleans())
 def test_x21_shortest_paths_equal_brute_force(pairs: list[tuple[str, str]], directed: bool):
     """X21. Each step is an edge, and the steps join."""
@@ -93,7 +94,7 @@ def test_x21_shortest_paths_equal_brute_force(pairs: list[tuple[str, str]], dire
             assert at == b or not steps
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(PAIRS, st.integers(0, 4))
 def test_x21_neighbourhoods_and_impacts_equal_brute_force(pairs: list[tuple[str, str]], depth: int):
     """X21. Distances and members, each node once."""

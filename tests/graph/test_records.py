@@ -6,11 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prosa.dialects.reading import open_as
+from prosa.dialects.dialect import Hints
+from prosa.dialects.reading import open_as, open_document
 from prosa.dialects.table import MARKDOWNLANG
+from prosa.document.autolinks import addresses
 from prosa.graph.records import record_of
 from prosa.source import SourceText
 from tests.graph.corpora import record
+from tests.work import is_quick
 
 MAGI = """---
 doc-id: fees
@@ -94,6 +97,76 @@ def test_x21_every_dialect_gives_its_references_and_the_links_of_its_body(
     assert [(each.origin, each.target) for each in record(path, text).references] == references
 
 
+BARE = """---
+canonical_url: https://front.example
+---
+See https://a.example/x#part, (www.b.example) and pilot@harbour.example.
+
+[https://c.example](https://d.example) <https://e.example> `https://f.example` ![x](https://g.example/y.png)
+
+```
+https://h.example
+```
+
+    https://i.example
+
+<a href="https://j.example">x</a> <!-- https://k.example --> https://api.example/{id} [[https://l.example]]
+
+[m]: https://n.example
+"""
+
+
+@pytest.mark.parametrize("path", ["a.md", "a.mda", "a.ymj", "SKILL.md"])
+def test_x21_an_address_in_running_text_is_a_reference(path: str):
+    """X21: as GitHub and Obsidian link it; not in code, not in a link, not in HTML, and no placeholder."""
+    urls = [each for each in record(path, BARE).references if each.kind == "url"]
+    assert [(each.target, each.fragment) for each in urls] == [
+        ("https://a.example/x", "part"),
+        ("http://www.b.example", ""),
+        ("https://d.example", ""),
+        ("https://e.example", ""),
+    ]
+    assert BARE[urls[0].start : urls[0].end] == "https://a.example/x#part"
+
+
+def test_x21_an_address_that_a_template_makes_is_no_reference():
+    text = "---\nname: x\ninput: {}\noutput: {}\n---\nGet https://{{ .host }}/x and https://a.example.\n"
+    assert [each.target for each in record("a.md", text).references] == ["https://a.example"]
+
+
+@given(st.text(alphabet="htps:/w.@aé_-+)(];&*~<\"' \n", max_size=60))
+def test_x21_an_address_lies_in_the_text_and_begins_and_ends_with_its_own_signs(text: str):
+    done = 0
+    for start, end, url in addresses(text):
+        assert done <= start < end <= len(text)
+        assert not text[end - 1].isspace() and text[end - 1] not in "?!.,:*_~"
+        assert url.startswith(("http://", "https://", "mailto:")) and "<" not in url
+        assert text[start:end].removeprefix("mailto:") in url
+        done = end
+
+
+@pytest.mark.parametrize(
+    "sign",
+    [
+        "http://",
+        "http://a_",
+        "www.a_",
+        "://",
+        "a@",
+        "www.",
+        "http://a)",
+        "http://a&b;",
+        "a.",
+        "-a@a-",
+        "mailto:",
+        "http://a(",
+    ],
+)
+def test_x2_addresses_are_found_in_linear_time(sign: str):
+    assert is_quick(lambda: list(addresses(sign * 50_000)), 2)
+    assert is_quick(lambda: list(addresses(f"http://a/{sign * 50_000}")), 2)
+
+
 def test_x21_a_reference_keeps_everything_that_was_said_about_it():
     """X21, M51: the type as the graph calls it, strength, direction, place and line."""
     found = record("a.mda", MAGI).references[-1]
@@ -104,8 +177,8 @@ def test_x21_a_reference_keeps_everything_that_was_said_about_it():
 
 
 def test_a_record_has_a_title_a_type_and_addresses():
-    assert record("d.md", PLAIN).title == "The plan"
-    assert record("d.md", "Text.\n\nSmall *print*\n=============\n").title == "Small print"
+    assert record("d.md", PLAIN).title == "d"
+    assert record("d.md", "Small *print*\n=============\n\nText.\n").title == "Small print"
     assert record("a.mda", "# Heading\n").title == "Heading"
     record_of_card, node = record("a.ymj", YMJ), record("c.md", NODE)
     assert (record_of_card.title, record_of_card.type) == ("Reading room", "card")
@@ -131,14 +204,75 @@ def test_a_record_has_a_title_a_type_and_addresses():
         ("---\ntitle: 2024\n---\n# Say it\n", "2024"),
         ("---\ntitle: [x]\n---\n# Say it\n", "Say it"),
         ("---\ntitle: ' '\n---\n# Say\n", "Say"),
-        ("- # In a list\n\n# Above all\n", "Above all"),
-        ("#\n\n# Second\n", "Second"),
+        ("- # In a list\n\n# Above all\n", "x"),
+        ("# Above all\n\n- # In a list\n", "Above all"),
+        ("#\n\n# Second\n", "x"),
+        ("#\n\nText.\n", "x"),
+        ("Text.\n\n# References\n", "x"),
+        ("# Habits\n\nText.\n\n# References\n", "x"),
+        ("<!-- checked -->\n<!-- twice -->\n\n# Say it\n", "Say it"),
+        ("<!-- # Not yet\n\n# Say it\n", "x"),
+        ("![logo](a.png)\n\n# Say it\n", "x"),
+        ("\n\n   # Say it #\n", "Say it"),
+        ("Text\r# Say it\r", "x"),
+        ("***\n# Say it\n", "x"),
     ],
 )
-def test_a_document_is_called_by_its_own_title_else_by_its_first_heading_of_level_1_else_by_its_file(
+def test_x45_a_document_is_called_by_its_title_else_by_the_only_heading_of_level_1_that_begins_it_else_by_its_file(
     text: str, title: str
 ):
     assert record("x.md", text).title == title
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("# Say it\n\nText.\n", "Tides"),
+        ("# Tides\n\nText.\n", "Tides"),
+        ("---\ntitle: High water\n---\n# Say it\n", "High water"),
+        ("---\nname: water\n---\nText.\n", "Tides"),
+        ("Text.\n\n# References\n", "Tides"),
+    ],
+)
+def test_x45_in_a_vault_a_note_is_called_by_its_title_else_by_its_file(text: str, title: str):
+    assert record_of(open_document(SourceText(text, "Tides.md"), Hints(vault=True)), "Tides.md").title == title
+
+
+def test_x45_the_modules_of_a_page_of_mdx_are_no_block():
+    text = "import A from './a'\nexport const x = 1\n\n# Say it\n\n<A/>\n"
+    assert record("a.mdx", text).title == "Say it"
+    assert record("a.mdx", text.replace("# Say it", "Text.\n\n# Say it")).title == "a"
+
+
+BLOCKS = st.sampled_from(
+    [
+        "# One",
+        "# Two",
+        "Three\n=====",
+        "#",
+        "## Four",
+        "Text.",
+        "- # Five",
+        "> # Six",
+        "```\n# Seven\n```",
+        "    # Eight",
+        "<!-- # Nine -->",
+        "<p>Ten</p>",
+        "***",
+        "| # |\n|---|",
+        "[eleven]: #twelve",
+    ]
+)
+H1 = {"# One": "One", "# Two": "Two", "Three\n=====": "Three", "#": ""}
+
+
+@given(st.lists(BLOCKS, max_size=6), st.booleans())
+def test_x45_a_title_never_comes_from_a_section_in_the_middle(blocks: list[str], vault: bool):
+    text = "\n\n".join(blocks)
+    seen = [each for each in blocks if not each.startswith("<!--")]
+    begins = [H1[each] for each in blocks if each in H1] == [H1.get(seen[0])] if seen else False
+    expected = (H1.get(seen[0]) or "x") if begins and not vault else "x"
+    assert record_of(open_document(SourceText(text, "x.md"), Hints(vault=vault)), "x.md").title == expected
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from prosa.dialects.table import DIALECTS
 from prosa.graph.build import build
 from prosa.graph.record import Definition, Record, Reference
 from prosa.graph.resolve import MAX_ALIKE, MAX_CANDIDATES
+from tests.depth import examples
 from tests.graph.corpora import bare, found, graph_of, link, wikilink
 from tests.work import is_linear
 
@@ -307,7 +308,7 @@ RECORDS = st.builds(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.lists(RECORDS, max_size=6))
 def test_x21_resolving_never_fails_and_says_what_it_found(records: list[Record]):
     """X21. Whatever the texts hold: every reference is one edge, a resolved one leads to a node, an ambiguous one lists
@@ -343,3 +344,32 @@ def test_x21_a_crowd_of_equal_names_costs_linear_work():
     assert found(bare("f7/x.md"), wikilink("note"), *crowd).targets == (crowd[7],)
     assert found(bare("x.md"), wikilink("other/note"), *crowd).state == "unresolved"
     assert is_linear(_crowd, 2000, 8000)
+
+
+@pytest.mark.parametrize(
+    ("name", "target"),
+    [
+        ("C Pointers", "C\u00a0Pointers"),
+        ("C\u00a0Pointers", "C Pointers"),
+        ("C\u202fPointers", "c\u00a0pointers"),
+        ("Caf\u00e9", "Cafe\u0301"),
+        ("Cafe\u0301 au lait", "Caf\u00e9\u202fau lait"),
+        ("a>b", "a>b"),
+        ("a<b", "a<b"),
+        ("Limiti-->0", "Limiti-->0"),
+        ("vector<int>", "vector<int>"),
+    ],
+)
+def test_ya21_a_wikilink_names_a_file_as_obsidian_compares_them(name: str, target: str):
+    """YA21: a no-break space is a space, a letter with its accent is one letter, and an angle bracket is a sign."""
+    made = graph_of({f"in/{name}.md": "", "a.md": f"[[{target}]] and [[in/{target}|x]]\n"})
+    assert [(each.target, each.state) for each in made.edges] == [(f"in/{name}.md", "resolved")] * 2
+
+
+def test_ya21_a_broken_wikilink_with_an_angle_bracket_is_one_and_a_placeholder_is_none():
+    made = graph_of({"a.md": "[[nix>da]] [[x<y]] [[{{title}}]] [[<name>]] [[a`b]]\n"})
+    assert [(each.target, each.state) for each in made.edges] == [
+        ("nix>da", "unresolved"),
+        ("x<y", "unresolved"),
+        ("<name>", "file"),
+    ]

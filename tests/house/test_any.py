@@ -25,6 +25,7 @@ FORCED: dict[str, str] = {
     "dialects.ymj.selectors": "RE2 has no types.",
     "evaluation.jsonpath": "RE2 has no types.",
     "mcp_server.server": "The MCP library is generic in a state that it does not use.",
+    "mcp_server.sessions": "The messages of ASGI are dictionaries.",
     "mcp_server.transport": "The messages of the MCP library are dictionaries.",
     "render.page.templates": "A template takes whatever its page puts into it.",
     "site.probe.gather": "Nodes are read by whatever names them as paths do.",

@@ -66,6 +66,20 @@ def test_every_example_runs_and_prints_what_the_page_says(page: Path, tmp_path: 
     assert not wrong, "\n\n".join(wrong)
 
 
+@pytest.mark.parametrize("page", [each for each in PAGES if each.parent == ROOT / "docs"], ids=named)
+def test_the_text_names_the_file_that_a_block_shows(page: Path):
+    """A code host shows the second word behind the backticks nowhere."""
+    lines = page.read_text(encoding="utf-8").splitlines()
+    unnamed = []
+    for fence in fences("\n".join(lines)):
+        above = lines[: fence.line - 1]
+        while above and f"`{fence.file}`" not in above[-1] and not above[-1].startswith("```"):
+            above.pop()
+        if fence.file and not (above and f"`{fence.file}`" in above[-1]):
+            unnamed.append(fence.file)
+    assert unnamed == []
+
+
 @pytest.mark.parametrize("page", PAGES, ids=named)
 def test_every_link_leads_to_a_file(page: Path):
     targets = LINK.findall(without_fences(page.read_text(encoding="utf-8")))
@@ -85,15 +99,17 @@ def test_every_command_and_flag_exists(page: Path):
         if words[:1] not in (["prosa"], ["markdownlang"]):
             continue
         if words[0] == "prosa" and not words[1].startswith("-"):
-            shown = help_of("prosa", words[1], "--help")
+            shown = help_of("prosa", words[1], "--help", "all")
         else:
             shown = help_of(words[0], "--help")
         flags = [word.split("=")[0] for word in words[1:] if re.match(r"--?[a-z]", word)]
         assert [flag for flag in flags if flag.lstrip("-") not in shown] == [], words
 
 
-def test_the_readme_names_every_command():
-    assert [command.name for command in COMMANDS if f"prosa {command.name}" not in README] == []
+def test_the_readme_is_short_and_the_guides_name_every_command():
+    assert len(README.split()) <= 900
+    guides = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
+    assert [command.name for command in COMMANDS if f"prosa {command.name}" not in guides] == []
 
 
 def help_of(*words: str) -> str:

@@ -23,6 +23,7 @@ NEEDED: dict[str, tuple[str, ...]] = {
     "otel": ("run triage.md question=x --model scripted:replies.jsonl --otel",),
     "batch": ("runs --store postgresql://127.0.0.1:9/x",),
     "anthropic": ("run triage.md question=x --model anthropic/claude-sonnet-4-5",),
+    "embedded": ("run triage.md question=x --model embedded",),
     "google": ("run triage.md question=x --model google/gemini-2.5-flash",),
     "parquet": ("batch triage.md --rows rows.parquet --plan",),
     "semantic": ("search word --semantic --embedding-model local", "enrich ticket.ymj --embedding-model local"),

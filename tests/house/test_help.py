@@ -12,7 +12,7 @@ from importlib import import_module
 import pytest
 
 from prosa import __version__
-from prosa.cli.commands import COMMANDS, Command, overview
+from prosa.cli.commands import ALIASES, COMMANDS, FIRST, Command, overview
 from prosa.cli.examples import EXAMPLES
 from prosa.cli.main import main
 from prosa.cli.parser import HelpShown, Parser
@@ -37,7 +37,8 @@ def shown(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> st
 
 
 def test_the_list_of_commands_fits_into_80_columns():
-    assert [line for line in overview(__version__).splitlines() if len(line) > COLUMNS] == []
+    for whole in (False, True):
+        assert [line for line in overview(__version__, whole=whole).splitlines() if len(line) > COLUMNS] == []
 
 
 @pytest.mark.parametrize("shown", NAMES, indirect=True)
@@ -49,6 +50,32 @@ def test_the_help_of_a_command_fits_into_80_columns(shown: str):
 @pytest.mark.parametrize("shown", NAMES, indirect=True)
 def test_the_help_of_a_command_uses_plain_words(shown: str):
     assert BOASTS.findall(shown) == []
+
+
+@pytest.mark.parametrize("shown", NAMES, indirect=True)
+def test_the_help_of_a_command_shows_at_most_25_options_and_how_to_see_the_rest(shown: str, capsys):
+    name = shown.split()[2]
+    first = re.findall(r"^  (?:-\w[^-]*, )?(--[a-z-]+)", shown, re.M)
+    assert len(first) <= 25
+    main([name, "--help", "all"])
+    every = re.findall(r"^  (?:-\w[^-]*, )?(--[a-z-]+)", capsys.readouterr().out, re.M)
+    assert set(first) <= set(every)
+    left_out = re.search(r"^(\d+) more options: prosa \S+ --help all$", shown, re.M)
+    assert len(every) - len(first) == (int(left_out[1]) if left_out else 0)
+
+
+def test_the_first_screen_names_twelve_commands_and_how_to_see_all():
+    first, every = overview(__version__), overview(__version__, whole=True)
+    assert re.findall(r"^  ([a-z]+)  ", first, re.M) == list(FIRST)
+    assert len(FIRST) == 12 and "`prosa help all`" in first
+    assert set(re.findall(r"^  ([a-z]+)  ", every, re.M)) == set(NAMES)
+
+
+def test_older_spellings_are_hidden_and_work(capsys):
+    for alias, (name, *_) in ALIASES.items():
+        assert alias not in NAMES and name in NAMES
+        assert main([alias, "--help"]) == 0
+        assert capsys.readouterr().out.startswith(f"usage: prosa {name} ")
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=NAMES)

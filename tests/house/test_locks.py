@@ -11,7 +11,7 @@ from packaging.requirements import Requirement
 
 from tests.house.tree import ROOT
 
-LOCKS = ("run", "dev", "vectors")
+LOCKS = ("run", "dev", "model", "vectors")
 PINNED = re.compile(r"^(?P<name>[a-z0-9-]+)==(?P<version>[^ ;]+)", re.MULTILINE)
 PROJECTS = (".", "sandbox", "packaging/prosa")
 HEAVY = {"torch", "transformers", "numpy", "tensorflow"}
@@ -42,8 +42,9 @@ def test_nothing_heavy_is_locked(lock: str):
     assert (HEAVY - wanted).isdisjoint(pins(lock))
 
 
-def test_the_development_lock_has_the_versions_of_the_run_lock():
+def test_the_development_lock_has_the_versions_of_the_others():
     assert pins("run").items() <= pins("dev").items()
+    assert pins("model").items() <= pins("dev").items()
 
 
 def test_every_dependency_has_an_upper_bound():

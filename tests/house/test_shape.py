@@ -140,3 +140,16 @@ def test_x9_no_test_judges_by_a_clock():
     here = {"tests/work.py", "tests/house/test_shape.py"}
     found = {named(file) for file in tests if CLOCKS.search(file.read_text(encoding="utf-8"))} - here
     assert len(tests) > 100 and found == set()
+
+
+def test_x23_doors_reach_files_of_a_site_through_its_one_view():
+    """X23, X30. What a door gives of a site comes from `LiveSite`: none asks for a file by its path alone, and none
+    asks the index, which knows what is not published."""
+    found = [
+        f"{path.relative_to(PACKAGE)}:{node.lineno}"
+        for door in ("web", "mcp_server", "cli")
+        for path in sorted((PACKAGE / door).rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Attribute) and ast.unparse(node).endswith(("site.files", "site.index.ask"))
+    ]
+    assert found == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import pickle
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from copy import copy, deepcopy
 from pathlib import Path
 from typing import cast
@@ -72,14 +72,38 @@ def test_there_are_values():
     assert len(PLAIN) > len(EVERY) - 20
 
 
-@pytest.mark.parametrize("of", PLAIN, ids=lambda each: f"{each.__module__}.{each.__qualname__}")
+def for_every_value(check: Callable[[type[Struct]], None]) -> None:
+    """Fail with the names of all values for which the check fails, not with the first one alone."""
+    failed: dict[str, str] = {}
+    for of in PLAIN:
+        try:
+            check(of)
+        except (AssertionError, pytest.fail.Exception) as error:
+            failed[f"{of.__module__}.{of.__qualname__}"] = str(error)
+    assert failed == {}
+
+
 class TestEveryValue:
-    def test_is_shown_by_its_fields(self, of: type[Struct]):
+    def test_is_shown_by_its_fields(self):
+        for_every_value(self.is_shown)
+
+    def test_is_compared_by_its_fields(self):
+        for_every_value(self.is_compared)
+
+    def test_is_pickled_copied_and_replaced(self):
+        for_every_value(self.is_pickled)
+
+    def test_is_changed_only_where_it_is_meant_to_be(self):
+        for_every_value(self.is_changed)
+
+    @staticmethod
+    def is_shown(of: type[Struct]) -> None:
         unshown = of.unshown if issubclass(of, PartlyShown) else frozenset()
         shown = ", ".join(f"{name}='{name}'" for name in of.__struct_fields__ if name not in unshown)
         assert repr(made(of)) == f"{of.__qualname__}({shown})"
 
-    def test_is_compared_by_its_fields(self, of: type[Struct]):
+    @staticmethod
+    def is_compared(of: type[Struct]) -> None:
         left, right = made(of), made(of)
         assert (left == right) is is_compared(of) and (left != right) is not is_compared(of)
         assert left in (left,) and left not in ("other",) and left != "other"
@@ -91,7 +115,8 @@ class TestEveryValue:
             assert (left == other) is (name in uncompared and is_compared(of))
             assert (left != other) is not (left == other)
 
-    def test_is_pickled_copied_and_replaced(self, of: type[Struct]):
+    @staticmethod
+    def is_pickled(of: type[Struct]) -> None:
         value = made(of)
         again = cast("Struct", pickle.loads(pickle.dumps(value)))
         for each in (again, copy(value), deepcopy(value), replace(value)):
@@ -99,7 +124,8 @@ class TestEveryValue:
         for name in of.__struct_fields__:
             assert getattr(replace(value, **{name: "else"}), name) == "else"
 
-    def test_is_changed_only_where_it_is_meant_to_be(self, of: type[Struct]):
+    @staticmethod
+    def is_changed(of: type[Struct]) -> None:
         value = made(of)
         for name in of.__struct_fields__:
             if of.__struct_config__.frozen:

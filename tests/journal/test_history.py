@@ -15,6 +15,9 @@ from prosa.adapters.store.opening import open_reader, open_store
 from prosa.app.journal.history import forget, listed, moment
 from prosa.runtime.runs import CallRecord, RunFilter, RunRecord, first_difference, last_attempts, path_key, stamp
 from tests.cli.programs import ANSWER, configured, program, prosa, script, user
+from tests.model_server.fixture import model_server
+
+__all__ = ["model_server"]
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 TWO = ({"tool_calls": [{"name": "python", "arguments": {"code": "print(1)"}}]}, ANSWER)
@@ -276,3 +279,28 @@ def test_x25_dollars_are_those_of_the_day_and_may_be_asked_for_anew(tmp_path):
 def test_x25_the_calls_of_several_processes_are_shown_as_they_were_asked_last():
     earlier, later = call("1", answer=None), CallRecord("r", "1", 2, "model", "p", "m", "d", "", "answered", "a")
     assert last_attempts([later, earlier]) == [later]
+
+
+def test_x25_scripted_runs_are_marked_and_are_no_evidence_for_a_plan(tmp_path, home, model_server):
+    """X25, B3: what a script said tells nothing of the tokens of a model; a run that asked a service does."""
+    home = {**home, "OPENAI_BASE_URL": model_server.base_url, "OPENAI_API_KEY": "sk-x"}
+    path = program(tmp_path)
+    for _ in range(3):
+        ran(tmp_path, home)
+    plan = ("plan", path, "text=a", "--format", "json")
+    assert json.loads(prosa(*plan, environ=home)[1].out)["estimate"]["likely"] is None
+    assert [each["scripted"] for each in objects(home)] == [True] * 3
+    model_server.script({"content": ANSWER["content"], "usage": {"input_tokens": 70, "output_tokens": 9}})
+    status, at = prosa("run", path, "text=a", environ=home)
+    assert status == 0, at.err
+    ran(tmp_path, home)
+    likely = json.loads(prosa(*plan, environ=home)[1].out)["estimate"]["likely"]
+    assert likely["runs"] == 1 and likely["median"] == likely["p95"], likely
+    assert (likely["median"]["tokens_in"], likely["median"]["tokens_out"]) == (70, 9), likely
+    assert [each["scripted"] for each in objects(home)] == [True, False, True, True, True]
+    _, at = prosa("runs", environ=home)
+    assert at.out.count(" (scripted)") == 4
+    (asked,) = (each["id"] for each in objects(home) if not each["scripted"])
+    assert "not asked" not in prosa("runs", asked, environ=home)[1].out
+    scripted = next(each["id"] for each in objects(home) if each["scripted"])
+    assert "  model    not asked: its replies were scripted" in prosa("runs", scripted, environ=home)[1].out

@@ -15,6 +15,7 @@ from prosa.app.options import Options
 from prosa.runtime.errors import InDoubt, NotResumed, ProviderError, RunError, StoreProblem, ToolServerError
 from prosa.runtime.messages import ModelReply, ToolCall
 from prosa.runtime.ports import ServerTool, ToolResult
+from tests.depth import examples
 from tests.journal.runs import CALLS, Model, nested, ran, rows, store_of
 from tests.runtime.worlds import FakeServers, load, text_of
 
@@ -105,7 +106,7 @@ def test_x25_at_every_call_a_run_can_break_off_and_go_on(program, whole, tmp_pat
     """The output is that of the uninterrupted run, and nothing is asked twice that was answered."""
     result, calls = whole
 
-    @settings(max_examples=25, deadline=None)
+    @settings(max_examples=examples(25), deadline=None)
     @given(st.integers(0, calls - 1), st.lists(st.integers(0, 9), min_size=1, max_size=9))
     def broken(at, turns):
         home = tmp_path_factory.mktemp("home")

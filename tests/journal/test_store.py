@@ -12,6 +12,7 @@ from contextlib import closing, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Event
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -30,6 +31,7 @@ from prosa.corpus.sql import QueryLimits
 from prosa.runtime.errors import NotResumed, StoreProblem
 from prosa.runtime.runs import CallRecord, RunFilter, RunRecord, stamp
 from tests.cli.programs import ROOT, SOURCE
+from tests.depth import examples
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
@@ -424,7 +426,7 @@ def test_x25_whoever_asks_a_damaged_store_hears_that_it_is_damaged(store, make, 
     assert make is broken_value
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_x25_no_byte_of_a_store_can_bring_down_or_hold_up_who_asks_it(tmp_path, data):
     whole = tmp_path / "whole.sqlite"
@@ -471,3 +473,52 @@ def test_x25_processes_that_make_a_store_at_the_same_moment_all_have_it(tmp_path
     environ = {**os.environ, "PYTHONPATH": f"{SOURCE}{os.pathsep}{ROOT}"}
     child = subprocess.run([sys.executable, "-c", code, str(tmp_path)], env=environ, capture_output=True, text=True)
     assert (child.stdout, child.stderr) == ("", "")
+
+
+PIECES = st.lists(
+    st.sampled_from(["good", "overflow", "text", "type", "own", "twice", "half"]), min_size=1, max_size=8
+).filter(lambda kinds: "good" in kinds)
+
+
+@given(kinds=PIECES)
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_x25_x29_a_piece_that_cannot_be_written_leaves_the_others(tmp_path_factory, kinds):
+    """X25, X29. Whatever one piece of work raises, what is written beside it in the same transaction is kept, and of
+    itself nothing is."""
+
+    def piece(at: int, kind: str):
+        record = call_record(path=str(at), input_tokens=2**63 if kind == "overflow" else 1)
+
+        def work(connection):
+            if kind == "half":
+                writing.ask(call_record(path=f"{at}.half"))(connection)
+            if kind in ("own", "half"):
+                raise KeyError("anything")
+            if kind == "twice":
+                connection.execute("INSERT INTO note VALUES ('same', '1'), ('same', '2')")
+            if kind == "text":
+                connection.execute("INSERT INTO note (name, value) VALUES (?, '')", ("\ud800",))
+            if kind == "type":
+                connection.execute("INSERT INTO note (name, value) VALUES (?, '')", ({},))
+            writing.ask(record)(connection)
+
+        return work
+
+    store = tmp_path_factory.mktemp("store") / "store.sqlite"
+    writer = writer_of(store)
+    try:
+        writer.do(writing.begin(run_record(attempts=1), lambda: "h")).result()
+        stop, together = Event(), Event()
+        hold = writer.do(lambda _: (together.set(), stop.wait(10)))  # the others wait, and become one transaction
+        together.wait(10)
+        futures = [writer.do(piece(at, kind)) for at, kind in enumerate(kinds)]
+        stop.set()
+        hold.result()
+        failed = [future.exception() for future in futures]
+        found = writer.do(lambda connection: reading.calls_of(connection, "r1")).result()
+    finally:
+        writer.release()
+    assert [each.path for each in found] == [str(at) for at, kind in enumerate(kinds) if kind == "good"]
+    for kind, error in zip(kinds, failed, strict=True):
+        assert (error is None) == (kind == "good")
+        assert error is None or isinstance(error, writing.Unwritable)

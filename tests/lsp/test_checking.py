@@ -17,6 +17,7 @@ import prosa
 from prosa.app.check import workspace
 from prosa.diagnostics import Diagnostic
 from prosa.source import LineIndex
+from tests import depth
 from tests.api.test_doors import written
 from tests.lsp.editor import FULL, PULLING, Editor, inside
 from tests.rules.literate import examples, pages
@@ -149,7 +150,7 @@ EDITS = st.builds(
 )
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=depth.examples(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(start=st.fixed_dictionaries(dict.fromkeys(NAMES, TEXT)), edits=st.lists(EDITS, max_size=12))
 def test_x30_after_any_edits_an_editor_is_told_what_a_fresh_check_finds(
     tmp_path: Path, environ: Mapping[str, str], start: dict[str, str], edits: list[Edit]

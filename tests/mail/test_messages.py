@@ -27,6 +27,7 @@ from prosa.runtime.mail import (
     MessageRecord,
 )
 from tests.cli.programs import ROOT, SOURCE
+from tests.depth import examples
 from tests.mail.writing import WRITERS
 
 NOW = "2026-03-01T12:00:00.000Z"
@@ -258,7 +259,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=examples(50), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(payload=JSON)
 def test_l47_any_payload_comes_back_as_it_was(store, payload):
     message = mail.send(letter(as_json(payload), run=f"p{next(NUMBERS)}", path="1"), NOW)(store)

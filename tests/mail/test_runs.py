@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from prosa.app.options import Options, Record, Replay, Tape
 from prosa.runtime.errors import ProviderError, RunError
 from prosa.runtime.mail import MailRefused
+from tests.depth import examples
 from tests.journal.runs import ran, rows
 from tests.mail.steps import BOX, Steps, answer, call, program
 
@@ -302,7 +303,7 @@ def received(folder: Path, payload: Any) -> tuple[Steps, Any]:
     return model, model.last[0][0]["payload"]
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 @given(payload=st.one_of(st.sampled_from(HOSTILE), st.text(), st.dictionaries(st.text(), st.sampled_from(HOSTILE))))
 def test_l47_a_hostile_payload_is_data_in_one_result(tmp_path_factory, payload):
     """D4: the messages are those of a harmless payload, but for one tool result."""

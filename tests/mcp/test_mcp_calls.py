@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from prosa.adapters.mcp import McpServers
 from prosa.adapters.mcp.calls import cut
+from tests.depth import examples
 from tests.mcp.support import odd, run
 
 
@@ -130,7 +131,7 @@ def test_x9_the_default_limit_is_256_kib():
     assert 256 * 1024 - 200 < len(one("huge", bytes=1_000_000).content) <= 256 * 1024
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.text(st.characters(exclude_categories=())), st.integers(0, 400))
 def test_x9_a_cut_stays_within_its_limit_and_keeps_the_start(text, limit):
     data = text.encode("utf-8", "replace")

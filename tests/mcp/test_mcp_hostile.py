@@ -16,6 +16,7 @@ from mcp_types.methods import validate_server_result
 from prosa.adapters.mcp import child, stdio
 from prosa.adapters.mcp.listing import _tool, mend
 from prosa.adapters.mcp.observed import Observed
+from tests.depth import examples
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8),
@@ -45,13 +46,13 @@ def lines_of(chunks):
     return asyncio.run(collect())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(st.binary(min_size=1, max_size=30) | st.just(b"\n"), max_size=20))
 def test_x18_lines_do_not_depend_on_how_the_bytes_arrive(chunks):
     assert lines_of(chunks) == b"".join(chunks).split(b"\n")[:-1]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     st.lists(st.binary(min_size=1, max_size=600).map(lambda data: data.replace(b"\n", b".")), max_size=12),
     st.booleans(),
@@ -70,7 +71,7 @@ def test_x9_of_a_line_over_the_limit_only_its_ends_are_kept(chunks, ended):
         assert isinstance(lines[0], stdio._Oversized)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.binary(max_size=80) | JSON.map(lambda value: json.dumps(value).encode()))
 def test_x18_no_line_raises(line):
     seen, pending = Observed(), {1, 2}
@@ -96,7 +97,7 @@ def test_x9_an_oversized_answer_refuses_the_call_it_belongs_to(line, waiting, re
     assert left == waiting - set(refused)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.lists(st.dictionaries(st.sampled_from(FIELDS), JSON | SCHEMAS) | JSON, max_size=5))
 def test_l21_a_mended_list_is_always_readable(tools):
     """L21: whatever is in it, and whichever protocol version reads it; what is left out is noticed."""

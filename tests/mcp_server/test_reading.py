@@ -16,6 +16,7 @@ from prosa.app.site.keeper import SiteIndex
 from prosa.dialects.table import DOCUMENT_SUFFIXES
 from prosa.mcp_server.tools import READ_TOOLS
 from prosa.schema import Schema
+from tests.depth import examples
 from tests.mcp_server.folder import FILES, served, write
 
 MODES = ("legacy", "2026-07-28")
@@ -211,7 +212,7 @@ def test_wrong_calls_are_answers_and_unknown_tools_errors(folder: Path):
     asyncio.run(run())
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(max_size=30), st.text(max_size=10), st.integers(1, 10**6))
 def test_no_question_ends_in_a_fault(folder: Path, text: str, other: str, number: int):
     async def run() -> None:

@@ -31,13 +31,17 @@ FAULTS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """One answer. `content` that is not text is dumped as JSON; a status other than 200 makes it an error answer."""
+    """One answer. `content` that is not text is dumped as JSON; a status other than 200 makes it an error answer.
+
+    `cut` ends the connection within the answer: after a part of its bytes (0.0: before the first), or behind the first
+    place where a text stands in it. With the fault "reset" it is a reset.
+    """
 
     content: Any = None
     tool_calls: tuple[Mapping[str, Any], ...] = ()
     refusal: str | None = None
     finish: str | None = None
-    usage: Mapping[str, int] | None = field(default_factory=lambda: {"input_tokens": 150, "output_tokens": 75})
+    usage: Mapping[str, Any] | None = field(default_factory=lambda: {"input_tokens": 150, "output_tokens": 75})
     model: str | None = None
     status: int = 200
     message: str = "the fake model server was told to fail"
@@ -47,6 +51,7 @@ class Behaviour:
     raw: str | None = None
     fault: str | None = None
     delay: float = 0.0
+    cut: float | str | None = None
     interval: float = 0.05
     piece: int = 8
     contains: str | None = None
@@ -60,7 +65,7 @@ class Behaviour:
         return self.content if isinstance(self.content, str) else json.dumps(self.content, ensure_ascii=False)
 
     @property
-    def counts(self) -> tuple[int, int, int]:
+    def counts(self) -> tuple[Any, Any, Any]:
         """Input, output and cached input tokens."""
         usage = self.usage or {}
         return usage.get("input_tokens", 0), usage.get("output_tokens", 0), usage.get("cached_input_tokens", 0)

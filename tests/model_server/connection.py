@@ -130,7 +130,11 @@ class Connection(asyncio.Protocol):
             self._whole(404, "text/plain", SERVER_NAME.encode())
         else:
             entry = server.choose(request)
-            if entry.delay or entry.fault in {"truncated", "reset", "close", "slow_drip", "hang"}:
+            if (
+                entry.delay
+                or entry.cut is not None
+                or entry.fault in {"truncated", "reset", "close", "slow_drip", "hang"}
+            ):
                 self._start(self._play(request, entry))
             else:
                 self._reply(request, entry)
@@ -154,7 +158,14 @@ class Connection(asyncio.Protocol):
     async def _slow_reply(self, request: Request, entry: Behaviour) -> None:
         whole = _http(*_content(request, entry), entry.headers)
         half = (whole.find(b"\r\n\r\n") + 4 + len(whole)) // 2
-        if entry.fault == "hang":
+        if isinstance(entry.cut, str):
+            half = whole.index(entry.cut.encode()) + len(entry.cut)
+        elif entry.cut is not None:
+            half = min(int(entry.cut * len(whole)), len(whole) - 1)
+        if entry.cut is not None and entry.fault is None:
+            self.transport.write(whole[:half])
+            self.transport.close()
+        elif entry.fault == "hang":
             await asyncio.sleep(3600)
         elif entry.fault == "close":
             self.transport.close()

@@ -45,9 +45,14 @@ def _chat_usage(entry: Behaviour) -> dict[str, Any]:
     return {
         "prompt_tokens": given,
         "completion_tokens": made,
-        "total_tokens": given + made,
+        "total_tokens": _sum(given, made),
         "prompt_tokens_details": {"cached_tokens": cached},
     }
+
+
+def _sum(given: Any, made: Any) -> Any:
+    """The total of counts, which may be none."""
+    return given + made if isinstance(given, int) and isinstance(made, int) else given
 
 
 def _chat_finish(entry: Behaviour) -> str:
@@ -156,7 +161,7 @@ def response_value(entry: Behaviour, model: str) -> dict[str, Any]:
             "input_tokens_details": {"cached_tokens": cached},
             "output_tokens": made,
             "output_tokens_details": {"reasoning_tokens": 0},
-            "total_tokens": given + made,
+            "total_tokens": _sum(given, made),
         }
     if entry.fault == "missing_message":
         del answer["output"]

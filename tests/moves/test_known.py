@@ -13,6 +13,7 @@ from prosa.app.corpus.documents import CorpusDocuments
 from prosa.corpus.moves import Move, MoveRefused, Plan, plan_move
 from prosa.corpus.moves.world import KnownWorld, World
 from prosa.graph.record import Record
+from tests.depth import examples
 from tests.moves.corpora import corpora, paths
 from tests.moves.disk import shelf_of, write
 
@@ -32,7 +33,7 @@ def planned(move: Move, store: CorpusDocuments) -> Plan | str:
         return str(refused)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
 @given(corpora(), st.data())
 def test_x21_x22_the_index_gives_the_plan_that_all_records_give(texts: dict[str, str], data: st.DataObject):
     path = data.draw(st.sampled_from(sorted(texts)))

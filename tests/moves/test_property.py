@@ -11,11 +11,12 @@ from prosa.corpus.moves import Move, MoveRefused, plan_move
 from prosa.corpus.moves.world import World
 from prosa.graph.pages import joined
 from prosa.graph.record import Record, Reference
+from tests.depth import examples
 from tests.moves.corpora import corpora, paths
 from tests.moves.store import Texts, after
 
 QUIET = settings(
-    max_examples=120, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow]
+    max_examples=examples(120), deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow]
 )
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from prosa.render.page import highlight
 from prosa.render.page.highlight import LANGUAGES, MAX_BLOCK, can_be_coloured, highlighted
+from tests.depth import examples
 from tests.pages.elements import forbidden, tree
 from tests.pages.sample import html_of
 
@@ -47,7 +48,7 @@ def test_a_long_block_stays_plain_and_a_page_has_so_many_colours():
     assert page.count("key") == 20 * 700
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(text=HOSTILE, language=NAMES)
 def test_hw3_colours_change_no_character_and_add_only_our_classes(text: str, language: str):
     made = highlighted(text, language)
@@ -56,7 +57,7 @@ def test_hw3_colours_change_no_character_and_add_only_our_classes(text: str, lan
     assert made.count("<span") == made.count("</span>")
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(text=HOSTILE, language=NAMES, near=HOSTILE)
 def test_hw3_a_hostile_block_puts_nothing_into_its_page(text: str, language: str, near: str):
     block = text.replace("`", "'").replace("\r", "")

@@ -16,6 +16,7 @@ from prosa.render.page.model import Crumb, Found, Frame, MessagePage, Page, Sear
 from prosa.render.page.node import node_page
 from prosa.render.page.search import hits_fragment, search_page
 from prosa.site.view import Around, Neighbour
+from tests.depth import examples
 from tests.pages.elements import Tree, forbidden, tree
 from tests.pages.sample import html_of, link, seen, view
 
@@ -242,7 +243,7 @@ def test_hw3_hostile_searches_and_messages(vector: str):
         assert SIGN in page.seen
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.text(alphabet=st.characters(), max_size=200))
 def test_any_text_gives_a_sound_page(text: str):
     page = tree(html_of(text))
@@ -257,7 +258,7 @@ _MARKUP = """
 _PIECES = st.sampled_from([*(each.replace("_", " ") for each in _MARKUP.split()), " ", "\n", "\n\n", "# ", "- ", "> "])
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(st.lists(_PIECES, max_size=40).map("".join))
 def test_any_markup_gives_a_sound_page(text: str):
     page = tree(html_of(text))

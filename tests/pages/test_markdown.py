@@ -212,3 +212,110 @@ def test_an_empty_head_of_a_column_is_no_head():
     """A screen reader would announce a head that says nothing."""
     page = html_of("| | name |\n|:--|---|\n| a | b |\n")
     assert '<thead><tr><td align="left"></td><th>name</th></tr></thead>' in page
+
+
+@pytest.mark.parametrize(
+    ("info", "language", "file"),
+    [
+        ("json letters.jsonl", "language-json", "letters.jsonl"),
+        ("markdown skills/refunds/SKILL.md more", "language-markdown", "skills/refunds/SKILL.md"),
+        ("markdown Daily/2026-01-02.md", "language-markdown", "Daily/2026-01-02.md"),
+        ("text .env.local", "language-text", ".env.local"),
+        ("make Makefile", "language-make", "Makefile"),
+        ("js title=a.js", "language-js", ""),
+        ("js {1,3}", "language-js", ""),
+        ("python 3.11", "language-python", ""),
+        ("console escaped", "language-console", ""),
+        ("letters.jsonl", "language-letters.jsonl", ""),
+        ("js <b>.js", "language-js", ""),
+    ],
+)
+def test_a_block_of_code_has_the_name_of_its_file_as_caption(info: str, language: str, file: str):
+    """In the order in which it is read: the name first, and both as one figure."""
+    page = seen(f"```{info}\ncode\n```\n")
+    assert page.one("code").text == "code\n"
+    assert page.one("code")["class"] == language
+    assert [each.text for each in page.all("figcaption")] == ([file] if file else [])
+    if file:
+        assert page.one("figure", class_="file").text.split() == [file, "code"]
+        assert page.one("pre").inside[-1] == "figure"
+
+
+def test_a_table_without_rows_has_no_body():
+    page = seen("| a |\n|---|\n\n| b |\n|---|\n| 1 |\n")
+    assert len(page.all("table")) == len(page.all("thead")) == 2
+    assert [each.text.strip() for each in page.all("tbody")] == ["1"]
+
+
+def test_tables_of_raw_html_scroll_in_a_box_of_their_own():
+    raw = "<table><tr><td>a <table><tr><td>b</td></tr></table></td></tr></table>"
+    page = seen(f"Text\n\n{raw}\n\n<table>\n<tr><td>c</td></tr>\n\nafter </table> and </table>\n\n> <table>\n")
+    boxes = page.all("div", class_="scroll")
+    assert [each.text.split() for each in boxes][:1] == [["a", "b"]]
+    assert len(boxes) == 3
+    assert all(each["tabindex"] == "0" for each in boxes)
+    outer = [each for each in page.all("table") if "table" not in each.inside]
+    assert all(each.inside[-1] == "div" for each in outer)
+
+
+def test_a_link_to_nothing_stays_one():
+    assert seen("[here](<>) [there]()").all("a", href="")[0].text == "here"
+
+
+BARE = [
+    ("Ask www.harbour.example", ["http://www.harbour.example"]),
+    ("See www.harbour.example/tides today.", ["http://www.harbour.example/tides"]),
+    (
+        "Go to www.harbour.example. Or www.harbour.example/a.b.",
+        ["http://www.harbour.example", "http://www.harbour.example/a.b"],
+    ),
+    ("www.tides.example/find?q=Low+(spring)", ["http://www.tides.example/find?q=Low+(spring)"]),
+    ("(www.tides.example/find?q=Low+(spring)))", ["http://www.tides.example/find?q=Low+(spring)"]),
+    ("(www.tides.example/find?q=Low+(spring)", ["http://www.tides.example/find?q=Low+(spring)"]),
+    ("www.tides.example/find?q=(spring))+now", ["http://www.tides.example/find?q=(spring))+now"]),
+    ("www.tides.example/find?q=low&l=en", ["http://www.tides.example/find?q=low&l=en"]),
+    ("www.tides.example/find?q=low&zzz;", ["http://www.tides.example/find?q=low"]),
+    ("www.tides.example/hi<gh", ["http://www.tides.example/hi"]),
+    ("http://tides.example", ["http://tides.example"]),
+    ("(Look at https://safe.tides.example/find?q=Low+(spring))", ["https://safe.tides.example/find?q=Low+(spring)"]),
+    ("pilot@harbour.example", ["mailto:pilot@harbour.example"]),
+    ("pilot@mail+x.example is none, pilot+x@mail.example is", ["mailto:pilot+x@mail.example"]),
+    ("p.i-l_o@t.x p.i-l_o@t.x. p.i-l_o@t.x- p.i-l_o@t.x_", ["mailto:p.i-l_o@t.x"] * 2),
+    ("mailto:pilot@harbour.example", ["mailto:pilot@harbour.example"]),
+    ("*https://a.example/b_c_d* and **www.b.example**!", ["https://a.example/b_c_d", "http://www.b.example"]),
+    ('"https://a.example/x", [https://b.example/y]', ["https://a.example/x", "https://b.example/y"]),
+    ("见https://a.example，HTTPS://B.example/X", ["https://a.example，HTTPS://B.example/X"]),
+    ("http://localhost:8000/a and https://a_b.example", ["http://localhost:8000/a"]),
+    ("xhttps://a.example xwww.b.example foo@1.2.3 @pilot https://", []),
+    ("`https://a.example` <span title='https://b.example'>x</span>", []),
+    ("    https://a.example", []),
+    ("<code>https://a.example</code>", []),
+    ("## See https://a.example/x", ["https://a.example/x"]),
+    ("| a |\n|---|\n| www.a.example |", ["http://www.a.example"]),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), BARE)
+def test_gfm_an_address_in_the_text_is_a_link(text: str, expected: list[str]):
+    """GFM 6.9; the rest of the text stays as it is."""
+    page = seen(text)
+    links = [each for each in page.all("a") if "article" in each.inside and each.get("class") != "self"]
+    assert [each.get("href") for each in links] == expected
+    assert [each.get("href").removeprefix("http://").removeprefix("mailto:") for each in links] == [
+        each.text.removeprefix("http://").removeprefix("mailto:") for each in links
+    ]
+
+
+def test_gfm_an_address_inside_a_link_is_none():
+    text = (
+        "[see https://a.example](/b) ![www.c.example](d.png) <https://e.example> "
+        "<a href='/f'>www.g.example</a> [[h|www.i.example]]"
+    )
+    links = [each["href"] for each in seen(text).all("a") if "article" in each.inside]
+    assert links == ["/b", "https://e.example", "/f", "/h"]
+
+
+def test_an_address_keeps_its_signs_in_a_vault():
+    page = seen("==now== https://a.example/?x==y== ==then==", vault=True)
+    assert [each.text for each in page.all("mark")] == ["now", "then"]
+    assert page.one("a", rel=OUTSIDE)["href"] == "https://a.example/?x==y=="

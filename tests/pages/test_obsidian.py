@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from prosa.render.page.clean import cleaner
 from prosa.render.page.obsidian import UNRESOLVED
 from prosa.render.page.writer import write
+from tests.depth import examples
 from tests.pages.elements import Tree, forbidden
 from tests.pages.sample import embed, html_of, link, seen, wiki
 
@@ -133,7 +134,7 @@ PIECES = (
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.lists(st.sampled_from(PIECES), max_size=40).map("".join), st.booleans())
 def test_hw3_no_text_makes_a_script_or_a_handler(text: str, vault: bool) -> None:
     page = seen(text, vault=vault)
@@ -141,7 +142,7 @@ def test_hw3_no_text_makes_a_script_or_a_handler(text: str, vault: bool) -> None
     assert not page.unbalanced
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.lists(st.sampled_from([each for each in PIECES if "[" not in each]), max_size=40).map("".join))
 def test_a_text_without_these_notations_is_written_as_before(text: str) -> None:
     assert write(text, link=link, embed=embed, wiki=wiki) == write(text, link=link, embed=embed)

@@ -23,6 +23,7 @@ from prosa.render.graph.scene import scene
 from prosa.render.graph.shapes import line_path
 from prosa.render.graph.style import DARK_GROUND, EDGE_STYLES, LIGHT_GROUND, NODE_STYLES, edge_looks, edge_style
 from prosa.render.graph.svg import Caption, svg
+from tests.depth import examples
 from tests.pictures.corpora import corpus
 from tests.pictures.hostile import NASTY, graphs
 
@@ -64,7 +65,7 @@ def page_of(chosen: Selection, prefix: str = "..") -> str:
     return html(scene(chosen), CAPTION, relative_href(prefix))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(graphs())
 def test_hostile_texts_stay_texts_in_svg(chosen: Selection):
     root = ET.fromstring(svg(scene(chosen), Caption("<b>", "&")).encode("utf-8"))
@@ -76,7 +77,7 @@ def test_hostile_texts_stay_texts_in_svg(chosen: Selection):
         assert one_line(node.path) in str(text)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(graphs())
 def test_hostile_texts_stay_texts_in_the_page(chosen: Selection):
     page = Page(page_of(chosen))

@@ -20,6 +20,7 @@ from prosa.render.graph.jsonld import jsonld
 from prosa.render.graph.mermaid import mermaid
 from prosa.render.graph.objects import edge_object, graph_json, node_object
 from prosa.render.graph.plain_text import name_of, one_line
+from tests.depth import examples
 from tests.pictures.hostile import graphs
 
 ML = "{http://graphml.graphdrawing.org/xmlns}"
@@ -109,7 +110,7 @@ def test_an_iri_is_a_path_and_nothing_else(path: str):
     assert not set(found) & set("?#:")
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(graphs())
 def test_hostile_texts_stay_inside_their_quotes_in_dot(chosen: Selection):
     lines = dot(chosen).splitlines()
@@ -118,7 +119,7 @@ def test_hostile_texts_stay_inside_their_quotes_in_dot(chosen: Selection):
     assert all(DOT_LINE.fullmatch(line) for line in lines[1:-1])
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(graphs())
 def test_hostile_texts_stay_inside_their_quotes_in_mermaid(chosen: Selection):
     lines = mermaid(chosen).splitlines()
@@ -126,7 +127,7 @@ def test_hostile_texts_stay_inside_their_quotes_in_mermaid(chosen: Selection):
     assert all(MERMAID_LINE.fullmatch(line) for line in lines[1:])
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(graphs())
 def test_labels_are_read_back_as_they_were(chosen: Selection):
     for node in chosen.nodes:
@@ -135,7 +136,7 @@ def test_labels_are_read_back_as_they_were(chosen: Selection):
         assert _from_mermaid(mermaid_format.quoted(name)) == name
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(graphs())
 def test_graphml_is_xml_that_says_the_same(chosen: Selection):
     root = ET.fromstring(graphml(chosen).encode("utf-8"))
@@ -147,7 +148,7 @@ def test_graphml_is_xml_that_says_the_same(chosen: Selection):
     assert {each.get("key") for each in root.iter(f"{ML}data")} <= known
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(graphs())
 def test_json_and_json_ld_are_json_that_says_the_same(chosen: Selection):
     assert json.loads(graph_json(chosen.nodes, chosen.edges)) == {

@@ -10,6 +10,7 @@ import pytest
 
 from prosa.cli.graph import configure, run
 from prosa.cli.parser import Parser, WrongUse
+from prosa.corpus.errors import UnknownDocument
 from prosa.source import FileProblem
 from tests.cli.desk import Desk, desk
 
@@ -177,5 +178,5 @@ def test_links_of_a_page_lead_from_where_it_lies(corpus: Path):
 )
 def test_what_makes_no_sense_is_wrong_use(corpus: Path, arguments: list[str], words: str):
     place = [] if arguments[0] == "nowhere" else [str(corpus)]
-    with pytest.raises((WrongUse, FileProblem), match=words):
+    with pytest.raises((WrongUse, FileProblem, UnknownDocument), match=words):
         graph(corpus, *place, *arguments)

@@ -17,6 +17,7 @@ from prosa.graph.layout.forces import repulsion
 from prosa.graph.layout.labels import place_labels
 from prosa.graph.selection import GraphFilter, select
 from prosa.render.graph.scene import ALL_LABELS, scene
+from tests.depth import examples
 from tests.pictures.corpora import corpus
 from tests.work import is_linear
 
@@ -101,7 +102,7 @@ def test_connected_documents_lie_closer_than_others():
     assert sum(linked) / len(linked) < sum(every) / len(every) / 2
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(st.lists(st.tuples(PLACES, PLACES, SIDES, SIDES), max_size=40))
 def test_boxes_that_were_separated_share_no_area(drawn: list[tuple[float, float, float, float]]):
     sizes = [Size(width, height) for _, _, width, height in drawn]
@@ -110,7 +111,7 @@ def test_boxes_that_were_separated_share_no_area(drawn: list[tuple[float, float,
     assert list(overlapping(boxes)) == []
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.lists(st.tuples(SIDES, SIDES), max_size=30))
 def test_what_is_packed_lies_on_the_sheet_and_not_on_each_other(drawn: list[tuple[float, float]]):
     sizes = [Size(*each) for each in drawn]
@@ -122,7 +123,7 @@ def test_what_is_packed_lies_on_the_sheet_and_not_on_each_other(drawn: list[tupl
     assert hull(boxes).right <= width + 1e-6
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.lists(st.tuples(PLACES, PLACES, SIDES), max_size=30))
 def test_a_label_that_is_placed_covers_nothing(drawn: list[tuple[float, float, float]]):
     nodes = [around(x, y, Size(9, 9)) for x, y, _ in drawn]
@@ -132,7 +133,7 @@ def test_a_label_that_is_placed_covers_nothing(drawn: list[tuple[float, float, f
     assert not any(label.overlaps(node) for label in found for node in nodes)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.lists(st.tuples(PLACES, PLACES, SIDES, SIDES), max_size=25))
 def test_the_sweep_finds_exactly_the_pairs_that_overlap(drawn: list[tuple[float, float, float, float]]):
     boxes = [Box(x, y, x + width, y + height) for x, y, width, height in drawn]

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from prosa.graph.node import Node
 from prosa.render.graph.lettering import ELLIPSIS, text_width, wrap
 from prosa.render.graph.plain_text import name_of, one_line
+from tests.depth import examples
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.text(max_size=60), st.integers(40, 160))
 def test_no_line_is_wider_than_said_and_no_letter_is_invented(text: str, width: int):
     lines = wrap(text, width, 12)

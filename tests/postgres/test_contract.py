@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import closing
 from datetime import timedelta
+from decimal import Decimal
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from prosa.adapters.store import batches, reading, writing
+from prosa.adapters.store import batches, leases, reading, writing
 from prosa.adapters.store.holding import clear_dead, is_alive, living
 from prosa.adapters.store.opening import open_reader, open_store
 from prosa.adapters.store.sweeping import Kept, sweep
@@ -18,8 +21,11 @@ from prosa.adapters.store.writer import writer_of
 from prosa.adapters.store.writing import TakenOver
 from prosa.app.journal.history import forget, listed, one
 from prosa.runtime.batches import BatchRecord
+from prosa.runtime.budget import Ledger
 from prosa.runtime.errors import NotResumed
 from prosa.runtime.runs import RunFilter, RunRecord, stamp
+from prosa.runtime.usage import NANO, nano
+from tests.depth import examples
 from tests.journal.test_store import NOW, call_record, run_record, write
 
 
@@ -99,7 +105,7 @@ RECORDS = st.builds(
 )
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(found=st.lists(RECORDS, max_size=6, unique_by=lambda each: writing.stored([each.id])[0]))
 def test_x25_what_is_written_is_read_again(place, found):
     """Texts of any kind, whole numbers beyond 32 bits, fractions to the last digit."""
@@ -179,3 +185,71 @@ def test_x29_rows_are_counted_and_read_in_their_order(place):
         found = batches.counts(connection, "b1", 12)
         assert (found.done, found.failed, found.left, found.calls) == (3, {"refused": 1}, 8, 0)
         assert list(batches.row_states(connection, "b1", 4)) == [batches.DONE, batches.DONE, batches.FAILED, 0]
+
+
+class Parts:
+    """What one process draws of a budget in a store."""
+
+    def __init__(self, writer: Any, name: str, living: set[str], cap: int) -> None:
+        self.writer, self.name, self.living, self.cap = writer, name, living, cap
+        self.waited = 0
+
+    async def draw(self, wanted: Decimal) -> Decimal | None:
+        work = leases.draw_part("b1", self.name, nano(wanted), self.cap, lambda: self.living.__contains__)
+        found = await asyncio.wrap_future(self.writer.do(work))
+        return None if found is None else found * NANO
+
+    def settled(self, unused: Decimal, cost: Decimal) -> None:
+        self.writer.do(leases.settle_part("b1", self.name, nano(unused), nano(cost)))
+
+    async def wait(self) -> None:
+        self.waited += 1
+        assert self.waited < 10_000
+        await asyncio.sleep(0.001)
+
+
+CALLS = st.lists(
+    st.tuples(st.integers(0, 2), st.integers(1, 40), st.integers(0, 100), st.integers(0, 3)), min_size=1, max_size=24
+)
+
+
+@given(calls=CALLS, cap=st.integers(1, 120), dead=st.booleans())
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_x26_several_processes_use_a_budget_to_its_end(tmp_path_factory, calls, cap, dead):
+    """X26. Calls of three processes at once, of any worst case and any cost: what is granted never exceeds the cap, a
+    call that is refused would not have fitted, and in the end what is granted is what was spent."""
+    place = tmp_path_factory.mktemp("money") / "store.sqlite"
+    writer = writer_of(place)
+    writer.do(batches.hold(batch_record(), lambda: "me", "here", nobody)).result()
+    if dead:
+        writer.do(leases.draw_part("b1", "gone:1", cap // 3, cap, dict)).result()
+    lost = cap // 3 if dead else 0
+    living = {"p0", "p1", "p2"}
+    ledgers = [Ledger(Decimal(0), pool=Parts(writer, f"p{n}:x", living, cap), whole=cap * NANO) for n in range(3)]
+    refused: list[int] = []
+
+    async def call(process: int, worst: int, percent: int, steps: int) -> None:
+        ledger = ledgers[process]
+        if not await ledger.reserve(worst * NANO):
+            refused.append(worst)
+            return
+        for _ in range(steps):
+            await asyncio.sleep(0.001)
+        ledger.settle(worst * NANO, worst * percent // 100 * NANO)
+        assert granted() <= cap
+
+    def granted() -> int:
+        text = "SELECT granted FROM batch WHERE id = 'b1'"
+        return int(writer.do(lambda connection: connection.execute(text).fetchone()[0]).result())
+
+    async def all_calls() -> None:
+        await asyncio.gather(*(call(*each) for each in calls))
+
+    try:
+        asyncio.run(all_calls())
+        spent = sum(nano(each.spent) for each in ledgers)
+        assert granted() == spent + lost <= cap
+        assert all(worst > cap - spent - lost for worst in refused)
+        assert all(each.held == 0 for each in ledgers)
+    finally:
+        writer.release()

@@ -24,18 +24,17 @@ from prosa.adapters.store.opening import open_reader, open_store
 from prosa.adapters.store.queue import LeaseQueue, enqueue, make_queue
 from prosa.adapters.store.writer import FencedWriter, writer_of
 from prosa.adapters.store.writing import TakenOver
-from prosa.app.batch.shared import require_trust
-from prosa.app.batch.subject import Subject
+from prosa.app.batch.subject import Subject, subject_of
 from prosa.app.batch.working import LONGEST_LEASE, Seats, lease_size, ranges
 from prosa.app.options import Environment, Options
-from prosa.app.run.load import load_program
 from prosa.app.run.money import server_budget
-from prosa.runtime.errors import BatchRefused, StoreProblem
+from prosa.runtime.errors import NotTrusted, StoreProblem
 from prosa.runtime.runs import StorePlace, StoreServer
 from prosa.settings import Settings
 from tests.batch.labels import LABEL, Letters, home, program, texts
 from tests.cli.programs import prosa as command
 from tests.cli.programs import user
+from tests.depth import examples
 from tests.journal.test_store import run_record, write
 from tests.postgres.test_contract import batch_record
 
@@ -179,7 +178,7 @@ def test_x29_a_process_that_is_frozen_in_a_transaction_holds_nothing_for_long(
         assert frozen.execute("SELECT attempts FROM run").fetchone() == (2,)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(st.integers(1, 10**6), unique=True).map(sorted), st.integers(1, 300))
 def test_x29_leases_hold_every_row_once(numbers: list[int], size: int):
     found = ranges(numbers, size)
@@ -383,12 +382,16 @@ def test_x7_a_worker_starts_no_tool_servers_of_a_program_that_nobody_trusts_here
     path, environ = program(tmp_path), home(tmp_path)
     path.write_text(LABEL.replace("output:", "mcp_servers: [{name: files, command: x}]\noutput:"))
     environment = Environment(environ, Settings())
-    subject = Subject(load_program(path, Options(), Settings()))
-    with pytest.raises(BatchRefused, match="starts tool servers and is not trusted") as caught:
-        require_trust(subject, environment)
-    assert caught.value.hint == f"read it, then run here: prosa trust {path}"
+
+    def subject(**options: bool) -> Subject:
+        return subject_of(path, "", Options(**options), environment, named=False)
+
+    with pytest.raises(NotTrusted, match=r"'files' \(x\) was not started: .* is not trusted") as caught:
+        subject()
+    assert f"prosa trust {path}\n" in caught.value.hint
+    assert subject(allow_servers=True).program.servers
     TrustStore(config_dir(environ)).add(path)
-    require_trust(subject, environment)
+    assert subject().program.servers
     path.write_text(path.read_text() + "Again.\n")
-    with pytest.raises(BatchRefused):
-        require_trust(subject, environment)
+    with pytest.raises(NotTrusted, match="was changed since you trusted it"):
+        subject()

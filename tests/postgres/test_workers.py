@@ -288,3 +288,54 @@ def test_x29_postgresql_goes_and_comes_back_in_the_middle(cluster: Cluster, flee
     assert sum(model.asked.values()) <= 60 + 8
     worker.send_signal(signal.SIGTERM)
     assert ended(worker)[0] == 0
+
+
+def priced(fleet: Fleet, model_server: ModelServer, usage: dict[str, int], delay: float = 0.05) -> Counting:
+    """A model that costs 10 and 100 dollars for a million tokens, and counts so many for each call."""
+    config = fleet.folder / "settings"
+    config.mkdir()
+    (config / "settings.toml").write_text('prices."gpt-4o".input = 10\nprices."gpt-4o".output = 100\n')
+    fleet.environ["PROSA_CONFIG_DIR"] = str(config)
+    from prosa.app.agreement import accept_agreement
+
+    accept_agreement(fleet.environ, 0)
+    model = Counting(delay)
+
+    def answer(request: Request) -> Behaviour:
+        found = model(request)
+        return Behaviour(content=found.content, delay=found.delay, usage=usage)
+
+    model_server.answer = answer
+    return model
+
+
+@pytest.mark.parametrize("killed", [False, True], ids=["all live", "one is killed"])
+def test_x26_a_small_cap_is_used_to_its_end_by_all_workers(fleet: Fleet, model_server: ModelServer, killed: bool):
+    """X26, X29. Worst cases that others hold come back: cheap rows are all done, whatever one call may cost at most."""
+    model = priced(fleet, model_server, {"input_tokens": 10, "output_tokens": 1})
+    workers = [fleet.worker(), fleet.worker()]
+    words = [*fleet.rows(60), "--max-output-tokens", "100", "--max-cost", "0.4", "--concurrency", "4"]
+    beginner = fleet.begin(*words)
+    if killed:
+        until(lambda: len(at_work(fleet)) == 3)
+        workers[0].kill()
+    status, said = ended(beginner)
+    assert status == 0, said
+    assert fleet.outputs() == list(range(1, 61))
+    assert 60 <= sum(model.asked.values()) <= 60 + 4
+    [(granted,)] = fleet.asked("SELECT granted FROM prosa.batch")
+    assert granted <= 400_000_000
+
+
+def test_x26_a_cap_that_is_too_small_is_spent_but_for_less_than_one_call(fleet: Fleet, model_server: ModelServer):
+    """X26, X29. Nothing that a worker drew and did not use is lost to the others."""
+    model = priced(fleet, model_server, {"input_tokens": 100, "output_tokens": 100}, 0.02)
+    worker = fleet.worker()
+    words = [*fleet.rows(60), "--max-output-tokens", "100", "--max-cost", "0.4", "--concurrency", "4"]
+    status, said = ended(fleet.begin(*words))
+    assert status == 1 and "the budget of $0.4" in said, said
+    worst = float(said.partition("it may cost $")[2].split()[0])
+    price = 100 * 10e-6 + 100 * 100e-6
+    assert 0.4 - worst < sum(model.asked.values()) * price <= 0.4
+    worker.send_signal(signal.SIGTERM)
+    assert ended(worker)[0] == 0

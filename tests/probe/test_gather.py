@@ -19,6 +19,7 @@ from prosa.site.probe.probed_files import file_of
 from prosa.site.probe.questions import Ask, twin
 from prosa.site.probe.reply import Reply
 from prosa.site.probe.report import report_on
+from tests.depth import examples
 
 ROOT = "https://ferries.example/"
 
@@ -78,7 +79,7 @@ def site(answers: Callable[[Ask], Reply], asked: list[Ask] | None = None) -> Cal
     return ask
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(replies(), min_size=1, max_size=12))
 def test_no_answer_makes_the_probe_fail(made: list[Reply]):
     home = Reply(

@@ -25,6 +25,7 @@ from prosa.adapters.providers.prices import KnownPrices
 from prosa.adapters.providers.wire import decode, encode
 from prosa.runtime.messages import Message, ModelReply, OutputFormat, ToolCall
 from prosa.runtime.usage import Usage
+from tests.depth import examples
 from tests.model_server import messages as fake
 from tests.model_server.server import ModelServer
 from tests.providers.asking import KEY, OUTPUT, SCHEMA, TOOL, Way, request
@@ -140,7 +141,7 @@ PLAIN = st.none() | st.booleans() | st.integers() | st.text()
 
 
 @given(st.recursive(PLAIN, lambda inner: st.lists(inner) | st.dictionaries(NAMES, inner), max_leaves=12))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_x9_whatever_a_service_sends_is_a_reply_or_a_problem(value: Any) -> None:
     data: Mapping[str, Any] = value if isinstance(value, dict) else {"content": value}
     for read in (messages.reply, _streamed):
@@ -233,7 +234,7 @@ SCHEMAS: Any = st.deferred(
 
 
 @given(SCHEMAS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_la4_a_schema_is_sent_as_the_library_itself_would_write_it(schema: Any) -> None:
     """What the library makes of our schema is our schema: nothing in it that the service does not take."""
     from anthropic.lib._parse._transform import transform_schema
@@ -280,7 +281,7 @@ FORMS = st.builds(
     st.sampled_from([None, OUTPUT]),
     st.sampled_from([{}, {"stop": "x"}, {"reasoning_effort": "low", "output_config": {"effort": "high"}}]),
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_x24_the_service_takes_every_conversation(steps, form, stream, tools, output, parameters) -> None:
     """Every field is one of the library's types, roles alternate, calls have ids, tools and results of their own."""
     said = [Message("system", "Count."), Message("user", "one two", name="ada"), Message("user", "three", name="bob")]

@@ -28,6 +28,7 @@ from prosa.runtime.sequence import sequence
 from prosa.runtime.transcript import Transcript
 from prosa.runtime.usage import Usage
 from prosa.settings import Settings
+from tests.depth import examples
 from tests.model_server import gemini as fake
 from tests.model_server.behaviour import behaviour
 from tests.model_server.server import ModelServer
@@ -367,7 +368,7 @@ def test_la7_a_limit_says_how_long_to_wait_and_one_per_day_is_not_waited_for(way
     assert len(way.server.requests) == 2
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     st.one_of(
         st.text(),
@@ -481,7 +482,7 @@ CALLED = st.lists(st.sampled_from(["{}", '{"a": [1, null]}', "", "[1]", "nonsens
 STEPS = st.lists(st.one_of(CALLED, st.text(max_size=5)), max_size=5)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.lists(SAID, max_size=4), STEPS, st.booleans(), st.booleans())
 def test_x24_every_conversation_of_a_run_is_one_that_the_service_takes(said, steps, signed, own):
     transcript = Transcript()
@@ -504,7 +505,7 @@ def test_x24_every_conversation_of_a_run_is_one_that_the_service_takes(said, ste
     assert fake.refusal({name: each for name, each in sent.items() if each}, wants, "m") is None
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(
     st.text(max_size=30),
     CALLED.map(lambda each: [{"name": "add", "arguments": {}} for _ in each]) | st.just([]),

@@ -31,6 +31,7 @@ from prosa.adapters.providers.completion import shaped
 from prosa.adapters.providers.ladder import Form
 from prosa.adapters.providers.wire import decode, encode
 from prosa.runtime.messages import Message, ModelRequest, ToolCall
+from tests.depth import examples
 from tests.model_server.server import ModelServer
 from tests.providers.asking import TOOL, Way, request
 
@@ -78,7 +79,7 @@ FORMS = st.builds(
 
 
 @given(st.lists(st.tuples(TEXTS, CALLS), max_size=4), FORMS, st.booleans(), st.sampled_from(["chat", "responses"]))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_la3_x24_the_types_of_openai_accept_every_request(steps, form, stream, api) -> None:
     asked = request(messages=conversation(steps), tools=(TOOL,), parameters={"temperature": 0.5})
     body = dict(decode(encode(BODIES[api](shaped(asked, form), form, stream))))

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
+from contextlib import suppress
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from prosa.adapters.providers import chat, completion, gemini, messages, responses
+from prosa.adapters.providers.failures import ExchangeProblem, StatusProblem
 from prosa.adapters.providers.openai import OpenAIProvider
-from prosa.runtime.messages import Message, ToolCall, ToolSpec
-from prosa.runtime.usage import Usage
+from prosa.adapters.providers.wire import Wire
+from prosa.runtime.messages import Message, ModelReply, ToolCall, ToolSpec
+from prosa.runtime.usage import MOST_TOKENS, Usage
 from tests.model_server.server import ModelServer
 from tests.providers.asking import KEY, OUTPUT, SCHEMA, TOOL, Way, only, request
 
@@ -263,3 +269,55 @@ def test_output_is_only_asked_for_when_wanted(way: Way) -> None:
     assert way.ask(request(output=None)).content == "free text"
     assert not {"response_format", "text", "tools"} & set(way.server.bodies[0])
     assert OUTPUT.strict
+
+
+@pytest.mark.parametrize("content", [5, True, {"text": "x"}, ["x"], [{"text": 5}]])
+def test_la3_a_content_that_is_neither_text_nor_parts_is_no_reply(model_server: ModelServer, content: object) -> None:
+    """LA3, LA6. What cannot be read is not taken for an empty answer."""
+    model_server.script({"raw": json.dumps({"choices": [{"message": {"content": content}}]})})
+    error = Way(model_server, "chat", False, []).fail(request(output=None))
+    assert (error.kind, error.retryable) == ("malformed", True)
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-5, 2**70) | st.floats() | st.text(max_size=4),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
+    max_leaves=5,
+)
+NAMES = (
+    *("choices", "message", "content", "tool_calls", "function", "name", "arguments", "usage", "prompt_tokens"),
+    *("delta", "text", "type", "output", "error", "code", "status", "incomplete_details", "reason", "finish_reason"),
+    *("refusal", "index", "id", "content_block", "stop_reason", "partial_json", "item", "response", "candidates"),
+    *("parts", "functionCall", "args", "finishReason", "usageMetadata", "promptFeedback", "safetyRatings", "input"),
+)
+KINDS = (
+    *("message", "function_call", "tool_use", "text", "error", "message_start", "content_block_start", "message_stop"),
+    *("content_block_delta", "message_delta", "input_json_delta", "text_delta", "response.completed"),
+    *("response.output_item.done", "response.output_text.delta", "output_text", "thinking", "signature_delta"),
+)
+HOSTILE = st.recursive(
+    VALUES | st.sampled_from(KINDS),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=5),
+    max_leaves=25,
+)
+
+
+@given(data=st.dictionaries(st.sampled_from(NAMES), HOSTILE, max_size=6), several=st.lists(HOSTILE, max_size=4))
+@pytest.mark.parametrize("wire", [chat.WIRE, responses.WIRE, completion.WIRE, messages.WIRE, gemini.WIRE])
+def test_x26_whatever_comes_is_a_reply_or_a_problem(wire: Wire, data: dict[str, object], several: list[object]) -> None:
+    """X26. Nothing that a service sends ends in another error, whole or as events; and counts are counts."""
+    with suppress(ExchangeProblem, StatusProblem):
+        _require_counts(wire.reply(data))
+    assembly = wire.assembly()
+    with suppress(ExchangeProblem, StatusProblem):
+        for each in (data, *several):
+            if isinstance(each, dict):
+                assembly.feed("", each)
+        _require_counts(assembly.finish())
+
+
+def _require_counts(reply: ModelReply) -> None:
+    assert isinstance(reply.content, str)
+    assert all(isinstance(each.arguments, str) for each in reply.tool_calls)
+    assert 0 <= reply.usage.cached_input_tokens <= reply.usage.input_tokens <= 3 * MOST_TOKENS
+    assert 0 <= reply.usage.output_tokens <= 2 * MOST_TOKENS

@@ -17,6 +17,7 @@ from prosa.runtime.errors import ProviderError
 from prosa.runtime.messages import ModelReply, ModelRequest, ToolCall
 from prosa.runtime.usage import Usage
 from prosa.testing import FakeClock, ScriptedProvider, ScriptProblem
+from tests.depth import examples
 
 
 def ask(provider: ScriptedProvider, program: str = "main", on_text: Any = None) -> ModelReply:
@@ -91,7 +92,7 @@ def test_x16_a_program_takes_its_own_first() -> None:
     assert [request.program for request in provider.requests] == ["a", "a", "a", "b"]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.lists(st.sampled_from("abc"), max_size=24), st.randoms(use_true_random=False))
 def test_x16_concurrency_cannot_reorder(order: list[str], chance: random.Random) -> None:
     """X16: whatever runs first, each program sees its own replies in the order of the file."""
@@ -195,7 +196,7 @@ def test_replies_as_values_are_checked_too(value: Any) -> None:
     assert caught.value.message.startswith("reply 2: ")
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4),

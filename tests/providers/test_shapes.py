@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from prosa.adapters.providers.completion import shaped
 from prosa.adapters.providers.ladder import Form
 from prosa.runtime.messages import Message, ToolCall
+from tests.depth import examples
 from tests.model_server.server import ModelServer
 from tests.providers.asking import TOOL, Way, only, request
 
@@ -169,7 +170,7 @@ FORMS = st.builds(
 
 
 @given(STEPS, FORMS, st.integers(1, 3))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_x24_every_shape_says_the_same(steps: list[str], form: Form, count: int) -> None:
     """X24: whatever is given up, the order stays right, no text and no call is lost, and nothing is there twice."""
     messages = [SYSTEM, Message("user", "begin")]

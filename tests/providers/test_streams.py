@@ -19,6 +19,7 @@ from prosa.adapters.providers.responses import ResponseAssembly
 from prosa.adapters.providers.status import retry_after
 from prosa.runtime.messages import ModelReply, ToolCall
 from prosa.runtime.usage import Usage
+from tests.depth import examples
 
 LINES = st.lists(
     st.sampled_from(["data: a", "data:b", "data", "event: e", ": note", "id: 1", "retry: 5", "data: ü«", "", "x: y"]),
@@ -44,7 +45,7 @@ def test_events(stream: bytes, expected: list[tuple[str, str]]) -> None:
     assert decode(stream) == expected
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(LINES, st.sampled_from(["\n", "\r\n", "\r"]), st.lists(st.integers(0, 200), max_size=8))
 def test_events_do_not_depend_on_where_the_stream_is_cut(lines: list[str], end: str, cuts: list[int]) -> None:
     data = end.join(lines).encode()
@@ -53,7 +54,7 @@ def test_events_do_not_depend_on_where_the_stream_is_cut(lines: list[str], end: 
     assert decode(*chunks) == decode("\n".join(lines).encode())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.binary(max_size=200))
 def test_any_bytes_decode(data: bytes) -> None:
     assert decode(data) == decode(*(data[i : i + 1] for i in range(len(data))))
@@ -150,7 +151,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.dictionaries(st.sampled_from(["choices", "output", "error", "usage", "status", "type", "item"]), JSON))
 def test_any_json_is_a_reply_or_a_problem(value: dict[str, Any]) -> None:
     """Whatever a service sends, whole or as an event, nothing but `ExchangeProblem` comes out."""

@@ -14,3 +14,9 @@ from prosa.runtime.batches import BatchCounts
 )
 def test_money_is_written_out(cost: float, words: str):
     assert counts_words(BatchCounts(3, 3, calls=3, cost=cost)).endswith(f", {words}")
+
+
+def test_one_row_and_one_call_are_said_as_one():
+    assert counts_words(BatchCounts(1, 1, calls=1)) == "1 of 1 row done, 1 call"
+    assert counts_words(BatchCounts(2, 1, calls=1_200)).startswith("1 of 2 rows done")
+    assert "1,200 calls" in counts_words(BatchCounts(2, 1, calls=1_200))

@@ -24,6 +24,7 @@ from prosa.render.markdown_report import MOST, render_markdown
 from prosa.render.rdjson import render_rdjsonl
 from prosa.render.sarif import render_sarif
 from prosa.source import Edit, SourceText, Span
+from tests.depth import examples
 from tests.render.demands import (
     GITLAB,
     RDJSON,
@@ -78,7 +79,7 @@ def test_junit_is_xml_with_a_case_for_each_finding_and_each_clean_document():
     assert clean.find("testcase").attrib == {"name": "check", "classname": "clean.md"}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.text(max_size=30), st.text(max_size=30))
 def test_junit_is_xml_whatever_it_reports(message: str, path: str):
     source = SourceText(message, path)
@@ -192,7 +193,7 @@ def test_a_summary_shows_the_worst_first_and_says_what_is_left_out():
 LINES = st.lists(st.sampled_from(["a", "b", "c\r", "", "d d"]), max_size=14).map("\n".join)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(LINES, LINES)
 def test_a_diff_takes_the_one_text_to_the_other(tmp_path_factory: pytest.TempPathFactory, before: str, after: str):
     folder = tmp_path_factory.mktemp("diff")

@@ -15,6 +15,7 @@ from prosa.render.json import dump, render_json, render_jsonl
 from prosa.render.plain import safe, safe_source, width
 from prosa.render.text import WINDOW, excerpt, render_statistics, render_summary, render_text
 from prosa.source import Edit, SourceText, Span
+from tests.depth import examples
 from tests.work import is_quick
 
 
@@ -56,7 +57,7 @@ def test_x4_a_diagnostic_with_all_its_parts():
         ("", 0, 0, "", "^"),
         ("one\ntwo", 1, 6, "one", " ^^"),
         ("one\rtwo", 4, 7, "two", "^^^"),
-        ("a\u202eb", 2, 3, "a�b", "  ^"),
+        ("a\u202eb", 2, 3, "a\\u202eb", "       ^"),
     ],
 )
 def test_carets_stand_under_the_span(text: str, start: int, end: int, line: str, carets: str):
@@ -80,7 +81,7 @@ def test_many_findings_on_one_long_line_are_linear():
     assert is_quick(lambda: render_text(many), 2)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.text(max_size=60), st.integers(0, 60), st.integers(0, 60))
 def test_no_text_of_a_document_reaches_the_terminal_raw(text: str, start: int, length: int):
     start = min(start, len(text))

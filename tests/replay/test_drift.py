@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from prosa.data import parse_pointer
 from prosa.runtime.redaction import marked
 from prosa.runtime.replay import first_difference
+from tests.depth import examples
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers(0, 3) | st.sampled_from(("", "a", "ab", "~/")),
@@ -39,7 +40,7 @@ def at(value: Any, pointer: str) -> Any:
     return value
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(values, values)
 def test_x27_two_values_differ_where_the_pointer_says(one: Any, other: Any) -> None:
     found = first_difference(one, other)

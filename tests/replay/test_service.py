@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from prosa.app.options import Record
 from prosa.app.run.cassettes import load_cassette
 from tests.model_server.server import ModelServer
-from tests.replay.runs import command, only, program
+from tests.replay.runs import command, only, program, ran, says
 
 KEY = "sk-9f8e7d6c5b4a"
 
@@ -31,6 +32,44 @@ def test_x27_no_key_and_no_header_is_in_a_recording(
     asked = len(model_server.requests)
     status, again = command(path, "text=a", "--replay", tapes, *flags)
     assert (status, again.out, len(model_server.requests)) == (0, first.out, asked), again.err
+
+
+def loose(folder: Path) -> Path:
+    """A program that takes any object for an output."""
+    path = program(folder)
+    path.write_text(path.read_text().replace("{n: {type: integer}}", "{n: {type: string}}"))
+    return path
+
+
+@pytest.mark.parametrize("said", [KEY, KEY[:13], KEY[:-2] + "…"])
+@pytest.mark.parametrize("flags", [(), ("--stream",), ("--api", "responses")])
+def test_x7_x27_a_reply_that_holds_the_key_is_kept_without_it(
+    model_server: ModelServer, tmp_path: Path, flags: tuple[str, ...], said: str
+) -> None:
+    """X7, X25, X27: in the output, in events, in the store and in the recording."""
+    path, tapes = loose(tmp_path), tmp_path / "tapes"
+    model_server.script({"content": {"n": said}})
+    where = {"OPENAI_BASE_URL": model_server.base_url, "OPENAI_API_KEY": KEY}
+    kept = ("--record", tapes, "--events", "jsonl", "--store", tmp_path / "runs.db")
+    status, at = command(path, "text=a", *kept, *flags, **where)
+    assert status == 0, at.err
+    everything = [
+        at.out,
+        at.err,
+        *(each.read_bytes().decode("latin-1") for each in tmp_path.rglob("*") if each.is_file()),
+    ]
+    assert not any(KEY[:12] in each for each in everything)
+    assert only(tapes).stat().st_mode & 0o777 == 0o600
+
+
+def test_x27_a_recording_keeps_the_mode_that_somebody_gave_it(tmp_path: Path) -> None:
+    """X27: it is the user's alone unless there was a file."""
+    path, tapes = program(tmp_path), tmp_path / "tapes"
+    ran(path, {"text": "a" * 100_000}, [says(1)], record=Record(tapes))
+    assert {each.stat().st_mode & 0o777 for each in tapes.iterdir()} == {0o600}
+    only(tapes).chmod(0o644)
+    ran(path, {"text": "a" * 100_000}, [says(2)], record=Record(tapes))
+    assert only(tapes).stat().st_mode & 0o777 == 0o644
 
 
 def test_x27_a_refusal_of_the_service_is_played_as_it_was(model_server: ModelServer, tmp_path: Path) -> None:

@@ -1,11 +1,11 @@
 """The pages of the rules as tests: documents in fences, and the diagnostics they give.
 
 An example of a page is one or more fences with a file name (`markdown main.md`), the first of which is checked, and one
-fence `diagnostics`, whose info string may add `strict`, `as=DIALECT`, and `corpus`: then all are checked together. A
-document `prosa.toml` or `pyproject.toml` holds the settings of the project, and all are checked under them. A fence
-`generate` holds Python that sets `documents`, for what cannot be written down; None there is a file that is not UTF-8.
-A name that begins with `outside/` lies outside the root; the flag `escaped` turns backslash escapes into characters.
-A fence without a name illustrates and is not checked.
+fence `diagnostics`, whose info string may add `strict`, `as=DIALECT`, `profile=NAME`, and `corpus`: then all are
+checked together. A document `prosa.toml` or `pyproject.toml` holds the settings of the project, and all are checked
+under them. A fence `generate` holds Python that sets `documents`, for what cannot be written down; None there is a file
+that is not UTF-8. A name that begins with `outside/` lies outside the root; the flag `escaped` turns backslash escapes
+into characters. A fence without a name illustrates and is not checked.
 
 A line of diagnostics is `FILE LINE:COLUMN CODE SEVERITY «TEXT OF THE SPAN» MESSAGE`. `PROSA_UPDATE=1` rewrites them.
 """
@@ -26,7 +26,7 @@ from prosa.dialects.table import dialect_of_file_name
 from prosa.document import Fence, parse
 from prosa.rules.analyzer import Analyzer
 from prosa.rules.engine import Checked, CorpusScope, check, check_documents
-from prosa.rules.policy import Profile
+from prosa.rules.policy import Profile, specification
 from prosa.rules.project import project_diagnostics
 from prosa.rules.schema_files import schema_diagnostics
 from prosa.source import Edit, FileProblem, SourceText, Span, apply_edits
@@ -51,6 +51,9 @@ class Example(Struct, frozen=True):
         paths = [Path(ROOT / name) for name in self.documents if _is_document(name)]
         dialect = next((flag[3:] for flag in self.flags if flag.startswith("as=")), None)
         strict = "strict" in self.flags or None
+        if name := next((flag[8:] for flag in self.flags if flag.startswith("profile=")), None):
+            profile = Profile(specification=specification(name))
+            return check(paths[:1], Analyzer(files, profile.hints, now=NOW), profile)
         if any(name.endswith(".toml") for name in self.documents):
             return self._in_project(paths, files)
         return check_documents(

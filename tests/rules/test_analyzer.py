@@ -23,6 +23,7 @@ from prosa.rules.engine import Checked, check
 from prosa.rules.policy import Profile
 from prosa.rules.subject import Facts, LocalLink
 from prosa.source import Edit, SourceText, Span
+from tests.depth import examples
 from tests.dialects.test_program import HOSTILE
 
 NOW = datetime(2026, 1, 15, tzinfo=UTC)
@@ -252,7 +253,7 @@ def test_what_is_not_plain_is_not_kept():
         to_row(Analysis("0", Facts("p", "plain", extra={"a": {1, 2}})))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(text=st.one_of(HOSTILE, st.text(max_size=80)))
 def test_x10_whatever_a_document_says_its_row_says_the_same(text: str, tmp_path_factory: pytest.TempPathFactory):
     """X10. Kept or not, the findings are equal."""

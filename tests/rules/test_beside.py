@@ -19,6 +19,7 @@ from prosa.corpus.found import RACY_NS
 from prosa.rules import beside
 from prosa.rules.analyzer import Analyzer
 from prosa.rules.engine import Checked
+from tests.depth import examples
 from tests.rules.test_resident import EDITS, NAMES, TEXT, Edit
 
 ASKED = ("a.md", "note.mda", "t.ymj")
@@ -60,7 +61,7 @@ def assert_alike(root: Path, cache: Path, texts: dict[Path, str] | None = None) 
     assert one.corpus.complete == other.corpus.complete
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     start=st.fixed_dictionaries(dict.fromkeys(NAMES[:-1], TEXT)),
     edits=EDITS,

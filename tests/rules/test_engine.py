@@ -9,10 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prosa.adapters.files import RootedFiles
+from prosa.app.check.check import Checker, CheckOptions
+from prosa.app.check.gather import gather
 from prosa.diagnostics import Diagnostic, Severity
 from prosa.rules.engine import check_documents, check_program, check_text
 from prosa.rules.registry import rule_named
 from prosa.source import FileProblem, SourceText
+from tests.depth import examples
 from tests.dialects.test_program import HOSTILE
 from tests.rules.literate import MemoryFiles
 
@@ -180,7 +183,7 @@ def test_a_text_without_a_file_opens_nothing():
     assert checked.documents[0].dialect == "markdownlang"
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.one_of(HOSTILE, st.text(max_size=120)), st.booleans())
 def test_no_text_stops_a_check(text: str, strict: bool):
     """Whatever the text says, the answer is diagnostics with spans inside it."""
@@ -189,3 +192,13 @@ def test_no_text_stops_a_check(text: str, strict: bool):
         first = check_text(source, dialect=dialect, strict=strict).diagnostics
         assert all(each.span.end <= len(text) for each in first)
         assert first == check_text(source, dialect=dialect, strict=strict).diagnostics
+
+
+def test_h7_a_link_to_a_node_under_another_name_ends_no_check(tmp_path: Path):
+    """H7, X5. The node is in a file whose name is that of no document, and its folder has no other one."""
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "node.env").write_text("---\nid: n\ntype: page\ntitle: T\n---\n# T\n", encoding="utf-8")
+    (tmp_path / "front.md").write_text("# Front\n", encoding="utf-8")
+    (tmp_path / "pages/x.md").symlink_to("../node.env")
+    (group,) = gather([tmp_path], root=tmp_path)
+    assert rules(Checker.of(CheckOptions(), {}).check(group).diagnostics) == []

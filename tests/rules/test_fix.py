@@ -16,6 +16,7 @@ from prosa.rules.fix import Fixed, fix_documents
 from prosa.rules.overlay import Overlay
 from prosa.rules.policy import Profile
 from prosa.source import Edit, SourceText, Span
+from tests.depth import examples
 from tests.rules.literate import MemoryFiles
 
 PATH = Path("/project/p.md")
@@ -160,7 +161,7 @@ def test_documents_that_were_not_named_are_left_alone():
     assert (done.texts, len(done.diagnostics)) == ({}, 1)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     st.text(st.sampled_from("abcx \n"), max_size=30),
     st.dictionaries(st.sampled_from(["a", "ab", "bc", "cab", "x "]), st.text("xyz", max_size=2), max_size=4),
@@ -172,7 +173,7 @@ def test_whatever_is_fixed_comes_to_an_end_and_never_adds_a_finding(text: str, r
     assert done.texts.get(PATH, text) == text or before
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     st.lists(
         st.sampled_from(

@@ -14,6 +14,7 @@ from prosa.app.check.check import Checker, CheckOptions
 from prosa.app.check.gather import gather
 from prosa.app.check.workspace import Workspace
 from prosa.rules import resident
+from tests.depth import examples
 
 NAMES = ("a.md", "b.md", "B.md", "sub/a.md", "sub/deep/c.md", "note.mda", "sub/meta.mda", "t.ymj", "index.md", "p.md")
 
@@ -81,7 +82,7 @@ def fresh(root: Path) -> dict[Path, tuple]:
     return {path: tuple(each) for path, each in found.items()}
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(start=st.fixed_dictionaries(dict.fromkeys(NAMES[:-2], TEXT)), edits=EDITS, project=st.booleans())
 def test_x10_after_any_edits_a_resident_corpus_says_what_a_fresh_check_says(
     tmp_path: Path, start: dict[str, str], edits: list[Edit], project: bool
@@ -136,7 +137,7 @@ NODE_LINES = ("text", "text", "## Part", "[x](/a)", "[x](/a#part)", "[x](/gone)"
 NODE = st.tuples(NODE_FRONTS, st.lists(st.sampled_from(NODE_LINES), max_size=4))
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     start=st.fixed_dictionaries(dict.fromkeys(NODES, NODE)),
     edits=st.lists(st.tuples(st.sampled_from(NODES), st.one_of(NODE, st.integers(0, 3))), max_size=10),

@@ -13,6 +13,7 @@ from prosa.document import parse
 from prosa.rules.engine import check_documents, check_text
 from prosa.rules.suppressions import MAX_SUPPRESSIONS, find_suppressions
 from prosa.source import SourceText
+from tests.depth import examples
 from tests.rules.literate import MemoryFiles
 
 
@@ -146,7 +147,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.lists(PIECES, max_size=24).map("".join))
 def test_a_suppression_covers_a_part_of_the_text_whatever_it_says(text: str):
     front = read_front(SourceText(text))

@@ -84,9 +84,11 @@ def test_x26_a_call_costs_what_its_tokens_cost() -> None:
         (ProviderError("late", kind="timeout", retryable=True), "", True),
         (ProviderError("half", kind="malformed", retryable=True), "", True),
         (ProviderError("cut", kind="network", retryable=True), "some text", True),
-        (ProviderError("refused", kind="network", retryable=True), "", False),
-        (ProviderError("no", kind="auth", retryable=False), "", False),
-        (ProviderError("busy", kind="rate-limit", retryable=True), "", False),
+        (ProviderError("reset", kind="network", retryable=True), "", True),
+        (ProviderError("broken", kind="server", retryable=True), "", True),
+        (ProviderError("refused", kind="network", retryable=True, billable=False), "", False),
+        (ProviderError("no", kind="auth", retryable=False, billable=False), "", False),
+        (ProviderError("busy", kind="rate-limit", retryable=True, billable=False), "", False),
     ],
 )
 def test_x26_what_may_be_billed_is_spent(answer: Answer, speaks: str, billed: bool) -> None:

@@ -11,7 +11,21 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from prosa.dialects.ymj.sections import sha256_of
-from prosa.dialects.ymj.trace import MAX_INLINE, Unreadable, digest_of, path_key
+from prosa.dialects.ymj.trace import (
+    MAX_INLINE,
+    MAX_NESTING,
+    Content,
+    ModelBlock,
+    SetupBlock,
+    TraceFault,
+    Unreadable,
+    WrittenMessage,
+    block_text,
+    digest_faults,
+    digest_of,
+    path_key,
+    read_trace,
+)
 from prosa.rules.engine import check_text
 from prosa.runtime.cassette import (
     Cassette,
@@ -29,7 +43,9 @@ from prosa.runtime.messages import Message, ModelReply, ModelRequest, OutputForm
 from prosa.runtime.ports import ToolResult
 from prosa.runtime.redaction import agree, marked, redacted
 from prosa.runtime.usage import Usage
-from prosa.source import SourceText
+from prosa.source import SourceText, Span
+from tests.depth import examples
+from tests.work import is_linear
 
 STAMP = Stamp("2026-11-22T09:30:00Z", "5d3c", "greet.md", "prosa 0.1.0", "sha256:0", "greet-00000000", cost=0.0012)
 HOSTILE = (
@@ -143,7 +159,7 @@ def one(text: str = "Greet Ada.", answer: str = "Hello Ada", **more: Any) -> Cas
     return structs.replace(Cassette("greet", "0" * 64, {"1": call}), **more)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(cassettes())
 def test_x27_a_cassette_that_is_written_and_read_is_the_same(cassette: Cassette) -> None:
     written = cassette_text(cassette, STAMP)
@@ -151,15 +167,17 @@ def test_x27_a_cassette_that_is_written_and_read_is_the_same(cassette: Cassette)
     assert read(written) == cassette
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(cassettes())
 def test_x27_a_check_finds_nothing_in_a_cassette(cassette: Cassette) -> None:
-    """B4: hash and form, and whatever else is looked for in a record, whatever models said."""
+    """B4: hash and form, and whatever else is looked for in a record, whatever models said. What nobody sees in it is
+    named (X39)."""
     checked = check_text(SourceText(cassette_text(cassette, STAMP).text, "greet-00000000.ymj"))
-    assert [f"{each.rule}: {each.message}" for each in checked.diagnostics] == []
+    found = [each for each in checked.diagnostics if each.rule != "invisible-character"]
+    assert [f"{each.rule}: {each.message}" for each in found] == []
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(cassettes(), st.data())
 def test_x27_a_changed_byte_of_the_body_is_found(cassette: Cassette, data: Any) -> None:
     """B4: a check says that the hash is wrong, and nobody plays it."""
@@ -280,7 +298,7 @@ def test_x27_a_secret_that_is_escaped_in_json_is_found_too() -> None:
     assert reply is not None and reply.content == f'{{"a": "{marked(secret)}"}}'
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.lists(st.sampled_from(("key-1", "key-22", " ", "a", "b: ", "key-333"))))
 def test_x27_a_text_agrees_with_itself_without_its_secrets(parts: list[str]) -> None:
     text = "".join(parts)
@@ -289,3 +307,43 @@ def test_x27_a_text_agrees_with_itself_without_its_secrets(parts: list[str]) -> 
     if recorded != text:
         assert not agree(recorded, text.replace("key-", "kez-"))
         assert not agree(recorded, text + "!")
+
+
+def test_x27_a_block_whose_fence_is_not_closed_is_a_fault():
+    """X27."""
+    text = "```json call:setup\n{}\n```\n```json call:1\n{}\n"
+    found = read_trace(text, Span(0, len(text)))
+    assert [each.message for each in found.faults] == [
+        "call setup: Object missing required field `program`",
+        "call 1: its fence is not closed",
+    ]
+
+
+def test_x27_a_block_is_not_nested_deeper_than_its_readers_can_go():
+    """X27."""
+    text = f"```json call:setup\n{'[' * 50_000}\n```\n"
+    (fault,) = read_trace(text, Span(0, len(text))).faults
+    assert fault.message == f"call setup: is nested too deeply, more than {MAX_NESTING} levels"
+
+
+def growing(calls: int, said: str = "x" * 200) -> str:
+    """The body of a recording in which each call sends the messages of the one before again."""
+    blocks: list[tuple[str, Content]] = [("setup", SetupBlock("a", "m"))]
+    for number in range(1, calls + 1):
+        after = str(number - 1) if number > 1 else None
+        blocks.append((str(number), ModelBlock("sha256:0", after, [WrittenMessage("user", said)])))
+    return "".join(block_text(path, content, "#") for path, content in blocks)
+
+
+def test_x27_the_requests_of_a_recording_have_a_limit():
+    """X27. Each call sends all messages again: the requests of ten thousand calls would take gigabytes."""
+
+    def work(calls: int) -> tuple[TraceFault, ...]:
+        text = growing(calls)
+        trace = read_trace(text, Span(0, len(text)))
+        assert not trace.faults
+        return tuple(digest_faults(trace))
+
+    (*_, last) = work(1_500)
+    assert re.fullmatch(r"call \d+: the requests up to here have more than [\d,]+ characters together", last.message)
+    assert is_linear(work, 400, 3_200)

@@ -22,6 +22,7 @@ from prosa.runtime.ports import ToolResult
 from prosa.runtime.transcript import Transcript
 from prosa.runtime.world import World
 from prosa.testing import FakeClock
+from tests.depth import examples
 from tests.runtime.worlds import FakeSandbox, FakeServers, call, load, run, text_of
 
 CALLS = 6
@@ -104,7 +105,7 @@ def test_x25_the_paths_of_calls_do_not_depend_on_which_of_them_starts_first(tmp_
     expected, _ = recorded(program, [0])
     orders = set()
 
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=examples(40), deadline=None)
     @given(st.lists(st.integers(0, 9), min_size=1, max_size=23))
     def same(turns):
         found, _ = recorded(program, turns)
@@ -169,7 +170,7 @@ def test_x25_of_two_journals_the_outer_one_is_asked_first():
     assert chained(inner, UNRECORDED) is inner
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(st.text(), st.text())
 def test_x25_what_a_service_wants_back_survives_the_journal_and_is_no_part_of_what_is_compared(content, opaque):
     reply = ModelReply(content, (ToolCall("c1", "python", "{}"),), opaque=opaque)

@@ -16,6 +16,7 @@ from prosa.runtime.program import Program
 from prosa.runtime.sequence import joined, sequence
 from prosa.runtime.transcript import EMPTY_ANSWER, Transcript
 from prosa.template import Template
+from tests.depth import examples
 from tests.runtime.worlds import call, load, run
 
 TEXTS = st.sampled_from(["", "a", "two\nlines", "### @system:", " "])
@@ -51,7 +52,7 @@ def check_order(messages: tuple[Message, ...]) -> None:
 
 
 @given(STEPS, st.lists(st.text(max_size=9), max_size=2), st.booleans())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_x24_the_requests_of_a_program(steps, rejected, final):
     made = prompt.messages(PROGRAM, contract_of(PROGRAM), "Say it.", transcript_of(steps), rejected, final=final)
     check_order(made)
@@ -59,7 +60,7 @@ def test_x24_the_requests_of_a_program(steps, rejected, final):
 
 
 @given(st.lists(SAID, min_size=1, max_size=7), STEPS, st.booleans())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_x24_the_requests_of_a_chat(said, steps, final):
     """X24, P7: a chat in whatever order; what users say is sent as it is, and nothing is lost."""
     ends_with_assistant = sequence(said)[-1].role == "assistant" and not steps  # only `--force` sends that (PA17)

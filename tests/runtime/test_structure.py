@@ -8,6 +8,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.depth import examples
 from tests.runtime.worlds import load, run, text_of
 
 HOSTILE = st.sampled_from(
@@ -38,7 +39,7 @@ PLAIN = run(PROGRAM, {"text": "plain"}, [{"content": {"n": 1}}]).requests[0]
 
 
 @given(TEXTS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_l27_x11_la26_values_never_change_messages_roles_tools_or_schema(text):
     ran = run(PROGRAM, {"text": text}, [{"content": {"n": 1}}])
     (request,) = ran.requests
@@ -50,7 +51,7 @@ def test_l27_x11_la26_values_never_change_messages_roles_tools_or_schema(text):
 
 
 @given(TEXTS)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_l27_what_a_model_answers_never_becomes_a_message_of_another_role(text):
     ran = run(PROGRAM, {"text": "x"}, [{"content": text}, {"content": {"n": 1}}])
     second = ran.requests[-1]

@@ -138,7 +138,7 @@ def test_x10_a_damaged_file_is_compiled_anew_and_a_person_is_told(cache, tmp_pat
     command = process._command
     monkeypatch.setattr(process, "_command", lambda module: copying if module == "cache" else command(module))
     folder = tmp_path / "cache"
-    assert story(folder) == ("1\n", ["compiling the sandbox once (about 6 s)"])
+    assert story(folder) == ("1\n", ["compiling the sandbox, once for this machine"])
     damaged = folder / sound.name
     for harm in (
         lambda file: file.truncate(10_000_000),
@@ -147,7 +147,7 @@ def test_x10_a_damaged_file_is_compiled_anew_and_a_person_is_told(cache, tmp_pat
     ):
         with damaged.open("r+b") as file:
             harm(file)
-        assert story(folder) == ("1\n", ["compiling the sandbox once (about 6 s)"])
+        assert story(folder) == ("1\n", ["compiling the sandbox, once for this machine"])
         assert damaged.stat().st_size == sound.stat().st_size
     assert story(folder) == ("1\n", [])
 

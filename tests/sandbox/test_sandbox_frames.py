@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from prosa.adapters.sandbox import frames
 from prosa.adapters.sandbox.frames import BrokenFrame
 from prosa.adapters.sandbox.limits import MAX_FRAME
+from tests.depth import examples
 
 text = st.text(max_size=40)
 messages = st.dictionaries(text, st.none() | st.booleans() | st.integers() | text, max_size=5)
@@ -40,7 +41,7 @@ def read(data: bytes) -> dict[str, object]:
     return asyncio.run(story())
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(messages)
 def test_lw10_messages_survive_both_readers(message):
     data = frames.encode(message)
@@ -48,7 +49,7 @@ def test_lw10_messages_survive_both_readers(message):
     assert received(data + data) == [message, message]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.binary(max_size=40))
 def test_lw10_any_bytes_are_a_message_an_end_or_broken(data):
     with contextlib.suppress(BrokenFrame):

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prosa.adapters.sandbox import limits, temp_folder
+from tests.depth import examples
 
 
 def test_l23_a_tree_deeper_than_pythons_stack_is_removed(tmp_path):
@@ -56,7 +57,7 @@ names = st.text("ab.", min_size=1, max_size=3).filter(lambda name: name.strip(".
 trees = st.recursive(st.none(), lambda inner: st.dictionaries(names, inner, max_size=4), max_leaves=15)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(trees)
 def test_l23_every_tree_is_removed(tmp_path_factory, tree):
     root = tmp_path_factory.mktemp("tree")

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prosa.schema import ArgumentProblem, InputField, Schema, describe_inputs, typed_arguments
+from tests.depth import examples
 from tests.work import is_quick
 
 SCHEMA: dict[str, Any] = {
@@ -147,7 +148,7 @@ def test_l4_a_schema_that_invites_others_takes_any_key(schema: Any) -> None:
 
 
 @given(st.text(max_size=12), st.text(st.sampled_from('0123456789.eE+-[]{}",:truefalsn '), max_size=12))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_l4_any_text_is_typed_or_refused(key: str, text: str) -> None:
     for name in (key, *SCHEMA["properties"]):
         try:

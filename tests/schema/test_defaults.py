@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prosa.schema import Schema, fill_defaults
+from tests.depth import examples
 from tests.work import is_quick
 
 ADDRESS = {"type": "object", "properties": {"city": {"type": "string", "default": "Oslo"}, "zip": {"type": "string"}}}
@@ -101,7 +102,7 @@ NUMBERS = {"type": "object", "properties": {"a": {"type": "integer", "default": 
         max_leaves=6,
     )
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_x13_filling_is_idempotent_and_keeps_what_is_given(value: Any) -> None:
     filled = fill_defaults(NUMBERS, value)
     assert Schema(NUMBERS).valid(filled)

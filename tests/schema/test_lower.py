@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prosa.schema import Schema, lower, unwrap
+from tests.depth import examples
 from tests.schema.test_validate import JSON, SCHEMAS
 
 TEXT = {"type": "string"}
@@ -181,7 +182,7 @@ def test_la5_an_object_is_never_unwrapped() -> None:
 
 
 @given(SCHEMAS, JSON)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_la4_what_the_author_accepts_the_sent_schema_accepts(schema: Any, value: Any) -> None:
     lowered = lower(schema)
     sent = Schema(lowered.schema)
@@ -192,7 +193,7 @@ def test_la4_what_the_author_accepts_the_sent_schema_accepts(schema: Any, value:
 
 
 @given(SCHEMAS, st.sampled_from(["array", "string", ["integer", "object"]]), JSON)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_la5_wrapping_keeps_every_reference(schema: Any, kind: Any, value: Any) -> None:
     whole = {
         "type": kind,

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from prosa.schema import Schema, SchemaProblem
 from prosa.schema.limits import MAX_INSTANCE_DEPTH, MAX_PROBLEMS
+from tests.depth import examples
 from tests.work import is_quick
 
 NAME = {
@@ -361,7 +362,7 @@ SCHEMAS = st.recursive(
 
 
 @given(SCHEMAS, JSON)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_lw1_every_refusal_has_words(schema: Any, value: Any) -> None:
     compiled = Schema(schema)
     problems = compiled.problems(value)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from prosa.dialects.magi.context import ContextMode, context_of
 from prosa.dialects.magi.parts import model_of
 from tests.cli.programs import prosa
+from tests.depth import examples
 from tests.scripts.documents import block, document, own
 
 PAGE = """\
@@ -116,7 +117,7 @@ def test_ma11_line_ends_make_no_difference():
     assert context_of(one, one.scripts[1], "document") == context_of(other, other.scripts[1], "document")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(st.sampled_from([*PAGE.splitlines(keepends=True), "<!--\n", "```\n", "> ", "- "]), max_size=30))
 def test_ma11_x19_no_other_block_and_no_result_is_ever_sent(lines: list[str]):
     model = model_of("".join(lines))

@@ -11,6 +11,7 @@ from prosa.adapters.sqlite.search import search_in
 from prosa.corpus.occurrences import occurrences
 from prosa.corpus.query import Term
 from prosa.corpus.search import Search
+from tests.depth import examples
 from tests.search.memory import index_of
 from tests.work import is_linear
 
@@ -30,7 +31,9 @@ def test_words_and_phrases_have_places(text: str, terms: list[Term], expected: l
 
 
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=examples(60),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(
     st.lists(st.sampled_from(["ab", "AB", "äb", "b", "abc", "a-b", "x_y", "# ab", "日本"]), max_size=20),

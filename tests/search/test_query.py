@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prosa.corpus.query import MAX_TERMS, Query, Term, parse_query
+from tests.depth import examples
 
 
 def shown(query: Query) -> str:
@@ -74,7 +75,7 @@ def test_a_query_is_read_to_a_limit():
     assert parse_query("x" * 100_000).terms[0].text == "x" * 2_000
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.one_of(st.text(), st.text(alphabet="ab \"'-*:()ORNT\0日", max_size=60)))
 def test_no_text_fails(text: str):
     query = parse_query(text)

@@ -17,6 +17,7 @@ from prosa.adapters.sqlite.search_match import WEIGHTS
 from prosa.corpus.query import parse_query
 from prosa.corpus.search import Hit, Search
 from prosa.corpus.snippet import MAX_SNIPPET
+from tests.depth import examples
 from tests.search.memory import index_of
 from tests.search.reference import answers
 
@@ -279,7 +280,7 @@ PIECES = st.one_of(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.lists(PIECES, max_size=6).map(" ".join))
 def test_any_query_answers_as_the_reference_does(text: str):
     query = parse_query(text)
@@ -300,7 +301,7 @@ def test_any_query_answers_as_the_reference_does(text: str):
         assert all(0 <= start < end <= len(hit.snippet) for start, end in hit.marks)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.lists(PIECES, max_size=4).map(" ".join), st.integers(0, 3))
 def test_very_common_words_are_found_in_the_same_sections(text: str, many: int):
     before = search_in(INDEX, Search(text, sections=True))
@@ -313,7 +314,7 @@ def test_very_common_words_are_found_in_the_same_sections(text: str, many: int):
     assert {(hit.path, hit.line, hit.snippet) for hit in found} == {(hit.path, hit.line, hit.snippet) for hit in before}
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.text(), st.text(), st.text())
 def test_no_text_in_any_place_fails(text: str, tag: str, path: str):
     """Nothing raises, and no text reaches beyond its filter: a hit has the tag that was asked for."""
@@ -322,7 +323,7 @@ def test_no_text_in_any_place_fails(text: str, tag: str, path: str):
     assert not search_in(INDEX, asked) or tag in tags
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.text(alphabet="ab é日本\n\r#*_`[]()>|-<!\ue000", max_size=120))
 def test_a_hit_lies_where_the_word_stands(body: str):
     text = f"---\nstatus: {json.dumps('x')}\n---\n{body}\n\nzebra\n"

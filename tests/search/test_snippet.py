@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from prosa.corpus import snippet as under_test
 from prosa.corpus.snippet import LONG, MAX_SNIPPET, Mark, Snippet, seen_of
 from prosa.document.shown import shown_runs
+from tests.depth import examples
 from tests.work import is_linear
 
 
@@ -93,7 +94,7 @@ def test_the_piece_with_most_different_matches_is_shown():
     assert found.at == text.index("word and other")
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.text(alphabet="aé b日\n\r\t*_`#[]()<>!|-~^:.…", max_size=300), st.booleans())
 def test_marks_show_what_matched(text: str, heading: bool):
     marks = marks_of(text, "a")
@@ -107,7 +108,7 @@ def test_marks_show_what_matched(text: str, heading: bool):
         assert text[found.at] == "a"
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.text(alphabet="aé b日\n\r\t*_`#[]()<>!|-~^:.…", max_size=300), st.booleans())
 def test_what_is_kept_of_a_long_section_is_what_is_found_in_a_short_one(text: str, heading: bool):
     kept = msgspec.json.encode(shown_runs(text)).decode()
@@ -138,7 +139,7 @@ LINKS = (
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(
     st.lists(st.sampled_from([*LINKS, "plain words", "and", "word", "more of it,", "\n\n"]), min_size=1, max_size=60)
 )

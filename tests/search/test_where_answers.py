@@ -15,6 +15,7 @@ from prosa.adapters.sqlite.search_filter import filter_condition
 from prosa.corpus.search import Search
 from prosa.corpus.where import WhereError, parse_where
 from prosa.corpus.where.match import is_met
+from tests.depth import examples
 from tests.search.memory import index_of
 from tests.search.reference import passes
 
@@ -160,7 +161,7 @@ CONDITIONS = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(CONDITIONS, st.sampled_from([0, 2, 1_000]))
 def test_any_condition_answers_as_the_reference_does(where: str, many: int):
     expression = parse_where(where)
@@ -179,7 +180,7 @@ def test_a_field_may_stand_alone_where_that_is_asked_for(where: str, paths: str)
         parse_where(where)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.one_of(st.text(max_size=60), st.text(alphabet="ab'\"()=<>~!,. \\-;%_*1has notinand", max_size=40)))
 def test_any_text_is_a_condition_or_a_clear_error(where: str):
     try:

@@ -19,6 +19,7 @@ from prosa.settings import (
 )
 from prosa.settings.read import KINDS, MIB, read_project_settings, read_user_settings
 from prosa.source.wildmatch import glob_matches, is_glob
+from tests.depth import examples
 from tests.work import is_quick
 
 DOCUMENTATION = Path(__file__).parents[2] / "docs" / "settings.md"
@@ -289,7 +290,7 @@ def test_hostile_settings_end_soon_with_few_problems(text: str):
     assert is_quick(lambda: read_project_settings(text), 2)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.text(alphabet="[]{}=.\"'\n\r\t# abmodelstrict-_0123456789,\\u\ufeffé", max_size=80))
 def test_no_text_makes_reading_fail(text: str):
     for read in (read_user_settings, read_project_settings):

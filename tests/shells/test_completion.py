@@ -20,6 +20,7 @@ from prosa.cli.commands import COMMANDS
 from prosa.cli.complete import candidates
 from prosa.cli.main import main
 from tests.cli.desk import desk
+from tests.depth import examples
 from tests.house.tree import ROOT
 
 PROGRAM = """---
@@ -116,7 +117,7 @@ def test_every_command_and_flag_can_be_completed():
         assert "--help" in after(command.name, "--h"), command.name
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     st.lists(st.text(max_size=6) | st.sampled_from(["run", "--", "--format", "triage.md", "a=", "check"]), max_size=5)
 )
@@ -126,7 +127,7 @@ def test_no_line_ends_in_an_error_or_in_a_word_that_a_terminal_obeys(words: list
 
 def test_a_hidden_command_is_in_no_help():
     at = desk()
-    assert main(["--help"], at.console) == 0 and "\n  complete " not in at.out and "\n  completion " in at.out
+    assert main(["help", "all"], at.console) == 0 and "\n  complete " not in at.out and "\n  completion " in at.out
 
 
 def environ(folder: Path) -> dict[str, str]:

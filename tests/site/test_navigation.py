@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from prosa.site.navigation import MAX_SHOWN, Entry, Navigation, Nodes, navigation_of
 from prosa.site.view import NodeRow
+from tests.depth import examples
 
 PATHS = ("index.md", "start.md", "guide/README.md", "guide/a.md", "guide/b.md", "guide/deep/c.md", "loose.md")
 
@@ -99,7 +100,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(VALUES)
 def test_x23_whatever_nav_says_leads_to_published_pages_alone(value: Any):
     found = read(value)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from prosa.site.problems import RequestError
 from prosa.site.request import build_request
+from tests.depth import examples
 from tests.site.actions import BOOK, ROOT, SAILINGS, at, with_auth
 
 
@@ -207,7 +208,7 @@ def test_ha10_values_that_are_no_segment_are_refused(value: Any):
     assert problem.startswith("path `id`: ")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.text(min_size=1), st.text())
 def test_ha10_ha11_any_value_stays_in_its_place(segment: str, value: str):
     """HA10, HA11: whatever the text, it is one segment and one parameter, or it is refused."""
@@ -374,7 +375,7 @@ _JUNK = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(
     st.dictionaries(st.sampled_from([*SAILINGS, *BOOK]), _JUNK),
     st.dictionaries(st.sampled_from(["query", "path", "body"]), _JUNK),

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from prosa.render.json import dump
 from prosa.site.search_index import EACH, MOST, IndexedPage, IndexedSection, search_index, words_of
+from tests.depth import examples
 
 
 def page(title: str, path: str, *texts: str, heading: str = "") -> IndexedPage:
@@ -73,7 +74,7 @@ def test_a_large_site_loses_its_common_words_first_and_stays_small():
     assert places(index)["word7"] == [7]
 
 
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 @given(st.lists(st.tuples(st.text(max_size=20), st.text(max_size=60)), max_size=8))
 def test_hw3_an_index_is_data_whatever_documents_say(texts: list[tuple[str, str]]):
     pages = tuple(page(title, f"{at}.html", text, heading=title) for at, (title, text) in enumerate(texts))

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from prosa.document import Document, parse
 from prosa.site.wikilinks import MISSING, Wiki, fragment_of, name_of, part_of, size_of, with_links
 from prosa.source import SourceText
+from tests.depth import examples
 
 
 def document(text: str) -> Document:
@@ -52,7 +53,7 @@ PIECES = (
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.lists(st.sampled_from(PIECES), max_size=30).map("".join))
 def test_ha22_nothing_outside_the_brackets_changes(text: str) -> None:
     before = document(text)
@@ -68,7 +69,7 @@ def test_ha22_nothing_outside_the_brackets_changes(text: str) -> None:
         assert after == text
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.text(alphabet="a []()\\`*!<|", max_size=20).filter(lambda label: "]]" not in f"{label}]" and label.strip()))
 def test_ha22_no_label_ends_its_link(label: str) -> None:
     before = document(f"x [[a|{label}]] y")

@@ -39,7 +39,7 @@ def ran(path: Path, *argv, replies=({"content": "Ahoy, Ada."},), typed=""):
         (["--input", '"Greet Ada"'], ""),
         (["--input", "Greet Ada"], ""),
         (["--input", "-"], "Greet Ada"),
-        ([], "Greet Ada"),
+        (["-"], "Greet Ada"),
     ],
 )
 def test_x32_a_skill_runs_with_a_request(home, file, argv, typed):
@@ -93,11 +93,11 @@ def test_x32_a_program_takes_no_schema(home):
     assert status == 1 and "says itself what it answers" in at.err
 
 
-def test_x32_a_skill_runs_behind_the_agreement(home):
-    model = script(home.parent, {"content": "x"})
+def test_x32_x47_a_skill_needs_no_agreement(home):
+    model = script(home.parent, {"content": "Ahoy."})
     environ = user(home.parent, MARKDOWNLANG_AGREE="")
     status, at = prosa("run", home, "x", "--model", model, environ=environ)
-    assert status == 1 and "agreement" in at.err
+    assert (status, at.out) == (0, "Ahoy.\n")
 
 
 def test_x32_a_run_is_played_again_until_the_skill_or_its_files_change(home):
@@ -130,11 +130,11 @@ def test_x32_plan_tells_what_a_run_may_do_and_what_the_skill_cannot_have(tmp_pat
     plan = json.loads(at.out)
     assert status == 0
     assert plan["unavailable"] == [
-        "greeting asks for commands whose output is to stand in its text: `git status`",
-        "greeting asks for a block of commands for a shell",
+        "greeting asks for commands whose output belongs in its text: `git status`",
+        "greeting asks for a block of shell commands",
         "greeting asks for tools of its agent: `Bash(git:*)`, `Read`",
-        "greeting asks for scripts in other languages than Python: `scripts/build.js`, `scripts/deploy.sh`",
-        "greeting asks for hooks, which are commands of its agent",
+        "greeting asks for scripts in languages other than Python: `scripts/build.js`, `scripts/deploy.sh`",
+        "greeting asks for hooks, which its agent runs",
     ]
     assert [each["name"] for each in plan["tools"]] == ["python", "skill_read", "skill_run"]
     text = prosa("plan", home, "x", environ=user(tmp_path))[1].out
@@ -181,7 +181,7 @@ def test_x32_calls_of_its_own_scripts_need_no_shell(tmp_path, block):
 )
 def test_x32_all_other_commands_need_a_shell(tmp_path, block):
     home = skill(tmp_path, body=f"```bash\n{block}\n```\n")
-    assert "a block of commands for a shell" in prosa("plan", home, environ=user(tmp_path))[1].out
+    assert "a block of shell commands" in prosa("plan", home, environ=user(tmp_path))[1].out
 
 
 def test_x32_plan_names_modules_that_the_sandbox_does_not_have(tmp_path):

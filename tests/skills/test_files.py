@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prosa.adapters.files.skill_files import MAX_FILES, RootedSkillFiles, skill_files
+from tests.depth import examples
 from tests.skills.worlds import skill, write
 
 MOST = 4_000
@@ -107,7 +108,7 @@ def test_x32_of_very_many_files_some_are_known(tmp_path):
     assert len(skill_files(home)) == MAX_FILES
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(parts=st.lists(st.sampled_from(["..", ".", "", "references", "a.md", "folder", "link.md", "\\", "~", "skill"])))
 def test_x32_no_path_leads_out_of_the_folder(tmp_path_factory, parts):
     root = tmp_path_factory.getbasetemp() / "paths"

@@ -18,6 +18,7 @@ from prosa.runtime.skill import skills_text
 from prosa.settings import Settings
 from prosa.source import FileProblem
 from tests.cli.programs import prosa, script, user
+from tests.depth import examples
 from tests.skills.worlds import call, run, skill, write
 
 BOMB = "a: &a [x, x]\n" + "".join(
@@ -105,7 +106,7 @@ def test_x5_where_nobody_named_the_skill_no_link_is_followed(tmp_path):
         load_program(home, Options(), Settings(), within=tmp_path / "root")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     name=st.text(max_size=20), description=st.text(max_size=60), body=st.text(max_size=200), request=st.text(min_size=1)
 )

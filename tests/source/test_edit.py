@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prosa.source import Edit, OverlappingEdits, Span, apply_edits
+from tests.depth import examples
 
 
 @pytest.mark.parametrize(
@@ -52,7 +53,7 @@ def test_a_span_is_half_open() -> None:
 @given(
     st.text(max_size=40), st.lists(st.tuples(st.integers(0, 40), st.integers(0, 5), st.text(max_size=4)), max_size=6)
 )
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 def test_everything_between_edits_is_kept(text: str, drafts: list[tuple[int, int, str]]) -> None:
     edits: list[Edit] = []
     end = 0

@@ -7,6 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from prosa.source import LineIndex, Position, SourceText, Span
+from tests.depth import examples
 from tests.work import is_quick
 
 TEXTS = st.text(st.sampled_from("ab \t\r\n\x85\u2028\x0b\x0cé😀\ud800"), max_size=700)
@@ -29,7 +30,7 @@ def test_x2_lines_end_at_lf_crlf_and_cr_only(text: str, lines: list[str]) -> Non
 
 
 @given(TEXTS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @example("a\r\n😀b")
 def test_positions_and_offsets_are_inverse(text: str) -> None:
     index = LineIndex(text)
@@ -41,7 +42,7 @@ def test_positions_and_offsets_are_inverse(text: str) -> None:
 
 
 @given(TEXTS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @example("😀" * 300 + "\né\ud800" * 100)
 def test_byte_offsets_agree_with_the_encoded_text(text: str) -> None:
     index = LineIndex(text)
@@ -56,7 +57,7 @@ def test_byte_offsets_agree_with_the_encoded_text(text: str) -> None:
 
 
 @given(TEXTS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_utf16_columns_count_code_units_of_the_line(text: str) -> None:
     index = LineIndex(text)
     for offset in range(len(text) + 1):

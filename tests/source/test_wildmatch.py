@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from prosa.source import wildmatch
 from prosa.source.wildmatch import MAX_GLOB, glob_matches, path_glob, wildcard
+from tests.depth import examples
 
 LITERALS = "abc-"
 NAMES = st.lists(st.sampled_from([*LITERALS, "?", "*", "[ab]", "[!a]"]), max_size=6).map("".join)
@@ -47,7 +48,7 @@ def slowly(pattern: str, path: str) -> bool:
     return parts(tuple(pattern.split("/")), tuple(path.split("/")))
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500), deadline=None)
 @given(PATTERNS, PATHS)
 @example("**/a/**", "a/a")
 @example("a/**/**/b", "a/b")

@@ -14,6 +14,7 @@ from prosa.adapters.sqlite.asking import ask_index
 from prosa.adapters.sqlite.views import CORPUS_VIEWS, VIEWS
 from prosa.corpus.errors import QueryRefused
 from prosa.corpus.sql import QueryAnswer, QueryLimits
+from tests.depth import examples
 from tests.sqlite.place import Place
 
 DOCUMENTS = {
@@ -185,7 +186,7 @@ SIGNS = ["*", ",", "(", ")", "'", '"', "1", "=", ";", "--", "/*", "||", "\n"]
 NAMED = ["SELECT", "FROM", "WHERE", "documents", "edges", "path", "x", "JOIN", "ON", "ORDER BY", "MATCH"]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.one_of(st.text(max_size=40), st.lists(st.sampled_from(SIGNS + NAMED), max_size=12).map(" ".join)))
 def test_any_text_is_answered_or_refused(path: Path, query: str):
     try:

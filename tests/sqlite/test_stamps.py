@@ -14,6 +14,7 @@ from prosa.adapters.files import RootedFiles
 from prosa.adapters.files.scan import scan, stamp_of
 from prosa.adapters.sqlite import refresh, stamps
 from prosa.corpus.found import Found, Scan, Stamp
+from tests.depth import examples
 from tests.sqlite.place import Place
 
 TEXTS = {f"{folder}n{number}.md": f"# N{number}\n\n[[n1]]\n" for folder in ("", "a/", "a/b/") for number in range(3)}
@@ -80,7 +81,7 @@ def test_many_named_documents_make_the_value_anew(place: Place, monkeypatch: pyt
     assert place.ask("SELECT name FROM meta WHERE name = 'stamps'") == ["stamps"]
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 999), st.integers(1, 255)), max_size=3), st.integers(0, 2000))
 def test_x10_a_value_that_is_broken_is_made_anew_and_never_believed(
     place: Place, changes: list[tuple[int, int]], end: int

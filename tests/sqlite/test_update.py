@@ -14,6 +14,7 @@ from prosa.corpus.extract import extract
 from prosa.graph.build import build
 from prosa.graph.sites import sites_of
 from prosa.source import SourceText
+from tests.depth import examples
 from tests.sqlite.place import Place
 
 PATHS = ("a.md", "b.md", "index.md", "sub/a.md", "sub/index.md", "sub/deep/C.md", "m.mda", "sub/meta.mda", "r.ymj")
@@ -57,7 +58,7 @@ maintained_by: me
 STEP = st.tuples(st.sampled_from(PATHS), st.one_of(st.none(), st.integers(0, len(TEXTS) - 1)))
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.lists(STEP, min_size=1, max_size=4), min_size=1, max_size=4), st.booleans(), st.booleans())
 def test_ma18_y31_an_update_gives_what_a_new_index_gives(rounds, rooted, large):
     """Y31, MA18: also that the graph is the one that `graph.build` makes of the documents. A ``large`` change is linked

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from prosa.template.funcs import FUNCTIONS
 from prosa.template.function import FunctionError
 from prosa.template.values import ABSENT
+from tests.depth import examples
 
 ORDERS = ("lt", "le", "gt", "ge")
 
@@ -105,7 +106,7 @@ def test_x11_what_has_no_order_is_an_error(first, second):
 
 
 @given(st.text(), st.text())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_x11_strings_are_ordered_as_their_bytes(first, second):
     assert call("lt", first, second) is (
         first.encode("utf-8", "surrogatepass") < second.encode("utf-8", "surrogatepass")

@@ -10,6 +10,7 @@ from prosa.template import words
 from prosa.template.funcs import FUNCTIONS
 from prosa.template.function import FunctionError
 from prosa.template.values import ABSENT
+from tests.depth import examples
 
 
 def call(name, *args):
@@ -149,7 +150,7 @@ def test_lw5_upper_and_lower_take_every_value(value, upper, lower):
 
 
 @given(st.text())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_l26_case_keeps_the_number_of_characters(text):
     assert len(call("upper", text)) == len(call("lower", text)) == len(call("title", text)) == len(text)
 
@@ -303,7 +304,7 @@ VALUES = st.recursive(
 
 
 @given(st.sampled_from(sorted(FUNCTIONS)), st.lists(VALUES, min_size=4, max_size=4), st.booleans(), st.integers(0, 4))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_any_arguments_give_a_value_or_a_sentence(name, values, piped, count):
     function = FUNCTIONS[name]
     count = max(function.min_args, min(count, 4 if function.max_args is None else function.max_args))

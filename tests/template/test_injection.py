@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prosa.template import Template, TemplateError, action_spans
+from tests.depth import examples
 
 HOSTILE = [
     "{{.secret}}",
@@ -62,7 +63,7 @@ def test_l27_la26_x11_a_hostile_value_is_printed_verbatim(way: str) -> None:
         assert template.render(data) == value
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.text(min_size=1))
 def test_l27_x11_any_value_is_printed_verbatim(value: str) -> None:
     data = {"v": value, "list": [value], "map": {"k": value}, "keys": {value: 1}, "plain": "%s"}

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from prosa.template.floats import go_float
 from prosa.template.pipeline import parse_number
+from tests.depth import examples
 
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -95,7 +96,7 @@ def test_an_imaginary_number_is_refused_by_name():
 
 
 @given(st.text("0123456789_.eExXbBoOpP+-'\\iafn", max_size=9))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_any_text_is_a_number_or_a_value_error(text):
     try:
         assert isinstance(parse_number(text), int | float)
@@ -104,13 +105,13 @@ def test_any_text_is_a_number_or_a_value_error(text):
 
 
 @given(st.integers())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 def test_x12_an_integer_reads_back(value):
     assert parse_number(str(value)) == value
 
 
 @given(FLOATS, st.sampled_from("efgx"))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_x12_the_shortest_text_of_a_float_reads_back(value, form):
     text = go_float(value, form, None)
     read = float.fromhex(text) if form == "x" else float(text)

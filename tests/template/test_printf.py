@@ -11,6 +11,7 @@ from prosa.template.funcs import FUNCTIONS
 from prosa.template.function import FunctionError
 from prosa.template.printf import sprintf
 from prosa.template.values import ABSENT
+from tests.depth import examples
 
 INTEGERS = [
     ("%d", 42, "42"),
@@ -239,7 +240,7 @@ PIECES = st.sampled_from("%#0+- [].*123456789dvqxXscUtTeEfgGbopOéz!")
         max_size=4,
     ),
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_any_format_gives_text_or_a_sentence(form, args):
     try:
         assert isinstance(sprintf(form, args), str)

@@ -14,6 +14,7 @@ from prosa.template.function import MAX_RESULT, FunctionError
 from prosa.template.nesting import MAX_NESTING
 from prosa.template.printing import json_text, print_text, println_text, value_text
 from prosa.template.values import ABSENT, truth
+from tests.depth import examples
 
 DATA = st.recursive(
     st.none()
@@ -78,7 +79,7 @@ def test_x12_floats_print_as_go_writes_json(value, text):
 
 
 @given(DATA)
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 def test_x12_printed_data_reads_back_as_the_same_data(value):
     assert json.loads(json_text(value), parse_int=float) == value
 

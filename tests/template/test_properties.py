@@ -13,10 +13,11 @@ from prosa.template import Template, TemplateError, action_spans, undeclared, va
 from prosa.template import exec as execution
 from prosa.template.cursor import MAX_DEPTH
 from prosa.template.exec import MAX_LEVELS
+from tests.depth import examples
 from tests.template.vectors import CASES
 from tests.work import is_linear, is_quick
 
-QUICK = settings(max_examples=200, deadline=None)
+QUICK = settings(max_examples=examples(200), deadline=None)
 
 PIECES = [
     "{{", "}}", "{{-", "-}}", "{{- ", " -}}", "/*", "*/", "(", ")", "|", ".", "$", "$x", ":=", "=", ",", '"', "'", "`",
@@ -50,7 +51,7 @@ def test_l27_x11_x12_rendering_a_value_is_its_text_and_parses_nothing(value: Any
     assert rendered == around + value_text(value) + around
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(templates | actions | st.text(), values)
 def test_no_text_and_no_data_raise_anything_but_a_template_error(text: str, data: Any) -> None:
     try:
@@ -74,7 +75,7 @@ def _check_place(error: TemplateError, text: str) -> None:
     assert str(error) == f"line {error.line}, column {error.column}: {error.message}"
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(templates | actions | st.text())
 def test_action_spans_never_fail_and_are_disjoint_ordered_actions(text: str) -> None:
     end = 0

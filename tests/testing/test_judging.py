@@ -106,7 +106,8 @@ def test_x28_a_grader_that_answers_nonsense_passes_nothing(here: Path, model_ser
     Service(model_server, graded(nonsense))
     status, at = test(here, server=model_server)
     assert status == 1
-    assert "grade: expected It is polite., found the grader gave no verdict" in at.out
+    assert "not measured: grader: the grader gave no verdict" in at.out
+    assert "required: all; not measured" in at.out
     (here / "mine.md").write_text(
         "---\nname: mine\ndescription: Judges.\ninput: {type: object}\noutput: {}\n---\nYou judge {{ .rubric }}\n"
     )

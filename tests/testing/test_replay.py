@@ -54,7 +54,7 @@ def test_x27_what_is_not_as_recorded_fails_and_says_why(here: Path, model_server
     (here / "triage.md").write_text(TRIAGE.replace("Which team", "Say which team"))
     status, at = test(here, "--replay", "tape")
     assert (status, service.calls) == (1, 1)
-    assert "run: expected an output, found recording: " in at.out
+    assert "not measured: recording: " in at.out
     assert "Say which team" in at.out
 
 

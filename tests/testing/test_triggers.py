@@ -72,7 +72,7 @@ def test_x32_a_model_that_gives_no_reply_loads_nothing_and_is_counted_apart(here
     assert status == 1
     (suite,) = json.loads(at.out)["suites"]
     assert suite["program"] == "tide-times"
-    assert {name for row in suite["routing"]["confusion"] for name in row["loaded"]} == {"failed"}
+    assert {name for row in suite["routing"]["confusion"] for name in row["loaded"]} == {"not measured"}
 
 
 def test_x32_a_skill_that_does_not_exist_is_not_loaded(here: Path):

@@ -322,6 +322,31 @@ def test_a_start_that_is_no_page_is_an_error(site: Site, tmp_path: Path):
     assert copied(tmp_path / "copy") == {}
 
 
+def test_a_site_without_markdown_leaves_nothing_behind(site: Site, tmp_path: Path):
+    """Neither records nor a folder, whether the folder was there before or not, and whatever the site answers."""
+    (tmp_path / "there").mkdir()
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes.md").write_text("mine\n")
+    for answer in ((200, "text/html", b"<title>x</title><p>y", {}), (404, "text/plain", b"", {})):
+        site.pages = {"/": answer}
+        for name in ("there", "new/inner", "mine"):
+            status, at = visit(site.url, "--crawl", str(tmp_path / name))
+            assert status == 1 and "error: " in at.err
+    assert sorted(each.relative_to(tmp_path).as_posix() for each in tmp_path.rglob("*")) == [
+        "mine",
+        "mine/notes.md",
+        "there",
+    ]
+
+
+def test_an_earlier_copy_is_kept_when_the_site_has_no_markdown_any_more(site: Site, tmp_path: Path):
+    """The records of its pages too."""
+    crawl(site, tmp_path)
+    site.pages = {"/": (404, "text/plain", b"", {})}
+    assert visit(site.url, "--crawl", str(tmp_path))[0] == 1
+    assert copied(tmp_path) == WHOLE and (tmp_path / STATE).exists()
+
+
 class Stop(BaseException):
     """Ends a walk as a kill does: nothing catches it."""
 

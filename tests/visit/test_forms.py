@@ -13,6 +13,7 @@ from prosa.site.html_node import MAX_HTML, linked_markdown, read_html
 from prosa.site.node import BELOW, NO_FRONT, SINGULAR, WITH_HREF, SiteNode, node_of_text
 from prosa.site.page import IN_PRE, NOT_UTF8, Elsewhere, NoNode, read_page
 from prosa.site.page_link import LinkEntry
+from tests.depth import examples
 from tests.visit.site import FERRY, HARBOUR, TIDES, Site
 from tests.visit.visiting import facts, visit
 
@@ -150,14 +151,14 @@ def test_hostile_html_ends(text: str):
     assert found.alternate == "" and len(found.pre) <= MAX_HTML
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(st.text(alphabet="<>/=\"' prealink-hrefmdoty&#;!\n[]()", max_size=120))
 def test_no_html_makes_reading_fail(text: str):
     found = read_html(f"<pre>---{text}</pre>{text}")
     assert found.pre.startswith("---") or not found.pre
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=12),

@@ -146,7 +146,8 @@ def test_x8_a_link_that_comes_later_is_refused_too(tmp_path: Path, name: str):
     records = CopyRecords.opened(store, "http://a.example/")
     (tmp_path / name).symlink_to(tmp_path / "profile")
     with pytest.raises(FileProblem, match="is a link"):
-        records.keep(PageRecord("http://a.example/", 1, "failed")) if name == JOURNAL else records.save(complete=True)
+        records.keep(PageRecord("http://a.example/", 1, "new", "index.md"))
+        records.save(complete=True)
     assert not (tmp_path / "profile").exists()
 
 

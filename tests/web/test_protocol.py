@@ -11,10 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from prosa.web import serving
 from prosa.web.guard import MAX_HEAD
 from prosa.web.limits import ConnectionLimiter, ConnectionLimits
+from tests.depth import examples
 from tests.web.own_server import running
 
 API = """
@@ -30,6 +33,8 @@ async def api(scope, receive, send):
             return
         size, more = size + len(message["body"]), message["more_body"]
     said = b"%d\\n" % size
+    if scope["path"] == "/api/headers":
+        said = b"\\n".join(name + b": " + value for name, value in scope["headers"])
     await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % len(said))]})
     await send({"type": "http.response.body", "body": said})
 """
@@ -128,6 +133,37 @@ def test_x9_an_endless_trailer_ends_at_a_bound(patient: int) -> None:
             for _ in range(1_000):
                 connection.sendall(b"x" * 65_536)
     assert is_alive(patient)
+
+
+TRAILERS = st.lists(
+    st.tuples(
+        st.sampled_from(
+            ("Host", "Origin", "Authorization", "Cookie", "X-Forwarded-For", "Content-Length", "Expect", "X-Any")
+        ),
+        st.sampled_from(("evil.example", "100-continue", "Bearer stolen", "7", "10.0.0.1")),
+    ),
+    max_size=6,
+)
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(trailers=TRAILERS, cut=st.booleans())
+def test_x23_trailers_are_no_headers(patient: int, trailers: list[tuple[str, str]], *, cut: bool) -> None:
+    """X23. The application sees the fields of the head alone, whether the trailers come with it or later."""
+    tail = "".join(f"{name}: {value}\r\n" for name, value in trailers)
+    with connected(patient) as connection:
+        more = "Transfer-Encoding: chunked\r\nConnection: close\r\n"
+        first = head(patient, "POST", "/api/headers", more) + b"3\r\nabc\r\n"
+        last = b"0\r\n" + tail.encode() + b"\r\n"
+        for piece in (first, last) if cut else (first + last,):
+            connection.sendall(piece)
+        said = read_all(connection)
+    if said.startswith(b"HTTP/1.1 400 "):  # the parser reads some of them, and what contradicts the head is refused
+        assert "Content-Length" in dict(trailers)
+        return
+    assert said.startswith(b"HTTP/1.1 200 ")
+    names = [line.partition(b":")[0] for line in said.partition(b"\r\n\r\n")[2].splitlines()]
+    assert names == [b"host", b"transfer-encoding", b"connection"]
 
 
 def test_x9_heads_within_the_bound_are_answered(patient: int) -> None:

@@ -50,6 +50,7 @@ HIDDEN_BY_ITSELF = {
     "hidden file": (".s.md", plain("")),
     "hidden folder": (".notes/s.md", plain("")),
     "folder of agents": (".claude/skills/s/s.md", plain("")),
+    "hidden folder with a skill": ("deck/.curated/s/SKILL.md", plain(f"name: {WORD}\n")),
     "program of an editor": (".cursor/rules/s.mdc", plain("")),
     "index of a folder": ("deck/index.md", plain("classification: secret\n")),
     "in a folder": ("deck/below/s.md", plain("visibility: private\n")),

@@ -7,7 +7,7 @@ import gc
 import os
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -17,8 +17,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prosa.web.flow import PIECE, BrokenOff, UnderWay
-from tests.web.asking import put, scope_of, serving
+from prosa.web.flow import BUFFERED, PIECE, BrokenOff, UnderWay
+from prosa.web.nodes import Key, Nodes
+from tests.depth import examples
+from tests.web.asking import Served, called, put, scope_of, serving
 from tests.web.own_server import running
 
 API = """
@@ -198,10 +200,78 @@ def test_x9_a_large_page_is_one_for_all_who_read_it_at_once(tmp_path: Path) -> N
             await asyncio.gather(first, second)
 
         asyncio.run(work())
-        assert set(sizes) == {len(text)}
+        assert set(sizes) == {len(text) + BUFFERED, len(text) + 2 * BUFFERED}
         assert served.app.under_way.size == 0
         gc.collect()
         assert not served.app._nodes._large
+
+
+async def _asked_at_once(served: Served, targets: Sequence[str], accepts: Sequence[str] = ("*/*",)) -> set[bytes]:
+    """The bodies that all get who ask at the same time."""
+    scopes = [
+        scope_of(target, "GET", [("host", "127.0.0.1:8000"), ("accept", accept)], "127.0.0.1")
+        for target in targets
+        for accept in accepts
+    ]
+    return {said.body for said in await asyncio.gather(*(called(served.app, each) for each in scopes))}
+
+
+def test_x9_a_page_is_made_once_for_all_who_ask_at_the_same_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """X9. However its URL is spelled, and however large it is."""
+    texts = {"a.md": "# A\n\n" + "words\n\n" * 100_000, "b.md": "# B\n"}
+    with serving(tmp_path, texts) as served:
+        made: list[str] = []
+        making = Nodes._made
+
+        def counting(nodes: Nodes, key: Key, *given: Any) -> Any:
+            found = making(nodes, key, *given)
+            made.append(key.path)
+            return found
+
+        monkeypatch.setattr(Nodes, "_made", counting)
+        for name in ("a", "b"):
+            targets = [f"/{name}", f"/%{ord(name):02x}", f"/%{ord(name):02X}"] * 10
+            assert len(asyncio.run(_asked_at_once(served, targets))) == 1
+        assert made == ["/a", "/b"]
+
+
+def test_x9_one_large_document_is_made_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """X9. Small ones beside it do not wait; one that quotes much counts as large."""
+    large = "# L\n\n" + "words\n\n" * 50_000
+    names = [f"l{number}.md" for number in range(6)]
+    quoting = {f"q{number}.md": f"# Q\n\n![[l{number}]]\n" for number in range(6)}
+    texts = {**dict.fromkeys(names, large), **quoting, "small.md": "# Small\n"}
+    with serving(tmp_path, texts) as served:
+        under_way: list[str] = []
+        alone: list[str] = []
+        making = Nodes._made
+
+        def counting(nodes: Nodes, key: Key, reader: Any, most: int | None) -> Any:
+            if most is not None:
+                return making(nodes, key, reader, most)
+            under_way.append(key.path)
+            assert len(under_way) == 1
+            try:
+                return making(nodes, key, reader, most)
+            finally:
+                alone.append(under_way.pop())
+
+        monkeypatch.setattr(Nodes, "_made", counting)
+        targets = [f"/{each.removesuffix('.md')}" for each in (*names, *quoting)]
+        asyncio.run(_asked_at_once(served, [*targets, "/small"], ("text/html",)))
+        assert sorted(alone) == sorted(targets)
+
+
+def test_x9_what_is_kept_is_part_of_the_one_budget(tmp_path: Path) -> None:
+    """X9. Pages that are kept for the next reader count with those that are being sent."""
+    with serving(tmp_path, {f"{name}.md": f"# {name}\n" for name in "abc"}) as served:
+        for _ in range(2):
+            sizes = [len(served.get(f"/{name}").body) for name in "abc"]
+            assert served.app.under_way.size == sum(sizes)
+            served.write("a.md", "# Longer\n")
+            served.get("/a")
 
 
 def test_h18_a_large_file_has_a_tag_and_a_head(tmp_path: Path) -> None:
@@ -238,7 +308,7 @@ def test_x23_a_file_that_changes_while_it_is_sent_is_broken_off(tmp_path: Path) 
         assert len(b"".join(got)) < len(large)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     sizes=st.lists(st.integers(1, 6), min_size=1, max_size=12),
     shared=st.lists(st.booleans(), min_size=12, max_size=12),
@@ -261,7 +331,7 @@ def test_x9_bodies_under_way_stay_within_their_bound(sizes: list[int], shared: l
             )
             for _ in range(5):
                 await asyncio.sleep(0)
-            assert under_way.size <= max(most, len(body))
+            assert under_way.size <= max(most, len(body) + BUFFERED)
         stop.set()
         for body, got, task in results:
             try:

@@ -169,3 +169,32 @@ def test_h8_static_files_lead_to_files_of_their_form(serve: Serve) -> None:
     assert "notes/Beta.md#the-way" in json.loads(files["Alpha.json"])["body"]
     assert "files/pic.png" in files["Alpha.html"]
     assert files["Alpha.md"].count("[[") == ALPHA.count("`[[") + ALPHA.count("\n[[") == 2
+
+
+def test_ya21_a_wikilink_leads_to_the_heading_that_obsidian_means(serve: Serve) -> None:
+    """YA21: Obsidian writes a heading without its marks and with the target of a wikilink in it."""
+    beta = "## _corollary:_ [[Alpha|the _deep_ one]]\n\nDeep.\n\n## A: b/c\n\n## Same\n\n## Same\n"
+    links = "[[Beta#_corollary _ Alpha the _deep_ one]] [[#Own: *one*]] [[Beta#A b c]] [[Beta#Same]] [[Beta#None]]"
+    embed = "![[Beta#_corollary _ Alpha the _deep_ one]]"
+    site = serve({**VAULT, "Alpha.md": f"{links}\n\n{embed}\n\n## Own: *one*\n", "Beta.md": beta})
+    found = page(site, "/Alpha")
+    hrefs = [each.get("href") for each in found.all("a") if each.get("class") == "" and "p" in each.inside]
+    assert hrefs[:5] == ["/Beta#corollary-the-deep-one", "#own-one", "/Beta#a-bc", "/Beta#same", "/Beta#none"]
+    assert found.one("blockquote", class_="embed").text.strip().endswith("Deep.")
+    assert {each.get("id") for each in page(site, "/Beta").all("h2")} >= {"corollary-the-deep-one", "a-bc", "same"}
+
+
+def test_agents_get_addresses_mathematics_tags_and_files_as_they_were_written(serve: Serve) -> None:
+    text = (
+        "See https://a.example and me@b.example, $a_{1}\\,b$ #tag.\n\n$$\n- c\n$$\n\n"
+        "```json a.jsonl\n{}\n```\n\n<table><tr><td>x</td></tr></table>\n"
+    )
+    site = serve({**VAULT, "A.md": text})
+    assert markdown(site, "/A") == text
+    assert json.loads(site.get("/A", "application/json").text)["body"] == text
+    shown = page(site, "/A")
+    assert [each["href"] for each in shown.all("a") if each.get("href").startswith(("https:", "mailto:"))][:2] == [
+        "https://a.example",
+        "mailto:me@b.example",
+    ]
+    assert [each.text for each in shown.all("li", class_="tag")] == ["tag"]

@@ -189,10 +189,10 @@ def site(
     logged: list[str] = []
     settings = Settings()
     model = model or replies_file(beside, *(replies or (GREETING,)))
-    choices = Options(model=model, wall_clock=wall_clock, retries=0, journal=journal)
+    choices = Options(model=model, wall_clock=wall_clock, retries=0, journal=journal, allow_servers=reaching)
     around = Environment(environ, settings, said.append)
     made = server_budget(None if budget is None else Decimal(budget), around)
-    runner = Runner(root, choices, around, made, Gate(at_once, per_minute), prefix=prefix, reaching=reaching)
+    runner = Runner(root, choices, around, made, Gate(at_once, per_minute), prefix=prefix)
     options = SiteOptions("Tests", actions=runner.program_action if allow else None)
     live = LiveSite(root, options, environ, settings, 10_000_000)
     web = Web(live, Sessions(TOKEN), prefix, runner=runner if allow else None)

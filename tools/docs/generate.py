@@ -1,11 +1,12 @@
-"""Writes the reference, ``docs/reference/``, out of what the code says of itself; ``--check`` only says what differs.
+"""Build the sources of the documentation's site: the guides of `docs/` and the reference, made of the code.
 
 In: the parsers of the commands, the tables of rules, settings and fields, docstrings. Out: Markdown, the same on every
-machine. A page that nothing makes any more is removed. Nothing here opens a socket or runs a document.
+machine. Nothing here opens a socket or runs a document.
 """
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,9 +18,7 @@ from tools.docs.rules import rule_pages
 from tools.docs.settings import setting_page
 from tools.docs.writing import Made, page
 
-REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
-
-STALE = "docs/reference is not what the code says: run `make docs`"
+ROOT = Path(__file__).parents[2]
 
 PARTS = (
     ("Commands", "commands/README.md", "every command with its arguments and flags"),
@@ -33,44 +32,32 @@ PARTS = (
 
 
 def main(arguments: list[str]) -> int:
-    """Writes what differs. With ``--check`` nothing is written, and 1 says that something would be."""
-    changed = differences()
-    if arguments == ["--check"]:
-        sys.stderr.writelines(f"docs/reference/{path}\n" for path in changed)
-        sys.stderr.write(f"error: {STALE}\n" if changed else "")
-        return int(bool(changed))
-    for path, text in changed.items():
-        write(REFERENCE / path, text)
-    sys.stdout.write(f"{len(changed)} of {len(reference())} pages written\n")
+    """Write the sources of the site into the folder that the one argument names."""
+    (folder,) = arguments
+    stage(Path(folder))
     return 0
 
 
 def reference() -> dict[str, str]:
-    """The text of every page by its path below the reference."""
+    """Return the text of every page by its path below the reference."""
     return dict(sorted(_made()))
 
 
-def differences() -> dict[str, str | None]:
-    """What has to be written so that the folder is as the code says; None for a page to remove."""
-    wanted = reference()
-    there = {file.relative_to(REFERENCE).as_posix(): file for file in REFERENCE.rglob("*.md")}
-    left = {path: None for path in there if path not in wanted}
-    told = {path: file.read_text(encoding="utf-8") for path, file in there.items()}
-    return dict(sorted({**left, **{path: text for path, text in wanted.items() if told.get(path) != text}}.items()))
-
-
-def write(file: Path, text: str | None) -> None:
-    """Writes a page, or removes it."""
-    if text is None:
-        file.unlink()
-        return
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text, encoding="utf-8")
+def stage(folder: Path) -> Path:
+    """Write settings, guides and reference into a new folder, and return the folder that `prosa build` takes."""
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(ROOT / "docs", folder / "docs")
+    shutil.copy(ROOT / "prosa.toml", folder)
+    for path, text in reference().items():
+        file = folder / "docs" / "reference" / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    return folder / "docs"
 
 
 def _made() -> Iterator[Made]:
     rows = "\n".join(f"- [{title}]({path}): {about}" for title, path, about in PARTS)
-    yield Made("README.md", page("Reference", "What the code says of itself, written by `make docs`.", rows))
+    yield Made("README.md", page("Reference", "Reference generated from the source by `make docs`.", rows))
     yield from command_pages()
     yield status_page()
     yield from rule_pages()

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECTS = (".", "sandbox", "packaging/prosa")
+INIT = "src/prosa/app/init/init.py"
 KINDS = ("Added", "Changed", "Deprecated", "Removed", "Fixed", "Security")
 _HEAD = re.compile(r"## \[(?P<version>[^\]]+)\](?: - (?P<date>\d{4}-\d{2}-\d{2}))?")
 
@@ -73,6 +74,8 @@ def problems(tag: str | None) -> Iterator[str]:
         project = tomllib.loads((ROOT / folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
         if "urls" not in project:
             yield f"{folder}/pyproject.toml has no [project.urls]: say where this repository is"
+    if 'ADDRESS = ""\n' in (ROOT / INIT).read_text(encoding="utf-8"):
+        yield f"{INIT} has an empty ADDRESS: say what `pip install` is given in the workflow of `prosa init`"
 
 
 def main() -> int:

@@ -14,7 +14,7 @@ const { AT_START, forServer } = require("./settings.js");
 const DOCUMENTS = [
   { scheme: "file", language: "markdown" },
   { scheme: "file", pattern: "**/*.{md,markdown,mda,ymj,mdx,mdc}" },
-  { scheme: "file", pattern: "**/{evals.json,trigger-eval.json,triggers.json,prosa.toml}" },
+  { scheme: "file", pattern: "**/{evals.json,trigger-eval.json,triggers.json,eval_set.json,prosa.toml}" },
 ];
 
 /** A client that writes what goes wrong into the output; `onGone` hears of what its user has to know. */

@@ -101,6 +101,7 @@ def options_of(
     wall_clock: float | None,
     root: str | Path | None,
     allow_cut: bool,
+    allow_servers: bool,
     max_output_tokens: int | None,
     max_cost: Amount | None,
     site_rights: SiteRights = NO_RIGHTS,
@@ -124,6 +125,7 @@ def options_of(
         max_cost=None if max_cost is None else cap_of(max_cost),
         site_rights=site_rights,
         tape=_tape_of(record, replay),
+        allow_servers=allow_servers,
     )
 
 

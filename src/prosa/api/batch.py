@@ -96,6 +96,7 @@ async def abatch(
     root: str | Path | None = None,
     max_output_tokens: int | None = None,
     allow_cut: bool = False,
+    allow_servers: bool = False,
     listener: Listener = ignore,
     environ: Mapping[str, str] | None = None,
 ) -> BatchResult:
@@ -109,18 +110,17 @@ async def abatch(
     or a share such as ``10%``; ``limit`` takes the first rows only. ``retry_failed`` runs rows again that failed,
     ``rerun_in_doubt`` those with a tool call that may have been made. ``on_row`` hears of each row as it ends. A
     ``backend`` such as ``openai-batch`` answers in at most ``waves`` round trips of up to a day, at half the price. The
-    other options are as in `arun`.
-
-    A row that fails is a result. Raises `RunError`, `RowsRefused` and `BatchRefused` among it, for what keeps all rows
-    from running, and TypeError for a provider that is none.
+    other options are as in `arun`. A row that fails is a result. Raises `RunError` (`RowsRefused`, `BatchRefused`) for
+    what keeps all from running, and TypeError for a provider that is none.
     """
     require_provider(provider)
-    said = model, None, base_url, api_key, api, max_iterations, retries, timeout, root, allow_cut, max_output_tokens
+    said = model, None, base_url, api_key, api, max_iterations, retries, timeout, root, allow_cut, allow_servers
     journal = JournalOptions("batch", None if store is None else place_named(str(store)), rerun_in_doubt=rerun_in_doubt)
+    options = replace(options_of(*said, max_output_tokens, max_cost), journal=journal)
     bounds = concurrency, rpm, tpm, None if max_cost_per_row is None else _alone(max_cost_per_row), str(max_failures)
     chosen = BatchOptions(*bounds, limit, retry=RETRIED * retry_failed, name=name or "", waves=WavePlan(backend, waves))
     over = _Over(path_or_program, script, rows, query, RowMapping(fields or {}, id_column))
-    prepared = _prepared(over, chosen, replace(options_of(*said, max_cost), journal=journal), environ, provider)
+    prepared = _prepared(over, chosen, options, environ, provider)
     end = await begin_batch(prepared, listener=listener, on_row=on_row, provider=provider)
     return BatchResult(end.batch.name, end.batch.id, end.store, end.counts, end.reason)
 

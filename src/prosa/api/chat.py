@@ -55,6 +55,7 @@ async def achat(
     max_output_tokens: int | None = None,
     max_cost: Amount | None = None,
     allow_cut: bool = False,
+    allow_servers: bool = False,
     record: str | Path | Record | None = None,
     replay: str | Path | Replay | None = None,
     listener: Listener = ignore,
@@ -68,7 +69,7 @@ async def achat(
     `prosa chat`.
     ``provider`` is a name, or replaces the model service. ``model``, ``base_url``, ``api_key``, ``api``,
     ``max_iterations``, ``retries``, ``timeout``, ``root``, ``max_output_tokens``, ``max_cost``, ``sites``,
-    ``allow_cut``, ``record``, ``replay``, ``listener``, ``environ`` are as in `arun`, for each reply.
+    ``allow_cut``, ``allow_servers``, ``record``, ``replay``, ``listener``, ``environ`` are as in `arun`.
 
     Raises `RunError` where there is nothing to answer and when a reply fails, `ProgramRefused` for errors in the chat;
     `FileProblem`; ValueError for options that contradict each other; TypeError for a provider that is none.
@@ -77,7 +78,7 @@ async def achat(
     (name, own), tools, around = provider_of(provider), words(tools), environment_of(path, environ)
     typed = tuple(each.removeprefix("mdh:") for each in tools if each.startswith("mdh:"))
     rights = replace(sites, named=(*sites.named, *typed))
-    said = model, name, base_url, api_key, api, max_iterations, retries, timeout, root, allow_cut
+    said = model, name, base_url, api_key, api, max_iterations, retries, timeout, root, allow_cut, allow_servers
     options = options_of(*said, max_output_tokens, max_cost, rights, record=record, replay=replay)
     chosen = _paths(config_files), default_config, tools, words(plugins), trusted, legacy, force, n
     asked = ChatOptions(*chosen, skills=_paths(skills))

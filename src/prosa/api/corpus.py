@@ -16,22 +16,21 @@ from threading import RLock
 from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
 
+from prosa.app.corpus.ask import find_document, impact_of, links_of, shortest_path_between
 from prosa.app.corpus.follow import follow_corpus
 from prosa.app.corpus.open import OpenCorpus, corpus_root, open_corpus
 from prosa.app.corpus.query import corpus_statistics, query_corpus
 from prosa.app.corpus.search import search_corpus
 from prosa.app.settings import settings_for
-from prosa.corpus.errors import UnknownDocument
 from prosa.corpus.facets import iso_moment
 from prosa.corpus.search import DEFAULT_LIMIT, Hit, Search
-from prosa.graph.answers import Links
-from prosa.graph.reach import impact, shortest_path
 from prosa.source import FileProblem
 
 if TYPE_CHECKING:
     from prosa.corpus.found import Refreshed
     from prosa.corpus.sql import QueryAnswer
     from prosa.corpus.statistics import Statistics
+    from prosa.graph.answers import Links
     from prosa.graph.graph import Graph
     from prosa.graph.node import Node
     from prosa.graph.reach import Reached
@@ -52,8 +51,8 @@ class Corpus:
     sees them, a few hundredths of a second later. Use it in a ``with`` block, or call `close`. Several threads may
     share one; it answers them one after the other.
 
-    A document is named by a `Path`, relative to the working directory, or by a text: its path below the root, its id,
-    or the name of its file. Raises `prosa.CorpusError` where the index cannot be used, a query is wrong,
+    A document is named by a `Path`, relative to the working directory, or by a text: such a file, its path below the
+    root, its id, or the name of its file. Raises `prosa.CorpusError` where the index cannot be used, a query is wrong,
     or no document is called so (`UnknownDocument`); `prosa.source.FileProblem` for a folder that does not exist;
     `prosa.runtime.errors.RunError` for settings with errors.
     """
@@ -133,15 +132,7 @@ class Corpus:
 
     def document(self, name: str | Path) -> Node:
         """The document called ``name``. Raises `UnknownDocument`."""
-        return self._ask(lambda corpus: self._document(corpus, name))
-
-    def _document(self, corpus: OpenCorpus, name: str | Path) -> Node:
-        found = None if isinstance(name, Path) else corpus.index.node(name)
-        if found is None and os.path.lexists(name):
-            found = corpus.document_at(Path(name))
-        if found is None:
-            raise UnknownDocument(str(name), corpus.index.near(str(name)))
-        return found
+        return self._ask(lambda corpus: find_document(corpus, name))
 
     def search(
         self,
@@ -191,24 +182,20 @@ class Corpus:
         """What a document points at (``out``), what points at it (``back``, Y22), and its references that lead nowhere
         (``unresolved``). Raises `UnknownDocument`."""
 
-        def links(corpus: OpenCorpus) -> Links:
-            node = self._document(corpus, name)
-            return Links.of(node, corpus.index.edges_from(node.path), corpus.index.edges_to(node.path))
-
-        return self._ask(links)
+        return self._ask(lambda corpus: links_of(corpus, name))
 
     def path(self, start: str | Path, end: str | Path, *, directed: bool = False) -> tuple[Reached, ...] | None:
         """The steps of a shortest way between two documents, over references in either direction, or with ``directed``
         only from source to target; empty from a document to itself, None where there is none. Raises
         `UnknownDocument`."""
-        return shortest_path(self.graph(), self.document(start).id, self.document(end).id, directed=directed)
+        return self._ask(lambda corpus: shortest_path_between(corpus, start, end, directed=directed)).steps
 
     def impact(
         self, name: str | Path, *, rels: Collection[str] | None = None, depth: int | None = None
     ) -> tuple[Reached, ...]:
         """What reaches a document, the nearest first: what a change of it concerns. ``rels`` counts only references of
         these types, ``depth`` only documents so many references away. Raises `UnknownDocument`."""
-        return impact(self.graph(), self.document(name).id, None if rels is None else _several(rels), depth)
+        return self._ask(lambda corpus: impact_of(corpus, name, rels=_several(rels or ()), depth=depth)).reached
 
     def stats(self) -> Statistics:
         """The corpus in numbers."""

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from prosa.api.arguments import path_of, words
 from prosa.app.check.check import Checker, CheckOptions
-from prosa.app.check.gather import gather
+from prosa.app.check.gather import gather, judged_by
 from prosa.app.check.memory import MemoryStore
 from prosa.data import Value
 from prosa.diagnostics import Diagnostic
@@ -85,17 +85,19 @@ def check(
     max_size: int | None = None,
     jobs: int | None = 1,
     cache: bool = False,
+    profile: str | None = None,
 ) -> list[Diagnostic]:
     """What `prosa check` reports of documents and of what they import, under the settings of their projects: those of
     `prosa.toml` first, then in reading order. Folders without a document give nothing.
 
     The options are those of the command; ``strict`` None leaves it to documents and project. ``jobs`` is the number of
-    processes, None one for each processor; ``cache`` keeps what was found for the next check.
+    processes, None one for each processor; ``cache`` keeps what was found for the next check. ``profile`` judges by a
+    specification alone, such as `agentskills`.
 
-    Raises `prosa.FileProblem` for a path that does not exist, ValueError for a rule or dialect that does not.
+    Raises `prosa.FileProblem` for a path that does not exist, ValueError for a rule, dialect or profile that does not.
     """
     given = [paths] if isinstance(paths, str | Path) else list(paths)
-    options = CheckOptions(dialect, strict, words(select), words(ignore), jobs, cache)
+    options = CheckOptions(dialect, strict, words(select), words(ignore), jobs, cache, profile)
     checker = Checker.of(options, os.environ)
     groups = gather(given, root=root, max_size=max_size, gitignore=gitignore, agents=True)
-    return list(checker.diagnostics(groups))
+    return list(checker.diagnostics(judged_by(profile, groups) if profile is not None else groups))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Generic, cast
 
+from msgspec import ValidationError, convert
 from msgspec.structs import replace
 
 from prosa.api.arguments import (
@@ -21,11 +23,12 @@ from prosa.api.arguments import (
 from prosa.app.options import NO_RIGHTS, JournalOptions, Record, Replay, SiteRights
 from prosa.app.run.load import ready_program
 from prosa.data import Value
+from prosa.runtime.errors import OutputRefused
 from prosa.runtime.events import Listener, ignore
 from prosa.runtime.ports import Provider
 from prosa.runtime.program import Program
 from prosa.runtime.skill import takes_request
-from prosa.runtime.summary import RunResult
+from prosa.runtime.summary import Output, RunResult
 
 
 async def arun(
@@ -46,6 +49,7 @@ async def arun(
     output: Mapping[str, Value] | bool | None = None,
     sites: SiteRights = NO_RIGHTS,
     allow_cut: bool = False,
+    allow_servers: bool = False,
     record: str | Path | Record | None = None,
     replay: str | Path | Replay | None = None,
     journal: bool | str | Path = False,
@@ -53,7 +57,8 @@ async def arun(
     rerun_in_doubt: bool = False,
     listener: Listener = ignore,
     environ: Mapping[str, str] | None = None,
-) -> RunResult:
+    returns: type[Output] | None = None,
+) -> RunResult[Output]:
     """Runs a program and gives its validated output and the summary.
 
     ``input`` is plain JSON data, ``{}`` when left out; of a skill (its `SKILL.md` or folder) the request, as a text.
@@ -63,31 +68,63 @@ async def arun(
     ``max_iterations`` bounds model calls, ``retries`` further attempts, ``timeout`` the wall clock in seconds, ``root``
     keeps imports inside a folder. ``max_output_tokens`` bounds the tokens of each call, ``max_cost`` the US dollars of
     all: a call whose worst case does not fit is not made (`BudgetSpent`); an unknown price is `PriceUnknown`.
-    ``sites`` are those beside the program's own, and what the run may do there; by default it changes nothing.
-    ``allow_cut`` takes a text that was cut off at the length limit of the model; else that is `AnswerCut`.
+    ``sites`` are those beside the program's own, and what the run may do there. ``allow_cut`` takes a text that was cut
+    off (else `AnswerCut`), ``allow_servers`` starts servers of programs that a document names (else `NotTrusted`).
     ``record`` keeps every call in a file of this folder, ``replay`` plays such a file, or that of a folder, and asks
     nobody; a `prosa.Record` and a `prosa.Replay` say how. A call that is not as recorded is `ReplayDrift`.
     ``journal`` keeps answers in the user's store, or the file it names; a library does so only when asked. ``resume``
     goes on with a run by `RunResult.run_id`, or that of an error; ``rerun_in_doubt`` repeats what is `InDoubt`.
-    ``listener`` hears the events, the logger ``prosa`` what to know; ``environ`` takes the place of `os.environ`.
-
+    ``returns`` is a type that the output becomes, such as a dataclass (else `OutputRefused`). ``listener`` hears the
+    events, the logger ``prosa`` what to know; ``environ`` takes the place of `os.environ`.
     Raises `RunError`, `AgreementRequired` among them (L41), `FileProblem`, and TypeError for a provider that is none.
     """
     from prosa.app.run.jobs import run_program  # it takes its time to load, and importing the name needs none of it
 
     _require_provider(provider)
+    typed = _Typed(returns) if returns is not None else None
     path = path_or_program if isinstance(path_or_program, Program) else Path(path_or_program)
-    said = model, None, base_url, api_key, api, max_iterations, retries, timeout, root, allow_cut
+    said = model, None, base_url, api_key, api, max_iterations, retries, timeout, root, allow_cut, allow_servers
     options = options_of(*said, max_output_tokens, max_cost, sites, record=record, replay=replay)
     environment = environment_of(path if isinstance(path, Path) else None, environ)
     options = replace(options, output_schema=output, journal=_journal(journal, resume, rerun_in_doubt=rerun_in_doubt))
     options = with_service(options, environment, provider)
     program = ready_program(path, options, environment)
-    value = _value(program, input)
-    result = await run_program(program, value, options, environment, listener=listener, provider=provider)
+    about = _value(program, input), options, environment
+    return _given(await run_program(program, *about, listener=listener, provider=provider), typed)
+
+
+def _given(result: RunResult, typed: _Typed[Output] | None) -> RunResult[Output]:
+    """The result as it was asked for."""
     if result.unrecorded is not None:
         log(f"error: {result.unrecorded.message}")
-    return result
+    return typed.of(result) if typed is not None else cast("RunResult[Output]", result)
+
+
+class _Typed(Generic[Output]):
+    """Makes outputs of a type. Raises TypeError for a type that no data becomes."""
+
+    def __init__(self, returns: type[Output]) -> None:
+        from msgspec.json import Decoder  # looks at the type without any data
+
+        Decoder(returns, dec_hook=_validated)
+        self.type = returns
+
+    def of(self, result: RunResult) -> RunResult[Output]:
+        """The result with its output as a value of the type. Raises `OutputRefused`."""
+        try:
+            return replace(result, output=convert(result.output, self.type, dec_hook=_validated))
+        except ValidationError as error:
+            name = getattr(self.type, "__name__", str(self.type))
+            hint = "the schema of the program allows it: let the schema and the type say the same"
+            raise OutputRefused(f"the output does not fit {name}: {error}", hint=hint) from None
+
+
+def _validated(kind: type, data: Value) -> Value:
+    """A model of pydantic, or of what has its method."""
+    validate = getattr(kind, "model_validate", None)
+    if validate is None:
+        raise ValidationError(f"Expected `{kind.__name__}`, which no data becomes")
+    return validate(data)
 
 
 def _require_provider(provider: Value) -> None:

@@ -72,7 +72,7 @@ async def arun_scripts(
     contradict each other; TypeError for a provider that is none.
     """
     path, (name, own) = path_of(path_or_text), provider_of(provider)
-    said = model, name, base_url, api_key, api, max_iterations, retries, timeout, root, allow_cut
+    said = model, name, base_url, api_key, api, max_iterations, retries, timeout, root, allow_cut, False
     environment = environment_of(path, environ)
     options = options_of(*said, max_output_tokens, max_cost, record=record, replay=replay)
     options = with_service(options, environment, own)

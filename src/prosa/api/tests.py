@@ -39,6 +39,7 @@ async def arun_tests(
     root: str | Path | None = None,
     max_output_tokens: int | None = None,
     max_cost: Amount | None = None,
+    allow_servers: bool = False,
     record: str | Path | Record | None = None,
     replay: str | Path | Replay | None = None,
     listener: Listener = ignore,
@@ -51,20 +52,20 @@ async def arun_tests(
     ``cases`` are parts of names, ``failed`` chooses the cases that failed the last time. ``against`` is another
     program, a revision of git or a model to compare with. ``lower`` asks requirements of the lower bound of intervals.
     Answers are kept between calls, without ``cache`` they are not; ``concurrency`` runs go on at once. ``grader_model``
-    grades.
-    ``provider`` answers in place of a model service, and nothing of it is kept. ``base_url``, ``api_key``, ``api``,
-    ``max_iterations``, ``retries``, ``timeout``, ``root``, ``max_output_tokens``, ``max_cost``, ``record``, ``replay``,
-    ``listener``, ``environ`` are as in `arun`.
+    grades. ``provider`` answers in place of a model service, and nothing of it is kept. ``base_url``, ``api_key``,
+    ``api``, ``max_iterations``, ``retries``, ``timeout``, ``root``, ``max_output_tokens``, ``max_cost``,
+    ``allow_servers``, ``record``, ``replay``, ``listener``, ``environ`` are as in `arun`.
 
     The report has ``ok``, ``suites`` with their ``cases`` and ``gate``, ``comparisons`` and ``cost``. A case that fails
-    is a result. Raises `RunError` where nothing can run: `ProgramRefused` for tests or programs with errors,
-    `FileProblem`, and TypeError for a provider that is none.
+    is a result; attempts whose ``outcome`` is "not measured" have a ``reason`` and are in no rate (X34). Raises
+    `RunError` where nothing can run: `ProgramRefused` for tests or programs with errors, `FileProblem`, and TypeError
+    for a provider that is none.
     """
     named = [str(paths)] if isinstance(paths, str | Path) else [str(each) for each in paths]
     require_provider(provider)
     chosen = _texts(models)
     one = chosen[0] if len(chosen) == 1 else None
-    said = one, None, base_url, api_key, api, max_iterations, retries, timeout, root, False
+    said = one, None, base_url, api_key, api, max_iterations, retries, timeout, root, False, allow_servers
     options = options_of(*said, max_output_tokens, max_cost, record=record, replay=replay)
     groups = find_tests(named, options.root, options.max_size)
     if not groups:

@@ -10,10 +10,16 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from prosa.adapters.files.agreement_store import VARIABLE, agreement_path, load_agreement, save_agreement
+from prosa.adapters.files.agreement_store import (
+    VARIABLE,
+    agreement_path,
+    check_agreement,
+    load_agreement,
+    save_agreement,
+)
 from prosa.dialects.markdownlang.agreement import AgreementRecord
 
-__all__ = ["VARIABLE", "Agreement", "accept_agreement", "stored_agreement"]
+__all__ = ["VARIABLE", "Agreement", "accept_agreement", "check_agreement", "stored_agreement"]
 
 
 class Agreement(Struct, frozen=True):

@@ -30,13 +30,15 @@ from prosa.adapters.providers.table import PROVIDERS
 from prosa.adapters.sandbox import missing_part
 from prosa.adapters.sqlite.place import index_path
 from prosa.app.agreement import stored_agreement
-from prosa.app.options import Environment, Options
+from prosa.app.options import EMBEDDED, Environment, Options
+from prosa.app.run.server_credentials import configured
 from prosa.app.run.service import THREE_WAYS, service_of, service_words
 from prosa.app.settings import settings_for
 from prosa.extras import ALL, EXTRAS, LIBRARIES, install_line, is_installed
 from prosa.runtime.errors import RunError
 from prosa.settings import PROJECT_FILES, USER_FILE, Settings, is_about_prosa
 from prosa.source import FileProblem
+from prosa.source.url import EMBEDDED_SERVICE
 
 State: TypeAlias = Literal["ok", "note", "warning", "broken"]
 
@@ -66,10 +68,12 @@ def examine(environ: Mapping[str, str], folder: Path) -> tuple[Finding, ...]:
         _command,
         _settings,
         _keys,
+        _servers,
         _model,
         _cache,
         _index,
         _sandbox,
+        _embedded,
         _agreement,
         _extras,
         _editors,
@@ -82,12 +86,37 @@ def reach_services(environ: Mapping[str, str], folder: Path) -> tuple[Finding, .
     settings = _known_settings(environ, folder)
     around = Environment(environ=environ, settings=settings)
     url = service_of(Options(), around, model_name=settings.model_name) or DEFAULT_BASE_URL
+    if url.startswith(EMBEDDED_SERVICE):
+        return (_starts(settings, around),)
     answer = reach(url)
     if answer.answers:
         return (Finding("service", "ok", f"{url} answers ({answer.words})"),)
     return (
         Finding("service", "warning", f"{url} does not answer: {answer.words}", "look at the address and the network"),
     )
+
+
+def _starts(settings: Settings, around: Environment) -> Finding:
+    """Whether the embedded model that the user chose starts."""
+    import asyncio
+
+    from prosa.app.run.embedded import open_embedded
+    from prosa.app.run.service import row_of_model
+
+    row = row_of_model(settings.model_name, Options(), settings)
+
+    async def start() -> None:
+        provider = await open_embedded((row and row.base_url) or EMBEDDED, around)
+        try:
+            await provider.start()
+        finally:
+            await provider.aclose()
+
+    try:
+        asyncio.run(start())
+    except RunError as error:
+        return Finding("service", "warning", error.message, error.hint)
+    return Finding("service", "ok", f"the embedded model {settings.model_name} starts")
 
 
 def _guarded(
@@ -174,6 +203,15 @@ def _keys(environ: Mapping[str, str], folder: Path) -> Iterator[Finding]:
     yield Finding("keys", "ok" if here or stored else "note", "; ".join([*said, f"not set: {', '.join(missing)}"]))
 
 
+def _servers(environ: Mapping[str, str], folder: Path) -> Iterator[Finding]:
+    """The variables with what is sent to MCP servers, and never a value."""
+    for origin, here, missing in configured(_known_settings(environ, folder), environ):
+        said = [f"set: {', '.join(here)}"] if here else []
+        said += [f"not set: {', '.join(missing)}"] if missing else []
+        todo = f"set {missing[0]}, or take it out of `servers` in your settings" if missing else ""
+        yield Finding("mcp servers", "warning" if missing else "ok", f"{origin}: {'; '.join(said)}", todo)
+
+
 def _model(environ: Mapping[str, str], folder: Path) -> Iterator[Finding]:
     settings = _known_settings(environ, folder)
     words = service_words(Options(), Environment(environ=environ, settings=settings), model_name=settings.model_name)
@@ -235,6 +273,27 @@ def _sandbox(environ: Mapping[str, str], _folder: Path) -> Iterator[Finding]:
     place = cache_place(environ)
     compiled = any(place.rglob("*.cwasm")) if place.exists() else False
     yield Finding("sandbox", "ok", "ready" if compiled else "ready; compiled at its first use, which takes a while")
+
+
+def _embedded(environ: Mapping[str, str], _folder: Path) -> Iterator[Finding]:
+    """The engine and the weights of the models that run in a process of ours, with their hash."""
+    from prosa.adapters.embedded.machine import memory_left
+    from prosa.adapters.embedded.weights import TABLE, fault_of
+    from prosa.app.run.embedded import engine_fault, models_folder
+
+    if (wrong := engine_fault()) is not None:
+        yield Finding("embedded", "note", wrong.message, wrong.hint)
+        return
+    least = 500_000_000
+    for row in TABLE:
+        path = models_folder(environ) / row.file
+        if (fault := fault_of(row, path, whole=True)) is not None:
+            yield Finding("embedded", "warning" if path.exists() else "note", fault.message, fault.hint)
+        elif (left := memory_left()) is not None and left < least:
+            message = f"{row.name} is here, and only {left / 1e6:,.0f} MB of memory are free"
+            yield Finding("embedded", "warning", message, "close other programs: it needs about 0.4 GB")
+        else:
+            yield Finding("embedded", "ok", f"{row.name} is here, and its hash is right: --model embedded")
 
 
 def _agreement(environ: Mapping[str, str], _folder: Path) -> Iterator[Finding]:

@@ -25,6 +25,9 @@ DEFAULT_MODEL = "gpt-4o"
 """L35: the model where neither the user nor the program names one."""
 
 LOCAL = "local"
+EMBEDDED = "embedded"
+GGUF = "gguf:"
+DEFAULT_EMBEDDED = "smollm2"
 SCRIPTED = "scripted:"
 NO_SCRIPT = "the model `scripted` plays replies from a file, and none is named"
 NO_SCRIPT_HINT = 'write scripted:FILE, a file with one JSON object per line: {"content": …}'
@@ -169,7 +172,8 @@ class Otel(Struct, frozen=True):
 class Options(PartlyShown, Struct, frozen=True):
     """What the user chose for a run. None leaves the choice to the settings, the environment or the program.
 
-    ``model`` wins over every program and may be ``local``, ``local:NAME`` or ``scripted:FILE`` (X16, X17);
+    ``model`` wins over every program and may be ``local``, ``local:NAME`` (X17), ``embedded``, ``embedded:NAME``,
+    ``gguf:PATH`` (X35) or ``scripted:FILE`` (X16);
     ``default_model`` loses to the program's own. ``api_key_env`` names the variable whose key may go to ``base_url``.
     ``provider`` takes the place of the one that an ai-script names; ``completion`` asks for raw completions.
     ``site_rights`` is what a run may do at sites. ``allow_cut`` takes an answer that was cut off at the length limit of
@@ -178,6 +182,8 @@ class Options(PartlyShown, Struct, frozen=True):
     ``output_schema`` is what a skill answers, which is text without one.
     ``journal`` says what is kept of the runs; None keeps nothing. ``otel`` says where traces go; None leaves that to
     the settings of the user. ``private_mail`` gives each run mailboxes of its own, which end with it.
+    ``allow_servers`` lets programs that a document names start their tool servers (X7); ``shipped`` says that the
+    programs are examples that come with Prosa, which the agreement does not gate.
     """
 
     model: str | None = None
@@ -208,13 +214,15 @@ class Options(PartlyShown, Struct, frozen=True):
     otel: Otel | None = None
     output_schema: Mapping[str, Value] | bool | None = None
     private_mail: bool = False
+    allow_servers: bool = False
+    shipped: bool = False
 
     unshown: ClassVar = frozenset({"api_key"})
 
     @property
     def model_name(self) -> str | None:
         """The model name that overrides every program's, where there is one."""
-        return None if self.script is not None or self.is_local or self.lacks_script else self.model
+        return None if self.script is not None or self.is_here or self.lacks_script else self.model
 
     @property
     def script(self) -> Path | None:
@@ -233,9 +241,38 @@ class Options(PartlyShown, Struct, frozen=True):
         return self.model == LOCAL or (self.model or "").startswith(f"{LOCAL}:")
 
     @property
+    def is_embedded(self) -> bool:
+        """Whether a model runs in a process of our own."""
+        return is_embedded_word(self.model or "")
+
+    @property
+    def is_here(self) -> bool:
+        """Whether the model is on this machine, whoever runs it there."""
+        return self.is_local or self.is_embedded
+
+    @property
+    def here_name(self) -> str | None:
+        """The name of a model on this machine, as far as it is known without looking."""
+        if not self.is_embedded:
+            return self.local_name
+        return word_name(self.model or "")
+
+    @property
     def local_name(self) -> str | None:
         """The model that a local server must have; None for any."""
         return (self.model or "").removeprefix(LOCAL).removeprefix(":") or None if self.is_local else None
+
+
+def is_embedded_word(model: str) -> bool:
+    """Return whether the text is the word for a model that Prosa runs itself (X35)."""
+    return model == EMBEDDED or model.startswith((f"{EMBEDDED}:", GGUF))
+
+
+def word_name(word: str) -> str:
+    """Return the name that `embedded`, `embedded:NAME` or `gguf:PATH` gives a model in documents: never a path."""
+    if word.startswith(GGUF):
+        return Path(word.removeprefix(GGUF)).name.removesuffix(".gguf") or "model"
+    return word.removeprefix(EMBEDDED).removeprefix(":") or DEFAULT_EMBEDDED
 
 
 def say_nothing(text: str) -> None:

@@ -24,7 +24,7 @@ def settings_for(
     never dropped in silence. Raises `FileProblem` for a file that cannot be read.
     """
     user = _settings_in(config_dir(environ) / USER_FILE, "user", notice) or Settings()
-    if "/" in (user.default_model or ""):
+    if "/" in (user.default_model or "") or (user.default_model or "").startswith(("embedded", "gguf:")):
         from prosa.app.run.routes import with_default_provider
 
         user = with_default_provider(user, environ)

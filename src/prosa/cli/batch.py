@@ -247,7 +247,7 @@ def _prepared(args: argparse.Namespace, console: Console, notice: Callable[[str]
         path, mapping = Path(args.target), RowMapping(_mapped(args.map), args.id)
     environment = environment_of(console, path, notice)
     options = _options(args, console)
-    subject = subject_of(path, script, options, environment, gate=not args.plan)
+    subject = subject_of(path, script, options, environment, to_run=not args.plan)
     if args.rows is not None:
         rows = rows_of(args.rows, args.query, store=_beside(store, console), read=_stdin(console))
     chosen = BatchOptions(

@@ -73,6 +73,6 @@ def _require_apart(out: Path, site: LiveSite) -> None:
     if not out.is_relative_to(site.root):
         return
     below = out.relative_to(site.root).as_posix()
-    if below == "." or site.files.is_open(f"{below}/x.md"):
+    if below == "." or site.would_publish(below):
         hint = "choose a folder outside, or one that git ignores"
         raise WrongUse(f"{out} lies in the folder of the site, and would be part of the next build", hint=hint)

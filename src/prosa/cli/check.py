@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from prosa.app.check.check import Checker, CheckOptions
-from prosa.app.check.gather import STDIN, Group, gather_named
+from prosa.app.check.gather import STDIN, Group, gather_named, judged_by
 from prosa.cli.console import Console
 from prosa.cli.errors import say
 from prosa.cli.options import (
@@ -28,6 +28,7 @@ from prosa.cli.skipped import say_skipped
 from prosa.diagnostics import Diagnostic, Severity
 from prosa.diagnostics.nearest import UnknownName
 from prosa.dialects.table import WHICH_DOCUMENTS
+from prosa.rules.policy import SPECIFICATIONS
 from prosa.source import TextFiles
 
 if TYPE_CHECKING:
@@ -53,6 +54,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="report only these rules: names, codes, beginnings of codes",
     )
     parser.add_argument("--ignore", action="append", default=[], metavar="RULES", help="do not report these rules")
+    parser.add_argument(
+        "--profile",
+        choices=tuple(SPECIFICATIONS),
+        help="judge by a specification alone; agentskills: SKILL.md files, by the rules of Agent Skills",
+    )
     parser.add_argument("--fix", action="store_true", help="apply the fixes that are safe")
     parser.add_argument("--unsafe-fixes", action="store_true", help="also apply fixes that may change a meaning")
     parser.add_argument("--diff", action="store_true", help="show what fixes would change, and write nothing")
@@ -100,7 +106,13 @@ def named_groups(args: argparse.Namespace, console: Console) -> tuple[Group, ...
     say_skipped(named.skipped, args, console)
     if not named.count:
         raise WrongUse(f"no documents in {', '.join(paths)}", hint=WHICH_DOCUMENTS)
-    return named.groups
+    groups = judged_by(args.profile, named.groups) if args.profile else named.groups
+    if not groups:
+        file_name = SPECIFICATIONS[args.profile].file_name
+        raise WrongUse(
+            f"no {file_name} in {', '.join(paths)}", hint=f"--profile {args.profile} judges {file_name} alone"
+        )
+    return groups
 
 
 def _once(args: argparse.Namespace, console: Console, groups: Sequence[Group]) -> int:
@@ -117,7 +129,13 @@ def _once(args: argparse.Namespace, console: Console, groups: Sequence[Group]) -
 def checker(args: argparse.Namespace, console: Console, count: int) -> Iterator[Checker]:
     """How to check ``count`` documents, with a status line on a terminal while it goes on. Raises `WrongUse`."""
     options = CheckOptions(
-        chosen_dialect(args.dialect), args.strict, args.select, args.ignore, jobs=args.jobs, cache=args.cache
+        chosen_dialect(args.dialect),
+        args.strict,
+        args.select,
+        args.ignore,
+        jobs=args.jobs,
+        cache=args.cache,
+        profile=args.profile,
     )
     with progress(console, wanted=count >= MANY) as status:
         done = _Done(count, status.show)
@@ -157,7 +175,9 @@ def report(found: Sequence[Diagnostic], groups: Sequence[Group], args: argparse.
     text = (
         _statistics(found, args.format)
         if args.statistics
-        else _findings(found, paths, args.format, console, documentation)
+        else _text(found, groups, console)
+        if args.format == "text"
+        else REPORTS[args.format](found, paths, documentation)
     )
     if text:
         console.out(text, styled=args.format == "text")
@@ -229,15 +249,16 @@ def _count(number: int, word: str) -> str:
     return f"{number} {word}{'' if number == 1 else 's'}"
 
 
-def _findings(
-    found: Sequence[Diagnostic], paths: Sequence[str], form: str, console: Console, documentation: str
-) -> str:
-    if form != "text":
-        return REPORTS[form](found, paths, documentation)
+def _text(found: Sequence[Diagnostic], groups: Sequence[Group], console: Console) -> str:
     from prosa.render.text import render_text
 
-    text = render_text(found, color=console.color)
-    return f"{text}\n" if text else ""
+    if not found:
+        return ""
+    from prosa.app.check.digest import digest
+
+    told = digest(found, groups)
+    text = render_text(told.shown, color=console.color, brief=told.brief)
+    return "\n\n".join((text, *told.advice)) + "\n"
 
 
 def _statistics(found: Sequence[Diagnostic], form: str) -> str:

@@ -43,14 +43,11 @@ COMMANDS: tuple[Command, ...] = (
     Command("convert", "prosa.cli.convert", "make a document of one form into another", "check"),
     Command("explain", "prosa.cli.explain", "print the page of a rule or a dialect", "check"),
     Command("lsp", "prosa.cli.lsp", "check documents in an editor while they are written", "check"),
-    Command("index", "prosa.cli.index", "build or refresh the index of a corpus", "know"),
+    Command("index", "prosa.cli.index", "build or refresh the index of a corpus, or count what it holds", "know"),
     Command("search", "prosa.cli.search", "find sections by words, filters or meaning", "know"),
-    Command("links", "prosa.cli.links", "show what a document points at, and what points at it", "know"),
-    Command("path", "prosa.cli.path", "show how one document leads to another", "know"),
-    Command("impact", "prosa.cli.impact", "show what depends on a document", "know"),
+    Command("links", "prosa.cli.links", "show links to and from a document, paths, and what depends on it", "know"),
     Command("graph", "prosa.cli.graph", "print or draw the graph of a corpus", "know"),
     Command("rename", "prosa.cli.rename", "move a document or change its id, and update every reference", "know"),
-    Command("stats", "prosa.cli.stats", "count what a corpus holds", "know"),
     Command("query", "prosa.cli.query", "query the index in SQL, read-only", "know"),
     Command("enrich", "prosa.cli.enrich", "write vectors and hashes into YMJ records", "know"),
     Command("serve", "prosa.cli.serve.command", "serve a folder as a site for agents and people", "serve"),
@@ -74,6 +71,16 @@ HIDDEN: tuple[Command, ...] = (
 )
 """Commands that other programs call, and `--help` does not list."""
 
+ALIASES: dict[str, tuple[str, ...]] = {
+    "impact": ("links", "--impact"),
+    "path": ("links",),
+    "stats": ("index", "--stats"),
+}
+"""Older spellings that still work and that `--help` does not list: a command and the flags that it is called with."""
+
+FIRST = ("check", "fmt", "show", "test", "run", "plan", "chat", "batch", "search", "serve", "new", "runs")
+"""The commands on the first screen of help, in its order."""
+
 EXIT_STATUSES: tuple[tuple[int, str], ...] = (
     (0, "all well"),
     (1, "findings, or a run that failed"),
@@ -93,11 +100,16 @@ def find(name: str) -> Command | None:
     return next((command for command in (*COMMANDS, *HIDDEN) if command.name == name), None)
 
 
-def overview(version: str) -> str:
-    """The text of `prosa --help`."""
+def overview(version: str, *, whole: bool = False) -> str:
+    """Return the text of `prosa --help`: twelve commands, or all of them for `prosa help all`."""
     width = max(len(command.name) for command in COMMANDS)
     groups = dict.fromkeys(command.group for command in COMMANDS)
-    lines = "\n\n".join("\n".join(_group(name, width)) for name in groups)
+    if whole:
+        lines = "\n\n".join("\n".join(_group(name, width)) for name in groups)
+    else:
+        first = (next(each for each in COMMANDS if each.name == name) for name in FIRST)
+        lines = "\n".join(_line(each, width) for each in first)
+        lines += f"\n\n`prosa help all` lists all {len(COMMANDS)} commands."
     statuses = "; ".join(f"{number} {meaning}" for number, meaning in EXIT_STATUSES[:3])
     return f"""\
 Prosa {version}: one toolchain and runtime for Markdown that agents act on.
@@ -118,4 +130,8 @@ Exit status: {statuses}."""
 def _group(name: str, width: int) -> Iterator[str]:
     """The lines of a group: its name, and a line for each of its commands."""
     yield f"{name}:"
-    yield from (f"  {each.name:<{width}}  {each.summary}" for each in COMMANDS if each.group == name)
+    yield from (_line(each, width) for each in COMMANDS if each.group == name)
+
+
+def _line(command: Command, width: int) -> str:
+    return f"  {command.name:<{width}}  {command.summary}"

@@ -15,12 +15,10 @@ from typing import TYPE_CHECKING
 from prosa.cli.console import Console
 from prosa.cli.options import DEFAULT_MAX_SIZE, add_hidden_options, size_in_bytes
 from prosa.cli.parser import WrongUse
-from prosa.dialects.table import WHICH_DOCUMENTS
 from prosa.source import FileProblem
 
 if TYPE_CHECKING:
     from prosa.app.corpus.open import OpenCorpus
-    from prosa.graph.node import Node
 
 MOST_WARNINGS = 5
 """Files that cannot be read of which each is named; `prosa index` names all of them."""
@@ -82,30 +80,9 @@ def opened(place: Path | None, args: argparse.Namespace, console: Console) -> It
 
 
 def place_of(name: str) -> Path | None:
-    """The file that a word names, or None where it is a name of another kind. Raises `WrongUse` for a folder."""
+    """The file that a word names, or None where it is a name of another kind, or a folder."""
     path = Path(name)
-    if not os.path.lexists(path):
-        return None
-    if path.is_dir():
-        raise WrongUse(f"{name} is a folder, not a document", hint="for all documents of a folder: prosa graph DIR")
-    return path
-
-
-def document(corpus: OpenCorpus, name: str) -> Node:
-    """The document that people call ``name``: a file, an id, a stem. Raises `WrongUse` with the nearest."""
-    path = place_of(name)
-    try:
-        found = corpus.index.node(name) if path is None else corpus.document_at(path)
-    except FileProblem as problem:
-        raise WrongUse(str(problem), hint="--root DIR names a folder that holds all of them") from None
-    if found is not None:
-        return found
-    near = corpus.index.near(name)
-    if path is not None:
-        raise WrongUse(f"{name} is no document of the corpus at {corpus.root}", hint=WHICH_DOCUMENTS)
-    what = "several documents are" if len(near) > 1 else "no document is"
-    hint = f"did you mean {' or '.join(near)}?" if near else "a document is named by its path, its id or its file name"
-    raise WrongUse(f"{what} called {name} in {corpus.root}", hint=hint)
+    return path if os.path.lexists(path) and not path.is_dir() else None
 
 
 def _folder(root: str | None) -> Path | None:

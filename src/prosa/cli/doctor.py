@@ -45,7 +45,9 @@ def _text(found: Sequence[Finding]) -> str:
         lines += [f"{'':<{width + 9}}  → {safe(line)}" for line in each.next.splitlines()]
     bad = [each for each in found if each.state in ("broken", "warning")]
     lines.append("")
-    lines.append(f"{len(bad)} of {len(found)} need attention." if bad else "All is well.")
+    need = "needs" if len(bad) == 1 else "need"
+    broken = "" if any(each.state == "broken" for each in bad) else "; nothing is broken"
+    lines.append(f"{len(bad)} of {len(found)} checks {need} attention{broken}." if bad else "All is well.")
     return "\n".join(lines)
 
 

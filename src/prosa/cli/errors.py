@@ -87,7 +87,7 @@ def _is_explained(error: BaseException) -> bool:
 
 def _known(error: BaseException, console: Console) -> int:
     """The status for errors that the product raises on purpose, 0 when this is none of them."""
-    from prosa.corpus.errors import CorpusError
+    from prosa.corpus.errors import CorpusError, UnknownDocument
     from prosa.runtime.errors import (
         AgreementRequired,
         BatchRefused,
@@ -105,7 +105,7 @@ def _known(error: BaseException, console: Console) -> int:
         return FAILED
     if isinstance(error, ProgramRefused):
         return _refused(error, console)
-    if isinstance(error, PriceUnknown | RowsRefused | BatchRefused | ExtraMissing):
+    if isinstance(error, PriceUnknown | RowsRefused | BatchRefused | ExtraMissing | UnknownDocument):
         return say(console, error.message, error.hint, status=WRONG_USE)
     if isinstance(error, RunError | CorpusError):
         return say(console, error.message, error.hint)
@@ -142,13 +142,9 @@ def _refused(error: ProgramRefused, console: Console) -> int:
 
 def _internal(error: BaseException, console: Console) -> int:
     """A fault of ours. One line with its place, so that a report is useful even without the traceback."""
-    import traceback
+    from prosa.diagnostics.crash import crash_words
 
-    frames = traceback.extract_tb(error.__traceback__)
-    ours = next((each for each in reversed(frames) if "prosa" in each.filename), None)
-    place = f" (in {ours.name}, line {ours.lineno})" if ours else ""
-    name, text = type(error).__name__, str(error).partition("\n")[0][:300]
-    message = f"internal error: {name}{': ' + text if text else ''}{place}"
+    message = f"internal error: {crash_words(error)}"
     return say(console, message, "This is a fault of Prosa. Please report it with what --debug prints.")
 
 

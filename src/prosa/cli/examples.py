@@ -114,6 +114,7 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
     "index": (
         Example("refresh the index of this project", "prosa index"),
         Example("read every document again", "prosa index docs --rebuild"),
+        Example("count the documents and links of this project", "prosa index --stats"),
     ),
     "search": (
         Example("sections with both words", "prosa search 'open letters'"),
@@ -123,15 +124,8 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
     ),
     "links": (
         Example("links to and from a document", "prosa links docs/refunds.md"),
-        Example("the same, by the name of its file", "prosa links refunds --format json"),
-    ),
-    "path": (
-        Example("how one document leads to another", "prosa path plan.md triage"),
-        Example("along the direction of the links only", "prosa path plan.md triage --directed"),
-    ),
-    "impact": (
-        Example("everything that depends on a document", "prosa impact docs/refunds.md"),
-        Example("what depends on it directly", "prosa impact docs/refunds.md --depth 1"),
+        Example("how one document leads to another", "prosa links plan.md triage"),
+        Example("everything that depends on a document", "prosa links docs/refunds.md --impact"),
     ),
     "graph": (
         Example("draw the graph of this project", "prosa graph --format html -o graph.html"),
@@ -142,10 +136,6 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
         Example("see what would change", "prosa rename docs/old.md docs/new.md --dry-run"),
         Example("move a document and update every link to it", "prosa rename docs/old.md docs/new.md"),
         Example("change an id and every reference to it", "prosa rename report letters-2026 --id"),
-    ),
-    "stats": (
-        Example("count the documents and links of this project", "prosa stats"),
-        Example("the same for another program to read", "prosa stats docs --format json"),
     ),
     "query": (
         Example(

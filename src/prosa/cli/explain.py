@@ -9,7 +9,7 @@ from prosa.cli.console import Console
 from prosa.cli.parser import WrongUse
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.table import DIALECTS
-from prosa.rules.registry import all_rules, find_rule, names_and_codes, page_of
+from prosa.rules.registry import all_rules, find_rule, names_and_codes, page_of, removed
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -28,6 +28,9 @@ def page(name: str) -> str:
     rule = find_rule(name)
     if rule is not None:
         return page_of(rule)
+    gone = removed(name)
+    if gone is not None:
+        return f"# {gone.name}\n\nThis rule was removed, and naming it has no effect. {gone.instead}"
     explained = [row.name for row in DIALECTS]
     if name in explained:
         return files("prosa.dialects").joinpath("docs", f"{name}.md").read_text(encoding="utf-8").rstrip("\n")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from prosa.cli.console import Console
-from prosa.cli.corpus import add_corpus_options, add_watch_option, answered, document
+from prosa.cli.corpus import add_corpus_options, add_watch_option, answered
 from prosa.cli.parser import WrongUse, nearest
 from prosa.dialects.table import DIALECTS
 from prosa.document.references import Origin
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 FORMATS = ("text", "json", "dot", "mermaid", "graphml", "jsonld", "svg", "html")
 DIALECT_NAMES = tuple(row.name for row in DIALECTS)
-REPORTS = ("contradictions", "orphans", "cycles", "components", "rank", "unresolved")
+REPORTS = ("contradictions", "orphans", "cycles", "components", "rank", "unresolved", "wanted")
 
 MAX_DEPTH = 1000
 """Steps of `--depth`; any corpus that people read is within far fewer."""
@@ -77,9 +77,11 @@ def _place(args: argparse.Namespace) -> tuple[Path | None, str | None]:
 
 
 def _answer(corpus: OpenCorpus, around: str | None, args: argparse.Namespace, console: Console) -> int:
+    from prosa.app.corpus.ask import find_document
+
     graph = corpus.index.graph()
     graph_filter = _graph_filter(args, graph)
-    middle = document(corpus, around) if around else None
+    middle = find_document(corpus, around) if around else None
     selection = _selection(graph, graph_filter, middle, args)
     text = _report(corpus, selection, args) if args.report else _shown(corpus, selection, middle, args)
     _put(text, args, console, len(selection.drawn))

@@ -1,15 +1,26 @@
-"""`prosa index`: brings the index of a corpus up to date, and says what changed. Thin: open, refresh, print."""
+"""`prosa index`: refresh the index of a corpus and print what changed, or with `--stats` what the corpus holds."""
 
 from __future__ import annotations
 
 import argparse
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prosa.cli.console import Console
-from prosa.cli.corpus import add_corpus_options, add_watch_option, corpus_place, opened, watched
+from prosa.cli.corpus import (
+    add_corpus_options,
+    add_watch_option,
+    answered,
+    corpus_place,
+    opened,
+    put,
+    shown_from_here,
+    watched,
+)
 from prosa.cli.options import add_work_options
+from prosa.cli.parser import WrongUse
 from prosa.cli.skipped import say_skipped
 from prosa.data import Value
 
@@ -25,8 +36,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """The arguments of `index`."""
     parser.add_argument("place", nargs="?", metavar="DIR", help="the folder of the corpus (default: the project)")
     parser.add_argument("--rebuild", action="store_true", help="read all documents again, changed or not")
+    parser.add_argument("--stats", action="store_true", help="count what the corpus holds")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="how to print (default: text)")
-    add_corpus_options(parser, refresh=False)
+    add_corpus_options(parser)
     parser.add_argument("--show-skipped", action="store_true", help="list the files and folders passed over")
     add_work_options(parser, cache=False)
     add_watch_option(parser)
@@ -35,18 +47,37 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, console: Console) -> int:
     """0; documents that cannot be read are named and not in the index. Raises `WrongUse` for a folder that is none."""
     place = corpus_place(args.place)
+    if args.stats:
+        return answered(args, console, place, lambda corpus: _statistics(corpus, args, console))
+    if not args.refresh:
+        raise WrongUse("--no-refresh goes with --stats", hint="to bring an index up to date is what prosa index does")
     return watched(args, console, place, lambda: _once(args, console, place))
 
 
 def _once(args: argparse.Namespace, console: Console, place: Path | None) -> int:
     from prosa.render.json import dump
 
-    args.refresh = False
+    args.refresh, args.builds = False, True
     with opened(place, args, console) as corpus:
         report = corpus.refresh(anew=args.rebuild)
         say_skipped(corpus.skipped, args, console)
     text = dump(_object(corpus, report), indent=2) if args.format == "json" else "\n".join(_lines(corpus, report))
     console.out(text)
+    return 0
+
+
+def _statistics(corpus: OpenCorpus, args: argparse.Namespace, console: Console) -> int:
+    from prosa.app.corpus.query import corpus_statistics
+    from prosa.render.statistics import render_statistics, statistics_object
+
+    found = corpus_statistics(corpus)
+    root, now = str(corpus.root), time.time_ns()
+    put(
+        args,
+        console,
+        lambda: statistics_object(found, root, str(corpus.index.path), now),
+        lambda: render_statistics(found, root, now, shown_from_here(corpus.root)),
+    )
     return 0
 
 

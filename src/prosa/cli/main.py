@@ -9,7 +9,7 @@ import sys
 from typing import TYPE_CHECKING, NoReturn
 
 from prosa import __version__
-from prosa.cli.commands import COMMANDS, HELP_FLAGS, Command, find, overview
+from prosa.cli.commands import ALIASES, COMMANDS, HELP_FLAGS, Command, find, overview
 from prosa.cli.console import Console
 from prosa.cli.process import run
 
@@ -40,16 +40,18 @@ def _dispatch(argv: list[str], console: Console) -> int:
     """Answers the flags of `prosa` itself, or hands the rest to a command."""
     words = [item for item in argv if item not in EVERYWHERE]
     first = words[0] if words else "--help"
-    if first in HELP_FLAGS or words == ["help"]:
-        console.out(overview(__version__))
+    if first in HELP_FLAGS or words in (["help"], ["help", "all"]):
+        console.out(overview(__version__, whole=words[-1:] == ["all"]))
         return 0
     if first in ("-V", "--version"):
         console.out(f"prosa {__version__}")
         return 0
     if first == "help":
-        return _call(_command(words[1]), ["--help"], console)
+        name, *more = words[1:]
+        return _call(_command(ALIASES.get(name, (name,))[0]), ["--help", *more], console)
     place = argv.index(first)
-    return _call(_command(first), [*argv[:place], *argv[place + 1 :]], console)
+    name, *flags = ALIASES.get(first, (first,))
+    return _call(_command(name), [*argv[:place], *flags, *argv[place + 1 :]], console)
 
 
 def _command(name: str) -> Command:
@@ -78,11 +80,15 @@ def _call(command: Command, argv: list[str], console: Console) -> int:
     module = import_module(command.module)
     flags = argv[: argv.index("--")] if "--" in argv else argv
     helping = any(flag in flags for flag in HELP_FLAGS)
-    if helping and hasattr(module, "help_for"):
+    shows_all = helping and flags[-2:-1] in ([each] for each in HELP_FLAGS) and flags[-1] == "all"
+    if shows_all:
+        argv = argv[: len(flags) - 1]
+    elif helping and hasattr(module, "help_for"):
         status: int | None = module.help_for(argv, console)
         if status is not None:
             return status
     parser = parser_of(command, console)
+    parser.shows_all = shows_all
     if helping:
         from prosa.cli.examples import section
 

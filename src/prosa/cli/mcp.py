@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from prosa.cli.console import Console
 from prosa.cli.options import add_model, choices_from, count, dollars, seconds, size_in_bytes
 from prosa.cli.parser import WrongUse
+from prosa.cli.process import collect_often
 from prosa.data import Value
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     with live_site(args, console) as (site, _):
         server = _server(args, console, site)
         site.start()
+        collect_often()
         if args.http:
             return _serve_http(args, console, server, token)
         from prosa.mcp_server.transport import serve_stdio
@@ -85,7 +87,7 @@ def _server(args: argparse.Namespace, console: Console, site: LiveSite) -> Serve
     options = replace(
         choices_from(args, console.environ), max_size=size_in_bytes(args.max_size), journal=JournalOptions("mcp")
     )
-    rights = Rights(tuple(args.allow_run or ()), args.allow_servers)
+    rights = Rights(tuple(args.allow_run or ()))
     programs = Programs(site, options, around, rights, server_budget(args.max_cost, around))
     return build_server(site, programs, console.environ)
 
@@ -101,15 +103,18 @@ def _token(args: argparse.Namespace, console: Console) -> str:
 
 
 def _serve_http(args: argparse.Namespace, console: Console, server: Server[Any], token: str) -> int:
+    from prosa.app.run.world import system_clock
     from prosa.mcp_server.transport import PATH, http_application
     from prosa.web import serving
+    from prosa.web.flow import bounded
+    from prosa.web.limits import network_of
 
     host = "127.0.0.1"
     made = serving.bound(host, args.port)
     with made:
         address = serving.address_of(made, host)
         port = int(address.rpartition(":")[2])
-        app = http_application(server, serving.hosts_of(host, port, ()), token)
+        app = bounded(http_application(server, serving.hosts_of(host, port, ()), system_clock(), token, network_of))
         serving.serve(app, made, lambda: console.err(f"answering at {address}{PATH} (Ctrl-C stops)"))
     return 0
 

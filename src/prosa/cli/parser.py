@@ -20,6 +20,21 @@ if TYPE_CHECKING:
 
     from prosa.cli.console import Console
 
+MOST_OPTIONS = 25
+"""Options that the help of a command shows; where there are more, it leaves out those of `RARE`."""
+
+RARE = frozenset(
+    """
+    --allow-action --allow-actions --allow-cut --allow-private --api --api-key-env --config-file --context --debug
+    --env --events --force --in-doubt --layout --legacy --match --max-cost-per-row --max-iterations
+    --max-output-tokens --max-size --max-tool-calls --max-tool-result --new --no-default-config --no-gitignore
+    --no-progress --otel --otel-content --output-schema --provider --python-memory --python-timeout --query --redact
+    --report --retries --scripts --seed --site --site-token --skip-hidden --store --strict --then --timeout --tool
+    --tools --tpm --trusted-proxy --unordered --waves
+    """.split()  # noqa: SIM905 - sixty lines of one word each are harder to read
+)
+"""Options that a long help leaves out, beginning with the last."""
+
 MOST_CHOICES = 8
 """Values of a flag that a message lists."""
 
@@ -53,6 +68,7 @@ class Parser(argparse.ArgumentParser):
     """Arguments of one command. Long flags must be written out, so that a later flag never changes an old call.
 
     ``input_names`` gives the inputs of the program that a command line names, where the command takes KEY=VALUE.
+    ``shows_all`` has the help list every option, also those that are rarely used.
     ``with_value`` are flags that may have a value behind `=`, which `FLAG-value` takes.
     """
 
@@ -66,10 +82,17 @@ class Parser(argparse.ArgumentParser):
         )
         self.console = console
         self.with_value: set[str] = set()
+        self.shows_all = False
         self.input_names: Callable[[Sequence[str]], Collection[str]] = lambda _: ()
 
     def print_help(self, file: object = None) -> None:  # noqa: ARG002 - the console decides where
-        """Prints the help on the console's stdout. Its first line names what must be given, not every flag."""
+        """Print the help on the console's stdout. Its first line names what must be given, not every flag."""
+        options = [each for each in self._actions if each.option_strings and each.help != argparse.SUPPRESS]
+        rare = [each for each in options if RARE.intersection(each.option_strings)]
+        if (over := len(options) - MOST_OPTIONS) > 0 and not self.shows_all:
+            for each in rare[-over:]:
+                each.help = argparse.SUPPRESS
+            self.epilog = f"{over} more options: {self.prog} --help all\n\n{self.epilog or ''}".rstrip()
         self.usage, self.formatter_class = self._short_usage(), argparse.RawDescriptionHelpFormatter
         self.console.out(self.format_help(), end="")
 

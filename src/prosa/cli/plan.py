@@ -29,6 +29,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         return _scripts(args, console)
     from prosa.app.run.facts import facts_of
     from prosa.app.run.load import load_program
+    from prosa.app.run.server_credentials import credential_words
     from prosa.app.run.service import service_words
     from prosa.cli.run.input import given_input
     from prosa.render.plan import plan_text
@@ -40,7 +41,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
     given = given_input(program, args.input, args.pairs, console, choices.max_size) if has_input else {}
     service = service_words(choices, around, model_name=program.model_name)
     facts = facts_of(program, choices, around)
-    planned = plan(program, given, has_input=has_input, service=service, facts=facts)
+    sent = credential_words(program, around.settings, console.environ)
+    planned = plan(program, given, has_input=has_input, service=service, facts=facts, credentials=sent)
     text = json.dumps(planned.as_dict(), ensure_ascii=False, indent=2) if args.format == "json" else plan_text(planned)
     console.out(text)
     return 0
@@ -48,12 +50,12 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 def _scripts(args: argparse.Namespace, console: Console) -> int:
     """The plan of the ai-scripts of a document: those chosen, or all; with what each would be sent (MA10, MA12)."""
-    from prosa.app.scripts.choose import is_trusted
+    from prosa.app.permission import is_trusted
     from prosa.app.scripts.plan import planned
     from prosa.cli.run.choosing import planning
     from prosa.render.scripts import plan_text
 
     found = planning(args, console)
-    plan = planned(found, whole=True, trusted=is_trusted(found.file, console.environ))
+    plan = planned(found, whole=True, trusted=is_trusted(found.file.trusted_source, console.environ))
     console.out(json.dumps(plan, ensure_ascii=False, indent=2) if args.format == "json" else plan_text(plan))
     return 0

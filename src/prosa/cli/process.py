@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
@@ -17,6 +18,12 @@ if TYPE_CHECKING:
 
 COLLECT_AFTER = 200_000
 """Objects that are made between two looks for garbage: more than a short command makes."""
+
+LARGE_BLOCK = 256 * 1024
+"""Bytes of a block that goes back to the system when it is free."""
+
+_MMAP_THRESHOLD = -3
+"""`M_MMAP_THRESHOLD` of `malloc.h`."""
 
 HOLDERS = (
     *("concurrent.futures.process", "concurrent.futures.thread", "multiprocessing", "tempfile", "wasmtime"),
@@ -36,10 +43,21 @@ def run(main: Callable[[], int]) -> NoReturn:
 
 
 def collect_often() -> None:
-    """What a command that stays calls: nothing of the start is looked at again, all that comes is, in small steps."""
+    """What a command that stays calls: nothing of the start is looked at again, all that comes is, in small steps. What
+    was large goes back to the system as soon as it is free."""
+    _give_back()
     gc.collect()
     gc.freeze()
     gc.set_threshold(700, 10, 10)
+
+
+def _give_back() -> None:
+    """Have the GNU allocator map large blocks by themselves. It learns from each that is freed to keep the next ones,
+    and a server that has sent pages of some megabytes to many clients would never be small again."""
+    import ctypes
+
+    with suppress(OSError, AttributeError, TypeError):  # another allocator
+        ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, LARGE_BLOCK)
 
 
 def _holds_nothing() -> bool:

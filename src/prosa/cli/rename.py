@@ -48,6 +48,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
         console.note("note: rename writes by itself; --write does nothing any more and will go")
     if args.diff and args.format != "text":
         raise WrongUse("--diff prints a diff; it has no --format", hint="--dry-run --format json prints the plan")
+    if Path(args.what).is_dir():
+        raise WrongUse(f"{args.what} is a folder, not a document", hint="rename takes a document, or an id with --id")
     place = place_of(args.what)
     with opened(place, args, console) as corpus:
         store = CorpusDocuments(corpus, given=args.root is not None)

@@ -91,13 +91,14 @@ def _list(args: argparse.Namespace, path: StorePlace, console: Console) -> int:
     since = None if args.since is None else _moment("--since", args.since)
     found = listed(path, RunFilter(program, since, failed=args.failed, limit=args.limit))
     runs = _priced(args, path, found.runs, console)
+    objects = [run_object(each) | {"scripted": each.id in found.scripted} for each in runs]
     if args.format == "json":
-        console.out(dump({"runs": [run_object(each) for each in runs], "more": found.more}, indent=2))
+        console.out(dump({"runs": objects, "more": found.more}, indent=2))
     elif args.format == "jsonl":
-        for each in runs:
-            console.out(dump(run_object(each)))
+        for each in objects:
+            console.out(dump(each))
     elif runs:
-        console.out(runs_table(runs))
+        console.out(runs_table(runs, found.scripted))
     else:
         console.err("no runs")
     if found.more:
@@ -108,7 +109,7 @@ def _list(args: argparse.Namespace, path: StorePlace, console: Console) -> int:
 def _show(args: argparse.Namespace, path: StorePlace, console: Console) -> int:
     from prosa.app.journal.history import one
     from prosa.render.json import dump
-    from prosa.render.runs import call_object, run_object, run_tree
+    from prosa.render.runs import call_object, run_object, run_tree, was_scripted
 
     found = one(path, args.ids[0])
     runs = _priced(args, path, [each.run for each in found], console)
@@ -116,7 +117,10 @@ def _show(args: argparse.Namespace, path: StorePlace, console: Console) -> int:
     if args.format == "text":
         console.out("\n\n".join(run_tree(run, calls) for run, calls in pairs))
         return 0
-    objects = [run_object(run) | {"calls": [call_object(call) for call in calls]} for run, calls in pairs]
+    objects = [
+        run_object(run) | {"scripted": was_scripted(calls), "calls": [call_object(call) for call in calls]}
+        for run, calls in pairs
+    ]
     if args.format == "json":
         console.out(dump(objects[0] if len(objects) == 1 else {"runs": objects}, indent=2))
     else:

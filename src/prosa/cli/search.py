@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from prosa.cli.console import Console
-from prosa.cli.corpus import add_corpus_options, add_watch_option, answered, document, place_of, shown_from_here
+from prosa.cli.corpus import add_corpus_options, add_watch_option, answered, place_of, shown_from_here
 from prosa.cli.options import add_embedding, embedding_choice
 from prosa.cli.parser import WrongUse
 from prosa.corpus.search import DEFAULT_LIMIT, MAX_LIMIT, Search
@@ -55,7 +55,9 @@ def _answer(corpus: OpenCorpus, asked: Search, args: argparse.Namespace, console
     from prosa.app.corpus.search import search_corpus, search_similar
 
     if args.similar is not None:
-        return search_similar(corpus, document(corpus, args.similar).path, asked)
+        from prosa.app.corpus.ask import find_document
+
+        return search_similar(corpus, find_document(corpus, args.similar).path, asked)
     if args.semantic:
         return semantic_hits(corpus, asked, args, console)
     return search_corpus(corpus, asked)

@@ -80,7 +80,8 @@ def _add_models(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
-    """0 when every gate is open, 1 otherwise. Raises `WrongUse` when there is no test."""
+    """0 when every gate is open and no comparison is worse or not measured, 1 otherwise. Raises `WrongUse` when there
+    is no test."""
     args.paths = args.paths or ["."]
     if args.update and args.format != "text":
         raise WrongUse("--update shows a diff; it goes with --format text")
@@ -114,9 +115,14 @@ def _once(args: argparse.Namespace, console: Console) -> int:
 
         def heard(at: TestProgress) -> None:
             failed = f", {at.failed:,} failed" if at.failed else ""
-            status.show(f"ran {at.done:,} of {at.total:,}{failed}")
+            unmeasured = f", {at.unmeasured:,} not measured" if at.unmeasured else ""
+            status.show(f"ran {at.done:,} of {at.total:,}{failed}{unmeasured}")
 
-        report = run_stoppable(run_tests(suites, chosen, options, environment, heard=heard))
+        def interrupted(report: Report) -> None:
+            status.clear()
+            console.out(rendered(report, args.format, color=console.color))
+
+        report = run_stoppable(run_tests(suites, chosen, options, environment, heard=heard, interrupted=interrupted))
     console.out(rendered(report, args.format, color=console.color))
     if args.update or args.diff or args.dry_run:
         return _updated(args, suites, report, console)
@@ -155,13 +161,13 @@ def _names(text: str) -> Sequence[str]:
 
 def rendered(report: Report, form: str, *, color: bool = False) -> str:
     """The report as text in one of `FORMATS`."""
-    from prosa.render import tests
+    from prosa.render import tests, tests_ci
 
     if form == "json":
         return json.dumps(tests.tests_json(report), ensure_ascii=False, indent=2)
     if form == "text":
         return tests.tests_text(report, color=color)
-    return {"jsonl": tests.tests_jsonl, "junit": tests.tests_junit, "github": tests.tests_github}[form](report)
+    return {"jsonl": tests.tests_jsonl, "junit": tests_ci.tests_junit, "github": tests_ci.tests_github}[form](report)
 
 
 def _updated(args: argparse.Namespace, suites: Sequence[Suite], report: Report, console: Console) -> int:

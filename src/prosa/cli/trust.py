@@ -22,10 +22,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--remove", action="store_true", help="trust them no longer")
     parser.add_argument("--list", action="store_true", help="list what is trusted, and what has changed since")
+    parser.add_argument(
+        "--agreement", action="store_true", help="accept the agreement that gates markdownlang programs"
+    )
+    phrase = "with --agreement: accept by giving one of the phrases; works without a terminal"
+    parser.add_argument("--phrase", metavar="TEXT", help=phrase)
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """Changes or prints the record. 1 when there was nothing to remove."""
+    if args.agreement:
+        if args.paths or args.list or args.remove:
+            raise WrongUse("--agreement is about programs of markdownlang alone: give no document with it")
+        from prosa.cli.agree import agree
+
+        return agree(console, phrase=args.phrase, command="prosa trust --agreement")
+    if args.phrase is not None:
+        raise WrongUse("--phrase goes with --agreement")
     if args.list:
         if args.remove:
             raise WrongUse("--list and --remove do different things: give one of them")

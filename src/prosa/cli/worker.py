@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_OF_THE_BATCH = {"model": "model", "max_cost": "max-cost", "iterations": "max-iterations"}
+_OF_THE_BATCH = {"model": "model", "iterations": "max-iterations"}
 """What whoever begins a batch chooses for all its workers."""
 
 
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 
 def _rows(args: argparse.Namespace, console: Console) -> int:
-    """Runs rows of batches."""
+    """Runs rows of batches; 1 where the budget of this worker is spent."""
     from prosa.app.batch.shared import RowsWorker, work_batches
     from prosa.app.journal.place import store_of
 
@@ -66,17 +66,21 @@ def _rows(args: argparse.Namespace, console: Console) -> int:
         if getattr(args, name) is not None:
             raise WrongUse(f"--{flag} is a matter of the batch", hint="it is named where the batch begins")
     place = store_of(args.store, console.environ)
+    options = _options(args, console)
+    at_once, until_empty = args.concurrency or 32, args.until_empty
     chosen = RowsWorker(
-        args.root or Path(), _options(args, console), args.concurrency or 32, args.batch, until_empty=args.until_empty
+        args.root or Path(), options, at_once, args.batch, until_empty=until_empty, max_cost=args.max_cost
     )
     if not isinstance(place, Path):
         console.note(f"taking rows from {place}; Ctrl-C stops it")
 
-    def work(stop: asyncio.Event) -> Coroutine[None, None, None]:
+    def work(stop: asyncio.Event) -> Coroutine[None, None, str]:
         return work_batches(place, chosen, partial(environment_of, console), say=console.note, stop=stop)
 
-    until_stopped(work, console)
-    return OK
+    spent = until_stopped(work, console)
+    if spent:
+        console.err(f"stopped: {spent}")
+    return FAILED if spent else OK
 
 
 def _mail(args: argparse.Namespace, console: Console) -> int:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prosa.convert.form import Around, At, Form, FormReading, Written
+from prosa.convert.form import Around, At, Form, FormReading, NotConvertible, Written
 from prosa.convert.neutral import NO_CARRY, Carry, FormName, Piece, carried, flat, restored, same
 from prosa.convert.report import Item, Note, Report
 from prosa.convert.table import form_of
@@ -32,7 +32,20 @@ class Converted(Struct, frozen=True):
 
 
 def convert(source: SourceText, origin: FormName, target: FormName, around: Around) -> Converted:
-    """The document in another form. Raises `NotConvertible` for a source that cannot be read whole."""
+    """The document in another form. Raises `NotConvertible` for a source that cannot be read whole, and where a fault
+    of our own shows in it."""
+    try:
+        return _converted(source, origin, target, around)
+    except (NotConvertible, MemoryError):
+        raise
+    except Exception as error:
+        from prosa.diagnostics.crash import crash  # only here: nothing fails as a rule
+
+        problem = crash("the conversion", error)
+        raise NotConvertible(f"{problem.message}; {problem.notes[0]}") from None
+
+
+def _converted(source: SourceText, origin: FormName, target: FormName, around: Around) -> Converted:
     found = form_of(origin).read(source, None)
     piece, edited = restored(found.piece, found.carry)
     if origin == target:

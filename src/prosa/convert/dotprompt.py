@@ -30,10 +30,12 @@ _CONFIG = {
 
 
 def _input_in(node: Node) -> Value:
-    """The input schema, with the defaults that stand beside it."""
+    """The input schema, with the defaults that stand beside it; of defaults alone, what they say."""
     value = to_value(node)
-    if not isinstance(value, dict) or "schema" not in value:
+    if not isinstance(value, dict):
         return None
+    if "schema" not in value:
+        return _defaults_in(value.get("default"))
     schema = from_picoschema(value["schema"])
     defaults = value.get("default")
     properties = schema.get("properties") if isinstance(schema, dict) else None
@@ -44,6 +46,27 @@ def _input_in(node: Node) -> Value:
         for name, each in properties.items()
     }
     return {**schema, "properties": filled}
+
+
+_KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
+    (str, "string"),
+    (bool, "boolean"),
+    ((int, float), "number"),
+    (list, "array"),
+    (dict, "object"),
+)
+
+
+def _defaults_in(defaults: Value) -> Value:
+    """The input schema that defaults without a schema are; None where there are none."""
+    if not isinstance(defaults, dict) or not defaults:
+        return None
+    return {"type": "object", "properties": {name: _default_in(each) for name, each in defaults.items()}}
+
+
+def _default_in(default: Value) -> dict[str, Value]:
+    kind = next((name for types, name in _KINDS if isinstance(default, types)), None)
+    return ({"type": kind} if kind else {}) | {"default": default}
 
 
 def _input_of(schema: Value) -> Value:

@@ -10,10 +10,14 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
+from msgspec import Struct, field
+
 from prosa.convert.literal import spelled
 from prosa.data import Value
 from prosa.dialects.skill_md.model import Parameter
 from prosa.regex import regex
+from prosa.template import Template
+from prosa.template.analyse import Path, positions
 
 _LIST = regex(r"\((?P<words>[^()]{1,200})\)[.\s]*\Z")
 _WORD = regex(r"[\w.+-]+(?: [\w.+-]+)?")
@@ -115,7 +119,9 @@ def _default(text: str, kind: str, choices: Sequence[str]) -> Value:
 def output_of(text: str) -> dict[str, Value] | None:
     """The output schema of what a text says that it returns (step 2); None where it does not say it in plain words."""
     for found in _RETURNS.finditer(text[:20_000]):
-        names = [_ARTICLE.sub("", part.strip()) for part in re.split(r",\s*and\s+|,\s*|\s+and\s+", found["names"])]
+        names = [
+            _ARTICLE.sub("", part.strip()) for part in re.split(r",\s*and\s+|,\s*|(?<!\s)\s++and\s+", found["names"])
+        ]
         if all(regex(r"[a-z][a-z_]*").fullmatch(name) for name in names) and len(set(names)) == len(names):
             properties = {name: {"type": "integer" if name in _COUNTS else "string"} for name in names}
             return {"type": "object", "properties": properties, "required": names}
@@ -209,3 +215,54 @@ def _told(template: str, rest: Sequence[str]) -> str:
     last = body.rsplit("\n", 1)[-1]
     prose = last[:1].isalpha() and last.endswith((".", "!", "?"))
     return f"{body}{' ' if prose else chr(10) * 2}{' '.join(rest)}{ending}"
+
+
+MAX_GUESSED = 12
+"""Lists and mappings inside one another of which the types are guessed."""
+
+
+class _Taken(Struct):
+    """A value that a template takes: what is done with it, and what lies in it."""
+
+    kinds: set[str] = field(default_factory=set)
+    members: dict[str, _Taken] = field(default_factory=dict)
+    element: _Taken | None = None
+
+    def at(self, path: Path) -> _Taken:
+        """The value at a path; a step of None is any element."""
+        taken = self
+        for step in path:
+            if step is not None:
+                taken = taken.members.setdefault(step, _Taken())
+            elif taken.element is None:
+                taken.element = taken = _Taken()
+            else:
+                taken = taken.element
+        return taken
+
+    def schema(self, depth: int = 0) -> dict[str, Value]:
+        """The schema; it allows any value where the positions do not agree, and where it would be nested too deep."""
+        kinds = self.kinds | ({"object"} if self.members else set())
+        if len(kinds) != 1 or "any" in kinds or depth == MAX_GUESSED:
+            return {}
+        schema: dict[str, Value] = {"type": next(iter(kinds))}
+        if self.members:
+            schema["properties"] = {name: each.schema(depth + 1) for name, each in self.members.items()}
+        items = self.element.schema(depth + 1) if self.element else {}
+        return schema | ({"items": items} if items else {})
+
+
+def taken_by(template: Template) -> dict[str, Value]:
+    """Return the schemas of the values that a template takes, by name: the position of a value decides its type.
+
+    A value that is printed is a text, one that `range` goes through a list, one in which names are looked up a mapping.
+    A condition says nothing, and the arguments of functions may be anything.
+    """
+    root = _Taken()
+    for use in template.uses:
+        root.at(use.path)
+    found = positions(template.tree)
+    for kind, paths in (("string", found.printed), ("array", found.listed), ("any", found.given)):
+        for path in paths:
+            root.at(path).kinds.add(kind)
+    return {name: each.schema() for name, each in root.members.items()}

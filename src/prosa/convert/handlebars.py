@@ -31,7 +31,8 @@ _PATH = regex(r"(?:this|\.|@root|@index|(?:\.\./)+)?(?:[./]?[A-Za-z_][\w-]*(?:\.
 _ROLE = regex(r"role\s+(?:\"(?P<one>\w+)\"|'(?P<two>\w+)')")
 _LITERAL = regex(r"\"[^\"\\\r\n]*\"|-?\d+(?:\.\d+)?|true|false")
 _BEFORE = regex(r"(?:(?<=\n)|\A)[ \t]*\Z")
-_AFTER = regex(r"[ \t]*(?:\r?\n|\Z)")
+_AFTER = regex(r"\A[ \t]*(?:\r?\n|\Z)")
+_SPACE = regex(r"\s*")
 
 
 class _Piece(Struct):
@@ -69,8 +70,7 @@ def _pieces(text: str) -> list[_Piece]:
         found.append(_tag(tag, found[-1]))
         at = begun = tag.end()
         if tag["a"] or tag["b"] or tag["c"]:
-            begun += len(text[begun:]) - len(text[begun:].lstrip())
-            at = begun
+            begun = at = _SPACE.match(text, begun).end()  # type: ignore[union-attr]
     found.append(_Piece("text", text[begun:]))
     return found
 

@@ -34,6 +34,9 @@ ROWS = (
     Row("source-url", "url"),
 )
 
+_NAME = Row("name", "name")
+"""A field that MAGI does not have: it is written only where the document had it."""
+
 _STRUCTURE = regex(
     r"(?P<before>^[ \t>]*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)*(?:`{3,}|~{3,})[ \t]*)(?P<fence>\\*)(?=ai-script)"
     r"|(?P<margin>^[ \t>]*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)*)(?P<note>\\*)(?=\[\^)"
@@ -59,7 +62,11 @@ def _with(found: re.Match[str], number: Callable[[int], int]) -> str:
 
 def read(source: SourceText, marks: Marks | None = None) -> FormReading:
     """The document. Raises `NotConvertible`."""
-    return read_markdown(source, marks, "magi", ROWS, loose=False, table=FRONT, unescaped=_unescaped)
+    found = read_markdown(source, marks, "magi", ROWS, loose=False, table=FRONT, unescaped=_unescaped)
+    name = found.piece.own_of("magi").get("name")
+    if not isinstance(name, str):
+        return found
+    return replace(found, piece=replace(found.piece, slots={**found.piece.slots, "name": name}))
 
 
 def write(piece: Piece, carry: Carry, around: Around) -> Written:
@@ -70,7 +77,8 @@ def write(piece: Piece, carry: Carry, around: Around) -> Written:
     body, marks = write_body(piece, "magi", guards=False)
     if "magi" not in piece.own and _is_broken(body):
         body, marks = _escaped(body), replace(marks, escaped=True)
-    return write_markdown(piece, carry, "magi", ROWS, slots, notes=notes, body=(body, marks))
+    rows = (_NAME, *ROWS) if "name" in piece.own_of("magi") else ROWS
+    return write_markdown(piece, carry, "magi", rows, slots, notes=notes, body=(body, marks))
 
 
 def _is_broken(text: str) -> bool:

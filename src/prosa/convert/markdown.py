@@ -116,7 +116,7 @@ def well_formed(
 def entitled(slots: dict[str, Value], piece: Piece, around: Around, notes: list[Note]) -> None:
     """Gives a document that has no title one: its name, its first heading, or the name of its file."""
     if not str(slots.get("title") or "").strip():
-        slots["title"] = piece.slot("name") or titled(piece.text) or around.stem
+        slots["title"] = piece.slot("name") or titled(piece.text, piece.template) or around.stem
         notes.append(Note("guessed", "title", "the title is the name, or the first heading"))
 
 

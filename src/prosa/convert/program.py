@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from prosa.convert.conversation import body_of, conversation_in
 from prosa.convert.form import Around, At, Form, FormReading, Written
 from prosa.convert.front import WORDED, Row, any_in, document, is_bare, node_of, own_and_slots, read_part, texts_in
-from prosa.convert.guess import UNKNOWN_OUTPUT, output_of, servers_of
+from prosa.convert.guess import UNKNOWN_OUTPUT, output_of, servers_of, taken_by
 from prosa.convert.literal import guarded, spelled, spells, unguarded
 from prosa.convert.markdown import UNSOUND, ill_formed
 from prosa.convert.neutral import NO_CARRY, NO_MARKS, Carry, Marks, Piece, Said, TextKind, carry_of
@@ -102,9 +102,12 @@ def write(piece: Piece, carry: Carry, around: Around) -> Written:
         _leave_out(slots, notes)
         if piece.template == "go":
             _declare(slots, text, notes)
-    _named(slots, text, around, notes)
+    _named(slots, text, piece.template, around, notes)
     body, marks = _body(piece, text)
-    if "input" not in slots:
+    if "input" not in slots and piece.form == "dotprompt":
+        slots["input"] = {"type": "object", "properties": {}}
+        notes.append(Note("guessed", "input", "the program takes nothing, as the prompt does", "/input"))
+    elif "input" not in slots:
         slots["input"] = REQUEST
         body, marks = f"{body}{'' if body.endswith(chr(10)) else chr(10)}{_REQUEST}", replace(marks, request=True)
         notes.append(Note("guessed", "input", "the program takes a `request`, told below the text", "/input"))
@@ -137,10 +140,8 @@ def _declare(slots: dict[str, Value], text: str, notes: list[Note]) -> None:
     if not names and schema is not None:
         return
     properties = dict((schema or {}).get("properties") or {}) if isinstance(schema, dict | None) else {}
-    for name in names:
-        properties[name] = {} if name in properties else {"type": "string"}
-    if any(_undeclared(text, {"type": "object", "properties": properties})):
-        properties |= {name: {} for name in names}
+    taken = taken_by(Template(text)) if names else {}
+    properties |= {name: {} if name in properties else taken.get(name, {}) for name in names}
     slots["input"] = {**(schema if isinstance(schema, dict) else {"type": "object"}), "properties": properties}
     listed = ", ".join(f"`{name}`" for name in names) or "nothing"
     notes.append(Note("guessed", "input", f"the program takes {listed}, as the template does", "/input"))
@@ -180,7 +181,7 @@ def _is_server(node: Node) -> bool:
     return sound and reached and (server.url is None or server.url.startswith(("http://", "https://")))
 
 
-def _named(slots: dict[str, Value], text: str, around: Around, notes: list[Note]) -> None:
+def _named(slots: dict[str, Value], text: str, template: TextKind, around: Around, notes: list[Note]) -> None:
     name = slots.get("name") or slots.get("id")
     clean = regex(r"[^A-Za-z0-9_-]+").sub("-", str(name or around.stem)).strip("-")[:64] or "program"
     if name is None or not _TOOL_NAME.fullmatch(str(name)):
@@ -189,8 +190,10 @@ def _named(slots: dict[str, Value], text: str, around: Around, notes: list[Note]
         notes.append(Note("guessed", "name", f"{why}: the program is called `{clean}`", "/name"))
     slots.setdefault("name", name)
     if not str(slots.get("description") or "").strip():
-        slots["description"] = described(text) or titled(text) or str(slots["name"])
-        notes.append(Note("guessed", "description", "the description is the first paragraph", "/description"))
+        said = described(text, template) or titled(text, template)
+        slots["description"] = said or str(slots["name"])
+        how = "the first paragraph, or else the first heading" if said else "the name: nothing else describes it"
+        notes.append(Note("guessed", "description", f"the description is {how}", "/description"))
 
 
 def _body(piece: Piece, text: str) -> tuple[str, Marks]:

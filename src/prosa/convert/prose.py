@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from prosa.convert.neutral import TextKind
 from prosa.data.front_matter import split_front_matter
 from prosa.document import Document, parse
 from prosa.regex import regex
@@ -21,16 +24,22 @@ def _head(text: str) -> Document:
     return parse(SourceText(part), body=Span(start, len(part)))
 
 
-def titled(text: str) -> str:
-    """The first heading; empty where there is none."""
-    return next((" ".join(each.plain.split()) for each in _head(text).headings if not each.nested), "")[:120].strip()
+def titled(text: str, template: TextKind = "text") -> str:
+    """The first heading; empty where there is none. Headings of a template that hold an action are passed over."""
+    texts = (each.plain for each in _head(text).headings if not each.nested)
+    return " ".join(_first(texts, template).split())[:120].strip()
 
 
-def described(text: str) -> str:
-    """The first paragraph on one line, cut behind a sentence where it is long; empty where there is none."""
-    first = next((each.text for each in _head(text).paragraphs if not each.nested and each.text.strip()), "")
+def described(text: str, template: TextKind = "text") -> str:
+    """The first paragraph on one line, cut behind a sentence where it is long; empty where there is none. Paragraphs of
+    a template that hold an action are passed over."""
+    first = _first((each.text for each in _head(text).paragraphs if not each.nested), template)
     line = "".join(each if each.isprintable() else " " for each in " ".join(first.split()))
     if len(line) <= MAX_DESCRIBED:
         return line
     sentence = _SENTENCE.split(line, 1)[0]
     return sentence if len(sentence) <= MAX_DESCRIBED else f"{line[: MAX_DESCRIBED - 1].rstrip()}…"
+
+
+def _first(texts: Iterable[str], template: TextKind) -> str:
+    return next((each for each in texts if each.strip() and (template == "text" or "{{" not in each)), "")

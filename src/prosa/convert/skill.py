@@ -16,7 +16,7 @@ from prosa.convert.body import read_body, told, write_body
 from prosa.convert.form import Around, At, Form, FormReading, Written
 from prosa.convert.front import CARRY, WORDED, FrontPart, Row, document, is_bare, own_and_slots, read_part
 from prosa.convert.guess import input_of, with_placeholders
-from prosa.convert.neutral import NO_CARRY, Carry, Marks, Piece, carry_of
+from prosa.convert.neutral import NO_CARRY, Carry, Marks, Piece, TextKind, carry_of
 from prosa.convert.prose import described, titled
 from prosa.convert.report import Note
 from prosa.data import Node, Value, to_value
@@ -144,7 +144,7 @@ def write(piece: Piece, carry: Carry, around: Around) -> Written:
     derived = all(slots.get(name) == value for name, value in _derived(body).items())
     if piece.own_of("skill").get(BARE) and not carry and derived:
         return Written(body, marks, tuple(notes))
-    _named(slots, body, around, notes)
+    _named(slots, body, piece.template, around, notes)
     fields = own_and_slots(piece, "skill", ROWS, slots)
     if carry:
         metadata = fields.get("metadata")
@@ -155,16 +155,16 @@ def write(piece: Piece, carry: Carry, around: Around) -> Written:
     )
 
 
-def _named(slots: dict[str, Value], text: str, around: Around, notes: list[Note]) -> None:
+def _named(slots: dict[str, Value], text: str, template: TextKind, around: Around, notes: list[Note]) -> None:
     name = slots.get("name") or slots.get("id")
     if name is None or not is_name(str(name)):
         slots["name"] = as_name(str(name or slots.get("title") or around.stem)) or "skill"
-        why = f"`{name}` is no name of a skill" if name else "the source has no name"
+        why = f"`{name}` is not a valid skill name" if name else "the source has no name"
         notes.append(Note("guessed", "name", f"{why}: it is called `{slots['name']}`", "/name"))
     slots.setdefault("name", name)
     description = str(slots.get("description") or "")
     if not description.strip():
-        slots["description"] = (described(text) or str(slots.get("title") or slots["name"]))[:MAX_DESCRIPTION]
+        slots["description"] = (described(text, template) or str(slots.get("title") or slots["name"]))[:MAX_DESCRIPTION]
         notes.append(Note("guessed", "description", "the description is the first paragraph", "/description"))
     elif len(description) > MAX_DESCRIPTION:
         slots["description"] = f"{description[: MAX_DESCRIPTION - 1].rstrip()}…"
@@ -179,7 +179,7 @@ WRAPPED = "prosa-wraps"
 def wrapping(piece: Piece, stem: str) -> tuple[str, str]:
     """The name and the SKILL.md of a skill around a program, whose file is `scripts/STEM.md`."""
     name = as_name(str(piece.slot("name") or stem)) or "program"
-    description = str(piece.slot("description") or "") or described(piece.text) or name
+    description = str(piece.slot("description") or "") or described(piece.text, piece.template) or name
     program = f"scripts/{stem}.md"
     schema = piece.slot("input")
     properties = schema.get("properties") if isinstance(schema, dict) else None

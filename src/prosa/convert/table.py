@@ -83,11 +83,14 @@ def known_form(name: str) -> FormName:
 
 
 def form_in(source: SourceText) -> FormName:
-    """The form of a source, by its name and else by its shape."""
+    """The form of a source: its name decides before its shape does."""
     path = PurePath(source.path)
+    named = _by_name(path)
+    if named is not None:
+        return named
     if source.text.lstrip("\ufeff \t\r\n")[:1] in ("[", "{") and not path.name.lower().endswith(DOCUMENT_SUFFIXES):
         return "llm" if _LOG.search(source.text[:20_000]) else "openai"
-    return _by_name(path) or _BY_DIALECT[dialect_of(source)]
+    return _BY_DIALECT[dialect_of(source)]
 
 
 def _by_name(path: PurePath) -> FormName | None:

@@ -137,7 +137,7 @@ def _tags(piece: Piece) -> list[str]:
 def _required(slots: dict[str, Value], more: dict[str, Value], piece: Piece, around: Around, notes: list[Note]) -> None:
     """Fills in what every record says."""
     entitled(slots, piece, around, notes)
-    summary = str(slots.get("description") or described(_asked(piece)) or slots["title"])
+    summary = str(slots.get("description") or described(_asked(piece), piece.template) or slots["title"])
     line = "".join(each if each.isprintable() else " " for each in " ".join(summary.split()))
     slots["description"] = line if len(line) <= MAX_SUMMARY else f"{line[: MAX_SUMMARY - 1].rstrip()}…"
     if piece.slot("description") is None:

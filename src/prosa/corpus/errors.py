@@ -1,6 +1,6 @@
 """What can go wrong with a corpus beyond its files.
 
-CorpusError
+CorpusError          a `ProsaError`
 ├── EmbeddingError   vectors cannot be had: nothing is configured, or what the model gave is no vector
 ├── IndexProblem     the index cannot be used: locked by another process, in an unsafe place, the disk is full
 ├── QueryRefused     an SQL query that is wrong, not allowed, or beyond its limits
@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from prosa.source import ProsaError
+
 MAX_SHOWN = 80
 """Characters of a name that a message repeats."""
 
 
-class CorpusError(Exception):
+class CorpusError(ProsaError):
     """Something about a corpus that a user can mend; ``hint`` says how."""
 
     def __init__(self, message: str, *, hint: str = "") -> None:
@@ -37,11 +39,16 @@ class QueryRefused(CorpusError):
 
 
 class UnknownDocument(CorpusError):
-    """No document is called ``name``, or several are; ``near`` are the paths of documents that may be meant."""
+    """No document is called ``name``, or several are.
 
-    def __init__(self, name: str, near: Sequence[str] = ()) -> None:
+    ``near`` are the paths of documents that may be meant; ``reason`` says why a file or folder of that name is none.
+    """
+
+    def __init__(self, name: str, near: Sequence[str] = (), *, reason: str = "", hint: str = "") -> None:
+        shown = name if len(name) <= MAX_SHOWN else name[:MAX_SHOWN] + "…"
         what = "several documents are" if len(near) > 1 else "no document is"
-        hint = f"did you mean {' or '.join(near)}?" if near else "a document has a path, an id, or the name of its file"
-        super().__init__(f"{what} called {name if len(name) <= MAX_SHOWN else name[:MAX_SHOWN] + '…'}", hint=hint)
+        nearest = f"did you mean {' or '.join(near)}?" if near else ""
+        hint = hint or nearest or "a document is named by its path, its id or its file name"
+        super().__init__(f"{shown} {reason}" if reason else f"{what} called {shown}", hint=hint)
         self.name = name
         self.near = tuple(near)

@@ -19,7 +19,7 @@ from prosa.corpus.words import is_cjk
 from prosa.data import Mapping
 from prosa.dialects.dialect import DialectName, Hints
 from prosa.dialects.magi.clean import unseen
-from prosa.dialects.reading import DialectReading, open_document, open_documents
+from prosa.dialects.reading import DialectReading, failed_reading, open_document, open_documents
 from prosa.dialects.relations import Relations
 from prosa.dialects.table import MAGI, YMJ
 from prosa.document.document import Document
@@ -34,25 +34,31 @@ def extract(
     *,
     explicit: DialectName | None = None,
     by_glob: DialectName | None = None,
+    vault: bool = False,
     relations: Relations = (),
 ) -> Extracted:
-    """The rows of a document. ``explicit`` and ``by_glob`` are `Hints`, ``relations`` are those of the
+    """The rows of a document. ``explicit``, ``by_glob`` and ``vault`` are `Hints`, ``relations`` are those of the
     project."""
-    return extracted(open_document(source, Hints(explicit, by_glob), relations), path)
+    return extracted(open_document(source, Hints(explicit, by_glob, vault=vault), relations), path)
 
 
-def extract_all(
-    sources: Sequence[tuple[SourceText, str, DialectName | None]], relations: Relations = ()
-) -> list[Extracted]:
-    """The same for many documents: source, path, and the dialect that the project's settings give it, of each."""
-    readings = open_documents([(source, Hints(glob=by_glob)) for source, _, by_glob in sources], relations)
+def extract_all(sources: Sequence[tuple[SourceText, str, Hints]], relations: Relations = ()) -> list[Extracted]:
+    """The same for many documents: source, path, and what is known before it is read, of each."""
+    readings = open_documents([(source, hints) for source, _, hints in sources], relations)
     return [extracted(reading, path) for reading, (_, path, _) in zip(readings, sources, strict=True)]
 
 
 def extracted(reading: DialectReading[object], path: str) -> Extracted:
     """The rows of a document that was read already."""
+    try:
+        return _extracted(reading, path)
+    except Exception as error:
+        return _extracted(failed_reading(reading.front.source, error), path)
+
+
+def _extracted(reading: DialectReading[object], path: str) -> Extracted:
     source, footer = reading.front.source, footer_of(reading)
-    fields, tags = field_rows(reading.front.fields, footer)
+    fields, tags = field_rows(reading.front.fields, footer, reading.inline_tags())
     fields, text = guarded(fields, source.text, has_footer=reading.name == "ymj"), source.text
     return Extracted(
         record=record_of(reading, path),

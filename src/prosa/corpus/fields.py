@@ -27,8 +27,11 @@ _VECTOR = "footer.index.embedding"
 _TAG_KEYS = ("tag", "tags", "footer.index.tags")
 
 
-def field_rows(front: Mapping | None, footer: Mapping | None = None) -> tuple[tuple[FieldRow, ...], tuple[str, ...]]:
-    """The rows of a document, and its tags. ``footer`` is that of a YMJ record: its keys stand below `footer`."""
+def field_rows(
+    front: Mapping | None, footer: Mapping | None = None, inline: Iterable[str] = ()
+) -> tuple[tuple[FieldRow, ...], tuple[str, ...]]:
+    """The rows of a document, and its tags. ``footer`` is that of a YMJ record: its keys stand below `footer`;
+    ``inline`` are the tags in its text."""
     found: dict[str, list[Scalar | Sequence | Mapping]] = {}
     values: list[tuple[str, Node]] = []
     if front is not None:
@@ -38,7 +41,7 @@ def field_rows(front: Mapping | None, footer: Mapping | None = None) -> tuple[tu
             _collect(f"{FOOTER}.{entry.key.text}", entry.value, values)
     for key, value in values[:MAX_FIELDS]:
         found.setdefault(key, []).append(value)
-    tags = tuple(dict.fromkeys(tag for key in _TAG_KEYS for tag in _tags(found.get(key, ()))))
+    tags = tuple(dict.fromkeys((*(tag for key in _TAG_KEYS for tag in _tags(found.get(key, ()))), *inline)))
     found.pop(TAG, None)
     rows = (_row(key, n, value) for key, some in found.items() for n, value in enumerate(some))
     return (*rows, *(FieldRow(TAG, n, "text", tag) for n, tag in enumerate(tags))), tags

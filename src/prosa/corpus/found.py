@@ -52,12 +52,19 @@ def sure(stamp: StampTuple, at_ns: int) -> StampTuple:
 
 class Found(NamedTuple):
     """A document. ``path`` is relative to the root of the corpus, with `/`; ``place`` is where it is opened; ``hint``
-    is the dialect that the settings of the project give it, or an empty text."""
+    is the dialect that the settings of the project give it, or an empty text; ``vault`` says that it lies in a vault
+    (X45)."""
 
     path: str
     place: str
     stamp: Stamp
     hint: DialectName | str = ""
+    vault: bool = False
+
+    @property
+    def told(self) -> str:
+        """What was known of the document before it was read: where that changes, it is read again."""
+        return f"{self.hint} vault" if self.vault else self.hint
 
 
 Stamps: TypeAlias = dict[str, dict[str, StampTuple]]
@@ -66,12 +73,16 @@ Stamps: TypeAlias = dict[str, dict[str, StampTuple]]
 
 class Folders(Sequence[Found]):
     """Documents that lie below ``root``, made of their ``stamps`` when somebody asks for them: by folder, in the order
-    of their names. ``hint`` gives what the settings say of the file at a path."""
+    of their names. ``hint`` gives what the settings say of the file at a path; ``vaults`` are the folders that are
+    vaults, each as in ``stamps``."""
 
-    def __init__(self, root: str, stamps: Stamps, hint: Callable[[Path], str] | None = None) -> None:
+    def __init__(
+        self, root: str, stamps: Stamps, hint: Callable[[Path], str] | None = None, vaults: Sequence[str] = ()
+    ) -> None:
         self.root = root
         self.stamps = stamps
         self.hint = hint
+        self.vaults = tuple(vaults)
 
     def __len__(self) -> int:
         return sum(map(len, self.stamps.values()))
@@ -95,13 +106,14 @@ class Folders(Sequence[Found]):
         path = folder + name
         place = f"{self.root}{path}"
         hint = self.hint(Path(place)) if self.hint is not None else ""
-        return Found(path, place, Stamp(*self.stamps[folder][name]), hint)
+        return Found(path, place, Stamp(*self.stamps[folder][name]), hint, folder.startswith(self.vaults))
 
 
 class Scan(Struct, frozen=True):
     """The documents of a corpus as they lie there. ``at_ns`` is the time when the look began; ``problems`` are folders
     that cannot be listed and files that cannot be looked at. ``hints`` is the same text as long as settings give every
-    path the same hint. ``links`` are the paths of documents that are links to files elsewhere."""
+    path the same hint and the same folders are vaults. ``links`` are the paths of documents that are links to files
+    elsewhere."""
 
     documents: Sequence[Found]
     at_ns: int

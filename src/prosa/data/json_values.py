@@ -18,7 +18,7 @@ from prosa.regex import regex
 from prosa.source import LineIndex
 
 _SURROGATE = regex("\\\\u[dD][89a-fA-F]|[\ud800-\udfff]")
-_BRACKET = regex(r'"(?:[^"\\]++|\\.)*+"|([\[{])|([\]}])', re.DOTALL)
+_BRACKET = regex(r'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|([\[{])|([\]}])', re.DOTALL)
 
 
 class JsonError(ValueError):
@@ -41,7 +41,7 @@ def parse_json(text: str) -> Value:
     Raises `JsonError` for anything `read_json` has a problem with: bad syntax, duplicate keys, NaN and infinite
     numbers, integers of more than 4,300 digits, lone surrogates, more than 64 levels of nesting.
     """
-    if not _SURROGATE.search(text) and not _nested_too_deep(text):
+    if not _SURROGATE.search(text) and not nested_deeper(text, MAX_DEPTH):
         try:
             return _DECODER.decode(text.removeprefix("\ufeff"))
         except (ValueError, RecursionError):
@@ -54,14 +54,15 @@ def parse_json(text: str) -> Value:
     return to_value(reading.node)
 
 
-def _nested_too_deep(text: str) -> bool:
-    if text.count("[") + text.count("{") <= MAX_DEPTH:
+def nested_deeper(text: str, limit: int) -> bool:
+    """Whether arrays and objects of a JSON text, valid or not, are nested in more than ``limit`` levels."""
+    if text.count("[") + text.count("{") <= limit:
         return False
     depth = 0
     for match in _BRACKET.finditer(text):
         if match[1]:
             depth += 1
-            if depth > MAX_DEPTH:
+            if depth > limit:
                 return True
         elif match[2]:
             depth -= 1

@@ -32,7 +32,7 @@ _PLAIN = regex(r"(?:[^,\[\]{}:#\r\n]|:(?![ \t\r\n,\[\]{}]|\Z)|(?<![ \t])#)+")
 _PLAIN_JSON = regex(r"[^,\[\]{}:\"/\r\n]+|/")
 _COMMENT = regex(r"(?<![^ \t])#")
 _NAME = regex(r"[\w.$-]*")
-_NAME_BACK = regex(r"[\w.$-]*\Z")
+_NAME_BACK = regex(r"(?<![\w.$-])[\w.$-]*+\Z")
 _KEY_LINE = regex(r"(?:- +)*[\w\"'.$-]{1,64}[ \t]*:(?=[ \t\r\n]|\Z)")
 _NO_SCALAR = "&*!%@`"
 

@@ -11,6 +11,9 @@ from msgspec import Struct
 
 from prosa.source import Edit, Position, SourceText, Span
 
+INTERNAL = "internal-error"
+"""The rule of problems that are faults of our own (`prosa.diagnostics.crash`)."""
+
 
 class Severity(StrEnum):
     """How bad it is. An error fails a check; a hint never does."""

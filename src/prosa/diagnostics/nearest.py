@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import islice
 
+from prosa.source import ProsaError
+
 MAX_LENGTH = 64
 """Longer names are not compared: matching is quadratic in their length, and nobody mistypes one."""
 
@@ -12,7 +14,7 @@ MAX_CANDIDATES = 200
 """More names than this are not compared, for the same reason."""
 
 
-class UnknownName(ValueError):
+class UnknownName(ProsaError, ValueError):
     """Nobody knows this name; ``what`` it should be the name of, and ``hint`` says what to do."""
 
     def __init__(self, what: str, name: str, known: Iterable[str]) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from prosa import data  # the reader of JSON loads where a file is named that may hold requests
 from prosa.data import Entry, Mapping, Node, Sequence
 from prosa.diagnostics import Problem
 from prosa.dialects.dialect import DialectName, Hints
@@ -25,7 +26,7 @@ from prosa.source import Span
 if TYPE_CHECKING:
     from prosa.document import Heading
 
-_MESSAGE = regex(r"(?://\s*)?@(?P<role>[\w.-]+)(?:/[\w.-]+)?\s*(?P<colon>:?)\s*")
+_MESSAGE = regex(r"(?://\s*)?@(?P<role>[\w.-]+)(?:/[\w.-]+)?\s*+(?P<colon>:?)\s*+")
 _MAYBE_MESSAGE = regex(r"###[ \t]+\\?(?:@|//)")
 """What is in every message heading, and in other places too. It begins with plain text: then it is found fastest."""
 _ROLES = frozenset({"user", "assistant", "system", "prompt", "completion"})
@@ -54,6 +55,8 @@ def detect(front: FrontReading, hints: Hints = NO_HINTS) -> Detection:
     """The dialect of a document, with `ambiguous-dialect` where two shapes fit at once."""
     if name := decided(front.source.path, hints):
         return Detection(name)
+    if front.source.path.lower().endswith(".json") and holds_requests(front.source.text):
+        return Detection("evals")
     shapes = _shapes(front)
     if len(shapes) > 1:
         return Detection("plain", (_ambiguous(shapes),))
@@ -72,6 +75,15 @@ def _shapes(front: FrontReading) -> dict[DialectName, Span]:
     if (span := _chat_shape(front)) is not None:
         found["prapti"] = span
     return found
+
+
+def holds_requests(text: str) -> bool:
+    """Return whether a text is a JSON list of requests with `should_trigger`, whatever the name of its file."""
+    if '"should_trigger"' not in text:
+        return False
+    node = data.read_json(text).node
+    first = node.items[0] if isinstance(node, Sequence) and node.items else None
+    return isinstance(first, Mapping) and None not in (first.entry("query"), first.entry("should_trigger"))
 
 
 def likely_dialect(names: Collection[str]) -> DialectName | None:

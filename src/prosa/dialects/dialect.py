@@ -26,12 +26,14 @@ M = TypeVar("M")
 
 
 class Hints(Struct, frozen=True):
-    """What is known about the dialect of a document before it is read (X3). ``explicit`` is what `--as` says, ``glob``
-    what the project's settings say of its path, ``forced`` what the command implies."""
+    """What is known about a document before it is read (X3). ``explicit`` is what `--as` says of its dialect, ``glob``
+    what the project's settings say of its path, ``forced`` what the command implies. ``vault`` says that it lies in a
+    vault of Obsidian (X45)."""
 
     explicit: DialectName | None = None
     glob: DialectName | None = None
     forced: DialectName | None = None
+    vault: bool = False
 
 
 class FormatOptions(Struct, frozen=True):

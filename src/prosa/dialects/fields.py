@@ -96,7 +96,8 @@ class Field(Struct, frozen=True):
     its own remedy. ``also`` is another spelling of the name. ``wanted`` says what it takes where the kind does not say
     enough, ``why`` what it is good for. ``about`` says for people what it means: the page of the dialect and an editor
     show it. ``usual`` are values that are known where others may be written, ``inner`` the fields of a mapping, or of
-    each mapping in a list, ``holds`` whether it is a JSON Schema, or a mapping of names to some.
+    each mapping in a list, ``holds`` whether it is a JSON Schema, or a mapping of names to some. With ``ruled`` a rule
+    of its own says what is wrong inside a mapping.
     """
 
     name: str
@@ -112,6 +113,7 @@ class Field(Struct, frozen=True):
     usual: tuple[str, ...] = ()
     inner: tuple[Field, ...] = ()
     holds: Literal["schema", "schemas"] | None = None
+    ruled: bool = False
 
 
 def _nothing(_: str) -> bool:
@@ -185,7 +187,7 @@ def _complaints(field: Field, node: Node, name: str) -> Iterator[Problem]:
     elif field.kind in _ITEMS and isinstance(node, Sequence):
         for item in node.items:
             yield from _item_complaints(field, item, f"an item of `{name}`")
-    elif field.kind == "string-map" and isinstance(node, Mapping):
+    elif field.kind == "string-map" and isinstance(node, Mapping) and not field.ruled:
         for entry in node:
             if not _is_text(entry.value):
                 yield _wrong_type(f"`{name}.{shown(entry.key.text)}`", "a string", entry.value)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from prosa.data import Value
 from prosa.diagnostics import Problem
@@ -33,7 +34,8 @@ class DialectReading(Struct, Generic[M_co], frozen=True):
     """A document as its dialect understands it: a model, and the dialect that read it and answers for it.
 
     ``problems`` are those of detection and of the dialect's reader, without those of the front matter. ``relations``
-    are the fields that name other documents because the project says so. That model and dialect belong together is why
+    are the fields that name other documents because the project says so. ``vault`` says that the document lies in a
+    vault of Obsidian. That model and dialect belong together is why
     the type may be covariant: nobody hands the dialect the model of another one.
     """
 
@@ -43,6 +45,7 @@ class DialectReading(Struct, Generic[M_co], frozen=True):
     model: M_co
     problems: tuple[Problem, ...] = ()
     relations: Relations = ()
+    vault: bool = False
 
     @property
     def name(self) -> DialectName:
@@ -72,6 +75,14 @@ class DialectReading(Struct, Generic[M_co], frozen=True):
     def definitions(self) -> tuple[Def, ...]:
         """What others can point at in it."""
         return self.dialect.definitions(self.model)
+
+    def inline_tags(self) -> tuple[str, ...]:
+        """Return the tags in its text, which count in a vault of Obsidian alone."""
+        if not self.vault:
+            return ()
+        from prosa.document.tags import inline_tags  # only here: most documents lie in no vault
+
+        return inline_tags(self.document)
 
     def facts(self) -> dict[str, Value]:
         """The further keys of `prosa show`."""
@@ -106,10 +117,31 @@ def open_documents(
     """The same for many documents, with what is known of each.
 
     They go from stage to stage together, so that the code of a stage stays where the processor finds it: a seventh of
-    the time.
+    the time. A reader that fails is a problem of its document, of which nothing is known then.
     """
-    found = [_detected(source, hints) for source, hints in sources]
-    return [_read(front, detection, relations) for front, detection in found]
+    try:
+        found = [(*_detected(source, hints), hints.vault) for source, hints in sources]
+        return [_under(dialect(each.dialect), front, each.problems, relations, vault) for front, each, vault in found]
+    except Exception:
+        return [_contained(source, hints, relations) for source, hints in sources]
+
+
+def _contained(source: SourceText, hints: Hints, relations: Relations) -> DialectReading[object]:
+    """Return the reading of one document, so that a reader that fails on it keeps no other from being read."""
+    try:
+        front, found = _detected(source, hints)
+        return _under(dialect(found.dialect), front, found.problems, relations, hints.vault)
+    except Exception as error:
+        return failed_reading(source, error)
+
+
+def failed_reading(source: SourceText, error: Exception) -> DialectReading[object]:
+    """Return the reading of a document on which a reader failed: a plain one without its text, and the problem. Nobody
+    knows who may see the document, so it is a secret (X23)."""
+    from prosa.diagnostics.crash import crash  # only here: readers do not fail
+
+    blank = replace(source, text="---\nclassification: secret\n---\n", digest="")
+    return _under(dialect("plain"), read_front(blank), (crash("the reader", error),), ())
 
 
 def open_as(source: SourceText, row: DialectRow[M], relations: Relations = ()) -> DialectReading[M]:
@@ -133,18 +165,14 @@ def _detected(source: SourceText, hints: Hints) -> tuple[FrontReading, Detection
     return (front if found.dialect == "plain" or not front.loose else read_front(source)), found
 
 
-def _read(front: FrontReading, found: Detection, relations: Relations) -> DialectReading[object]:
-    return _under(dialect(found.dialect), front, found.problems, relations)
-
-
 def _under(
-    row: DialectRow[M], front: FrontReading, problems: tuple[Problem, ...], relations: Relations
+    row: DialectRow[M], front: FrontReading, problems: tuple[Problem, ...], relations: Relations, vault: bool = False
 ) -> DialectReading[M]:
     loaded = row.load()
     masked, body = loaded.masked(front), loaded.markdown(front)
     document = front.document if body == front.body and not masked else _parsed(front, body, masked)
     model, found = loaded.read(front, document)
-    return DialectReading(loaded, front, document, model, (*problems, *found), relations)
+    return DialectReading(loaded, front, document, model, (*problems, *found), relations, vault)
 
 
 def _parsed(front: FrontReading, body: Span, masked: tuple[Span, ...]) -> Document:

@@ -100,7 +100,12 @@ MDH = DialectRow("mdh", "MDH node", _mdh)
 PRAPTI = DialectRow("prapti", "Prapti chat", _prapti)
 SKILL_MD = DialectRow("skill_md", "Agent Skill", _skill_md, file_names=("SKILL.md",))
 TEST = DialectRow("test", "test of a program", _test, suffixes=(".test.md",))
-EVALS = DialectRow("evals", "cases of a skill", _evals, file_names=("evals.json", "trigger-eval.json", "triggers.json"))
+EVALS = DialectRow(
+    "evals",
+    "cases of a skill",
+    _evals,
+    file_names=("evals.json", "trigger-eval.json", "triggers.json", "eval_set.json"),
+)
 PLAIN = DialectRow("plain", "Markdown document", _plain, suffixes=(".mdx", ".mdc"))
 
 DIALECTS: tuple[DialectRow[object], ...] = (MAGI, MARKDOWNLANG, YMJ, MDH, PRAPTI, SKILL_MD, TEST, EVALS, PLAIN)
@@ -115,7 +120,14 @@ DOCUMENT_SUFFIXES: tuple[str, ...] = (".md", ".markdown", ".mda", ".ymj", ".mdx"
 CASES = "evals/evals.json"
 """The file with the cases of a skill, below its folder."""
 
-TRIGGERS = ("evals/trigger-eval.json", "evals/triggers.json", "trigger-eval.json", "triggers.json")
+TRIGGERS = (
+    "evals/trigger-eval.json",
+    "evals/triggers.json",
+    "evals/eval_set.json",
+    "trigger-eval.json",
+    "triggers.json",
+    "eval_set.json",
+)
 """The files that say which requests a skill is for, below its folder."""
 
 

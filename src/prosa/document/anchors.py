@@ -6,13 +6,15 @@ In: what a reader sees of headings. Out: the anchors that GitHub gives them. No 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 from prosa.regex import regex
 
 if TYPE_CHECKING:
     from prosa.document.model import Section
+
+T = TypeVar("T")
 
 _DIGITS = "0123456789"
 _SILENT = regex(r"[\W_]+")
@@ -35,19 +37,36 @@ def sounding(anchor: str) -> str:
     return _SILENT.sub("", unicodedata.normalize("NFKD", anchor.casefold()))
 
 
+def heading_names(headings: Iterable[tuple[str, str, str]]) -> dict[str, int]:
+    """Return the number of the heading that a fragment means, by its anchor with `#` in front, and by its letters and
+    digits as rules compare them, also without the number that some generators leave out. ``headings`` are anchor, text
+    as it is seen, and text as it is written: Obsidian names a heading with the target of a wikilink in it."""
+    found: dict[str, int] = {}
+    for number, (anchor, plain, written) in enumerate(headings):
+        heard = sounding(anchor)
+        own = [heard, heard.lstrip(_DIGITS), sounding(plain), *([sounding(written)] if "[[" in written else [])]
+        for name in (f"#{anchor}", *own):
+            found.setdefault(name, number)
+    for name in ("#", ""):
+        found.pop(name, None)
+    return found
+
+
+def heading_named(names: Mapping[str, T], fragment: str) -> T | None:
+    """Return the heading that a fragment means among some `heading_names`; None where there is none."""
+    wanted = fragment.removeprefix("user-content-")
+    found = names.get(f"#{wanted}")
+    return found if found is not None or wanted.startswith("^") else names.get(sounding(wanted))
+
+
 def section_number(sections: Sequence[Section], fragment: str) -> int | None:
-    """The number of the section that a fragment names: by its anchor, else by letters and digits alone, as rules
-    compare them, and without the number that some generators leave out."""
+    """Return the number of the section that a fragment means; None where there is none."""
     wanted = fragment.removeprefix("user-content-")
     for number, each in enumerate(sections):
         if each.anchor and each.anchor == wanted:
             return number
-    sound = "" if wanted.startswith("^") else sounding(wanted)
-    for number, each in enumerate(sections) if sound else ():
-        anchor = sounding(each.anchor)
-        if sound in (anchor, anchor.lstrip(_DIGITS), sounding(each.heading.plain)):
-            return number
-    return None
+    written = ((each.anchor, each.heading.plain, each.heading.text) for each in sections)
+    return None if wanted.startswith("^") else heading_named(heading_names(written), wanted)
 
 
 class _Anchored(dict[int, str]):

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _RUN = regex(r"`{3,}|~{3,}")
 _LINE_END = regex(r"\r\n|\n|\r")
+_BLANK = regex(r"\s*")
 _BEFORE_LIST = regex(r"[ \t>]*")
 _VISIBLE = frozenset({"Text", "Code", "SoftBreak", "HardBreak"})
 
@@ -50,12 +51,38 @@ def headings(parsed: Parsed, texts: Iterable[str]) -> tuple[Heading, ...]:
     return tuple(_heading(parsed, found, text) for found, text in zip(parsed.found.headings, texts, strict=True))
 
 
-def title(parsed: Parsed, texts: Iterable[str]) -> Heading | None:
-    """The first heading of level 1 that says something and lies in no other block."""
-    for found, text in zip(parsed.found.headings, texts, strict=True):
-        if found.level == 1 and found.outer is None and text:
-            return _heading(parsed, found, text)
-    return None
+def title(parsed: Parsed, texts: Sequence[str]) -> Heading | None:
+    """Return the heading that names the document: the only one of level 1, where nothing that a reader sees stands
+    above it (X45). None where it is empty, or where there is no such heading."""
+    tops = [at for at, each in enumerate(parsed.found.headings) if each.level == 1 and each.outer is None]
+    if len(tops) != 1 or not texts[tops[0]].strip():
+        return None
+    heading = _heading(parsed, parsed.found.headings[tops[0]], texts[tops[0]])
+    return heading if _begins_at(parsed, heading.span.start) else None
+
+
+def _begins_at(parsed: Parsed, end: int) -> bool:
+    """Whether nothing that a reader sees stands above an offset: blank space, comments, and lines that were hidden from
+    the parser."""
+    text, at = parsed.source.text, parsed.base
+    while blank := _BLANK.match(text, at, end):
+        at = blank.end()
+        if at == end:
+            return True
+        line = text.find("\n", at, end)
+        if text.startswith("<!--", at):
+            at = text.find("-->", at + 2, end) + 3
+            if at < 3:
+                return False
+        elif (
+            parsed.masked
+            and line > 0
+            and parsed.source.slice(Span(at, line)) != parsed.text[at - parsed.base : line - parsed.base]
+        ):
+            at = line
+        else:
+            return False
+    return False
 
 
 def paragraphs(parsed: Parsed) -> tuple[Paragraph, ...]:

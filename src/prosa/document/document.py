@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import ClassVar
+from itertools import islice
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from msgspec import Struct
 
@@ -14,6 +15,7 @@ from prosa.document import anchors as anchor_names
 from prosa.document import blocks, links
 from prosa.document.blocks import OutlineEntry, containers
 from prosa.document.cover import Cover
+from prosa.document.maths import joined, maths
 from prosa.document.model import (
     CodeSpan,
     Fence,
@@ -33,6 +35,19 @@ from prosa.document.walk import Piece
 from prosa.regex import regex
 from prosa.source import SourceText, Span
 from prosa.source.values import PartlyCompared, PartlyShown
+
+if TYPE_CHECKING:
+    from pyromark.event import Range
+
+    from prosa.document.autolinks import Address
+
+Placed = TypeVar("Placed", Link, Wikilink)
+
+
+_DOLLAR = regex(r"\$")
+
+_MARKED = ("](", "<", "]: ")
+"""What stands in front of the destination of a link: most documents have no other addresses, and none is looked up."""
 
 
 class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
@@ -70,8 +85,14 @@ class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
         return tuple(anchor_names.anchors(self.heading_texts))
 
     @cached_property
+    def heading_names(self) -> Mapping[str, int]:
+        """The numbers of the sections by everything that a fragment may call them (`anchors.heading_named`)."""
+        written = ((each.anchor, each.heading.plain, each.heading.text) for each in self.sections)
+        return anchor_names.heading_names(written)
+
+    @cached_property
     def title(self) -> Heading | None:
-        """The first heading of level 1 outside other blocks that has a text."""
+        """The heading that names the document: the only one of level 1, where it is the first block (X45)."""
         return blocks.title(self.parsed, self.heading_texts)
 
     @cached_property
@@ -97,17 +118,55 @@ class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
     @cached_property
     def links(self) -> tuple[Link, ...]:
         """Inline links, references and autolinks; images and wikilinks are listed apart."""
-        return links.links(self.parsed, images=False)
+        return self._outside_maths(links.links(self.parsed, images=False))
 
     @cached_property
     def images(self) -> tuple[Image, ...]:
         """Images."""
-        return links.links(self.parsed, images=True)
+        return self._outside_maths(links.links(self.parsed, images=True))
 
     @cached_property
     def wikilinks(self) -> tuple[Wikilink, ...]:
         """Wikilinks and their embeds."""
-        return links.wikilinks(self.parsed)
+        return self._outside_maths(links.wikilinks(self.parsed))
+
+    @cached_property
+    def addresses(self) -> tuple[Address, ...]:
+        """The addresses in running text that stand for links without marks (GFM 6.9), in places of the source."""
+        from prosa.document.autolinks import addresses, may_hold_address  # only here: the graph alone asks
+
+        text, base = self.parsed.text, self.body.start
+        if not may_hold_address(text):
+            return ()
+        found = [each for each in addresses(text) if not text.endswith(_MARKED, 0, each.start)]
+        if not found:
+            return ()
+        unmarked = set(self._outside(self.parsed.found.marked(), (each.start for each in found)))
+        defined = Cover(each.span for each in self.definitions)
+        placed = (
+            each._replace(start=each.start + base, end=each.end + base) for each in found if each.start in unmarked
+        )
+        return tuple(
+            each
+            for each in placed
+            if each.start not in defined and each.start not in self._maths and not self._is_masked(each)
+        )
+
+    def _outside(self, ranges: Iterable[Range], places: Iterable[int]) -> Iterator[int]:
+        """Yield those of some places of the parsed text, in order, that lie in none of the ranges.
+
+        Ranges of the parser are bytes. The few places are turned into bytes, not the many ranges into characters.
+        """
+        waiting = sorted((where["start"], where["end"]) for where in ranges)
+        text, at, byte, index, end = self.parsed.text, 0, 0, 0, 0
+        for place in places:
+            byte += len(text[at:place].encode("utf-8", "surrogatepass"))
+            at = place
+            while index < len(waiting) and waiting[index][0] <= byte:
+                end = max(end, waiting[index][1])
+                index += 1
+            if byte >= end:
+                yield place
 
     @cached_property
     def definitions(self) -> tuple[LinkDefinition, ...]:
@@ -175,7 +234,10 @@ class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
     def inline_links(self, wanted: Callable[[str], bool]) -> Iterator[tuple[Link, bool]]:
         """The links and images that are written in place with a ``wanted`` destination; True stands for an image. The
         others are not made."""
-        return links.inline_links(self.parsed, wanted)
+        found = links.inline_links(self.parsed, wanted)
+        if not self._has_dollars:
+            return found
+        return (each for each in found if each[0].span.start not in self._maths)
 
     def fence_text(self, fence: Fence) -> str:
         """The code of a fence, with the author's line ends."""
@@ -187,6 +249,10 @@ class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
         """Whether a character lies in a fence, in indented code or in a code span, its marks included."""
         return offset in self._code
 
+    def is_running_text(self, offset: int) -> bool:
+        """Whether a character lies in no code, HTML, link, link definition or mathematics."""
+        return offset not in self._taken and offset not in self._maths
+
     def in_comment(self, offset: int) -> bool:
         """Whether a character lies in an HTML comment."""
         return offset in self._commented
@@ -195,6 +261,46 @@ class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
     def _code(self) -> Cover:
         fenced = (fence.span for fence in self.fences)
         return Cover((*fenced, *self.indented_code, *(each.span for each in self.code_spans)))
+
+    @cached_property
+    def _taken(self) -> Cover:
+        """What is no running text: code, HTML, links and their definitions."""
+        links = (each.span for some in (self.links, self.images, self.wikilinks, self.definitions) for each in some)
+        fenced = (fence.span for fence in self.fences)
+        code = (*fenced, *self.indented_code, *(each.span for each in self.code_spans))
+        return Cover((*links, *code, *(each.span for each in self.html)))
+
+    def _is_masked(self, each: Address) -> bool:
+        """Whether part of an address was hidden from the parser: a template fills it in later."""
+        if not self.parsed.masked:
+            return False
+        start, end = each.start - self.body.start, each.end - self.body.start
+        return self.source.text[each.start : each.end] != self.parsed.text[start:end]
+
+    @cached_property
+    def _maths(self) -> Cover:
+        """What is mathematics: nothing in it is a link."""
+        text, base, offset = self.parsed.text, self.body.start, self.parsed.bytes.offset_of_byte
+        if not self._has_dollars:
+            return Cover(())
+
+        whole = joined(text, lambda at: self.in_code(at + base))
+        spans = ((offset(each.where["start"]), offset(each.where["end"])) for each in maths(whole))
+        return Cover(Span(start + base, end + base) for start, end in spans)
+
+    @cached_property
+    def _has_dollars(self) -> bool:
+        """Whether two signs stand outside of code, which are needed for mathematics."""
+        text = self.parsed.text
+        if text.count("$") < 2:
+            return False
+        places = (found.start() for found in _DOLLAR.finditer(text))
+        return len(list(islice(self._outside(self.parsed.found.code(), places), 2))) == 2
+
+    def _outside_maths(self, found: tuple[Placed, ...]) -> tuple[Placed, ...]:
+        if not found or not self._has_dollars:
+            return found
+        return tuple(each for each in found if each.span.start not in self._maths)
 
     @cached_property
     def _commented(self) -> Cover:

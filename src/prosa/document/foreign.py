@@ -11,25 +11,46 @@ from collections.abc import Iterator
 from prosa.regex import regex
 from prosa.source import Span
 
-_FENCE = r"^[ \t]*(?P<fence>`{3,}|~{3,})[^\n]*\n(?:.*\n)*?[ \t]*(?P=fence)"
-_TICKS = r"(?<!`)(?P<tick>`+)(?!`)[^\n]*?(?<!`)(?P=tick)(?!`)"
+_FENCE = r"^[ \t]*(?P<fence>`{3,}+|~{3,}+)[^\n]*+\n"
 _MODULE = r"^(?P<module>(?:import|export)\b[^\n]*(?:\n[^\n]*\S[^\n]*)*)"
-_MDX = regex(rf"{_FENCE}|{_TICKS}|{_MODULE}|(?P<brace>\{{)|\\.", re.MULTILINE)
+_MDX = regex(rf"{_FENCE}|(?P<ticks>`++)|{_MODULE}|(?P<brace>\{{)|\\.", re.MULTILINE)
+_RUNS = regex(r"`++|\n")
 _BRACES = regex(r"[{}]")
-_SHORTCODE = regex(r"\{\{<\s*(?P<end>/\s*)?(?P<name>[\w-][\w/-]*)(?:\s[^>\n]*)?>\}\}")
+_SHORTCODE = regex(r"\{\{<\s*(?P<end>/\s*)?(?P<name>[\w-][\w/-]*)(?:\s(?:(?!\{\{<)[^>\n])*+)?>\}\}")
 _TABLE = regex(r"^[ \t]*(\[\[[^\[\]\n]*\]\])[ \t]*\r?$", re.MULTILINE)
 
 
 def mdx_spans(text: str) -> Iterator[Span]:
     """`import` and `export` with what follows up to a blank line, and expressions in braces, outside of code."""
     at, ends = 0, _pairs(text)
+    spans = _code_spans(text) if "`" in text else {}
     while found := _MDX.search(text, at):
         at = found.end()
         if found["module"] is not None:
             yield Span(*found.span("module"))
+        elif found["fence"] is not None:
+            closing = re.compile(rf"^[ \t]*{found['fence']}", re.MULTILINE).search(text, at)
+            at = closing.end() if closing is not None else len(text)
+        elif found["ticks"] is not None:
+            at = spans.get(found.start(), at)
         elif found["brace"] is not None and (end := ends.get(found.start())):
             yield Span(found.start(), end)
             at = end
+
+
+def _code_spans(text: str) -> dict[int, int]:
+    """Where each run of backticks ends a code span that a run of as many begins on the same line, by its beginning."""
+    ends: dict[int, int] = {}
+    next_runs: dict[int, int] = {}
+    for each in reversed(list(_RUNS.finditer(text))):
+        length = len(each[0])
+        if each[0] == "\n":
+            next_runs = {}
+        else:
+            if length in next_runs:
+                ends[each.start()] = next_runs[length]
+            next_runs[length] = each.end()
+    return ends
 
 
 def shortcode_spans(text: str) -> Iterator[Span]:

@@ -32,6 +32,9 @@ DefKind: TypeAlias = Literal["id", "title", "alias"]
 MADE_LATER = regex(r"[{}<>|*$`\\]")
 """Signs of placeholders that something fills in before a path or a name is one."""
 
+_NAMED_LATER = regex(r"[{}|*$`\\]")
+"""The same in a wikilink: an angle bracket may stand in the name of a file."""
+
 _SCHEME = regex(r"[A-Za-z][A-Za-z0-9+.-]+:|//")
 _WEB = regex(r"https?://|//", re.IGNORECASE)
 
@@ -59,6 +62,11 @@ class Def(Struct, frozen=True):
     span: Span
 
 
+def is_named_later(target: str) -> bool:
+    """Return whether the target of a wikilink holds a placeholder, so that it names nothing yet."""
+    return _NAMED_LATER.search(target) is not None
+
+
 def link_references(document: Document) -> tuple[Ref, ...]:
     """What the links and wikilinks of a document point at, in document order.
 
@@ -66,6 +74,14 @@ def link_references(document: Document) -> tuple[Ref, ...]:
     the document that shows them. The span is the destination as written, of a reference link the link itself.
     """
     return tuple(sorted((*_links(document), *_wikilinks(document)), key=lambda ref: ref.span.start))
+
+
+def address_references(document: Document) -> Iterator[Ref]:
+    """Yield what the addresses in running text point at, but for those of mail and those with a placeholder."""
+    for start, end, url in document.addresses:
+        if not url.startswith("mailto:") and not MADE_LATER.search(url):
+            target, _, fragment = url.partition("#")
+            yield Ref("inline", target, "url", Span(start, end), fragment=fragment)
 
 
 def _links(document: Document) -> Iterator[Ref]:

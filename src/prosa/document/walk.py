@@ -77,6 +77,18 @@ class Found(Struct):
     html_blocks: list[tuple[Range, list[Piece]]] = field(default_factory=list)
     inline_html: list[tuple[str, Range]] = field(default_factory=list)
 
+    def marked(self) -> Iterator[Range]:
+        """Yield where code, links and HTML stand, in bytes."""
+        yield from self.code()
+        yield from (each.where for each in self.links)
+        yield from (where for _, where in self.inline_html)
+        yield from (where for where, _ in self.html_blocks)
+
+    def code(self) -> Iterator[Range]:
+        """Yield where code stands, in bytes."""
+        yield from (each.where for each in self.code_blocks)
+        yield from (where for _, where in self.code_spans)
+
 
 class _Walk(Struct):
     """Where a walk stands: the containers around it, the links it is in, the block whose pieces are collected."""

@@ -16,7 +16,7 @@ from prosa.data import Value
 from prosa.diagnostics.nearest import nearest
 from prosa.evaluation.expectations import Failure, Mistake
 from prosa.evaluation.matchers import MATCHERS, MISSING, Missing, bounds_wrong, is_matcher, meets, outside
-from prosa.evaluation.statistics import Counted, Estimate, mean_rate, pass_all, pass_any, wilson
+from prosa.evaluation.statistics import Counted, Estimate, is_enough, mean_rate, pass_all, pass_any, wilson
 from prosa.regex import regex
 from prosa.schema.values import listed
 
@@ -24,6 +24,11 @@ FailureKind: TypeAlias = Literal[
     "input", "refused", "limit", "provider", "budget", "tool-server", "site", "sandbox", "recording", "program"
 ]
 """Why a run has no output."""
+
+OUTAGES: Final[frozenset[FailureKind]] = frozenset(
+    {"provider", "budget", "tool-server", "site", "sandbox", "recording"}
+)
+"""What says nothing of the program that was tried: such a run is not measured (X34)."""
 
 FAILURE_KINDS: Final[tuple[FailureKind, ...]] = (
     "input",
@@ -65,7 +70,8 @@ class Case(Struct, frozen=True):
 
 class RunFacts(Struct, frozen=True):
     """What a run took: model calls with those of the programs below, dollars (None: no price is known), seconds, the
-    tools that were called, and why it has no output."""
+    tools that were called, and why it has no output. ``tokens`` is None where nothing is known of them. ``unanswered``
+    says why a model call was never answered, where that did not end the run by itself."""
 
     calls: int
     cost: float | None
@@ -73,6 +79,16 @@ class RunFacts(Struct, frozen=True):
     tools: tuple[str, ...] = ()
     failure: FailureKind | None = None
     error: str = ""
+    tokens: int | None = None
+    unanswered: FailureKind | None = None
+
+    @property
+    def outage(self) -> FailureKind | None:
+        """What kept the run from being what it would have been, where that says nothing of the program: the service
+        that did not answer, the budget, the recording. None where nothing did."""
+        if self.failure in OUTAGES:
+            return self.failure
+        return self.unanswered if self.failure in (None, "limit") else None
 
 
 # ---- what is expected of a run: calls, cost, seconds, tools, failure ----
@@ -151,6 +167,13 @@ def _is_plain_matcher(value: Value) -> bool:
 def expects_failure(run: Value) -> bool:
     """Whether a case expects that there is no output."""
     return isinstance(run, dict) and run.get("fails", False) is not False
+
+
+def is_judged(expected: Value, facts: RunFacts) -> bool:
+    """Whether a run can be held against what is expected of it: an outage only where the case expects it."""
+    if facts.outage is None:
+        return True
+    return expects_failure(expected) and not any(_ending(expected, facts))
 
 
 def run_failures(expected: Value, facts: RunFacts) -> Iterator[Failure]:
@@ -251,24 +274,43 @@ def parse_requirement(text: str) -> Requirement | None:
 
 
 class Gate(Struct, frozen=True):
-    """Whether cases together do what is asked. ``rate`` is the one that was asked for, with its interval over the
-    cases; ``short`` are the indexes of the cases that fall short where the gate is closed."""
+    """Whether cases together do what is asked. ``rate`` is the one that was asked for, with its interval; None where
+    nothing was measured. ``short`` are the indexes of the cases that fall short where the gate is not open, and
+    ``lacking`` says what keeps it from being measured."""
 
     passed: bool
-    rate: Estimate
+    rate: Estimate | None
     short: tuple[int, ...] = ()
+    lacking: str = ""
 
 
 def gate(requirement: Requirement, counts: Sequence[Counted], *, lower: bool = False) -> Gate:
-    """Holds cases against a requirement; with ``lower`` at the lower bound of the interval, not at the point.
-    Raises ValueError for no cases, and for fewer repeats than a rate is about."""
-    rates = [requirement.rate(each) for each in counts]
-    estimate = mean_rate(rates)
-    if requirement.is_rate:
+    """Hold the measured attempts of cases against a requirement; with ``lower`` at the lower bound of the interval, not
+    at the point. The gate stays closed where too few were measured (X34). Raises ValueError for no cases, and for fewer
+    planned attempts than a rate is about."""
+    needed = requirement.k if requirement.is_rate else 1
+    if not counts or any(each.planned < needed for each in counts):
+        raise ValueError(f"there is no rate of {needed} for these cases")
+    known = {at: each for at, each in enumerate(counts) if each.repeats >= needed}
+    answers = min((each.repeats // needed for each in known.values()), default=0)
+    estimate = mean_rate([requirement.rate(each) for each in known.values()], answers) if known else None
+    holds = requirement.holds_surely if lower and not requirement.is_rate else requirement.holds
+    short = tuple(at for at, each in known.items() if not holds(each))
+    if lacking := _lacking(requirement, counts, len(known)):
+        return Gate(False, estimate, () if requirement.is_rate else short, lacking)
+    if requirement.is_rate and estimate is not None:
         value = estimate.interval.low if lower else estimate.value
         passed = value >= requirement.least - 1e-12
-        short = () if passed else tuple(at for at, each in enumerate(counts) if not requirement.holds(each))
-        return Gate(passed, estimate, short)
-    holds = requirement.holds_surely if lower else requirement.holds
-    short = tuple(at for at, each in enumerate(counts) if not holds(each))
+        return Gate(passed, estimate, () if passed else short)
     return Gate(not short, estimate, short)
+
+
+def _lacking(requirement: Requirement, counts: Sequence[Counted], known: int) -> str:
+    """What is missing for an answer, in words; empty where it is there."""
+    measured, planned = sum(each.repeats for each in counts), sum(each.planned for each in counts)
+    if not is_enough(measured, planned):
+        return f"{measured} of {planned} attempts were measured, and 80 % are needed"
+    if requirement.is_rate and known < len(counts):
+        cases = "case has" if len(counts) - known == 1 else "cases have"
+        return f"{len(counts) - known} {cases} fewer measured attempts than `{requirement.text}` needs"
+    return ""

@@ -26,6 +26,10 @@ MAX_FAILURES = 20
 """Of one output; more say nothing new."""
 
 
+GRADE = "grade"
+"""The pointer of what a grader says to a question."""
+
+
 class Failure(Struct, frozen=True):
     """What an output lacks. ``pointer`` leads to the place in it, or is the query that found nothing; empty is all of
     it."""
@@ -35,6 +39,8 @@ class Failure(Struct, frozen=True):
     found: str
 
     def __str__(self) -> str:
+        if self.pointer == GRADE:
+            return f'grade: "{self.expected}" does not hold: {self.found}'
         return f"{self.pointer or 'output'}: expected {self.expected}, found {self.found}"
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 from msgspec import Struct
 
 from prosa.data import Value, format_pointer
+from prosa.regex import regex
 
 if TYPE_CHECKING:
     from jsonpath_rfc9535 import JSONPathEnvironment, JSONPathQuery
@@ -27,6 +28,11 @@ MAX_DESCENTS = 2
 MAX_NODES = 10_000
 """What a query may find."""
 
+MAX_AGAIN = 1_000
+"""Values of an output that a filter may ask for as a whole: each of them asks, which is quadratic."""
+
+_MAX_WORDS = 200
+
 MAX_PATTERN = 1_000
 """Characters of a pattern."""
 
@@ -38,19 +44,21 @@ class BadQuery(ValueError):
 
 
 class Query(Struct, frozen=True):
-    """A query ready to ask. ``parts`` are the names and indexes of one that leads to at most one value, else None."""
+    """A query ready to ask. ``parts`` are the names and indexes of one that leads to at most one value, else None;
+    ``again`` says that a filter in it asks for the whole output for each value that it tries."""
 
     text: str
     compiled: JSONPathQuery
     parts: Parts | None
+    again: bool = False
 
     def find(self, value: Value) -> list[tuple[str, Value]]:
-        """The pointers and values that it finds, in order. Raises `BadQuery` for more than `MAX_NODES`."""
-        from jsonpath_rfc9535 import JSONPathError
-
+        """The pointers and values that it finds, in order. Raises `BadQuery`, for more than `MAX_NODES` too."""
+        if self.again and _is_large(value):
+            raise BadQuery(f"asks for `$` again in a filter, of an output with more than {MAX_AGAIN:,} values")
         try:
             nodes = list(islice(self.compiled.finditer(value), MAX_NODES + 1))
-        except JSONPathError as error:
+        except Exception as error:
             raise BadQuery(f"cannot be answered: {_words(error)}") from None
         if len(nodes) > MAX_NODES:
             raise BadQuery(f"finds more than {MAX_NODES:,} values")
@@ -64,17 +72,35 @@ def compile_query(text: str) -> Query:
         raise BadQuery(f"is longer than {MAX_CHARACTERS:,} characters")
     if text.count("..") > MAX_DESCENTS:
         raise BadQuery(f"descends with `..` more than {MAX_DESCENTS} times")
-    from jsonpath_rfc9535 import JSONPathError
-
     try:
         compiled = _environment().compile(text)
-    except (JSONPathError, ValueError, RecursionError) as error:
+        parts = tuple(_parts(compiled)) if compiled.singular_query() else None
+    except Exception as error:
         raise BadQuery(f"is no JSONPath query of RFC 9535: {_words(error)}") from None
-    return Query(text, compiled, tuple(_parts(compiled)) if compiled.singular_query() else None)
+    return Query(text, compiled, parts, "$" in _STRING.sub("", text)[1:])
+
+
+_STRING = regex(r"""'(?:[^'\\]|\\.)*+(?:'|\Z)|"(?:[^"\\]|\\.)*+(?:"|\Z)""")
 
 
 def _words(error: Exception) -> str:
-    return str(error.args[0] if error.args else error).split("\n")[0]
+    """What the library says; an error that is none of its own is called by its name."""
+    from jsonpath_rfc9535 import JSONPathError
+
+    words = str(error.args[0] if error.args else error).split("\n")[0][:_MAX_WORDS]
+    return words if isinstance(error, JSONPathError) else f"{type(error).__name__}: {words}"
+
+
+def _is_large(value: Value) -> bool:
+    left, todo = MAX_AGAIN, [value]
+    while todo and left > 0:
+        each = todo.pop()
+        left -= 1
+        if isinstance(each, dict):
+            todo += each.values()
+        elif isinstance(each, list):
+            todo += each
+    return left <= 0
 
 
 def _parts(compiled: JSONPathQuery) -> Iterator[str | int]:

@@ -1,28 +1,45 @@
 """What came of a test: every repeat of every case, the gate of each suite, and comparisons.
 
 In: attempts as they were judged. Out: values that every form of report is made of. Nothing in them depends on when or
-how quickly something ran, so the same answers give the same report.
+how quickly something ran, but for the seconds of attempts that were asked now: the same answers give the same report.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from math import fsum
+from math import fsum, sqrt
+from typing import Literal, TypeAlias
 
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from prosa.data import Value
 from prosa.evaluation.case import Case, Gate, Requirement, RunFacts
+from prosa.evaluation.comparison import Comparison, Pair, compare_together
 from prosa.evaluation.expectations import Failure
-from prosa.evaluation.routing import Confusion, Routing, confusion
-from prosa.evaluation.statistics import Comparison, Counted, Interval, compare, wilson
+from prosa.evaluation.routing import NOT_MEASURED, Confusion, Routing, confusion
+from prosa.evaluation.statistics import Counted, Interval, wilson
+
+Outcome: TypeAlias = Literal["passed", "failed", "not measured", "not offered", "broken"]
+"""How an attempt ends. Only passed and failed count; the last two are for agents."""
+
+
+class Reason(Struct, frozen=True):
+    """Why an attempt could not be judged: a word, and what was said."""
+
+    kind: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.message}"
 
 
 class Graded(Struct, frozen=True):
-    """What a grader said to one question: how many of its votes were for it, and the reason that the majority gave."""
+    """What a grader said to one question: how many of its votes were for it, and the reason that the majority gave.
+    ``passed`` is None where too few votes were verdicts to say."""
 
     question: str
-    passed: bool
+    passed: bool | None
     reason: str
     votes: int = 1
     of: int = 1
@@ -30,7 +47,8 @@ class Graded(Struct, frozen=True):
 
 class Attempt(Struct, frozen=True):
     """One repeat of a case. ``calls`` were made now, ``kept`` were answered by the cache; ``grading`` is what its
-    grader cost in dollars, None where the price is not known; ``trace`` is the file in which the run is recorded."""
+    grader cost in dollars, None where the price is not known; ``trace`` is the file in which the run is recorded.
+    ``reason`` is there where it was not measured. ``seconds`` are those of an attempt that was asked now."""
 
     output: Value
     facts: RunFacts
@@ -40,11 +58,19 @@ class Attempt(Struct, frozen=True):
     calls: int = 0
     kept: int = 0
     trace: str = ""
+    outcome: Outcome = "passed"
+    reason: Reason | None = None
+    seconds: float | None = None
 
     @property
     def passed(self) -> bool:
         """Whether it is as expected."""
-        return not self.failures
+        return self.outcome == "passed"
+
+    @property
+    def measured(self) -> bool:
+        """Whether it counts."""
+        return self.outcome in ("passed", "failed")
 
 
 class CaseReport(Struct, frozen=True):
@@ -55,8 +81,14 @@ class CaseReport(Struct, frozen=True):
 
     @property
     def counted(self) -> Counted:
-        """How many passed."""
-        return Counted(sum(each.passed for each in self.attempts), len(self.attempts))
+        """How many passed, of how many measured ones."""
+        measured = [each for each in self.attempts if each.measured]
+        return Counted(sum(each.passed for each in measured), len(measured), len(self.attempts) - len(measured))
+
+    @property
+    def passed(self) -> bool:
+        """Whether every attempt passed."""
+        return all(each.passed for each in self.attempts)
 
     @property
     def interval(self) -> Interval:
@@ -71,17 +103,19 @@ class CaseReport(Struct, frozen=True):
     @property
     def failures(self) -> tuple[tuple[Failure, int], ...]:
         """What was lacking, each with how many repeats lacked it."""
-        counts: dict[Failure, int] = {}
-        for attempt in self.attempts:
-            for each in attempt.failures:
-                counts[each] = counts.get(each, 0) + 1
-        return tuple(counts.items())
+        return tuple(Counter(failure for each in self.attempts for failure in each.failures).items())
+
+    @property
+    def reasons(self) -> tuple[tuple[Reason, int], ...]:
+        """Why attempts could not be judged, each with how many of them."""
+        return tuple(Counter(each.reason for each in self.attempts if each.reason is not None).items())
 
 
 class SuiteReport(Struct, frozen=True):
     """The cases of a test document, tried with one program and one model. ``label`` says which, where there are
     several; ``baseline`` marks what others are compared with, which no gate is asked of. ``routing`` is there where
-    what counts of a run is which skills it loaded, and ``without`` marks what was tried without its skill (X32)."""
+    what counts of a run is which skills it loaded, and ``without`` marks what was tried without its skill (X32).
+    ``unavailable`` is what a skill asks for and cannot have here, in words."""
 
     path: str
     program: str
@@ -93,6 +127,7 @@ class SuiteReport(Struct, frozen=True):
     baseline: bool = False
     routing: Routing | None = None
     without: bool = False
+    unavailable: tuple[str, ...] = ()
 
     @property
     def confusion(self) -> Confusion | None:
@@ -100,7 +135,7 @@ class SuiteReport(Struct, frozen=True):
         if self.routing is None:
             return None
         return confusion(
-            self.routing, ((each.case.name, [loaded_skills(a) for a in each.attempts]) for each in self.cases)
+            self.routing, ((each.case.name, [_counted_as(a) for a in each.attempts]) for each in self.cases)
         )
 
     @property
@@ -111,6 +146,15 @@ class SuiteReport(Struct, frozen=True):
     def fails(self, index: int) -> bool:
         """Whether a case is why the gate is closed."""
         return not self.passed and index in self.gate.short
+
+    def outcome(self, index: int) -> Outcome:
+        """What is said of a case: failed where it is why the gate is closed, not measured where nothing of it was, or
+        where that is why the gate is closed."""
+        if self.fails(index):
+            return "failed"
+        counted = self.cases[index].counted
+        keeps = counted.unmeasured and self.gate.lacking and not self.baseline
+        return "passed" if counted.repeats and not keeps else "not measured"
 
     @property
     def cost(self) -> float | None:
@@ -123,24 +167,61 @@ def loaded_skills(attempt: Attempt) -> Sequence[str] | None:
     return attempt.output["loaded"] if isinstance(attempt.output, dict) else None
 
 
-class Lift(Struct, frozen=True):
-    """What a skill does for its cases: its name, the share that passed with it and without it, and US dollars of both;
-    None where a price is not known."""
+def _counted_as(attempt: Attempt) -> Sequence[str] | None:
+    return loaded_skills(attempt) if attempt.measured else (NOT_MEASURED,)
 
-    skill: str
-    rates: tuple[float, float]
-    costs: tuple[float | None, float | None]
+
+class Spread(Struct, frozen=True):
+    """A mean over attempts, with their standard deviation; None for a single one."""
+
+    mean: float
+    deviation: float | None
+
+
+class TriedSide(Struct, frozen=True):
+    """One side of a comparison: the mean pass rate of the cases that were compared, US dollars of all answers, and what
+    a measured attempt took. None stands for what is not known; there are no seconds of answers that came from the cache
+    or from a recording."""
+
+    rate: float | None
+    cost: float | None
+    tokens: Spread | None
+    seconds: Spread | None
 
 
 class Compared(Struct, frozen=True):
-    """Two suites of one document: the first against the second. ``lift`` is there where they are a skill and nothing
-    (X32)."""
+    """Two suites of one document: the first against the second. ``reasons`` say why attempts of either were not
+    measured, the most frequent first. ``skill`` is its name where they are a skill and nothing (X32)."""
 
     path: str
     first: str
     second: str
     comparison: Comparison
-    lift: Lift | None = None
+    sides: tuple[TriedSide, TriedSide]
+    reasons: tuple[tuple[Reason, int], ...] = ()
+    skill: str = ""
+
+    @property
+    def lift(self) -> Lift | None:
+        """What the skill does; None where this compares something else."""
+        return Lift(self.skill, self.sides) if self.skill else None
+
+
+class Lift(Struct, frozen=True):
+    """What a skill does for its cases: its name, and what was tried with it and without it."""
+
+    skill: str
+    sides: tuple[TriedSide, TriedSide]
+
+    @property
+    def rates(self) -> tuple[float | None, float | None]:
+        """The shares that passed with it and without it."""
+        return self.sides[0].rate, self.sides[1].rate
+
+    @property
+    def costs(self) -> tuple[float | None, float | None]:
+        """US dollars of both."""
+        return self.sides[0].cost, self.sides[1].cost
 
 
 class Report(Struct, frozen=True):
@@ -151,8 +232,11 @@ class Report(Struct, frozen=True):
 
     @property
     def ok(self) -> bool:
-        """Whether every gate is open."""
-        return all(each.passed for each in self.suites)
+        """Whether every gate is open, and no comparison came out worse or could not be measured."""
+        bad = ("worse", "not measured")
+        return all(each.passed for each in self.suites) and not any(
+            each.comparison.verdict in bad for each in self.comparisons
+        )
 
     @property
     def attempts(self) -> list[Attempt]:
@@ -176,19 +260,68 @@ def total_cost(costs: Sequence[float | None]) -> float | None:
     return sum(known) if len(known) == len(costs) else None
 
 
-def compared(first: SuiteReport, second: SuiteReport) -> Compared:
-    """Compares two suites by the cases that both have. Raises ValueError where they have none."""
-    others = {each.case.name: each.counted for each in second.cases}
-    pairs = [(each.counted, others[each.case.name]) for each in first.cases if each.case.name in others]
-    return Compared(first.path, first.label, second.label, compare(pairs))
+class Matched(Struct, frozen=True):
+    """Two suites that are to be compared: the first with the second; ``skill`` is its name where that is its lift."""
+
+    first: SuiteReport
+    second: SuiteReport
+    skill: str = ""
+
+    @property
+    def pairs(self) -> list[Pair]:
+        """The cases that both have."""
+        others = {each.case.name: each.counted for each in self.second.cases}
+        return [(each.counted, others[each.case.name]) for each in self.first.cases if each.case.name in others]
+
+    @property
+    def reasons(self) -> tuple[tuple[Reason, int], ...]:
+        """Why attempts of either were not measured, the most frequent first."""
+        attempts = (each for suite in (self.first, self.second) for case in suite.cases for each in case.attempts)
+        return tuple(Counter(each.reason for each in attempts if each.reason is not None).most_common())
 
 
-def lift(first: SuiteReport, second: SuiteReport) -> Compared:
-    """Compares a suite tried with a skill and without it."""
-    rates = _mean(first), _mean(second)
-    told = Lift(first.program, rates, (first.cost, second.cost))
-    return structs.replace(compared(first, second), lift=told)
+def compared(matched: Sequence[Matched]) -> tuple[Compared, ...]:
+    """Compare suites, those of one document together, so that verdicts are adjusted for their number (X34). Raises
+    ValueError for two suites that have no case in common."""
+    together: dict[str, list[int]] = {}
+    for at, each in enumerate(matched):
+        together.setdefault(each.first.path, []).append(at)
+    found: dict[int, Compared] = {}
+    for places in together.values():
+        several = [matched[at].pairs for at in places]
+        for at, pairs, comparison in zip(places, several, compare_together(several), strict=True):
+            each = matched[at]
+            measured = [pair for pair in pairs if pair[0].repeats and pair[1].repeats]
+            sides = tuple(
+                _side(suite, [pair[side] for pair in measured]) for side, suite in enumerate((each.first, each.second))
+            )
+            found[at] = Compared(
+                each.first.path,
+                each.first.label,
+                each.second.label,
+                comparison,
+                (sides[0], sides[1]),
+                each.reasons,
+                each.skill,
+            )
+    return tuple(found[at] for at in range(len(matched)))
 
 
-def _mean(suite: SuiteReport) -> float:
-    return fsum(each.counted.rate for each in suite.cases) / len(suite.cases)
+def _side(suite: SuiteReport, counts: Sequence[Counted]) -> TriedSide:
+    attempts = [each for case in suite.cases for each in case.attempts if each.measured]
+    return TriedSide(
+        fsum(each.rate for each in counts) / len(counts) if counts else None,
+        suite.cost,
+        _spread([each.facts.tokens for each in attempts]),
+        _spread([each.seconds for each in attempts]),
+    )
+
+
+def _spread(values: Sequence[float | None]) -> Spread | None:
+    """The mean of what is known, where everything is."""
+    known = [each for each in values if each is not None]
+    if not known or len(known) < len(values):
+        return None
+    mean = fsum(known) / len(known)
+    squares = fsum((each - mean) ** 2 for each in known)
+    return Spread(mean, sqrt(squares / (len(known) - 1)) if len(known) > 1 else None)

@@ -15,7 +15,8 @@ from prosa.evaluation.expectations import Failure
 NONE = "none"
 SEVERAL = "several"
 FAILED = "failed"
-"""What is counted in place of a name; the last one where the model gave no reply."""
+NOT_MEASURED = "not measured"
+"""What is counted in place of a name; the last two where there is no reply: the run failed, or could not be judged."""
 
 
 class Routing(Struct, frozen=True):
@@ -46,8 +47,8 @@ class Routing(Struct, frozen=True):
 
 
 class ConfusionRow(Struct, frozen=True):
-    """How often which skill was loaded for the requests that belong to one: by name, with `none`, `several` and
-    `failed`."""
+    """How often which skill was loaded for the requests that belong to one: by name, with `none`, `several`, `failed`
+    and `not measured`."""
 
     expected: str
     loaded: Mapping[str, int]
@@ -70,12 +71,12 @@ class Confusion(Struct, frozen=True):
         """What was loaded at all, the skill itself first, `none` and `several` last."""
         seen = {name for row in self.rows for name in row.loaded}
         names = [self.own, *(name for name in self.offered if name in seen and name != self.own), NONE]
-        return (*names, *(name for name in (SEVERAL, FAILED) if name in seen))
+        return (*names, *(name for name in (SEVERAL, FAILED, NOT_MEASURED) if name in seen))
 
 
 def confusion(routing: Routing, loads: Iterable[tuple[str, Sequence[Sequence[str] | None]]]) -> Confusion:
     """The table of requests, each a name of a case with the skills that each of its repeats loaded; None for a repeat
-    that failed."""
+    that failed, and `NOT_MEASURED` alone for one that could not be judged."""
     counted: dict[str, dict[str, int]] = {}
     for case, repeats in loads:
         row = counted.setdefault(routing.expected(case), {})

@@ -18,6 +18,7 @@ from prosa.graph.record import Record, Reference
 from prosa.graph.sites import Sites
 from prosa.graph.stems import folded, stem_tiers
 from prosa.regex import regex
+from prosa.source.files import compared_name
 from prosa.source.url import address_key, http_origin
 
 _LAST_NAME = regex(r"/\{[^{}/]*\}\Z")
@@ -45,7 +46,7 @@ def tiers(record: Record, reference: Reference, sites: Sites) -> Iterable[Tier]:
 
 
 def _keys(record: Record, sites: Sites) -> Iterator[Key]:
-    stem = posixpath.splitext(record.path.rpartition("/")[2])[0]
+    stem = compared_name(posixpath.splitext(record.path.rpartition("/")[2])[0])
     yield Key("path", record.path)
     yield Key("stem", stem)
     yield Key("stem~", stem.casefold())

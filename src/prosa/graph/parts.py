@@ -1,14 +1,26 @@
-"""Parts of a graph: what nobody points at, what hangs together, what runs in circles.
+"""Parts of a graph: what nobody points at, what hangs together, what runs in circles, what is not there yet.
 
-In: a graph. Out: ids of nodes, in the order of the nodes. Linear in nodes and edges.
+In: a graph. Out: ids of nodes, in the order of the nodes; names of documents that do not exist. Linear in nodes and
+edges.
 """
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Collection, Mapping
+from typing import NamedTuple
 
 from prosa.graph.cycles import find_cycles
 from prosa.graph.graph import Graph
+from prosa.graph.node import Edge
+from prosa.graph.stems import folded, stem_of
+
+
+class WantedDocument(NamedTuple):
+    """A document that links name and that does not exist: its name as it is first written, and the links."""
+
+    name: str
+    edges: tuple[Edge, ...]
 
 
 def orphans(graph: Graph) -> tuple[str, ...]:
@@ -38,6 +50,21 @@ def cycles(graph: Graph, rels: Collection[str] | None = None) -> tuple[tuple[str
             edges.setdefault(edge.source, {})[edge.target] = None
     followed: Mapping[str, tuple[str, ...]] = {node: tuple(targets) for node, targets in edges.items()}
     return find_cycles(followed)
+
+
+def wanted(graph: Graph) -> tuple[WantedDocument, ...]:
+    """The documents that wikilinks and relative links name and that do not exist, the most linked first. Spellings that
+    differ in case and blanks are one name; folders in front of it do not count."""
+    found: dict[str, list[Edge]] = {}
+    for edge in graph.missing:
+        if edge.state == "unresolved" and edge.kind in ("stem", "path"):
+            found.setdefault(folded(_stem(edge.target)), []).append(edge)
+    rows = (WantedDocument(_stem(edges[0].target), tuple(edges)) for name, edges in found.items() if name)
+    return tuple(sorted(rows, key=lambda row: (-len(row.edges), row.name.casefold())))
+
+
+def _stem(target: str) -> str:
+    return posixpath.basename(stem_of(target.rstrip("/"))[1])
 
 
 def _leader(node: str, leader: dict[str, str]) -> str:

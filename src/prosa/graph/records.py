@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from prosa.data import Scalar
 from prosa.dialects.reading import DialectReading
 from prosa.dialects.table import MDH
-from prosa.document.references import MADE_LATER, Def, Ref, link_references
+from prosa.document.references import MADE_LATER, Def, Ref, address_references, is_named_later, link_references
 from prosa.graph.record import Definition, Record, Reference, file_title
 from prosa.regex import regex
 from prosa.source import SourceText
@@ -58,13 +58,15 @@ def _refs(reading: DialectReading[object]) -> list[Ref]:
     if reading.name not in _WHOLE:
         known = {(each.span.start, each.kind) for each in found}
         found += [each for each in link_references(reading.document) if (each.span.start, each.kind) not in known]
+    found += address_references(reading.document)
     return sorted((each for each in found if not _is_made_later(each)), key=lambda each: each.span.start)
 
 
 def _is_made_later(ref: Ref) -> bool:
     """Whether a link of the body holds a placeholder: it names nothing yet."""
-    in_body = ref.origin in ("inline", "wikilink") and ref.kind != "url"
-    return in_body and MADE_LATER.search(ref.target) is not None
+    if ref.origin == "wikilink":
+        return is_named_later(ref.target)
+    return ref.origin == "inline" and ref.kind != "url" and MADE_LATER.search(ref.target) is not None
 
 
 def _reference(ref: Ref, source: SourceText, path: str) -> Reference:
@@ -88,16 +90,21 @@ def _definition(each: Def, source: SourceText) -> Definition:
 
 
 def title_of(reading: DialectReading[object], path: str) -> str:
-    """What a document is called, for everybody who names it: the dialect's own title, else the first heading of level
-    1, else a field `name`, else the name of the file. A heading of another level opens a section, and names no
-    document."""
+    """Return what a document is called, for everybody who names it (X45): the title that it gives itself, else the name
+    of its file."""
+    return own_title(reading) or file_title(path)
+
+
+def own_title(reading: DialectReading[object]) -> str:
+    """Return the title that a document gives itself, on one line: that of its dialect, else, outside of vaults, the
+    heading of level 1 that it begins with, where it has no other of that level, else its `name`. Empty without one."""
     for name in _OWN_TITLE.get(reading.name, ("title",)):
         if title := _said(reading, name):
             return title
-    named = zip(reading.document.outline, reading.document.heading_texts, strict=True)
-    tops = (plain for heading, plain in named if heading.level == 1 and not heading.nested)
-    first = next((title for plain in tops if (title := _one_line(plain))), "")
-    return first or _said(reading, "name") or file_title(path)
+    if reading.vault:
+        return ""
+    heading = reading.document.title
+    return _one_line(heading.plain) if heading is not None else _said(reading, "name")
 
 
 def _said(reading: DialectReading[object], name: str) -> str:

@@ -19,6 +19,7 @@ from prosa.graph.outside import outside
 from prosa.graph.record import Record, Reference
 from prosa.graph.sites import Sites
 from prosa.graph.stems import stem_of
+from prosa.source.files import compared_name
 
 MAX_CANDIDATES = 50
 """Documents that an ambiguous reference names. More help nobody, and a thousand documents called alike that point at
@@ -76,7 +77,9 @@ def _meant(found: Sequence[Document], source: str, target: str, names: Names[Doc
         return near[:1] or ([] if folder else found)
     if folder:
         ending = f"/{folder.strip('/')}".casefold()
-        found = [each for each in found if f"/{posixpath.dirname(each.path)}".casefold().endswith(ending)]
+        found = [
+            each for each in found if f"/{compared_name(posixpath.dirname(each.path))}".casefold().endswith(ending)
+        ]
     return nearest_to(here, found) if len(found) > 1 else found
 
 

@@ -14,12 +14,14 @@ from prosa.graph.names import Key, Tier
 from prosa.graph.pages import FILE_SUFFIXES, suffix_of
 from prosa.graph.record import Record, Reference
 from prosa.regex import regex
+from prosa.source.files import compared_name
 
 NAMED: frozenset[Origin] = frozenset(("ops.ticket", "ops.trace"))
 """Where a record is named by what people call it: the subject of a ticket, the run of a trace."""
 
-_NAME = regex(r"[./]*[^\W\d_]|[./]*\d+[^\d]")
-"""How the name of a document begins. `[[0]]` is an index, `[[ -f file ]]` a test, `[[:space:]]` a pattern."""
+_NAME = regex(r"(?!.*<[^<>]+>)(?:[./]*[^\W\d_]|[./]*\d+[^\d])")
+"""How the name of a document begins. `[[0]]` is an index, `[[ -f file ]]` a test, `[[:space:]]` a pattern, `[[<name>]]`
+a placeholder."""
 
 
 def stem_tiers(record: Record, reference: Reference) -> Iterator[Tier]:
@@ -55,7 +57,7 @@ def is_attachment(target: str) -> bool:
 
 def stem_of(target: str) -> tuple[str, str]:
     """The folders and the stem that a wikilink names (Y21); a suffix of documents may stand behind it."""
-    folder, name = posixpath.split(target)
+    folder, name = posixpath.split(compared_name(target))
     return folder, posixpath.splitext(name)[0] if name.lower().endswith(DOCUMENT_SUFFIXES) else name
 
 

@@ -13,7 +13,13 @@ from pathlib import Path
 from typing import cast
 
 from lsprotocol import types
-from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
+from pygls.exceptions import (
+    JsonRpcException,
+    JsonRpcInvalidParams,
+    JsonRpcInvalidRequest,
+    JsonRpcParseError,
+    JsonRpcServerNotInitialized,
+)
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
@@ -24,6 +30,9 @@ from prosa.lsp.configuration import Configuration, read_configuration
 from prosa.lsp.documents import path_of
 from prosa.lsp.positions import ENCODINGS, Encoding
 from prosa.lsp.session import Session
+from prosa.lsp.wire import fault_of
+
+_NOT_INITIALIZED = JsonRpcServerNotInitialized("the client has not said `initialize`")
 
 
 class ProsaProtocol(LanguageServerProtocol):
@@ -88,7 +97,7 @@ class ProsaServer(LanguageServer):
     def session(self) -> Session:
         """The session, which begins with `initialize`."""
         if self._session is None:
-            raise JsonRpcException("the client has not said `initialize`", -32002)
+            raise _NOT_INITIALIZED
         return self._session
 
     def _begin(self, params: types.InitializeParams) -> None:
@@ -142,20 +151,47 @@ class ProsaServer(LanguageServer):
     # Meets `wire.Server`
 
     def receive(self, message: Value) -> None:
-        """Takes a message that was read; one that is none of the protocol is answered so."""
-        if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
-            self.complain("a message is none of JSON-RPC 2.0 and was not read")
+        """Take a message that was read. One that is none of the protocol is answered with the error of JSON-RPC."""
+        fault = fault_of(message)
+        if fault is not None:
+            self.complain(f"a message is none of JSON-RPC 2.0 and was not read: {fault.words}")
+            self._refuse(fault.id, JsonRpcInvalidRequest(f"Invalid Request: {fault.words}"))
+            return
+        assert isinstance(message, dict)
+        is_request = "id" in message and "method" in message
+        if is_request and (early := self._out_of_turn(message["method"])) is not None:
+            self._refuse(message["id"], early)
             return
         try:
-            self.protocol.handle_message(self.protocol.structure_message(message))
-        except JsonRpcException as error:
-            if "id" in message and "method" not in message:
-                self.protocol.answered_with_nothing(message["id"])
+            whole = {"params": None, **message} if "method" in message else message  # the library asks for both
+            self.protocol.handle_message(self.protocol.structure_message(whole))
+        except JsonRpcException:
+            if is_request:
+                wrong = f"{message['method']}: `params` are not what the method takes"
+                self._refuse(message["id"], JsonRpcInvalidParams(wrong))
             elif "id" in message:
-                wrong = JsonRpcInvalidParams(f"{message['method']}: {error}").to_response_error()
-                self.protocol._send_response(message["id"], error=wrong)  # noqa: SLF001 - the library has no other way
+                self.protocol.answered_with_nothing(message["id"])
             else:
-                self.complain(f"a message could not be understood: {message.get('method', '')}")
+                self.complain(f"a message could not be understood: {message['method']}")
+
+    def not_json(self) -> None:
+        """Answer a message that is no JSON."""
+        self.complain("a message is no JSON and was not read")
+        self._refuse(None, JsonRpcParseError())
+
+    def _out_of_turn(self, method: str) -> JsonRpcException | None:
+        """Return why a request may not come now: before `initialize`, a second time, or after `shutdown`."""
+        if self.protocol.is_shut_down:
+            return JsonRpcInvalidRequest("Invalid Request: the client has said `shutdown`")
+        if method == types.INITIALIZE:
+            again = JsonRpcInvalidRequest("Invalid Request: the client has said `initialize` already")
+            return again if self._session is not None else None
+        return _NOT_INITIALIZED if self._session is None else None
+
+    def _refuse(self, number: int | str | None, error: JsonRpcException) -> None:
+        """Send an error. The library has no way to send one for a message whose id is not known."""
+        told = {"code": error.code, "message": error.message}
+        self.protocol._send_data({"jsonrpc": "2.0", "id": number, "error": told})  # noqa: SLF001
 
     def complain(self, words: str) -> None:
         """Says that something came that is no message."""

@@ -27,6 +27,12 @@ MAX_HEADERS = 16
 MAX_MESSAGE = 64 * 1024 * 1024
 """Bytes of a message; the largest document has a sixth of that."""
 
+MAX_WAITING = 1000
+"""Messages that were read and wait: a client that writes faster than it is answered waits too."""
+
+MAX_WAITING_BYTES = MAX_MESSAGE
+"""Bytes of these, without the one that was read last."""
+
 _CHUNK = 1024 * 1024
 WATCH_SECONDS = 1.0
 """How often it is looked whether the process of the client is still there."""
@@ -34,6 +40,32 @@ WATCH_SECONDS = 1.0
 
 class BrokenWire(Exception):
     """What came is no message of the protocol."""
+
+
+class Fault(Struct, frozen=True):
+    """Why a message is none of JSON-RPC 2.0, and the id that the answer has: that of the message, where it has one."""
+
+    words: str
+    id: int | str | None = None
+
+
+def fault_of(message: Value) -> Fault | None:
+    """Return what is wrong with the form of a message; None for a request, a notification or an answer."""
+    if not isinstance(message, dict):
+        return Fault("it is no object" + (", and a list of messages is not taken" if isinstance(message, list) else ""))
+    number = message.get("id")
+    known = number if isinstance(number, int | str) and not isinstance(number, bool) else None
+    if message.get("jsonrpc") != "2.0":
+        return Fault('`jsonrpc` is not "2.0"', known)
+    if "method" not in message:
+        return None if "id" in message else Fault("it has neither `method` nor `id`")
+    if not isinstance(message["method"], str):
+        return Fault("`method` is no text", known)
+    if "id" in message and known is None:
+        return Fault("`id` is neither a text nor a whole number")
+    if not isinstance(message.get("params"), dict | list | None):
+        return Fault("`params` is neither an object nor a list", known)
+    return None
 
 
 class TooLarge(Struct, frozen=True):
@@ -97,6 +129,10 @@ class Server(Protocol):
         """Says that something came that is no message."""
         ...
 
+    def not_json(self) -> None:
+        """Answer a message that is no JSON."""
+        ...
+
     @property
     def client_process(self) -> int | None:
         """The process of the client, where it has told."""
@@ -107,10 +143,10 @@ async def serve(stream: BinaryIO, server: Server) -> None:
     """Gives the server every message until the client is gone. Raises `BrokenWire`."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[None] = loop.create_future()
-    room = threading.Semaphore(_AHEAD)
+    room = Room()
 
     def hand_over(message: bytes | TooLarge) -> None:
-        room.release()
+        room.leave(_size(message))
         _deliver(message, server)
 
     def end(error: BaseException | None) -> None:
@@ -120,7 +156,7 @@ async def serve(stream: BinaryIO, server: Server) -> None:
     def read() -> None:
         try:
             while (message := read_message(stream)) is not None:
-                room.acquire()
+                room.enter(_size(message))
                 loop.call_soon_threadsafe(hand_over, message)
             loop.call_soon_threadsafe(end, None)
         except BrokenWire as error:
@@ -138,8 +174,34 @@ async def serve(stream: BinaryIO, server: Server) -> None:
         watching.cancel()
 
 
-_AHEAD = 1000
-"""Messages that may wait: a client that writes faster than it is read waits too."""
+class Room:
+    """Bounds the messages that wait for the server, by number and by bytes. One that is larger than the whole room
+    waits alone."""
+
+    def __init__(self, most: int = MAX_WAITING, most_bytes: int = MAX_WAITING_BYTES) -> None:
+        self.most, self.most_bytes = most, most_bytes
+        self.count = self.size = 0
+        self._changed = threading.Condition()
+
+    def enter(self, size: int) -> None:
+        """Count a message, once there is room for it."""
+        with self._changed:
+            self._changed.wait_for(lambda: self.has_room(size))
+            self.count, self.size = self.count + 1, self.size + size
+
+    def leave(self, size: int) -> None:
+        """Forget a message that the server has taken."""
+        with self._changed:
+            self.count, self.size = self.count - 1, self.size - size
+            self._changed.notify()
+
+    def has_room(self, size: int) -> bool:
+        """Return whether a message of so many bytes may wait."""
+        return self.count == 0 or (self.count < self.most and self.size + size <= self.most_bytes)
+
+
+def _size(message: bytes | TooLarge) -> int:
+    return 0 if isinstance(message, TooLarge) else len(message)
 
 
 def _deliver(message: bytes | TooLarge, server: Server) -> None:
@@ -149,7 +211,7 @@ def _deliver(message: bytes | TooLarge, server: Server) -> None:
     try:
         found = json.loads(message)
     except (ValueError, RecursionError):
-        server.complain("a message is no JSON and was not read")
+        server.not_json()
         return
     server.receive(found)
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
-from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -21,15 +20,14 @@ from prosa.app.options import Environment, Options
 from prosa.app.run.jobs import Job, driving
 from prosa.app.run.load import load_program, ready_program
 from prosa.app.site.live import LiveSite
+from prosa.app.site.programs import as_published, unpublished
 from prosa.data import Value
 from prosa.dialects.markdownlang.names import tool_name
-from prosa.dialects.table import DOCUMENT_SUFFIXES
 from prosa.runtime.budget import Budget
 from prosa.runtime.errors import RunError
 from prosa.runtime.events import Listener, ignore
 from prosa.runtime.messages import Message
 from prosa.runtime.plan import first_messages
-from prosa.runtime.program import reachable
 from prosa.runtime.usage import Meter
 from prosa.source import FileProblem
 
@@ -47,11 +45,9 @@ MOST_PROGRAMS = 200
 
 
 class Rights(Struct, frozen=True):
-    """What the user allowed: ``globs`` of programs that may run; none of them, no run. ``reaching`` lets them start
-    MCP servers of their own and ask sites."""
+    """What the user allowed: ``globs`` of programs that may run; none of them, no run."""
 
     globs: tuple[str, ...] = ()
-    reaching: bool = False
 
     def may_run(self, path: str) -> bool:
         """Whether the program at a path may run."""
@@ -115,22 +111,17 @@ class Programs:
 
     def _ready(self, offered: Offered) -> Program:
         program = ready_program(self.site.root / offered.path, self.options, self.environment, within=self.site.root)
-        if not self._may_be_told(program):
+        if any(unpublished(self.site, program)):
             raise RunError(f"{offered.name} imports what is not published here")
-        if not self.rights.reaching and any(each.servers or each.sites for each in reachable(program)):
-            raise RunError(
-                f"{offered.name} names MCP servers or sites of its own",
-                hint="start the server with --allow-servers to let programs reach them",
-            )
         return program
 
     def _offered(self, path: str) -> Offered | None:
-        place = self.site.place(path)
-        if place is None:
+        stamp = self.site.stamp(path)
+        if stamp is None:
             return None
         known = self._known.get(path)
-        if known is None or known[0] != place.stamp:
-            known = place.stamp, self._loaded(path)
+        if known is None or known[0] != stamp:
+            known = stamp, self._loaded(path)
             if known[1] is None or not known[1].program.skills:  # of a skill other files are told, too
                 self._known[path] = known
         return known[1]
@@ -147,21 +138,6 @@ class Programs:
             )
         except (RunError, FileProblem):
             return None
-        return Offered(tool_name(program.name), path, program) if self._may_be_told(program) else None
-
-    def _may_be_told(self, program: Program) -> bool:
-        """Whether everything that it imports is published, and all files of skills: what they say could be asked out
-        of it."""
-        programs = reachable(program)
-        imported = (Path(each.folder, each.file) for each in programs[1:])
-        files = (Path(skill.folder, file) for each in programs for skill in each.skills for file in skill.files)
-        return all(map(self._is_published, (*imported, *files)))
-
-    def _is_published(self, place: Path) -> bool:
-        path = place.relative_to(self.site.root).as_posix() if place.is_relative_to(self.site.root) else ""
-        if not path.lower().endswith(DOCUMENT_SUFFIXES):
-            return bool(path) and self.site.files.may_be_seen(path)
-        try:
-            return self.site.view(path) is not None
-        except FileProblem:
-            return False
+        if any(unpublished(self.site, program)):
+            return None
+        return Offered(tool_name(program.name), path, as_published(self.site, program))

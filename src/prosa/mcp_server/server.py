@@ -9,8 +9,8 @@ protocol.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from typing import Any, TypeAlias, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any, ParamSpec, TypeAlias, TypeVar
 from urllib.parse import unquote
 
 from mcp import types
@@ -42,11 +42,15 @@ from prosa.source import FileProblem
 from prosa.source.url import quoted_path
 
 T = TypeVar("T")
+P = ParamSpec("P")
 Context: TypeAlias = ServerRequestContext[Any, Any]
 
 SCHEME = "prosa:///"
 PAGE = 100
 """Resources, prompts or tools of one page."""
+
+AT_ONCE = 4
+"""Questions that read documents at the same time."""
 
 SCALARS = ("string", "number", "integer", "boolean")
 INSTRUCTIONS = (
@@ -60,6 +64,7 @@ class Answers:
 
     def __init__(self, site: LiveSite, programs: Programs, environ: Mapping[str, str]) -> None:
         self.site, self.programs, self.environ = site, programs, environ
+        self._places = asyncio.Semaphore(AT_ONCE)
 
     async def list_tools(self, _: object, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         """The tools that read, then the programs that may run."""
@@ -77,7 +82,7 @@ class Answers:
             if wrong := argument_problems(tool.parameters, given):
                 return _failed("\n".join(wrong))
             try:
-                return _answered(await asyncio.to_thread(tool.ask, self.site, self.environ, given))
+                return _answered(await self._read(tool.ask, self.site, self.environ, given))
             except (agents.UnknownDocument, CorpusError, FileProblem, UnknownName, WhereError) as error:
                 return _failed(self._words(error))
         offered = await asyncio.to_thread(self.programs.named, params.name, to_run=True)
@@ -105,8 +110,8 @@ class Answers:
         return types.ListResourcesResult(resources=page, next_cursor=rest[PAGE - 1].path if len(rest) > PAGE else None)
 
     def _resource(self, row: NodeRow) -> types.Resource:
-        place = self.site.place(row.path)
-        size = place.stamp.size if place is not None else None
+        stamp = self.site.stamp(row.path)
+        size = stamp.size if stamp is not None else None
         return types.Resource(
             uri=f"{SCHEME}{quoted_path(row.path)}", name=row.path, title=row.title, mime_type="text/markdown", size=size
         )
@@ -121,7 +126,7 @@ class Answers:
         """The text of a document. Raises `MCPError` for one that is not published, or not there."""
         uri = str(params.uri)
         try:
-            view = await asyncio.to_thread(self.site.view, unquote(uri.removeprefix(SCHEME), errors="strict"))
+            view = await self._read(self.site.view, unquote(uri.removeprefix(SCHEME), errors="strict"))
         except (FileProblem, ValueError):
             view = None
         if not uri.startswith(SCHEME) or view is None or view.reading is None:
@@ -171,11 +176,15 @@ class Answers:
             completion=types.Completion(values=found[:PAGE], total=len(found), has_more=len(found) > PAGE)
         )
 
+    async def _read(self, question: Callable[P, T], *given: P.args, **more: P.kwargs) -> T:
+        """Answer a question that reads documents, in a thread. Large ones take much memory: few are read at once."""
+        async with self._places:
+            return await asyncio.to_thread(question, *given, **more)
+
     def _words(self, error: Exception) -> str:
         """What went wrong, with the way on, and without the place of the folder on this machine."""
         hint = getattr(error, "hint", "")
-        text = f"{error}\n{hint}" if hint else str(error)
-        return text.replace(f"{self.site.root}/", "").replace(str(self.site.root), ".")
+        return self.site.told(f"{error}\n{hint}" if hint else str(error))
 
 
 def build_server(site: LiveSite, programs: Programs, environ: Mapping[str, str]) -> Server[Any]:

@@ -6,22 +6,20 @@ In: a server. Out: a process that answers until its client is gone; an applicati
 from __future__ import annotations
 
 import hmac
-from collections.abc import Awaitable, Callable, Collection
-from typing import Any, TypeAlias, cast
+from collections.abc import Callable, Collection
+from typing import Any, cast
 
 import anyio
 from mcp.server.lowlevel.server import Server
 from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
 
+from prosa.mcp_server.sessions import Asgi, Message, Receive, Send, Sessions
+from prosa.runtime.ports import Clock
+
 PATH = "/mcp"
 MAX_BODY = 4 * 1024 * 1024
 """Bytes of one request."""
-
-Message: TypeAlias = dict[str, Any]
-Receive: TypeAlias = Callable[[], Awaitable[Message]]
-Send: TypeAlias = Callable[[Message], Awaitable[None]]
-Asgi: TypeAlias = Callable[[Message, Receive, Send], Awaitable[None]]
 
 
 def serve_stdio(server: Server[Any]) -> None:
@@ -34,17 +32,25 @@ def serve_stdio(server: Server[Any]) -> None:
     anyio.run(run)
 
 
-def http_application(server: Server[Any], hosts: Collection[str], token: str = "") -> Asgi:
+def http_application(
+    server: Server[Any], hosts: Collection[str], clock: Clock, token: str = "", client: Callable[[str], str] = str
+) -> Asgi:
     """The server at `/mcp`. It answers only requests whose `Host` is one of ``hosts``, from pages of these hosts or
-    from no page; with a ``token`` only those that know it."""
+    from no page; with a ``token`` only those that know it. ``client`` makes the name under which the sessions of one
+    client are counted out of its address."""
     origins = [f"{scheme}://{host}" for host in hosts for scheme in ("http", "https")]
     security = TransportSecuritySettings(
         enable_dns_rebinding_protection=True, allowed_hosts=list(hosts), allowed_origins=origins
     )
     inner = server.streamable_http_app(
-        streamable_http_path=PATH, transport_security=security, max_request_body_size=MAX_BODY
+        streamable_http_path=PATH,
+        transport_security=security,
+        max_request_body_size=MAX_BODY,
+        session_idle_timeout=None,  # ours, by a clock that a test can move
+        max_sessions=None,
     )
-    return _locked(cast("Asgi", inner), token)
+    sessions = Sessions(cast("Asgi", inner), clock, PATH, next(iter(hosts)), client)
+    return _locked(sessions, token)
 
 
 def _locked(inner: Asgi, token: str) -> Asgi:

@@ -79,17 +79,21 @@ def progress_json(at: BatchProgress) -> dict[str, Value]:
 
 def counts_words(counts: BatchCounts) -> str:
     """How far a batch is, as the last line says it."""
-    parts = [f"{counts.done:,} of {counts.total:,} rows done"]
+    parts = [f"{counts.done:,} of {_several(counts.total, 'row')} done"]
     if counts.failures:
         kinds = ", ".join(f"{kind} {count:,}" for kind, count in sorted(counts.failed.items()))
         parts.append(f"{counts.failures:,} failed ({kinds})")
     if counts.left:
         parts.append(f"{counts.left:,} left")
     tokens = counts.input_tokens + counts.output_tokens
-    parts += [f"{counts.calls:,} calls"] if counts.calls else []
-    parts += [f"{tokens:,} tokens"] if tokens else []
+    parts += [_several(counts.calls, "call")] if counts.calls else []
+    parts += [_several(tokens, "token")] if tokens else []
     parts += [_money(counts.cost)] if counts.cost else []
     return ", ".join(parts)
+
+
+def _several(count: int, word: str) -> str:
+    return f"{count:,} {word}{'' if count == 1 else 's'}"
 
 
 def status_lines(status: BatchStatus) -> list[str]:

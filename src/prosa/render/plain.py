@@ -1,14 +1,15 @@
 """Text of a document made safe for a terminal, and how wide it is there.
 
 A document may hold escape sequences, bidirectional overrides and other characters that would move the cursor, hide text
-or colour it. None is ever written: each is shown as one visible replacement.
+or colour it. None is ever written: what nobody sees, and nothing around it needs, is shown as an escape (X39), each
+other one as one visible replacement.
 """
 
 from __future__ import annotations
 
 import unicodedata
 
-from prosa.regex import regex
+from prosa.regex import UNSEEN, regex
 
 TAB = "    "
 """What a tab in a quoted source line becomes."""
@@ -24,6 +25,7 @@ def safe(text: str) -> str:
     """``text`` on one line: line ends and tabs become spaces, unsafe characters become U+FFFD."""
     if text.isascii() and text.isprintable():
         return text
+    text = _escaped(text)
     return "".join(" " if char in "\t\r\n" else _visible(char) for char in text)
 
 
@@ -31,12 +33,14 @@ def safe_source(text: str) -> str:
     """A piece of a source line with tabs as four spaces."""
     if text.isascii() and text.isprintable():
         return text
+    text = _escaped(text)
     return "".join(TAB if char == "\t" else _visible(char) for char in text)
 
 
 def for_terminal(text: str, *, styled: bool = False) -> str:
     """``text`` of many lines with nothing in it that a terminal obeys, except line ends and tabs, and with ``styled``
     the styles of this program."""
+    text = _escaped(text)
     if text.isprintable():
         return text
     pieces = _STYLE.split(text) if styled else [text]
@@ -45,7 +49,8 @@ def for_terminal(text: str, *, styled: bool = False) -> str:
 
 def _lines(text: str) -> str:
     text = text.replace("\r\n", "\n")
-    return text.translate(dict.fromkeys(map(ord, unsafe_in(text) - {"\n", "\t"}), _REPLACEMENT))
+    unsafe = (char for char in unsafe_in(text) - {"\n", "\t"} if not UNSEEN.match(char))
+    return text.translate(dict.fromkeys(map(ord, unsafe), _REPLACEMENT))
 
 
 def unsafe_in(text: str) -> set[str]:
@@ -58,11 +63,29 @@ def width(text: str) -> int:
     return len(text) if text.isascii() else sum(_cells(char) for char in text)
 
 
+def _escaped(text: str) -> str:
+    """``text`` with escapes for the characters that nobody sees."""
+    if text.isascii() or not UNSEEN.search(text):
+        return text
+    from prosa.source.invisible import invisible  # only here: hardly a text has some
+
+    pieces: list[str] = []
+    end = 0
+    if text.startswith("\ufeff"):  # a byte-order mark: a document may begin with one, and nobody sees it here
+        pieces, end = ["\\ufeff"], 1
+    for run in invisible(text):
+        escapes = (f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}" for code in run.codes)
+        pieces += (text[end : run.start], *escapes)
+        end = run.end
+    return "".join((*pieces, text[end:]))
+
+
 def _visible(char: str) -> str:
-    return _REPLACEMENT if unicodedata.category(char) in _UNSAFE else char
+    """What is shown of a character. One that nobody sees and that is left by `_escaped` is needed by its neighbours."""
+    return _REPLACEMENT if unicodedata.category(char) in _UNSAFE and not UNSEEN.match(char) else char
 
 
 def _cells(char: str) -> int:
-    if unicodedata.combining(char) or unicodedata.category(char) in ("Mn", "Me"):
+    if unicodedata.combining(char) or unicodedata.category(char) in ("Mn", "Me", "Cf"):
         return 0
     return 2 if unicodedata.east_asian_width(char) in ("W", "F") else 1

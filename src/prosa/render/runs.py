@@ -29,16 +29,16 @@ _WORDS = {
 }
 
 
-def runs_table(runs: Sequence[RunRecord]) -> str:
-    """A line for each run."""
-    return render_table(_COLUMNS, [_cells(run) for run in runs])
+def runs_table(runs: Sequence[RunRecord], scripted: frozenset[str] = frozenset()) -> str:
+    """A line for each run; ``scripted`` are those whose model was not asked."""
+    return render_table(_COLUMNS, [_cells(run, f"{run.model} (scripted)" * (run.id in scripted)) for run in runs])
 
 
-def _cells(run: RunRecord) -> tuple[Value, ...]:
+def _cells(run: RunRecord, model: str = "") -> tuple[Value, ...]:
     tokens = run.input_tokens + run.output_tokens
     name = run.program if run.job in ("", run.program) else f"{run.program} ({run.job})"
     seconds = None if run.seconds is None else round(run.seconds, 2)
-    return run.id, _began(run), name, run.model, run.state, run.calls, tokens, _dollars(run.cost), seconds
+    return run.id, _began(run), name, model or run.model, run.state, run.calls, tokens, _dollars(run.cost), seconds
 
 
 def _began(run: RunRecord) -> str:
@@ -78,7 +78,15 @@ def _value(text: Value) -> Value:
 
 def run_tree(run: RunRecord, calls: Sequence[CallRecord]) -> str:
     """A run with the tree of its calls: indented by how deep the program stands that asked."""
-    return "\n".join((*_head(run), *(_call_line(call) for call in calls)))
+    head = [*_head(run)]
+    if was_scripted(calls):
+        head.insert(1, "  model    not asked: its replies were scripted")
+    return "\n".join((*head, *(_call_line(call) for call in calls)))
+
+
+def was_scripted(calls: Sequence[CallRecord]) -> bool:
+    """Return whether a reply came from no service: from a script, or a provider in Python."""
+    return any(each.kind == "model" and each.state == "answered" and each.service is None for each in calls)
 
 
 def _head(run: RunRecord) -> Iterator[str]:

@@ -1,26 +1,35 @@
-"""What came of tests, for people, as JSON, as JUnit XML and as workflow commands of GitHub.
+"""What came of tests, for people and as JSON.
 
-In: a report. Out: text. JUnit is that of Jenkins (junit-10.xsd of its xUnit plugin): as a case may have no properties
-of its own there, each stands in a suite of its own.
+In: a report. Out: text, or plain data. `tests_ci` has the forms that build servers read.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from xml.sax.saxutils import escape
 
 from prosa.data import Value
-from prosa.evaluation.report import Attempt, CaseReport, Compared, Lift, Report, SuiteReport, loaded_skills
-from prosa.evaluation.routing import FAILED, NONE, SEVERAL, Confusion
+from prosa.evaluation.comparison import MAX_CASES, Comparison
+from prosa.evaluation.report import (
+    Attempt,
+    CaseReport,
+    Compared,
+    Report,
+    Spread,
+    SuiteReport,
+    TriedSide,
+    loaded_skills,
+)
+from prosa.evaluation.routing import FAILED, NONE, NOT_MEASURED, SEVERAL, Confusion
 from prosa.evaluation.statistics import Estimate, Interval
-from prosa.render.github import command
 from prosa.render.json import dump
-from prosa.render.junit import attribute, xml_text
 from prosa.render.plain import safe, width
 
 MAX_FAILURES = 5
-"""Failures of a case that people are shown."""
+"""Failures of a case that people are shown; of a side that is compared with, one."""
+
+MAX_REASONS = 3
+"""Reasons of a comparison that people are shown."""
 
 MAX_WIDTH = 80
 """Columns of a terminal."""
@@ -37,8 +46,11 @@ _GREEN, _RED, _YELLOW, _RESET = "\x1b[1;32m", "\x1b[1;31m", "\x1b[1;33m", "\x1b[
 def tests_text(report: Report, *, color: bool = False) -> str:
     """The report for people."""
     blocks = ["\n".join(_suite_lines(each, color)) for each in report.suites]
+    if needs := [*dict.fromkeys(each for suite in report.suites for each in suite.unavailable)]:
+        lines = ["asks for and cannot have here:", *(f"  - {safe(each)}" for each in needs)]
+        blocks.append("\n".join(part for line in lines for part in _wrapped(line)))
     if report.comparisons:
-        lines = (line for each in report.comparisons for line in _lift(each).split("\n"))
+        lines = [line for each in report.comparisons for line in comparison_lines(each)]
         blocks.append("\n".join(part for line in lines for part in _wrapped(line)))
     total = tests_total(report)
     of_skills = any(each.without or each.routing is not None for each in report.suites)
@@ -46,20 +58,42 @@ def tests_text(report: Report, *, color: bool = False) -> str:
 
 
 def tests_total(report: Report) -> str:
-    """The last line: cases, runs, gates, dollars."""
+    """The last line: gates and verdicts, cases, runs, dollars."""
     attempts = report.attempts
-    cases = [case for suite in report.suites for case in suite.cases if not suite.without]
-    good = sum(each.counted.rate == 1 for each in cases)
-    words = [f"{good} of {_count(len(cases), 'case')} passed in every one of {_count(len(attempts), 'run')}"]
+    asked = [suite for suite in report.suites if not suite.without and not suite.baseline]
+    cases = [case for suite in asked for case in suite.cases]
+    good = sum(each.passed for each in cases)
+    words = [f"{good} of {_count(len(cases), 'case')} passed every time", _runs(report)]
     kept = sum(each.kept for each in attempts)
     if kept:
         words.append(f"{_count(kept, 'answer')} from the cache")
     words.append(_money(report))
     if not kept and not any(each.calls for each in attempts):
         words.append("nothing was asked now")
-    closed = sum(not each.passed for each in report.suites)
-    verdict = "passed" if report.ok else f"failed: {_count(closed, 'suite')} short of what is required"
-    return f"{verdict} · {' · '.join(words)}"
+    return f"{_ending(report)} · {' · '.join(words)}"
+
+
+def _runs(report: Report) -> str:
+    """How many runs there were, of which sides, and how many of them say nothing."""
+    attempts = report.attempts
+    beside = sum(len(case.attempts) for suite in report.suites if suite.baseline for case in suite.cases)
+    unmeasured = sum(not each.measured for each in attempts)
+    words = [f"{beside:,} to compare with"] if beside else []
+    words += [f"{unmeasured:,} not measured"] if unmeasured else []
+    return _count(len(attempts), "run") + (f" ({', '.join(words)})" if words else "")
+
+
+def _ending(report: Report) -> str:
+    closed = [each for each in report.suites if not each.passed]
+    verdicts = Counter(each.comparison.verdict for each in report.comparisons)
+    short, lacking = (sum(bool(each.gate.lacking) is said for each in closed) for said in (False, True))
+    failed = [f"{_count(short, 'suite')} short of what is required"] if short else []
+    failed += [f"{_count(verdicts['worse'], 'comparison')} worse"] if verdicts["worse"] else []
+    unknown = [_count(lacking, "suite")] if lacking else []
+    unknown += [_count(verdicts["not measured"], "comparison")] if verdicts["not measured"] else []
+    parts = [f"failed: {', '.join(failed)}"] if failed else []
+    parts += [f"not measured: {', '.join(unknown)}"] if unknown else []
+    return "; ".join(parts) or "passed"
 
 
 def _money(report: Report) -> str:
@@ -83,32 +117,55 @@ def _suite_lines(suite: SuiteReport, color: bool) -> Iterator[str]:
     widest = max(width(_name(each)) for each in suite.cases)
     for at, case in enumerate(suite.cases):
         yield _case_line(suite, at, case, widest, color)
-        shown = case.failures[:MAX_FAILURES]
-        for failure, times in shown:
-            often = f"{times}× " if case.counted.repeats > 1 else ""
-            yield from _wrapped(f"      {often}{safe(str(failure))}")
-        if len(case.failures) > len(shown):
-            yield f"      … and {_count(len(case.failures) - len(shown), 'other failure')}"
+        yield from _why(case, 1 if suite.baseline else MAX_FAILURES)
     if (table := suite.confusion) is not None:
         yield from _confusion_lines(table)
         yield from _elsewhere(suite)
-    verdict = "" if suite.baseline else f"; {'passed' if suite.passed else 'FAILED'}"
-    yield f"  {_rate(suite)} {_estimate(suite.gate.rate)}; required: {suite.requirement.text}{verdict}"
+    yield from _wrapped(f"  {rate_name(suite)} {gate_words(suite)}")
 
 
-def _rate(suite: SuiteReport) -> str:
+def _why(case: CaseReport, most: int) -> Iterator[str]:
+    """What the attempts of a case lacked, and why some were not measured."""
+    said = [*case.failures, *((f"not measured: {reason}", times) for reason, times in case.reasons)]
+    for failure, times in said[:most]:
+        often = f"{times}× " if len(case.attempts) > 1 else ""
+        yield from _wrapped(f"      {often}{safe(str(failure))}")
+    if len(said) > most:
+        yield f"      … and {_count(len(said) - most, 'other failure')}"
+
+
+def gate_words(suite: SuiteReport) -> str:
+    """The rate that was asked for, and what came of it."""
+    gate = suite.gate
+    rate = "unknown" if gate.rate is None else _estimate(gate.rate)
+    if suite.baseline:
+        return f"{rate}; required: {suite.requirement.text}"
+    verdict = "passed" if suite.passed else f"not measured: {gate.lacking}" if gate.lacking else "FAILED"
+    return f"{rate}; required: {suite.requirement.text}; {verdict}"
+
+
+def rate_name(suite: SuiteReport) -> str:
+    """The name of the rate that a suite is about."""
     require = suite.requirement
     return f"{require.form}{require.k}" if require.is_rate else "pass^1"
 
 
 def _case_line(suite: SuiteReport, at: int, case: CaseReport, widest: int, color: bool) -> str:
     counted = case.counted
-    mark, style = ("✓", _GREEN) if counted.rate == 1 else ("✗", _RED) if suite.fails(at) else ("~", _YELLOW)
+    mark, style = "~", _YELLOW
+    if not counted.repeats:
+        mark = "?"
+    elif case.passed:
+        mark, style = "✓", _GREEN
+    elif suite.fails(at):
+        mark, style = "✗", _RED
     mark = f"{style}{mark}{_RESET}" if color else mark
     name = _name(case)
-    cost = "" if case.cost is None else f"  {_dollars(case.cost)}"
-    share = f"{counted.passed}/{counted.repeats}"
-    return f"  {mark} {name}{' ' * (widest - width(name))}  {share:>7}  {_interval(case.interval)}{cost}".rstrip()
+    share = f"{counted.passed}/{counted.repeats}" if counted.repeats else "-"
+    parts = [_interval(case.interval)] if counted.repeats else []
+    parts += [f"{counted.unmeasured} not measured"] if counted.unmeasured else []
+    parts += [] if case.cost is None else [_dollars(case.cost)]
+    return f"  {mark} {name}{' ' * (widest - width(name))}  {share:>7}  {'  '.join(parts)}".rstrip()
 
 
 def _name(case: CaseReport) -> str:
@@ -161,7 +218,7 @@ def _confusion_lines(table: Confusion) -> Iterator[str]:
 
 def _columns(table: Confusion) -> tuple[list[str], list[str]]:
     """The columns that a terminal has room for, and the others: the skill itself, then what was loaded most."""
-    fixed = [each for each in (table.own, NONE, SEVERAL, FAILED) if each in table.columns]
+    fixed = [each for each in (table.own, NONE, SEVERAL, FAILED, NOT_MEASURED) if each in table.columns]
     counts = {name: sum(row.loaded.get(name, 0) for row in table.rows) for name in table.columns if name not in fixed}
     most = sorted(counts, key=lambda name: -counts[name])
     room = MAX_WIDTH - MAX_LABEL - 4 - len("  others  (loaded)")
@@ -199,17 +256,74 @@ def _elsewhere(suite: SuiteReport) -> Iterator[str]:
             yield f"  {_short(name, MAX_LABEL)}: {_name(case)} (loaded {loads[name]} of {len(case.attempts)})"
 
 
-def _lift(each: Compared) -> str:
-    """What a skill does: the difference with its interval, and what both sides cost."""
-    told, lift = each.comparison, each.lift
-    if lift is None:
-        return _comparison(each)
+def comparison_lines(each: Compared) -> Iterator[str]:
+    """The difference with its interval and the verdict, what it rests on, and what both sides took."""
+    told = each.comparison
+    names = f"{safe(each.path)}: {safe(each.first)} against {safe(each.second)}"
+    head = f"lift of {_short(each.skill, MAX_LABEL)}" if each.skill else names
+    yield f"{head}: {'' if told.p is None else f'{_difference(told)}: '}{told.verdict}"
+    yield f"  {_test(told) if told.p is not None else _lacking(each)}"
+    if told.p is None or told.is_open:
+        for reason, times in each.reasons[:MAX_REASONS]:
+            yield f"    {times}× {safe(str(reason))}"
+    yield from (f"  {words}" for words in _sides(each))
+
+
+def _difference(told: Comparison) -> str:
+    """The mean difference with its interval."""
     interval = told.difference.interval
-    bounds = f"[{interval.low:+.2f}, {interval.high:+.2f}] ({interval.method})"
-    (rate, plain), (cost, before) = lift.rates, lift.costs
-    sides = f"{rate:.2f} {_side_cost(cost)} with it, {plain:.2f} {_side_cost(before)} without"
-    first = f"lift of {_short(lift.skill, MAX_LABEL)}: {told.difference.value:+.2f} {bounds}: {told.verdict}"
-    return "\n".join(filter(None, (first, f"  {sides}", _more(each).replace(" (", "  (", 1))))
+    bounds = f" [{interval.low:+.2f}, {interval.high:+.2f}]" if interval is not None else ""
+    return f"{told.difference.value or 0.0:+.2f}{bounds}"
+
+
+def _test(told: Comparison) -> str:
+    """The result of the test, and what is missing for a verdict."""
+    assert told.p is not None and told.p_adjusted is not None
+    adjusted = "" if told.p_adjusted == told.p else f", adjusted {_p(told.p_adjusted)}"
+    differ = f"{told.cases_differing} of {_count(told.cases, 'case')} differ{'s' if told.cases_differing == 1 else ''}"
+    words = f"p = {_p(told.p)}{adjusted} (sign-flip test, {differ})"
+    if told.is_open:
+        unmeasured = sum(planned - measured for measured, planned in told.measured)
+        return f"{words}; {_count(unmeasured, 'attempt')} not measured could change that"
+    if told.verdict != "cannot tell" or not told.cases_differing:
+        return words
+    if told.enough_cases is not None:
+        return f"{words}; about {told.enough_cases} cases like these would tell"
+    return f"{words}; {MAX_CASES} cases like these would not tell"
+
+
+def _p(value: float) -> str:
+    return f"{value:.2g}" if value >= 0.0001 else "0.0001 or less"
+
+
+def _lacking(each: Compared) -> str:
+    """Which attempts were measured, where they are too few."""
+    names = ("with it", "without") if each.skill else ("of the first", "of the second")
+    counts = (f"{count} of {of} {name}" for (count, of), name in zip(each.comparison.measured, names, strict=True))
+    return f"measured: {', '.join(counts)}; 80 % of both are needed"
+
+
+def _sides(each: Compared) -> Iterator[str]:
+    """What both sides took; of two models or versions only what is not in their own blocks."""
+    names = ("with it", "without") if each.skill else ("first", "second")
+    if each.skill:
+        rates = ("unknown" if side.rate is None else f"{side.rate:.2f}" for side in each.sides)
+        said = zip(rates, map(_side_cost, (side.cost for side in each.sides)), names, strict=True)
+        yield ", ".join(" ".join(words) for words in said)
+    took = [_took(side) for side in each.sides]
+    if all(took):
+        yield f"a run takes {'; '.join(f'{words} {name}' for words, name in zip(took, names, strict=True))}"
+
+
+def _took(side: TriedSide) -> str:
+    """Tokens and seconds of an attempt, where they are known."""
+    tokens = f"{_spread(side.tokens, '.0f')} tokens" if side.tokens else ""
+    seconds = f"{_spread(side.seconds, '.1f')} s" if side.seconds else ""
+    return " and ".join(filter(None, (tokens, seconds)))
+
+
+def _spread(spread: Spread, form: str) -> str:
+    return format(spread.mean, form) + (f" ± {format(spread.deviation, form)}" if spread.deviation is not None else "")
 
 
 def _side_cost(cost: float | None) -> str:
@@ -224,27 +338,11 @@ def _estimate(estimate: Estimate) -> str:
     return f"{estimate.value:.2f} {_interval(estimate.interval)} ({estimate.interval.method})"
 
 
-def _comparison(each: Compared) -> str:
-    told = each.comparison
-    difference = told.difference
-    interval = f"[{difference.interval.low:+.2f}, {difference.interval.high:+.2f}] ({difference.interval.method})"
-    names = f"{safe(each.path)}: {safe(each.first)} against {safe(each.second)}"
-    return f"{names}: {difference.value:+.2f} {interval}: {told.verdict}{_more(each)}"
-
-
-def _more(each: Compared) -> str:
-    """What would tell where it cannot be told."""
-    told = each.comparison
-    if told.verdict != "cannot tell":
-        return ""
-    return f" ({told.more} more repeats would)" if told.more else " (more repeats would not; more cases may)"
-
-
 # ---- JSON ----
 
 
 def tests_json(report: Report) -> dict[str, Value]:
-    """The report as data. Nothing in it depends on when or how quickly something ran."""
+    """The report as data. Nothing in it but the seconds of what was asked now depends on when something ran."""
     attempts = report.attempts
     return {
         "passed": report.ok,
@@ -255,6 +353,7 @@ def tests_json(report: Report) -> dict[str, Value]:
             "runs": len(attempts),
             "calls": sum(each.facts.calls for each in attempts),
             "kept": sum(each.kept for each in attempts),
+            "not_measured": sum(not each.measured for each in attempts),
             "cost": report.cost,
             "grading": report.grading,
         },
@@ -277,10 +376,12 @@ def _suite_object(suite: SuiteReport) -> dict[str, Value]:
         "baseline": suite.baseline,
         "require": suite.requirement.text,
         "passed": suite.passed,
-        "rate": {"name": _rate(suite), **_estimate_object(suite.gate.rate)},
+        "outcome": "passed" if suite.passed else "not measured" if suite.gate.lacking else "failed",
+        "rate": {"name": rate_name(suite), **_estimate_object(suite.gate.rate)},
         "cost": suite.cost,
         **({"label": suite.label} if suite.label else {}),
         **({"routing": _routing_object(suite)} if suite.routing is not None else {}),
+        **({"unavailable": list(suite.unavailable)} if suite.unavailable else {}),
         "cases": [_case_object(suite, at, each, alone=False) for at, each in enumerate(suite.cases)],
     }
 
@@ -295,7 +396,9 @@ def _routing_object(suite: SuiteReport) -> dict[str, Value]:
     return {"skill": table.own, "offered": list(table.offered), "confusion": rows, "expected": requests}
 
 
-def _estimate_object(estimate: Estimate) -> dict[str, Value]:
+def _estimate_object(estimate: Estimate | None) -> dict[str, Value]:
+    if estimate is None:
+        return {"value": None, "interval": None, "method": "wilson"}
     interval = estimate.interval
     return {"value": estimate.value, "interval": [interval.low, interval.high], "method": interval.method}
 
@@ -308,9 +411,11 @@ def _case_object(suite: SuiteReport, at: int, case: CaseReport, *, alone: bool =
         **head,
         "name": case.case.name,
         "line": _line(case),
-        "passed": not suite.fails(at),
+        "passed": suite.outcome(at) == "passed",
+        "outcome": suite.outcome(at),
         "pass": counted.passed,
         "n": counted.repeats,
+        "not_measured": counted.unmeasured,
         "interval": [interval.low, interval.high],
         "method": interval.method,
         "cost": case.cost,
@@ -325,11 +430,14 @@ def _line(case: CaseReport) -> int | None:
 
 def _attempt_object(attempt: Attempt) -> dict[str, Value]:
     facts = attempt.facts
-    told: dict[str, Value] = {"passed": attempt.passed, "output": attempt.output}
+    reason = None if attempt.reason is None else {"kind": attempt.reason.kind, "message": attempt.reason.message}
+    told: dict[str, Value] = {"passed": attempt.passed, "outcome": attempt.outcome, "reason": reason}
+    told["output"] = attempt.output
     if facts.failure is not None:
         told |= {"error": {"kind": facts.failure, "text": facts.error}}
     failures = [{"pointer": f.pointer, "expected": f.expected, "found": f.found} for f in attempt.failures]
-    told |= {"failures": failures, "calls": facts.calls, "cost": facts.cost}
+    told |= {"failures": failures, "calls": facts.calls, "cost": facts.cost, "tokens": facts.tokens}
+    told["seconds"] = attempt.seconds
     if attempt.trace:
         told["trace"] = attempt.trace
     if attempt.graded:
@@ -343,111 +451,35 @@ def _attempt_object(attempt: Attempt) -> dict[str, Value]:
 
 def _comparison_object(each: Compared) -> dict[str, Value]:
     told = each.comparison
-    names = {"path": each.path, "first": each.first, "second": each.second}
-    found = {**names, "difference": _estimate_object(told.difference), "verdict": told.verdict, "more": told.more}
-    return found if each.lift is None else found | {"lift": _lift_object(each.lift)}
-
-
-def _lift_object(lift: Lift) -> dict[str, Value]:
-    sides = zip(("with", "without"), lift.rates, lift.costs, strict=True)
-    return {"skill": lift.skill, **{side: {"rate": rate, "cost": cost} for side, rate, cost in sides}}
-
-
-# ---- JUnit ----
-
-
-def tests_junit(report: Report) -> str:
-    """The report as XML: one case for each case and model, with properties `pass`, `n`, `interval` and `cost`."""
-    suites = [line for suite in report.suites for line in _junit_suite(suite)]
-    suites += [line for each in report.comparisons if each.lift is not None for line in _junit_lift(each, each.lift)]
-    tests = sum(line.startswith("    <testcase") for line in suites)
-    failures = sum(line.startswith("      <failure") for line in suites)
-    head = f'<testsuites name="prosa test" tests="{tests}" failures="{failures}" errors="0">'
-    return "\n".join(('<?xml version="1.0" encoding="UTF-8"?>', head, *suites, "</testsuites>"))
-
-
-def _junit_suite(suite: SuiteReport) -> Iterator[str]:
-    for at, case in enumerate(suite.cases):
-        interval = case.interval
-        properties = {
-            "pass": f"{case.counted.passed}",
-            "n": f"{case.counted.repeats}",
-            "interval": f"{interval.low:.4f} {interval.high:.4f}",
-            "method": interval.method,
-            "cost": "" if case.cost is None else f"{case.cost:.6f}",
-        }
-        why = "\n".join(f"{times}x {failure}" for failure, times in case.failures)
-        headline = next((str(failure) for failure, _ in case.failures), "")
-        traces = "\n".join(each.trace for each in case.attempts if each.trace and not each.passed)
-        text = "\n".join(filter(None, (case.case.place, why, traces)))
-        told = (headline or "short of what is required", text) if suite.fails(at) else None
-        yield from _junit_case(suite, case.case.name, properties, told, why)
-    if not suite.passed and not suite.gate.short:
-        rate = f"{_rate(suite)} {_estimate(suite.gate.rate)}"
-        told = (f"required: {suite.requirement.text}", rate)
-        yield from _junit_case(suite, f"required: {suite.requirement.text}", {}, told, "")
-
-
-def _junit_lift(each: Compared, lift: Lift) -> Iterator[str]:
-    """What a skill does, as a case that never fails: its properties are what somebody may look at."""
-    difference = each.comparison.difference
-    properties = {
-        "lift": f"{difference.value:.4f}",
-        "interval": f"{difference.interval.low:.4f} {difference.interval.high:.4f}",
-        "method": difference.interval.method,
-        "verdict": each.comparison.verdict,
-        "cost": _property(lift.costs[0]),
-        "cost-without": _property(lift.costs[1]),
+    interval = told.difference.interval
+    bounds = None if interval is None else [interval.low, interval.high]
+    sides = [_side_object(side) for side in each.sides]
+    found: dict[str, Value] = {
+        "path": each.path,
+        "first": each.first,
+        "second": each.second,
+        "difference": {"value": told.difference.value, "interval": bounds, "method": "sign-flip"},
+        "verdict": told.verdict,
+        "more": told.enough_cases,
+        "p": told.p,
+        "p_adjusted": told.p_adjusted,
+        "p_worst": told.p_worst,
+        "level": told.level,
+        "method": "sign-flip",
+        "cases": told.cases,
+        "cases_differing": told.cases_differing,
+        "measured": dict(zip(("first", "second"), map(list, told.measured), strict=True)),
+        "enough_cases": told.enough_cases,
+        "reasons": [{"kind": why.kind, "message": why.message, "attempts": times} for why, times in each.reasons],
+        "sides": dict(zip(("first", "second"), sides, strict=True)),
     }
-    told = "".join(f"<property name={attribute(key)} value={attribute(text)}/>" for key, text in properties.items())
-    place = attribute(f"{each.path} · lift")
-    yield f'  <testsuite name={place} tests="1" failures="0" errors="0">'
-    yield f"    <properties>{told}</properties>"
-    yield f"    <testcase name={attribute(f'lift of {lift.skill}')} classname={place}/>"
-    yield "  </testsuite>"
+    if each.skill:
+        found["lift"] = {"skill": each.skill, **dict(zip(("with", "without"), sides, strict=True))}
+    return found
 
 
-def _property(cost: float | None) -> str:
-    return "" if cost is None else f"{cost:.6f}"
-
-
-def _junit_case(
-    suite: SuiteReport, name: str, properties: dict[str, str], failed: tuple[str, str] | None, why: str
-) -> Iterator[str]:
-    place = attribute(f"{suite.path}{f' · {suite.label}' if suite.label else ''}")
-    yield f'  <testsuite name={place} tests="1" failures="{0 if failed is None else 1}" errors="0">'
-    if properties:
-        each = "".join(f"<property name={attribute(key)} value={attribute(text)}/>" for key, text in properties.items())
-        yield f"    <properties>{each}</properties>"
-    if failed is not None:
-        yield f"    <testcase name={attribute(name)} classname={place}>"
-        text = escape(xml_text(failed[1]))
-        yield f'      <failure message={attribute(failed[0])} type="expectation">{text}</failure>'
-        yield "    </testcase>"
-    elif why:
-        yield f"    <testcase name={attribute(name)} classname={place}>"
-        yield f"      <system-out>{escape(xml_text(why))}</system-out>"
-        yield "    </testcase>"
-    else:
-        yield f"    <testcase name={attribute(name)} classname={place}/>"
-    yield "  </testsuite>"
-
-
-# ---- GitHub ----
-
-
-def tests_github(report: Report) -> str:
-    """One command for each case that is why a gate is closed, and one for each gate that none of them closes alone."""
-    lines = []
-    for suite in report.suites:
-        for at, case in enumerate(suite.cases):
-            if suite.fails(at):
-                why = (
-                    "\n".join(f"{times}× {failure}" for failure, times in case.failures) or "short of what is required"
-                )
-                path, _, line = case.case.place.rpartition(":")
-                lines.append(command("error", path or suite.path, int(line or 1), case.case.name, why))
-        if not suite.passed and not suite.gate.short:
-            text = f"{_rate(suite)} {_estimate(suite.gate.rate)}"
-            lines.append(command("error", suite.path, 1, f"required: {suite.requirement.text}", text))
-    return "\n".join(lines)
+def _side_object(side: TriedSide) -> dict[str, Value]:
+    told: dict[str, Value] = {"rate": side.rate, "cost": side.cost}
+    for name, spread in (("tokens", side.tokens), ("seconds", side.seconds)):
+        told[name] = None if spread is None else {"mean": spread.mean, "deviation": spread.deviation}
+    return told

@@ -6,7 +6,7 @@ In: diagnostics. Out: text without any character that a terminal would obey, col
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from msgspec import Struct
 
@@ -25,9 +25,15 @@ _COLORS = {
 }
 
 
-def render_text(diagnostics: Sequence[Diagnostic], *, color: bool = False) -> str:
-    """All diagnostics, a blank line between them; an empty text for none."""
-    return "\n\n".join("\n".join(_lines(each, color)) for each in diagnostics)
+def render_text(diagnostics: Sequence[Diagnostic], *, color: bool = False, brief: Collection[int] = frozenset()) -> str:
+    """All diagnostics, a blank line between them; an empty text for none. Those at the positions ``brief`` are one line
+    each."""
+    pieces: list[str] = []
+    for at, each in enumerate(diagnostics):
+        if at:
+            pieces.append("\n" if at in brief and at - 1 in brief else "\n\n")
+        pieces.append(render_headline(each, color=color) if at in brief else "\n".join(_lines(each, color)))
+    return "".join(pieces)
 
 
 def render_headline(diagnostic: Diagnostic, *, color: bool = False) -> str:

@@ -11,17 +11,18 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from prosa.diagnostics import Problem
+from prosa.diagnostics import INTERNAL, Problem
 from prosa.dialects.dialect import Hints
-from prosa.dialects.reading import DialectReading, open_documents
+from prosa.dialects.reading import DialectReading, failed_reading, open_documents
 from prosa.dialects.table import MARKDOWNLANG
 from prosa.document import Document
 from prosa.document.cover import Cover
-from prosa.document.references import MADE_LATER
+from prosa.document.references import MADE_LATER, is_named_later
 from prosa.regex import regex
 from prosa.rules.analysis import Analysis
 from prosa.rules.recording import RecordingFiles
 from prosa.rules.registry import document_checks, rules_of
+from prosa.rules.rule import found_by
 from prosa.rules.subject import Environment, Facts, LocalLink, Subject
 from prosa.rules.suppressions import find_suppressions
 from prosa.source import Files, SourceText, Span
@@ -41,10 +42,28 @@ def analyse_all(
     """The same for many documents, with what is known of each. They go from stage to stage together, as in
     `open_documents`."""
     readings = open_documents(sources)
+    try:
+        return _analysed(readings, files, now)
+    except Exception:
+        return [_contained(reading, source, files, now) for reading, (source, _) in zip(readings, sources, strict=True)]
+
+
+def _analysed(readings: Sequence[DialectReading[object]], files: Files | None, now: datetime | None) -> list[Analysis]:
     environments = [Environment(RecordingFiles(files) if files is not None else None, now) for _ in readings]
     found = [_problems(*each) for each in zip(readings, environments, strict=True)]
     facts = [_facts(each) for each in readings]
     return [_analysis(*each) for each in zip(readings, environments, found, facts, strict=True)]
+
+
+def _contained(
+    reading: DialectReading[object], source: SourceText, files: Files | None, now: datetime | None
+) -> Analysis:
+    """Return the analysis of one document, also where what is asked of its reading fails."""
+    try:
+        (analysis,) = _analysed([reading], files, now)
+    except Exception as error:
+        (analysis,) = _analysed([failed_reading(source, error)], files, now)
+    return analysis
 
 
 def _problems(reading: DialectReading[object], environment: Environment) -> tuple[Problem, ...]:
@@ -68,7 +87,7 @@ def _analysis(
         suppressions=find_suppressions(reading.front, reading.document),
         strict=reading.strictness(),
         depends=record,
-        lasting=not environment.asked_time,
+        lasting=not environment.asked_time and all(each.rule != INTERNAL for each in problems),
         imports=program is not None and bool(program.imports),
         source=source,
         reading=reading,
@@ -90,8 +109,7 @@ _LINKS_ONLY = ("plain", "skill_md")
 
 def _ruled(subject: Subject[object]) -> Iterator[Problem]:
     for each in document_checks(subject.dialect):
-        for finding in each.check(subject):
-            yield finding.of(each.rule)
+        yield from found_by(each, subject)
 
 
 def _facts(reading: DialectReading[object]) -> Facts:
@@ -142,7 +160,7 @@ def wikilinks(document: Document) -> tuple[LocalLink, ...]:
     return tuple(
         LocalLink(link.target.strip(), link.fragment or "", link.span.start, link.span.end)
         for link in document.wikilinks
-        if not MADE_LATER.search(link.target)
+        if not is_named_later(link.target)
     )
 
 
@@ -153,6 +171,7 @@ def anchors(document: Document) -> frozenset[str]:
     braces = "{" in text
     own = [each.replace("\\", "") for each in _OWN_ANCHOR.findall(text)] if braces else []
     own += [_without_emoji(each) for each in document.heading_texts if ":" in each]
+    own += [each.text for each in document.headings if "[[" in each.text] if "[[" in text else []
     labels = (
         [found[1] for each in document.paragraphs if (found := _LABEL.match(each.text))]
         if _LABEL_END.search(text)

@@ -19,17 +19,20 @@ from msgspec import Struct, field
 
 from prosa.dialects.table import DOCUMENT_SUFFIXES
 from prosa.graph.names import Key
-from prosa.graph.pages import FILE_SUFFIXES, is_page, page_sources, suffix_of
+from prosa.graph.pages import FILE_SUFFIXES, PAGE_SUFFIXES, is_page, page_sources, suffix_of
 from prosa.graph.stems import folded, stem_of
 from prosa.rules.subject import Corpus, Facts
+from prosa.source.files import compared_name
 
 _T = TypeVar("_T")
 
-State: TypeAlias = Literal["document", "file", "missing", "unknown"]
+State: TypeAlias = Literal["document", "file", "missing", "absent", "unknown"]
+"""``missing`` is a file that is not there, ``absent`` what may be a page, a folder or a file of an unknown kind."""
 
-Basis: TypeAlias = Literal["paths", "wikilinks", "lent", "ids", "sites", "schemas", "called"]
-"""What a derived value rests on: which documents there are, what their wikilinks name, what meta files lend, which ids
-there are and are named, the nodes of sites, files that are no documents, how documents and relations are called."""
+Basis: TypeAlias = Literal["paths", "wikilinks", "links", "lent", "ids", "sites", "schemas", "called"]
+"""What a derived value rests on: which documents there are, what their wikilinks or links name, what meta files lend,
+which ids there are and are named, the nodes of sites, files that are no documents, how documents and relations are
+called."""
 
 Question: TypeAlias = "Key | Path | str | tuple[str, Basis]"
 """What a document asked of the others: a key, the anchors of one, what lies at a path, a derived value."""
@@ -134,10 +137,13 @@ class CorpusNames(Struct, eq=False):
         """Takes in that a file came, went or changed that is no document of the corpus. Gives as much as `change`."""
         path = real.as_posix()
         self._places.pop(path, None)
+        inside = [each for each, place in self._places.items() if _begins(path, each, place)]
+        for each in inside:
+            del self._places[each]
         stale = [each for each in self._derived if each[1] != "lent"]
         for question in stale:
             del self._derived[question]
-        return self._readers_of({path, *stale})
+        return self._readers_of({path, *inside, *stale})
 
     def forget(self, real: Path) -> None:
         """Drops the questions of a document, before it is looked at again or when it is gone."""
@@ -193,19 +199,22 @@ class CorpusNames(Struct, eq=False):
         if is_page(path, suffix):
             sources = (by_path.get(each) for each in page_sources(path, suffix))
             made_of = next((each for each in sources if each is not None), None)
-            return Place("document", made_of) if made_of is not None else Place("unknown")
+            if made_of is not None or suffix in PAGE_SUFFIXES:
+                return Place("document", made_of) if made_of is not None else Place("unknown")
         files = self.corpus.files
         if files.exists(Path(path)):
             return Place("document", Path(path)) if suffix in DOCUMENT_SUFFIXES else Place("file")
-        wrong = suffix in FILE_SUFFIXES and files.inside_root(Path(path))
-        return Place("missing" if wrong else "unknown")
+        if not files.inside_root(Path(path)):
+            return Place("unknown")
+        return Place("missing" if suffix in FILE_SUFFIXES else "absent")
 
     def _moved(self, real: Path, *, gone: bool) -> Iterator[str]:
         """The paths that lead elsewhere since a document came or went."""
         name = real.as_posix()
         self._paths = None
         for path, place in [*self._places.items()]:
-            if path == name or place.real == real or (not gone and name in page_sources(path, suffix_of(path))):
+            made = not gone and (_begins(name, path, place) or name in page_sources(path, suffix_of(path)))
+            if path == name or place.real == real or made:
                 del self._places[path]
                 yield path
 
@@ -227,12 +236,19 @@ def _names_of(corpus: Corpus) -> CorpusNames:
     return CorpusNames(corpus)
 
 
+def _begins(path: str, folder: str, place: Place) -> bool:
+    """Whether a file at a path makes a folder exist that was not there."""
+    return place.state == "absent" and path.startswith(f"{folder.rstrip('/')}/")
+
+
 def _rests_on(basis: Basis, before: Facts | None, after: Facts | None) -> bool:
     """Whether a value that rests on this may be another one after the change."""
     if before is None or after is None:
         return _comes_with(basis, before or after)
     if basis == "wikilinks":
         return [each.target for each in before.wikilinks] != [each.target for each in after.wikilinks]
+    if basis == "links":
+        return [each.target for each in before.links] != [each.target for each in after.links]
     if basis == "ids":
         return _ids(before) != _ids(after)
     if basis == "called":
@@ -270,9 +286,9 @@ def _names(space: str, real: Path, facts: Facts) -> Iterator[str]:
     if space == "path":
         yield real.as_posix()
     elif space == "stem":
-        yield real.stem
+        yield compared_name(real.stem)
     elif space == "stem~":
-        yield real.stem.casefold()
+        yield compared_name(real.stem).casefold()
     elif space == "id" or space == f"id@{facts.dialect}":
         yield from dict.fromkeys(each.name for each in facts.defs if each.kind == "id")
     elif facts.defs and space in ("title~", "alias~"):

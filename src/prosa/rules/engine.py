@@ -24,7 +24,7 @@ from prosa.rules.corpus_names import CorpusNames
 from prosa.rules.policy import Profile
 from prosa.rules.program_groups import check_groups
 from prosa.rules.registry import among_checks, corpus_checks, rule_named
-from prosa.rules.rule import Rule
+from prosa.rules.rule import Rule, found_by, found_in_corpus
 from prosa.rules.severity import Policy, diagnosed, ordered
 from prosa.rules.subject import Corpus, Facts, Rooted
 from prosa.source import Files, SourceText, TextFiles
@@ -304,7 +304,7 @@ def check_corpus(corpus: Corpus) -> Iterator[tuple[Path, Problem]]:
     asked = {corpus.entries[real].dialect for real in corpus.asked or corpus.entries if real in corpus.entries}
     for each in corpus_checks(dialects):
         if each.rule.dialect in asked:
-            yield from ((real, finding.of(each.rule)) for real, finding in each.check(corpus))
+            yield from found_in_corpus(each, corpus)
     for real in corpus.asked or corpus.entries:
         yield from ((real, problem) for problem in check_among(corpus, real, dialects))
 
@@ -314,7 +314,7 @@ def check_among(corpus: Corpus, real: Path, dialects: frozenset[DialectName]) ->
     facts = corpus.entries.get(real)
     if facts is not None:
         for each in among_checks(dialects):
-            yield from (finding.of(each.rule) for finding in each.check(corpus, real, facts))
+            yield from found_by(each, corpus, real, facts)
 
 
 def dialects_of(corpus: Corpus) -> frozenset[DialectName]:

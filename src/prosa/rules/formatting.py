@@ -37,7 +37,15 @@ class Formatted(Struct, frozen=True):
 
 def format_text(source: SourceText, hints: Hints, options: FormatOptions | None = None) -> Formatted:
     """The normal form of ``source``. Never fails for what the text says; formatting its result changes nothing."""
-    options = options or FormatOptions()
+    try:
+        return _formatted(source, hints, options or FormatOptions())
+    except Exception as error:
+        from prosa.diagnostics.crash import crash  # only here: nothing fails as a rule
+
+        return Formatted(None, crash("the formatter", error))
+
+
+def _formatted(source: SourceText, hints: Hints, options: FormatOptions) -> Formatted:
     reading = open_document(source, hints)
     problem = next(iter(_unread(reading)), None)
     if problem is not None:

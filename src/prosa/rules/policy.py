@@ -1,15 +1,20 @@
 """How each document is checked: flags first, then what the document says, then the project's settings (X3, X4, YA11).
 
-In: the flags of a command, the settings of a project and its root. Out: a `Policy` and `Hints` for a real path.
+In: the flags of a command, the settings of a project and its root. Out: a `Policy` and `Hints` for a real path. Under
+the profile of a published specification nothing but its rules is reported, so that the exit status says what other
+implementations of it would say.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import cast
 
 from msgspec import Struct
 
+from prosa.diagnostics import Severity
+from prosa.diagnostics.nearest import UnknownName
 from prosa.dialects.dialect import DialectName, Hints
 from prosa.dialects.table import DIALECTS
 from prosa.rules.severity import Policy
@@ -17,11 +22,59 @@ from prosa.settings.model import GlobSettings, Settings
 from prosa.source.wildmatch import glob_matches
 
 
+class Specification(Struct, frozen=True):
+    """What a profile judges: documents in files called ``file_name``, by ``severities``, which has the severity of each
+    of its rules."""
+
+    name: str
+    file_name: str
+    severities: Mapping[str, Severity]
+
+    def judges(self, path: Path) -> bool:
+        """Whether the specification is about the document at a path."""
+        return path.name.lower() == self.file_name.lower()
+
+
+_UNREADABLE = (
+    *("unreadable-file", "yaml-syntax", "duplicate-key", "custom-tag", "alias-bomb", "nested-too-deep"),
+    *("several-documents", "complex-key", "lone-surrogate", "unclosed-front-matter", "front-matter-too-large"),
+    "front-matter-not-a-mapping",
+)
+"""Front matter that no reader of the specification reads."""
+
+_SKILL = (
+    *("skill-without-front-matter", "missing-field", "wrong-type", "wrong-form", "unknown-field", "client-field"),
+    *("skill-name-form", "skill-name-unlike-folder"),
+)
+
+SPECIFICATIONS: Mapping[str, Specification] = {
+    "agentskills": Specification(
+        "agentskills",
+        "SKILL.md",
+        dict.fromkeys((*_UNREADABLE, *_SKILL), Severity.ERROR)
+        | {
+            "non-string-metadata": Severity.WARNING,
+            "tools-without-spaces": Severity.WARNING,
+            "long-skill": Severity.INFO,
+        },
+    )
+}
+"""By name. The reference implementation of Agent Skills takes any metadata and any list of tools."""
+
+
+def specification(name: str) -> Specification:
+    """Return the specification of a profile. Raises `UnknownName`."""
+    if name not in SPECIFICATIONS:
+        raise UnknownName("profile", name, tuple(SPECIFICATIONS))
+    return SPECIFICATIONS[name]
+
+
 class Profile(Struct, frozen=True):
     """The flags, and below them the settings of the project at ``root``.
 
     ``strict`` None leaves it to the documents and the project. A ``select`` takes the place of the project's, an
-    ``ignore`` is added to it; with no ``select`` anywhere every rule is checked.
+    ``ignore`` is added to it; with no ``select`` anywhere every rule is checked. ``vault`` says that the root lies in
+    a vault of Obsidian. With a ``specification`` its rules alone count, whatever the project says.
     """
 
     explicit: DialectName | None = None
@@ -31,14 +84,16 @@ class Profile(Struct, frozen=True):
     ignore: tuple[str, ...] = ()
     settings: Settings | None = None
     root: Path | None = None
+    vault: bool = False
+    specification: Specification | None = None
 
     def hints(self, real: Path) -> Hints:
         """What is known about the dialect of the document at this real path. The last glob that matches counts."""
         if self.settings is None or not self.settings.dialects:
-            return Hints(self.explicit, None, self.forced)
+            return Hints(self.explicit, None, self.forced, self.vault)
         path = self._below_root(real)
         named = [name for glob, name in self.settings.dialects if glob_matches(glob, path) and _is_dialect(name)]
-        return Hints(self.explicit, cast("DialectName", named[-1]) if named else None, self.forced)
+        return Hints(self.explicit, cast("DialectName", named[-1]) if named else None, self.forced, self.vault)
 
     @property
     def relations(self) -> tuple[tuple[str, str], ...]:
@@ -59,6 +114,8 @@ class Profile(Struct, frozen=True):
 
     def policy(self, real: Path, asked: bool | None = None) -> Policy:
         """How the document at this real path is checked; ``asked`` is the strictness that it asks for itself."""
+        if self.specification is not None:
+            return Policy(True, self.select, self.ignore, self.specification.severities)
         if self.settings is None:
             return Policy(bool(self.strict if self.strict is not None else asked), self.select, self.ignore)
         matching = self._matching(real)

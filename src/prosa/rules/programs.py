@@ -17,6 +17,7 @@ from prosa.graph import Closure, LoadedProgram, load_closure
 from prosa.graph.closure import ReadOutside
 from prosa.rules.analysis import ProgramFindings, Suppression
 from prosa.rules.registry import program_checks, rules_of
+from prosa.rules.rule import found_by
 from prosa.rules.subject import ProgramSubject
 from prosa.rules.suppressions import MARK, find_suppressions
 from prosa.source import Files
@@ -73,5 +74,4 @@ def _suppressions(program: LoadedProgram) -> tuple[Suppression, ...]:
 
 def _ruled(subject: ProgramSubject) -> Iterator[Problem]:
     for each in program_checks():
-        for finding in each.check(subject):
-            yield finding.of(each.rule)
+        yield from found_by(each, subject)

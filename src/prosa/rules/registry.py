@@ -18,12 +18,19 @@ from prosa.diagnostics import Problem
 from prosa.diagnostics.nearest import UnknownName
 from prosa.dialects.dialect import DialectName
 from prosa.regex import regex
-from prosa.rules.rule import AmongCheck, Bound, CorpusCheck, DocumentCheck, ProgramCheck, Rule, RuleSet
+from prosa.rules.rule import AmongCheck, Bound, CorpusCheck, DocumentCheck, ProgramCheck, Removed, Rule, RuleSet
 
 _Check = TypeVar("_Check")
 
 FOLDERS = ("document", "magi", "mdh", "markdownlang", "prapti", "evals", "skill_md", "test", "ymj")
 """The folders with rules: one for every document, and one for every dialect that has rules of its own."""
+
+REMOVED = (
+    Removed(
+        "SK008", "skill-needs-host", "`prosa plan SKILL` lists what a skill asks for and a run here does not have."
+    ),
+)
+"""Rules that were removed. Their codes are not given again."""
 
 _FURTHER = "\n## Further examples\n"
 
@@ -112,12 +119,18 @@ def selected(selector: str) -> tuple[Rule, ...]:
 
 
 def is_selector(text: str) -> bool:
-    """Whether a selector names any rule. A name is known by its page, so that no rules are loaded for it."""
+    """Whether a selector names any rule, a removed one included. A name is known by its page, so that no rules are
+    loaded for it."""
     if _NAME.fullmatch(text):
         from importlib.resources import files  # only here: a check without selectors starts without it
 
-        return files("prosa.rules").joinpath("docs", f"{text}.md").is_file()
-    return bool(selected(text))
+        return files("prosa.rules").joinpath("docs", f"{text}.md").is_file() or removed(text) is not None
+    return bool(selected(text)) or removed(text) is not None
+
+
+def removed(selector: str) -> Removed | None:
+    """Return the removed rule that has this name or code, None where there is none."""
+    return next((each for each in REMOVED if selector == each.name or selector.upper() == each.code), None)
 
 
 def known_rules(values: Iterable[str]) -> tuple[str, ...]:

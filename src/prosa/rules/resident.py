@@ -28,7 +28,7 @@ from prosa.rules.policy import Profile
 from prosa.rules.program_groups import GroupFindings, check_again
 from prosa.rules.recording import files_of
 from prosa.rules.registry import corpus_checks
-from prosa.rules.rule import Rule
+from prosa.rules.rule import Rule, found_in_corpus
 from prosa.rules.severity import ordered
 from prosa.rules.subject import Corpus, Facts
 from prosa.source import Span
@@ -190,13 +190,14 @@ class ResidentCorpus(Struct, eq=False):
         rules = corpus_checks(dialects)
         for gone in self._whole.keys() - {each.rule.name for each in rules}:
             touched.update(self._whole.pop(gone)[1])
-        for rule, find in ((each.rule, each.check) for each in rules):
-            version = tuple(self._versions.get(each or "", 0) for each in ("", rule.dialect, _SITES))
+        for each in rules:
+            rule = each.rule
+            version = tuple(self._versions.get(name or "", 0) for name in ("", rule.dialect, _SITES))
             if rule.name in self._whole and self._whole[rule.name][0] == version:
                 continue
             found: dict[Path, list[Problem]] = {}
-            for real, finding in find(self.corpus):
-                found.setdefault(real, []).append(finding.of(rule))
+            for real, problem in found_in_corpus(each, self.corpus):
+                found.setdefault(real, []).append(problem)
             before = self._whole.get(rule.name, (version, {}))[1]
             touched.update(real for real in {*before, *found} if before.get(real) != found.get(real))
             self._whole[rule.name] = version, found

@@ -9,10 +9,11 @@ Code, name and severities are bound there and nowhere else: what a rule yields h
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
+from itertools import islice
 from pathlib import Path
-from typing import Generic, Literal, TypeAlias, TypeVar
+from typing import Generic, Literal, ParamSpec, TypeAlias, TypeVar
 
 from msgspec import Struct, field
 
@@ -22,6 +23,7 @@ from prosa.rules.subject import Corpus, Facts, ProgramSubject, Subject
 from prosa.source import Span
 
 M = TypeVar("M")
+P = ParamSpec("P")
 _Check = TypeVar("_Check")
 
 Stops: TypeAlias = Literal["everything", "run", "nothing"]
@@ -36,7 +38,8 @@ class Rule(Struct, frozen=True):
 
     ``code`` and ``name`` never change once released (X4). ``severity`` is what it is without a flag, ``strict`` what it
     is under ``--strict``. ``dialect`` is None for a rule of every document. ``stops`` says what a finding of this rule
-    keeps from happening, however it is weighed: rendering and running, running alone, or nothing.
+    keeps from happening, however it is weighed: rendering and running, running alone, or nothing. A rule ``on_request``
+    counts only where it is selected by its own name or code, or by a profile.
     """
 
     code: str
@@ -46,6 +49,16 @@ class Rule(Struct, frozen=True):
     dialect: DialectName | None = None
     stops: Stops = "nothing"
     scope: Scope = "document"
+    on_request: bool = False
+
+
+class Removed(Struct, frozen=True):
+    """A rule that was removed: settings, flags and suppressions may still name it, to no effect. ``instead`` is a
+    sentence that says what took its place."""
+
+    code: str
+    name: str
+    instead: str
 
 
 class Finding(Struct, frozen=True):
@@ -94,6 +107,33 @@ class Bound(Struct, Generic[_Check], frozen=True):
     check: _Check
 
 
+def found_by(bound: Bound[Callable[P, Iterable[Finding]]], *args: P.args, **kwargs: P.kwargs) -> Iterator[Problem]:
+    """Yield what a rule finds. A rule that fails is a finding itself, and keeps no other from looking."""
+    try:
+        for finding in bound.check(*args, **kwargs):
+            yield finding.of(bound.rule)
+    except Exception as error:
+        yield _failed(bound.rule, error)
+
+
+def found_in_corpus(bound: Bound[CorpusCheck], corpus: Corpus) -> Iterator[tuple[Path, Problem]]:
+    """Yield what a rule of many documents finds. Where it fails, that is said of the first document of its dialect."""
+    try:
+        for real, finding in bound.check(corpus):
+            yield real, finding.of(bound.rule)
+    except Exception as error:
+        entries = corpus.entries
+        asked = (real for real in corpus.asked or entries if real in entries)
+        its = (real for real in asked if bound.rule.dialect in (None, entries[real].dialect))
+        yield from ((real, _failed(bound.rule, error)) for real in islice(its, 1))
+
+
+def _failed(rule: Rule, error: Exception) -> Problem:
+    from prosa.diagnostics.crash import crash  # only here: rules do not fail
+
+    return crash(f"the rule `{rule.name}`", error)
+
+
 class RuleSet(Struct, Generic[M], eq=False):
     """The rules of one dialect, or of every document where ``dialect`` is None, as its modules are loaded.
 
@@ -121,10 +161,11 @@ class RuleSet(Struct, Generic[M], eq=False):
         return self._declared("reader", code, name, severity, strict, stops)
 
     def document(
-        self, code: str, name: str, severity: Severity, strict: Severity | None = None
+        self, code: str, name: str, severity: Severity, strict: Severity | None = None, *, on_request: bool = False
     ) -> Callable[[DocumentCheck[M]], DocumentCheck[M]]:
         """Declares a rule of one document; the function looks at it."""
-        return _binding(self.documents, self._declared("document", code, name, severity, strict, "nothing"))
+        rule = self._declared("document", code, name, severity, strict, "nothing", on_request=on_request)
+        return _binding(self.documents, rule)
 
     def program(
         self, code: str, name: str, severity: Severity, strict: Severity | None = None, *, stops: Stops | None = None
@@ -157,12 +198,20 @@ class RuleSet(Struct, Generic[M], eq=False):
             import_module(f"{self.package}.{topic}")
 
     def _declared(
-        self, scope: Scope, code: str, name: str, severity: Severity, strict: Severity | None, stops: Stops | None
+        self,
+        scope: Scope,
+        code: str,
+        name: str,
+        severity: Severity,
+        strict: Severity | None,
+        stops: Stops | None,
+        *,
+        on_request: bool = False,
     ) -> Rule:
         if name in self.rules or not code.startswith(self.prefix):
             raise ValueError(f"{code} {name} is declared twice, or its code is not of {self.prefix}")
         usual: Stops = "everything" if self.errors_stop and severity is Severity.ERROR else "nothing"
-        rule = Rule(code, name, severity, strict or severity, self.dialect, stops or usual, scope)
+        rule = Rule(code, name, severity, strict or severity, self.dialect, stops or usual, scope, on_request)
         self.rules[name] = rule
         return rule
 

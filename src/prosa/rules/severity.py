@@ -16,20 +16,28 @@ class Policy(Struct, frozen=True):
     """What the user wants to hear. ``strict`` turns tolerated forms into errors (X4).
 
     ``select`` and ``ignore`` hold rule names and beginnings of codes; an empty ``select`` selects every rule, and
-    ``ignore`` wins.
+    ``ignore`` wins. ``profile`` has the severities of the only rules that are reported, where one judges the document.
     """
 
     strict: bool = False
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    profile: Mapping[str, Severity] | None = None
 
     def wants(self, rule: Rule) -> bool:
         """Whether diagnostics of this rule are reported."""
-        chosen = not self.select or any(selects(selector, rule) for selector in self.select)
-        return chosen and not any(selects(selector, rule) for selector in self.ignore)
+        if any(selects(selector, rule) for selector in self.ignore):
+            return False
+        if self.profile is not None and rule.name not in self.profile:
+            return False
+        if rule.on_request and self.profile is None:
+            return rule.name in self.select or rule.code in self.select
+        return not self.select or any(selects(selector, rule) for selector in self.select)
 
     def severity(self, problem: Problem, rule: Rule) -> Severity:
-        """A problem that weighs itself is taken at its word."""
+        """The severity by the profile, else by the problem itself, which is taken at its word, else by the rule."""
+        if self.profile is not None:
+            return self.profile[rule.name]
         return problem.severity or (rule.strict if self.strict else rule.severity)
 
 

@@ -13,8 +13,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import islice
-from typing import TYPE_CHECKING
+from itertools import chain, islice
+from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec.structs import replace
 
 from prosa.data import Node, Scalar, Sequence
 from prosa.diagnostics import Fix, Misspelling, Problem
@@ -22,7 +24,7 @@ from prosa.diagnostics.nearest import nearest
 from prosa.dialects.front import FrontReading
 from prosa.regex import regex
 from prosa.rules.analysis import Suppression
-from prosa.rules.registry import names_and_codes, rule_named, selected, selects
+from prosa.rules.registry import names_and_codes, removed, rule_named, selected, selects
 from prosa.rules.rule import Rule
 from prosa.source import Edit, SourceText, Span
 
@@ -33,9 +35,10 @@ MARK = "prosa-ignore"
 """The word that makes a comment a suppression."""
 
 MAX_SUPPRESSIONS = 1_000
-"""Suppressions of one document. Nobody writes as many; each is compared with every finding near it."""
+"""Suppressions of one document, each name by itself. Nobody writes as many; each is compared with every finding near
+it."""
 
-_HTML = regex(rf"<!--\s*{MARK}(?P<file>-file)?(?P<rest>(?:[\s:,].*?)?)\s*-->", re.DOTALL)
+_HTML = regex(rf"<!--\s*{MARK}(?P<file>-file)?(?P<rest>(?:[\s:,].*?)?)-->", re.DOTALL)
 _YAML = regex(rf"(?:(?<=[\s])|^)#[ \t]*{MARK}(?P<file>-file)?(?P<rest>(?:[ \t:,][^\r\n]*)?)(?=[\r\n]|\Z)", re.MULTILINE)
 _NAME = regex(r"[^\s,]+")
 _LINE_END = regex(r"[\r\n]")
@@ -49,13 +52,23 @@ def find_suppressions(front: FrontReading, document: Document) -> tuple[Suppress
     """The suppressions of a document, in document order."""
     if MARK not in front.source.text:
         return ()
-    found = [*_in_front_matter(front), *_in_body(document)]
-    return tuple(found[:MAX_SUPPRESSIONS])
+    return tuple(_bounded(chain(_in_front_matter(front), _in_body(document))))
+
+
+def _bounded(found: Iterable[Suppression]) -> Iterator[Suppression]:
+    """Those that are read; names count as well."""
+    left = MAX_SUPPRESSIONS
+    for each in found:
+        if left <= 0:
+            return
+        yield replace(each, names=each.names[:left])
+        left -= max(1, len(each.names))
 
 
 def _in_body(document: Document) -> Iterator[Suppression]:
     source = document.source
     blocks: tuple[Span, ...] | None = None
+    behind = _Behind(source.text)
     for comment in document.comments:
         match = _HTML.fullmatch(source.text, comment.start, comment.end)
         if match is None:
@@ -65,7 +78,7 @@ def _in_body(document: Document) -> Iterator[Suppression]:
             yield Suppression(names, comment, source.whole)
         elif _alone(source, comment):
             blocks = _blocks(document) if blocks is None else blocks
-            yield Suppression(names, comment, _next_block(source, comment, blocks))
+            yield Suppression(names, comment, _next_block(source, comment, blocks, behind))
         else:
             yield Suppression(names, comment, _line(source, comment.start))
 
@@ -74,6 +87,7 @@ def _in_front_matter(front: FrontReading) -> Iterator[Suppression]:
     text = front.source.text
     scalars = tuple(_scalars(front.fields)) if front.fields is not None else ()
     starts = [span.start for span in scalars]
+    entry = _NO_ENTRY
     for match in _YAML.finditer(text, front.anchor.end, front.body.start):
         at = bisect_left(starts, match.start()) - 1
         if at >= 0 and match.start() < scalars[at].end:
@@ -82,7 +96,9 @@ def _in_front_matter(front: FrontReading) -> Iterator[Suppression]:
         if match["file"]:
             covers = front.source.whole
         elif _alone(front.source, comment, marks=" \t"):
-            covers = _next_entry(front.source, comment, front.body.start)
+            if not entry.after <= comment.end <= entry.start:  # several comments in a row are about one entry
+                entry = _next_entry(front.source, comment.end, front.body.start)
+            covers = Span(comment.start, max(comment.end, entry.end))
         else:
             covers = _line(front.source, comment.start)
         yield Suppression(_names(match), comment, covers)
@@ -125,26 +141,60 @@ def _blocks(document: Document) -> tuple[Span, ...]:
     return tuple(sorted(spans, key=lambda span: (span.start, -span.end)))
 
 
-def _next_block(source: SourceText, comment: Span, blocks: tuple[Span, ...]) -> Span:
+class _Behind:
+    """What follows comments that are asked for in the order of a text. A stretch that was looked at for one comment is
+    not looked at again for the next one in it."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._passed = Span(0, 0)
+        self._blank = -1
+
+    def first(self, at: int) -> int:
+        """Where the first thing behind a comment begins that is neither blank nor a comment."""
+        if not self._passed.start <= at <= self._passed.end:
+            found = _PASSED_OVER.match(self._text, at)
+            self._passed = Span(at, found.end() if found else at)
+        return self._passed.end
+
+    def blank_line(self, at: int) -> int:
+        """Where the next blank line begins, else the end of the text."""
+        if at > self._blank:
+            found = _BLANK_LINE.search(self._text, at)
+            self._blank = found.start() if found else len(self._text)
+        return self._blank
+
+
+def _next_block(source: SourceText, comment: Span, blocks: tuple[Span, ...], behind: _Behind) -> Span:
     """From the comment to the end of the block that follows; of a block that is not listed, to a blank line."""
-    text = source.text
-    following = _PASSED_OVER.match(text, comment.end)
-    first = following.end() if following else comment.end
+    first = behind.first(comment.end)
     at = bisect_left(blocks, comment.end, key=lambda span: span.start)
     if at < len(blocks) and blocks[at].start <= _line_end(source, first):
         return Span(comment.start, blocks[at].end)
-    blank = _BLANK_LINE.search(text, first)
-    return Span(comment.start, blank.start() if blank else len(text))
+    return Span(comment.start, behind.blank_line(first))
 
 
-def _next_entry(source: SourceText, comment: Span, end: int) -> Span:
-    """From the comment over the next line of YAML and the deeper lines below it."""
+class _Entry(NamedTuple):
+    """The entry of YAML that follows an offset: where it begins, where the deeper lines below it end."""
+
+    after: int
+    start: int
+    end: int
+
+
+_NO_ENTRY = _Entry(0, -1, 0)
+
+
+def _next_entry(source: SourceText, after: int, end: int) -> _Entry:
+    """The next line of YAML that is no comment, and the deeper lines below it."""
     depth: int | None = None
-    last = comment.end
-    for line in _lines_after(source, comment.end, end):
+    start = last = after
+    for line in _lines_after(source, after, end):
         text = line.of(source.text)
         if text == "---":
             break
+        if depth is None:
+            start = line.start
         if not text.strip() or text.lstrip().startswith("#"):
             continue
         indent = len(text) - len(text.lstrip(" "))
@@ -152,7 +202,7 @@ def _next_entry(source: SourceText, comment: Span, end: int) -> Span:
             break
         depth = indent if depth is None else depth
         last = line.end
-    return Span(comment.start, last)
+    return _Entry(after, start, last)
 
 
 def _lines_after(source: SourceText, offset: int, end: int) -> Iterator[Span]:
@@ -225,7 +275,7 @@ def _complaints(
         if span in used:
             continue
         rules = selected(name)
-        if not rules:
+        if not rules and removed(name) is None:
             yield _unknown(name, span)
         elif any(map(wants, rules)):
             yield _unused(name, span, suppression, used, source)

@@ -9,10 +9,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from decimal import ROUND_CEILING, Decimal
-from typing import Literal, TypeAlias
+from decimal import Decimal
+from typing import Annotated, Literal, TypeAlias
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from prosa.data import Value
 from prosa.runtime.errors import (
@@ -41,7 +41,6 @@ MAX_CRASHES = 3
 ALONE_AFTER = 2
 """A row that was under way at so many crashes runs alone, so that a further one tells which row it was."""
 
-NANO = Decimal("1e-9")
 _ID_DIGITS = 12
 
 _KINDS: tuple[tuple[type[RunError], RowKind], ...] = (
@@ -103,14 +102,14 @@ class SharedOptions(Struct, frozen=True):
     model: str | None = None
     provider: str | None = None
     script: str = ""
-    cap: int | None = None
-    cap_per_row: int | None = None
-    rpm: int | None = None
-    tpm: int | None = None
-    max_failures: str = "10%"
+    cap: Annotated[int, Meta(ge=0)] | None = None
+    cap_per_row: Annotated[int, Meta(ge=0)] | None = None
+    rpm: Annotated[int, Meta(ge=1)] | None = None
+    tpm: Annotated[int, Meta(ge=1)] | None = None
+    max_failures: Annotated[str, Meta(pattern=r"^[0-9]{1,9}%?$")] = "10%"
     rerun_in_doubt: bool = False
     allow_cut: bool = False
-    limits: Mapping[str, Value] = {}
+    limits: Mapping[str, Annotated[int, Meta(gt=0)] | Annotated[float, Meta(gt=0)]] = {}
     alone: str = ""
 
 
@@ -118,11 +117,6 @@ def batch_id(closure: Sequence[tuple[str, str]], model: str, rows_sha: str, mapp
     """The id of a batch: the same program, model, rows and mapping are the same batch."""
     told = json.dumps([list(map(list, closure)), model, rows_sha, mapping], sort_keys=True)
     return hashlib.sha256(told.encode()).hexdigest()[:_ID_DIGITS]
-
-
-def nano(amount: Decimal) -> int:
-    """US dollars as billionths, never less than they are."""
-    return int((amount / NANO).to_integral_value(ROUND_CEILING))
 
 
 class RowResult(Struct, frozen=True):

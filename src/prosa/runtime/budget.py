@@ -9,22 +9,23 @@ several processes may share one cap.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from threading import Lock
 from typing import TYPE_CHECKING, Literal, Protocol
-from urllib.parse import urlsplit
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from prosa.data import Value
-from prosa.runtime.errors import BudgetSpent, PriceUnknown, ProviderError
+from prosa.runtime.errors import BudgetSpent, PriceUnknown, RunError
 from prosa.runtime.messages import Message, ModelReply, ModelRequest
 from prosa.runtime.parameters import most_output, without_price
 from prosa.runtime.ports import OnText, Prices, Provider
-from prosa.runtime.usage import Meter, Usage
-from prosa.source.url import is_loopback
+from prosa.runtime.usage import NANO, Meter, Usage
+from prosa.source.url import is_on_this_machine
 
 if TYPE_CHECKING:
     import asyncio
@@ -32,9 +33,6 @@ if TYPE_CHECKING:
 OUTPUT_UNDER_CAP = 4_096
 """Output tokens of a call under a cap where neither the user nor the program sets a limit (X9): a call without one has
 no worst case."""
-
-BILLED = frozenset(("timeout", "malformed"))
-"""Failures of calls that a service has worked on, and may send a bill for."""
 
 MESSAGE_TOKENS = 16
 """Tokens that a chat template puts around a message, at most."""
@@ -53,16 +51,36 @@ class Grants(Protocol):
         ...
 
 
+class Pool(Protocol):
+    """A cap of which several processes draw at the same time: what one of them does not use is there for the others."""
+
+    async def draw(self, wanted: Decimal) -> Decimal | None:
+        """Take ``wanted`` for this process; 0 where it does not fit now, None where no other process has anything that
+        may come back."""
+        ...
+
+    def settled(self, unused: Decimal, cost: Decimal) -> None:
+        """Give ``unused`` back; so much of what was drawn is spent."""
+        ...
+
+    async def wait(self) -> None:
+        """Wait a moment for what others may give back."""
+        ...
+
+
 class Ledger(Struct):
     """Money of which ``spent`` is gone and ``held`` is reserved by calls in flight, of any event loop and any thread.
-    ``cap`` is US dollars, a number or a text; it grows by what ``grants`` give, up to ``whole``, the cap that the user
-    named."""
+    ``cap`` is US dollars, a number or a text; it grows by what ``grants`` or a ``pool`` give, up to ``whole``, the cap
+    that the user named."""
 
     cap: Decimal
     spent: Decimal = Decimal(0)
     held: Decimal = Decimal(0)
     grants: Grants | None = None
     whole: Decimal | None = None
+    pool: Pool | None = None
+    _draws: int = 0
+    _returns: int = 0
     _lock: Lock = field(default_factory=Lock)
     _waiting: list[tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]] = field(default_factory=list)
 
@@ -81,27 +99,66 @@ class Ledger(Struct):
 
     async def reserve(self, amount: Decimal) -> bool:
         """Holds an amount, as soon as it fits: calls in flight may turn out cheaper. False for one that will not."""
-        while (turn := self._tried(amount)) is None or turn is not True:
-            if self.grants and (drawn := await self.grants.draw(amount - self.left)):
-                with self._lock:
-                    self.cap += drawn
-            elif turn is None:
+        while (turn := self._tried(amount, waits=not self._is_part)) is not True:
+            drawn: Decimal | None = None
+            returns = self._returns
+            if self._is_part and ((drawn := await self._drawn(amount)) or returns != self._returns):
+                continue
+            if self._is_part and (turn := self._tried(amount)) is True:  # others of this process may have ended
+                break
+            if turn is not None:
+                await turn
+            elif drawn is None or self.pool is None:
                 return False
             else:
-                await turn
+                await self.pool.wait()
         return True
 
     def settle(self, reserved: Decimal, cost: Decimal) -> None:
         """Ends a reservation: ``cost`` is spent, the rest of it is free again."""
+        unused = Decimal(0)
         with self._lock:
             self.held -= reserved
             self.spent += cost
+            if self.pool is not None:
+                unused = max(self.left, Decimal(0)).quantize(NANO, ROUND_FLOOR)
+                self.cap -= unused
+                self._returns += 1
+        self._wake_all()
+        if self.pool is not None:
+            self.pool.settled(unused, cost)
+
+    @property
+    def _is_part(self) -> bool:
+        return self.grants is not None or self.pool is not None
+
+    async def _drawn(self, amount: Decimal) -> Decimal | None:
+        """What was drawn of a shared cap for an amount; None where nothing ever will be."""
+        drawn: Decimal | None = None
+        with self._lock:
+            lacking = amount - self.left
+            self._draws += 1
+        try:
+            if self.pool is not None:
+                drawn = await self.pool.draw(lacking)
+            elif self.grants is not None:
+                drawn = await self.grants.draw(lacking) or None
+        finally:
+            with self._lock:
+                self.cap += drawn or 0
+                self._draws -= 1
+            self._wake_all()
+        return drawn
+
+    def _wake_all(self) -> None:
+        """What is there changed: whoever waits tries again."""
+        with self._lock:
             waiting, self._waiting = self._waiting, []
         for loop, turn in waiting:
             if not loop.is_closed():
                 loop.call_soon_threadsafe(_wake, turn)
 
-    def _tried(self, amount: Decimal) -> asyncio.Future[None] | Literal[True] | None:
+    def _tried(self, amount: Decimal, *, waits: bool = True) -> asyncio.Future[None] | Literal[True] | None:
         """True where the amount is held now; else what to wait for, or None where no call in flight can make room."""
         from asyncio import get_running_loop  # who only estimates needs none, and the module takes 30 ms
 
@@ -109,7 +166,8 @@ class Ledger(Struct):
             if amount <= self.left:
                 self.held += amount
                 return True
-            if not self.held or amount > self.cap - self.spent:
+            is_hopeless = not self._is_part and amount > self.cap - self.spent
+            if is_hopeless or not waits or not (self.held or self._draws):
                 return None
             loop = get_running_loop()
             turn = loop.create_future()
@@ -134,13 +192,15 @@ class Budget(Struct):
     """A cap with the prices that hold under it.
 
     ``explicit`` says that the user named the cap: then a call without a known price is refused. Otherwise it is made
-    and not counted; that is said once, but for models of this machine and scripted replies.
+    and not counted; that is said once, but for models of this machine and scripted replies. ``of_worker`` marks the cap
+    of one worker among several.
     """
 
     prices: Prices
     ledger: Ledger
     explicit: bool = True
     notice: Callable[[str], None] = lambda _: None
+    of_worker: bool = False
     _told: set[str] = field(default_factory=set)
     _priced: dict[tuple[str, str | None], bool] = field(default_factory=dict)
 
@@ -163,7 +223,7 @@ class Budget(Struct):
         """US dollars of a call. A price holds only for who charges it (LA27); under a cap that nobody named the list
         price of a model stands in for that of a gateway."""
         found = self.prices.cost(model_name, usage, service) if model_name else None
-        if found is None and model_name and not self.explicit and not _is_here(service):
+        if found is None and model_name and not self.explicit and not is_on_this_machine(service):
             return self.prices.cost(model_name, usage)
         return found
 
@@ -178,7 +238,7 @@ class Budget(Struct):
         """The worst case of a call; None for one that is not counted. Raises `PriceUnknown`."""
         self.require_price(request.model_name, service, request.parameters)
         if not self._is_priced(request.model_name, service):
-            if not _is_here(service):
+            if not is_on_this_machine(service):
                 self._tell(f"no price of {request.model_name} is known, so its calls do not count in the budget")
             return None
         output = most_output(request.parameters, request.max_output)
@@ -201,7 +261,7 @@ class Budget(Struct):
         """Holds the worst case of a call. Raises `BudgetSpent` where it does not fit."""
         if not await self.ledger.reserve(quote.cost):
             error = self._spent(quote, service)
-            error.whole = self.ledger.whole is not None
+            error.whole, error.of_worker = self.ledger.whole is not None, self.of_worker
             raise error
 
     def settle(self, quote: Quote, cost: Decimal) -> None:
@@ -284,28 +344,30 @@ class Budgeted(Struct, frozen=True):
 
     async def _reserved(self, quote: Quote, on_text: OnText | None) -> ModelReply:
         """A call that fails may be billed as well: then nobody knows how far it came, and its worst case is spent."""
-        heard = _Heard(on_text)
+        reserved = _Reservation(self.budget, quote, self.meter)
         cost, usage = quote.cost, quote.usage
         try:
-            reply = await self.provider.complete(quote.request, heard if on_text is not None else None)
+            with _repeats(reserved.again):
+                reply = await self.provider.complete(quote.request, on_text)
             usage = self._counted(quote, reply)
             cost = self._cost(quote, reply, usage)
             return reply
-        except ProviderError as error:
-            if error.kind not in BILLED and not heard.anything:
+        except RunError as error:
+            if not error.billable:
                 cost, usage = Decimal(0), Usage()
             raise
         finally:
-            self.meter.add(usage, cost)
-            self.budget.settle(quote, cost)
+            reserved.settle(usage, cost)
 
     def _counted(self, quote: Quote, reply: ModelReply) -> Usage:
-        """The tokens of a reply. Where a service counts none they are counted from the text: never fewer."""
-        if reply.usage.total_tokens or reply.service is None:
-            return reply.usage
+        """The tokens of a reply. What a service does not count is counted from the text: never fewer."""
+        counted, said = reply.usage, Message("assistant", reply.content + (reply.refusal or ""), reply.tool_calls)
+        is_empty = not (said.content or said.tool_calls)
+        if reply.service is None or (counted.input_tokens and (counted.output_tokens or is_empty)):
+            return counted
         self.budget.text_counts(quote.request.model_name)
-        said = Message("assistant", reply.content, reply.tool_calls)
-        return Usage(quote.usage.input_tokens, min(message_upper(said), quote.usage.output_tokens))
+        written = counted.output_tokens or min(message_upper(said), quote.usage.output_tokens)
+        return replace(counted, input_tokens=counted.input_tokens or quote.usage.input_tokens, output_tokens=written)
 
     def _cost(self, quote: Quote, reply: ModelReply, usage: Usage) -> Decimal:
         service = reply.service or self.service
@@ -316,16 +378,49 @@ class Budgeted(Struct, frozen=True):
         return quote.cost
 
 
-class _Heard(Struct):
-    """Hands pieces of a reply on, and knows whether any came."""
+class _Reservation(Struct):
+    """The worst case of one request, ``held`` until it is settled."""
 
-    on_text: OnText | None
-    anything: bool = False
+    budget: Budget
+    quote: Quote
+    meter: Meter
+    held: bool = True
 
-    def __call__(self, text: str) -> None:
-        self.anything = True
-        if self.on_text is not None:
-            self.on_text(text)
+    async def again(self) -> bool:
+        """Counts the request with its worst case, and reserves another one if that fits."""
+        self.settle(self.quote.usage, self.quote.cost)
+        self.held = await self.budget.ledger.reserve(self.quote.cost)
+        return self.held
+
+    def settle(self, usage: Usage, cost: Decimal) -> None:
+        """Ends the reservation, if there still is one."""
+        if self.held:
+            self.held = False
+            self.meter.add(usage, cost)
+            self.budget.settle(self.quote, cost)
+
+
+_REPEATS: ContextVar[tuple[Callable[[], Awaitable[bool]], ...]] = ContextVar("prosa_repeats", default=())
+"""The budgets that pay the call under way, the outermost first."""
+
+
+@contextmanager
+def _repeats(again: Callable[[], Awaitable[bool]]) -> Iterator[None]:
+    token = _REPEATS.set((*_REPEATS.get(), again))
+    try:
+        yield
+    finally:
+        with suppress(ValueError):  # a coroutine that is dropped ends in another context
+            _REPEATS.reset(token)
+
+
+async def may_ask_again() -> bool:
+    """Return whether a provider may send a further request within one call, after one that may be billed: the budgets
+    count the first with its worst case and reserve the next (X26)."""
+    for again in _REPEATS.get():
+        if not await again():
+            return False
+    return True
 
 
 def tokens_upper(request: ModelRequest) -> int:
@@ -365,13 +460,3 @@ def dollars(amount: Decimal) -> str:
         Context(prec=4, rounding=rounding).plus(amount) if abs(amount) < 1000 else amount.quantize(Decimal(1), rounding)
     )
     return f"${short.normalize():f}"
-
-
-def _is_here(service: str | None) -> bool:
-    """Whether no service charges: replies are scripted, or a model on this machine gives them."""
-    if service is None:
-        return True
-    try:
-        return is_loopback(urlsplit(service).hostname or "")
-    except ValueError:
-        return False

@@ -51,7 +51,13 @@ class RecordedError(Struct, frozen=True):
 
 _ERRORS: Mapping[str, type[RunError]] = {
     each.__name__: each
-    for each in (errors.SandboxError, errors.SiteError, errors.ToolServerError, errors.LimitExceeded)
+    for each in (
+        errors.SandboxError,
+        errors.SiteError,
+        errors.ToolServerError,
+        errors.LimitExceeded,
+        errors.BudgetSpent,
+    )
 }
 
 

@@ -83,4 +83,5 @@ def _content(program: Program) -> tuple[object, ...]:
 
 def _server(server: ServerConfig) -> dict[str, Value]:
     """A server as declared; `tools` count where they are named, so that no other program gets another digest."""
-    return {name: value for name, value in asdict(server).items() if name != "tools" or value is not None}
+    declared = {name: value for name, value in asdict(server).items() if name != "origin"}
+    return {name: value for name, value in declared.items() if name != "tools" or value is not None}

@@ -1,8 +1,9 @@
 """Everything that ends a run. Each error is a record that builds its own sentence; `hint` says what to do.
 
-RunError
+RunError               a `ProsaError`
 ├── ProgramRefused     the program has errors; carries the diagnostics
 ├── AgreementRequired  the agreement has not been accepted (L41)
+├── NotTrusted         a document would start something that the user did not name and does not trust (X7)
 ├── InputRefused       the input does not satisfy the input schema (L12)
 ├── TemplateRefused    the body cannot be rendered with this input
 ├── OutputRefused      no valid output within the iterations (L13)
@@ -31,12 +32,15 @@ from typing import ClassVar
 
 from prosa.data import Value
 from prosa.diagnostics import Diagnostic
+from prosa.source import ProsaError
 
 
-class RunError(Exception):
-    """A run that cannot start or cannot go on. ``run_id`` names it in the journal where it can go on from there."""
+class RunError(ProsaError):
+    """A run that cannot start or cannot go on. ``run_id`` names it in the journal where it can go on from there;
+    ``billable`` says of a model call that ended so that the service may charge for it (X26)."""
 
     run_id: str = ""
+    billable: bool = False
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)
@@ -62,6 +66,10 @@ class ProgramRefused(RunError):
 
 class AgreementRequired(RunError):
     """The agreement that gates markdownlang programs has not been accepted."""
+
+
+class NotTrusted(RunError):
+    """A document would start something that the user did not name and does not trust."""
 
 
 class InputRefused(RunError):
@@ -98,10 +106,12 @@ class LimitExceeded(RunError):
 
 class BudgetSpent(RunError):
     """A model call may cost more than what is left of the budget, so it was not made. ``whole`` says that the budget is
-    that of a whole batch, ``later`` that the same call is made when there is money again: no cheaper one now."""
+    that of a whole batch, ``of_worker`` that of one worker, ``later`` that the same call is made when there is money
+    again: no cheaper one now."""
 
     kind: ClassVar[str] = "budget"
     whole: bool = False
+    of_worker: bool = False
     later: bool = False
 
 
@@ -116,7 +126,8 @@ class ProviderError(RunError):
 
     ``status`` is the HTTP status if there was one; ``retry_after`` the seconds the service asked to wait; ``kind``
     one of ``auth``, ``bad-request``, ``rate-limit``, ``server``, ``network``, ``timeout``, ``malformed``, ``missing``.
-    ``is_absent`` says that nobody is there: the connection was refused, or the name does not resolve.
+    ``is_absent`` says that nobody is there: the connection was refused, or the name does not resolve. ``billable`` is
+    false only where the service surely never worked on the request.
     """
 
     def __init__(
@@ -129,9 +140,11 @@ class ProviderError(RunError):
         retry_after: float | None = None,
         hint: str = "",
         is_absent: bool = False,
+        billable: bool = True,
     ) -> None:
         super().__init__(message, hint=hint)
         self.kind = kind
+        self.billable = billable
         self.retryable = retryable
         self.is_absent = is_absent
         self.status = status
@@ -143,7 +156,7 @@ class ExtraMissing(ProviderError):
 
     def __init__(self, service: str, extra: str, *, hint: str) -> None:
         message = f"the library that speaks to `{service}` is not installed"
-        super().__init__(message, kind="missing", retryable=False, hint=hint)
+        super().__init__(message, kind="missing", retryable=False, hint=hint, billable=False)
         self.extra = extra
 
 

@@ -19,7 +19,7 @@ from prosa.runtime.errors import AnswerCut, BudgetSpent, OutputRefused, Provider
 from prosa.runtime.events import AnswerRejected, ModelAnswered, ModelAsked, Noticed, Scope, TextArrived
 from prosa.runtime.journal import ModelStep
 from prosa.runtime.messages import ModelReply, ModelRequest
-from prosa.runtime.output import CUT, Accepted, Rejected
+from prosa.runtime.output import CUT, Accepted, OutputContract, Rejected
 from prosa.runtime.parameters import most_output
 from prosa.runtime.program import Program
 from prosa.runtime.retry import with_retries
@@ -103,6 +103,7 @@ def request_of(task: Task, state: State, *, final: bool) -> ModelRequest:
         messages=prompt.messages(program, task.contract, task.body, state.transcript, state.rejected, final=final),
         tools=() if final else task.toolbox.specs,
         output=task.contract.format,
+        schema=task.contract.raw if isinstance(task.contract, OutputContract) else None,
         parameters=program.parameters,
         program=program.name,
         max_output=None if limit is None else most_output(program.parameters, limit),

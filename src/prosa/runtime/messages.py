@@ -68,7 +68,9 @@ class ModelRequest(Struct, frozen=True):
     """One model call. ``program`` names the program that asks, for scripted replies, events and errors.
 
     ``max_output`` bounds the tokens of the reply, reasoning included; every wire has its own name for it, which wins
-    over the same among ``parameters``.
+    over the same among ``parameters``. ``schema`` is that of the output as its author wrote it, for engines that
+    enforce more of it than ``output`` says; ``sample`` is the number of a repeat, None where a request is made once.
+    Neither is part of what a recording compares.
     """
 
     model_name: str
@@ -78,6 +80,8 @@ class ModelRequest(Struct, frozen=True):
     parameters: Mapping[str, Value] = field(default_factory=dict)
     program: str = ""
     max_output: int | None = None
+    schema: Mapping[str, Value] | bool | None = None
+    sample: int | None = None
 
 
 class ModelReply(Struct, frozen=True):

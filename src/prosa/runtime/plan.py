@@ -8,6 +8,7 @@ program does not name.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 from msgspec import Struct
 from msgspec.structs import asdict, replace
@@ -21,6 +22,7 @@ from prosa.runtime.limits import Limits
 from prosa.runtime.mail_specs import mail_specs, ticket_spec
 from prosa.runtime.messages import Message, ModelRequest, ToolSpec
 from prosa.runtime.output import OutputContract
+from prosa.runtime.parameters import most_output
 from prosa.runtime.ports import ServerConfig
 from prosa.runtime.program import OutputForm, Program, reachable
 from prosa.runtime.prompt import messages
@@ -29,9 +31,12 @@ from prosa.runtime.skill import skill_specs
 from prosa.runtime.tool_specs import program_tool_spec, server_tool_spec, worded
 from prosa.runtime.transcript import Transcript
 from prosa.schema import Lowered
+from prosa.schema.lower import without_booleans
 
 AS_IT_IS = Lowered({}, False, False)
 """What is sent of a schema where the output is text."""
+
+NO_CREDENTIALS: Mapping[str, str] = MappingProxyType({})
 
 
 class PlannedTool(Struct, frozen=True):
@@ -115,17 +120,38 @@ class Plan(Struct, frozen=True):
         }
 
 
-def plan(program: Program, given: Value, *, has_input: bool, service: str, facts: Facts | None = None) -> Plan:
+def plan(
+    program: Program,
+    given: Value,
+    *,
+    has_input: bool,
+    service: str,
+    facts: Facts | None = None,
+    credentials: Mapping[str, str] = NO_CREDENTIALS,
+) -> Plan:
     """The plan of a program and of everything it imports, with an estimate of the cost where there are facts for one.
-    Raises what a run with this input would raise first."""
-    models = facts.models if facts else None
-    own = _plan(program, given, has_input=has_input, service=service, models=models)
-    imports = (_plan(each, None, has_input=False, service=service, models=models) for each in reachable(program)[1:])
+    ``credentials`` says in words what is sent to MCP servers, by URL. Raises what a run with this input would raise
+    first."""
+
+    def planned(each: Program, given: Value, *, has_input: bool) -> Plan:
+        return _plan(each, given, has_input=has_input, service=service, facts=facts, credentials=credentials)
+
+    own = planned(program, given, has_input=has_input)
+    imports = (planned(each, None, has_input=False) for each in reachable(program)[1:])
     first = first_request(program, own.messages) if has_input else None
     return replace(own, imports=tuple(imports), estimate=facts and estimate(program, first, facts))
 
 
-def _plan(program: Program, given: Value, *, has_input: bool, service: str, models: Models | None) -> Plan:
+def _plan(
+    program: Program,
+    given: Value,
+    *,
+    has_input: bool,
+    service: str,
+    facts: Facts | None,
+    credentials: Mapping[str, str],
+) -> Plan:
+    models = facts.models if facts else None
     contract = contract_of(program)
     wire = contract.wire if isinstance(contract, OutputContract) else AS_IT_IS
     return Plan(
@@ -135,15 +161,22 @@ def _plan(program: Program, given: Value, *, has_input: bool, service: str, mode
         service=service,
         messages=first_messages(program, given, contract) if has_input else (),
         tools=tuple(_tools(program, models)),
-        output_schema=wire.schema,
+        output_schema=without_booleans(wire.schema),
         strict=wire.strict,
         wrapped=wire.wrapped,
         lowered=wire.notes,
-        limits=program.limits,
-        effects=tuple(_effects(program, service)),
+        limits=_limits(program, facts),
+        effects=tuple(_effects(program, service, credentials)),
         form=program.form,
-        unavailable=tuple(f"{each.name} asks for {words}" for each in program.skills for words in each.unavailable),
+        unavailable=program.unavailable,
     )
+
+
+def _limits(program: Program, facts: Facts | None) -> Limits:
+    """The limits, with the bound on an answer that is asked for where the program and the user set none."""
+    unsaid = facts.unsaid.get(program.model_name) if facts else None
+    asked = most_output(program.parameters, program.limits.output_tokens)
+    return program.limits if unsaid is None or asked is not None else replace(program.limits, output_tokens=unsaid)
 
 
 def first_messages(program: Program, given: Value, contract: Contract | None = None) -> tuple[Message, ...]:
@@ -194,10 +227,10 @@ def _site_tools(sites: tuple[str, ...]) -> list[PlannedTool]:
     return [goes, PlannedTool(ACTION_PREFIX, "action", "every action of the page that the run is on")]
 
 
-def _effects(program: Program, service: str) -> list[str]:
+def _effects(program: Program, service: str, credentials: Mapping[str, str]) -> list[str]:
     limits = program.limits
     effects = [f"asks {program.model_name} at most {limits.iterations} times ({service})"]
-    effects += [_start(server) for server in program.servers if server.tools != ()]
+    effects += [_start(server, credentials) for server in program.servers if server.tools != ()]
     if program.python:
         memory = limits.python_memory // (1024 * 1024)
         effects.append(f"may run Python in the sandbox ({limits.python_timeout:g} s, {memory} MB a call)")
@@ -230,8 +263,12 @@ def _mail(program: Program) -> Iterator[str]:
         yield f"may send messages to {', '.join(known)}"
 
 
-def _start(server: ServerConfig) -> str:
-    return f"starts {_reach(server)}{', when one of its tools is called' if server.waits else ''}"
+def _start(server: ServerConfig, credentials: Mapping[str, str]) -> str:
+    sent = credentials.get(server.url or "")
+    return (
+        f"starts {_reach(server)}{f' {sent}' if sent else ''}"
+        f"{', when one of its tools is called' if server.waits else ''}"
+    )
 
 
 def _reach(server: ServerConfig) -> str:

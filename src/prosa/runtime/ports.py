@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, TypeAlias
 
 from msgspec import Struct
 
 from prosa.data import Value
 from prosa.runtime.messages import ModelReply, ModelRequest, ToolSpec
 from prosa.runtime.usage import Usage
+from prosa.source.values import PartlyCompared, PartlyShown
 
 if TYPE_CHECKING:
     from prosa.runtime.mail import Delivery, Letter, MessageFilter, MessageRecord, OpenTickets, Wanted
@@ -142,11 +143,33 @@ class NamedTool(Struct, frozen=True):
     read_only: bool | None = None
 
 
-class ServerConfig(Struct, frozen=True):
+NamedBy: TypeAlias = Literal["argument", "trust", "document"]
+"""Who named what declares a server: an argument of this call, a chat that the user trusts, or any other document."""
+
+
+class Origin(Struct, frozen=True):
+    """The document that declares a server, and who named that document (X7): by default nothing that may start one.
+
+    ``path`` is the document as it was named, ``digest`` the SHA-256 of its bytes as they were read, ``line`` that of
+    the server; all are empty for what stands in no document.
+    """
+
+    by: NamedBy = "document"
+    path: str = ""
+    digest: str = ""
+    line: int = 0
+
+
+UNNAMED = Origin()
+"""The origin of what nothing else is known of."""
+
+
+class ServerConfig(PartlyShown, PartlyCompared, Struct, frozen=True):
     """One MCP server as a program declares it (L18). Exactly one of ``command`` and ``url`` is set.
 
     ``env`` values are as written; ``${NAME}`` is replaced by the adapter from the user's environment (X18). ``tools``
-    are those that are offered, None for all that it has.
+    are those that are offered, None for all that it has. ``origin`` decides whether it may start; two equal servers of
+    different origins are the same server.
     """
 
     name: str
@@ -156,6 +179,10 @@ class ServerConfig(Struct, frozen=True):
     url: str | None = None
     transport: Literal["auto", "stdio", "streamable-http", "sse"] = "auto"
     tools: tuple[NamedTool, ...] | None = None
+    origin: Origin = UNNAMED
+
+    unshown: ClassVar = frozenset({"origin"})
+    uncompared: ClassVar = frozenset({"origin"})
 
     @property
     def waits(self) -> bool:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from prosa.data import Value
 from prosa.runtime.limits import Limits
 from prosa.runtime.messages import Message
-from prosa.runtime.ports import ServerConfig
+from prosa.runtime.ports import UNNAMED, Origin, ServerConfig
 
 if TYPE_CHECKING:
     from prosa.runtime.skill import Skill
@@ -58,7 +58,8 @@ class Program(Struct, frozen=True):
     (M32); None leaves that to the iterations. ``classified`` says that its document is `confidential` or `secret`: what
     happens in a run of it is not kept on disk unless the user says so (X25). ``skills`` are those that it follows or
     may load (X32). ``mailbox`` is its own, None where it asks for none; ``tickets`` are the names of the imports that
-    it does not wait for: a call of one gives a ticket, and its output comes as a message.
+    it does not wait for: a call of one gives a ticket, and its output comes as a message. ``origin`` says who named the
+    document, and ``needs_agreement`` that the agreement gates its runs (X7, X47).
     """
 
     name: str
@@ -85,6 +86,8 @@ class Program(Struct, frozen=True):
     skills: tuple[Skill, ...] = ()
     mailbox: Mailbox | None = None
     tickets: tuple[str, ...] = ()
+    origin: Origin = UNNAMED
+    needs_agreement: bool = False
 
     @property
     def addresses(self) -> tuple[str, ...]:
@@ -94,6 +97,11 @@ class Program(Struct, frozen=True):
         if self.mailbox.sends is not None:
             return self.mailbox.sends
         return tuple(each.mailbox.name for each in self.imports if each.mailbox is not None)
+
+    @property
+    def unavailable(self) -> tuple[str, ...]:
+        """What its skills ask for and cannot have here, in words."""
+        return tuple(f"{each.name} asks for {words}" for each in self.skills for words in each.unavailable)
 
     @property
     def uses_python(self) -> bool:

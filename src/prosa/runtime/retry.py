@@ -2,6 +2,7 @@
 
 Not an iteration: the loop sees one call. The service's own ``Retry-After`` is respected; else the wait doubles, with
 jitter, so that many runs do not come back at once. Where nobody is there a second attempt follows at once, and no more.
+A service whose replies are none gets two further attempts.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ FIRST_WAIT = 0.5
 ABSENT_ATTEMPTS = 2
 """Attempts, one after the other, at a service that is not there: it may just be starting (LA7)."""
 
+MALFORMED_ATTEMPTS = 3
+"""Attempts, one after the other, at a service whose replies cannot be read: each may be billed (X26)."""
+
 LONGEST_WAIT = 30.0
 LONGEST_RETRY_AFTER = 120.0
 """A service that asks for more than this is not coming back within a run."""
@@ -34,15 +38,17 @@ async def with_retries(
     scope: Scope,
 ) -> Reply:
     """The first reply that comes. Raises the last `ProviderError` when attempts are used up or make no sense."""
-    tried = absent = 0
+    tried = absent = malformed = 0
     while True:
         try:
             return await attempt()
         except ProviderError as error:
             tried += 1
             absent = absent + 1 if error.is_absent else 0
+            malformed = malformed + 1 if error.kind == "malformed" else 0
             wait = _wait(error, absent or tried, jitter())
-            if not error.retryable or tried > retries or wait is None or absent >= ABSENT_ATTEMPTS:
+            is_last = absent >= ABSENT_ATTEMPTS or malformed >= MALFORMED_ATTEMPTS
+            if not error.retryable or tried > retries or wait is None or is_last:
                 raise _with_count(error, tried) from error
             listener(AttemptFailed(scope, tried, wait, error.message))
             await clock.sleep(wait)
@@ -68,4 +74,5 @@ def _with_count(error: ProviderError, tried: int) -> ProviderError:
         retry_after=error.retry_after,
         hint=error.hint,
         is_absent=error.is_absent,
+        billable=error.billable,
     )

@@ -5,15 +5,21 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
 from msgspec import Struct
 
 from prosa.data import Value
+from prosa.runtime.errors import RowsRefused
 
 MAX_ROW = 10 * 1024 * 1024
 """Bytes of one row: a larger one is refused as it is read, and costs nothing."""
+
+
+MAX_COLUMNS = 16_384
+"""Columns of a table of rows: as many as a spreadsheet has."""
 
 
 class Row(Struct, frozen=True):
@@ -44,13 +50,34 @@ class RowSource(Protocol):
         ...
 
 
-def numbered_rows(name: str, columns: Sequence[str], blocks: Iterator[Sequence[Sequence[Value]]]) -> Iterator[Row]:
-    """Rows of a database, in the order in which they come, without values that are null."""
+def require_columns(name: str, columns: Sequence[str]) -> None:
+    """Raise `RowsRefused` for more than `MAX_COLUMNS` columns, and for two of one name."""
+    if len(columns) > MAX_COLUMNS:
+        hint = "take the columns that the program needs into a file of their own"
+        raise RowsRefused(f"{name}: {len(columns):,} columns, and a table may have {MAX_COLUMNS:,}", hint=hint)
+    twice = next((each for each, count in Counter(columns).items() if count > 1), None)
+    if twice is not None:
+        raise RowsRefused(f"{name}: two columns are called {twice!r}")
+
+
+def too_large() -> str:
+    """Return why a row is refused unread."""
+    return f"the row is larger than {MAX_ROW // 2**20} MiB"
+
+
+def numbered_rows(
+    name: str, columns: Sequence[str], blocks: Iterator[Sequence[Sequence[Value] | None]]
+) -> Iterator[Row]:
+    """Rows of a database, in the order in which they come, without values that are null. None stands for a row that is
+    too large to be read."""
     number = 0
     for block in blocks:
         for cells in block:
             number += 1
             place = f"{name}: row {number}"
+            if cells is None:
+                yield Row(number, place, problem=too_large())
+                continue
             value: dict[str, Value] = {}
             problem = ""
             for column, cell in zip(columns, cells, strict=True):

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime
 from decimal import Decimal
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, Generic
 
 from msgspec import Struct, field
 
@@ -19,6 +19,15 @@ from prosa.runtime.program import Program
 from prosa.runtime.skill import skill_named
 from prosa.runtime.usage import Meter, Usage
 from prosa.source.values import PartlyCompared, PartlyShown
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    Output = TypeVar("Output", default=Value)
+else:
+    from typing import TypeVar
+
+    Output = TypeVar("Output")
 
 
 class AgentCalls(Struct, frozen=True):
@@ -127,12 +136,13 @@ class Summary(PartlyShown, PartlyCompared, Struct, frozen=True):
         return {**head, "total": total, "errors": self.errors, **times}
 
 
-class RunResult(PartlyShown, Struct, frozen=True):
-    """What a run gave: the validated output, and the summary of what it took. ``messages`` are what was sent last.
+class RunResult(PartlyShown, Struct, Generic[Output], frozen=True):
+    """What a run gave: the validated output, and the summary of what it took. ``output`` is plain data, or a value of
+    the type that a caller asked for. ``messages`` are what was sent last.
     ``unrecorded`` is why a run that was to be recorded stands in no file (X27). ``run_id`` is its name in the history,
     empty where nothing is kept. ``is_text`` says that the output is text by itself, as that of a skill is."""
 
-    output: Value
+    output: Output
     summary: Summary
     messages: tuple[Message, ...] = ()
     unrecorded: RunError | None = None

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
+from decimal import ROUND_CEILING, Decimal
 
 from msgspec import Struct
 
 BATCHED = "#batch"
 """Ends the base URL of an answer that came with a batch of the service: its price is half (X29)."""
+
+
+NANO = Decimal("1e-9")
+"""What processes share is counted in billionths of a US dollar."""
+
+MOST_TOKENS = 2**40
+"""A count above it is none: no model reads or writes so much, and the sums of many runs fit into a store (X26)."""
 
 
 class Usage(Struct, frozen=True):
@@ -31,6 +38,11 @@ class Usage(Struct, frozen=True):
             self.cached_input_tokens + other.cached_input_tokens,
             self.written_input_tokens + other.written_input_tokens,
         )
+
+
+def nano(amount: Decimal) -> int:
+    """US dollars as billionths, never less than they are."""
+    return int((amount / NANO).to_integral_value(ROUND_CEILING))
 
 
 class Meter(Struct):

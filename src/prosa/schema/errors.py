@@ -1,11 +1,12 @@
-"""What this folder raises. `SchemaError` for a schema, `ArgumentProblem` for a KEY=VALUE; both are ValueErrors."""
+"""What this folder raises. `SchemaError` for a schema, `ArgumentProblem` for a KEY=VALUE; both are ValueErrors too."""
 
 from __future__ import annotations
 
 from prosa.diagnostics import Misspelling
+from prosa.source import ProsaError
 
 
-class SchemaError(ValueError):
+class SchemaError(ProsaError, ValueError):
     """A schema that is not JSON Schema 2020-12. ``pointer`` leads to the culprit inside the schema; ``misspelling`` is
     what was written there and probably meant."""
 
@@ -16,7 +17,7 @@ class SchemaError(ValueError):
         self.misspelling = misspelling
 
 
-class ArgumentProblem(ValueError):
+class ArgumentProblem(ProsaError, ValueError):
     """A ``KEY=VALUE`` that does not fit the input schema. The text names key, found and expected."""
 
     def __init__(self, key: str, message: str) -> None:

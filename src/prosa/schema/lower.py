@@ -76,8 +76,8 @@ def lower(schema: Value) -> Lowered:
     if not isinstance(schema, Mapping):
         return Lowered({"type": "object"}, False, False, ("the schema says nothing about the value",))
     plain = dict(schema)
-    wrapped = not _object_root(plain)
-    whole = _wrap(plain) if wrapped else plain
+    wrapped = not is_object_root(plain)
+    whole = wrap(plain) if wrapped else plain
     notes = ("the value is wrapped as an object",) if wrapped else ()
     reason = why_not_strict(whole)
     if reason is None:
@@ -85,7 +85,7 @@ def lower(schema: Value) -> Lowered:
     relaxing = _Relaxing(References(plain))
     relaxed = relaxing.root(plain)
     return Lowered(
-        _wrap(relaxed) if wrapped else relaxed, False, wrapped, (*notes, f"not strict: {reason}", *relaxing.notes)
+        wrap(relaxed) if wrapped else relaxed, False, wrapped, (*notes, f"not strict: {reason}", *relaxing.notes)
     )
 
 
@@ -96,7 +96,7 @@ def unwrap(lowered: Lowered, value: Value) -> Value:
     return value
 
 
-def _object_root(schema: Mapping[str, Value]) -> bool:
+def is_object_root(schema: Mapping[str, Value]) -> bool:
     """Whether every value the schema means is an object. One that says nothing of types counts as one."""
     references = References(schema)
     current: Value = schema
@@ -125,7 +125,7 @@ def _undecided_is_object(schema: Mapping[str, Value]) -> bool:
     return not schema.keys() & {"items", "prefixItems", "minLength", "pattern", "format", "minimum", "maximum"}
 
 
-def _wrap(schema: Mapping[str, Value]) -> dict[str, Value]:
+def wrap(schema: Mapping[str, Value]) -> dict[str, Value]:
     """An object whose one property is the value; definitions move to the root, so that references stay short."""
     inner = {key: _moved(value, key) for key, value in schema.items() if key not in ("$defs", "definitions", "$schema")}
     outer: dict[str, Value] = {
@@ -156,6 +156,42 @@ def _mapped(value: Value, keyword: str, change: Value) -> Value:
     return value
 
 
+def without_booleans(schema: Mapping[str, Value]) -> Mapping[str, Value]:
+    """Return the schema with no `true` or `false` in the place of a schema but in `additionalProperties`: there are
+    servers that refuse a whole request for one. What is left out is validated afterwards; the same object where there
+    is none."""
+    if not any(isinstance(each, bool) and way[-1] != "additionalProperties" for way, each in subschemas(schema)):
+        return schema
+    return _spelled(schema)
+
+
+def _spelled(schema: Mapping[str, Value]) -> dict[str, Value]:
+    result: dict[str, Value] = {}
+    for keyword, value in schema.items():
+        if keyword == "items" and value is False:
+            count = len(schema.get("prefixItems", ()))
+            result["maxItems"] = min(count, schema.get("maxItems", count))
+        elif keyword in ONE_SCHEMA and keyword != "additionalProperties" and isinstance(value, bool):
+            result |= {keyword: {}} if value else {}
+        elif keyword == "anyOf" and isinstance(value, list):
+            result |= {keyword: found} if (found := [_of(each) for each in value if each is not False]) else {}
+        elif keyword in ("properties", "patternProperties") and isinstance(value, Mapping):
+            result[keyword] = {name: _of(each) for name, each in value.items() if each is not False}
+        elif keyword == "maxItems" and keyword in result:
+            continue
+        elif keyword in LIST_OF_SCHEMAS and isinstance(value, list):
+            result[keyword] = [_of(each) for each in value]
+        elif keyword in MAP_OF_SCHEMAS and isinstance(value, Mapping):
+            result[keyword] = {name: _of(each) for name, each in value.items()}
+        else:
+            result[keyword] = _spelled(value) if keyword in ONE_SCHEMA and isinstance(value, Mapping) else value
+    return result
+
+
+def _of(schema: Value) -> Value:
+    return _spelled(schema) if isinstance(schema, Mapping) else {} if isinstance(schema, bool) else schema
+
+
 class _Relaxing:
     """The state of one relaxation; ``notes`` collects what was left out, each thing once."""
 
@@ -169,7 +205,7 @@ class _Relaxing:
 
     def root(self, schema: Mapping[str, Value]) -> dict[str, Value]:
         relaxed = self.relaxed(schema)
-        return {"type": "object", **relaxed} if "type" not in relaxed and _object_root(schema) else relaxed
+        return {"type": "object", **relaxed} if "type" not in relaxed and is_object_root(schema) else relaxed
 
     def relaxed(self, schema: Mapping[str, Value]) -> dict[str, Value]:
         result: dict[str, Value] = {}

@@ -30,12 +30,23 @@ class Price(Struct, frozen=True):
 
 class ModelSettings(Struct, frozen=True):
     """What the user knows of a model: the tokens of its context window, the most that it writes in one call, the name
-    of its tokenizer, and the provider that answers for it (X7)."""
+    of its tokenizer, the provider that answers for it (X7), the GGUF file of an embedded one (X35), and how its answers
+    are sampled."""
 
     context: int | None = None
     max_output: int | None = None
     tokenizer: str | None = None
     provider: str | None = None
+    file: str | None = None
+    temperature: float | None = None
+    top_p: float | None = None
+    seed: int | None = None
+
+    @property
+    def sampling(self) -> dict[str, Value]:
+        """What is asked of the chance in an answer, where a document says nothing about it."""
+        asked = {"temperature": self.temperature, "top_p": self.top_p, "seed": self.seed}
+        return {name: value for name, value in asked.items() if value is not None}
 
 
 class GlobSettings(Struct, frozen=True):
@@ -55,13 +66,22 @@ class ProviderSettings(Struct, frozen=True):
     protocol: Protocol | None = None
 
 
+class ServerSettings(Struct, frozen=True):
+    """The variables with what the user lets be sent to the MCP servers of an origin (X18): a bearer token, and the
+    values of headers, by their names."""
+
+    token_env: str | None = None
+    header_env: Mapping[str, str] = field(default_factory=dict)
+
+
 class Settings(Struct, frozen=True):
     """Everything that can be set. None and empty mean: not set, the built-in default holds.
 
     From the user: endpoint, limits of every run, prices and facts of models, what is kept of
     runs and where traces of them go. Times are seconds and sizes bytes.
     ``key_variables`` maps a base URL without a final `/` to the environment variable with its key, ``site_variables``
-    the origin of a site, as written, to the one with its token (X8). From the project: model name, dialects by glob in
+    the origin of a site, as written, to the one with its token (X8); ``servers`` has the same of MCP servers. From the
+    project: model name, dialects by glob in
     the order written, rules; ``tests`` are globs of test documents, ``relations`` are fields of front matter with the
     type of relationship, ``schemas`` globs with a path below the root of the project; ``site_nav`` is as it was
     written.
@@ -75,6 +95,7 @@ class Settings(Struct, frozen=True):
     key_variables: Mapping[str, str] = field(default_factory=dict)
     providers: Mapping[str, ProviderSettings] = field(default_factory=dict)
     site_variables: Mapping[str, str] = field(default_factory=dict)
+    servers: Mapping[str, ServerSettings] = field(default_factory=dict)
     iterations: int | None = None
     wall_clock: float | None = None
     retries: int | None = None

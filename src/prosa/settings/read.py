@@ -11,12 +11,21 @@ from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from prosa.data import Value
 from prosa.diagnostics import Problem, Severity
 from prosa.diagnostics.nearest import nearest
 from prosa.settings.keys import key_spans, load, span_of
-from prosa.settings.model import PROTOCOLS, GlobSettings, ModelSettings, Price, ProviderSettings, Settings
+from prosa.settings.model import (
+    PROTOCOLS,
+    GlobSettings,
+    ModelSettings,
+    Price,
+    ProviderSettings,
+    ServerSettings,
+    Settings,
+)
 from prosa.settings.table import REFUSED, SETTINGS, Level, Path, Setting
 from prosa.source import Span
 from prosa.source.wildmatch import MAX_GLOB, is_glob
@@ -39,6 +48,7 @@ _CHOSEN: Mapping[str, str] = {
     "endpoints": "the base URL",
     "providers": "the name of the provider",
     "sites": "the origin of the site",
+    "servers": "the origin of the MCP server",
     "prices": "the name of the model",
     "models": "the name of the model",
 }
@@ -140,7 +150,8 @@ def _leaves(tree: Mapping[str, Value]) -> Iterator[tuple[Path, Value]]:
 
 def _spelled(parent: Path, key: str) -> str:
     """The key as the table spells it, with `-` for `_`; names that the writer chooses stay as they are."""
-    chosen = any(each.path[: len(parent) + 1] == (*parent, "*") for each in SETTINGS)
+    depth = len(parent)
+    chosen = any(each.path[depth : depth + 1] == ("*",) and _matches(each.path[:depth], parent) for each in SETTINGS)
     return key if chosen else key.replace("_", "-")
 
 
@@ -205,7 +216,7 @@ def _half_prices(values: Mapping[Path, Value]) -> list[tuple[Path, _Wrong]]:
 
 def _user(values: Mapping[Path, Value]) -> Settings:
     """The user's part of the settings."""
-    tables = ("endpoints", "prices", "providers", "sites", "models")
+    tables = ("endpoints", "prices", "providers", "sites", "servers", "models")
     plain = {_field(path): value for path, value in values.items() if path[0] not in tables}
     keys = {path[1].rstrip("/"): value for path, value in values.items() if path[0] == "endpoints"}
     sites = {path[1]: value for path, value in values.items() if path[0] == "sites"}
@@ -215,10 +226,24 @@ def _user(values: Mapping[Path, Value]) -> Settings:
         **plain,
         key_variables=keys,
         site_variables=sites,
+        servers=_servers(values),
         prices=_prices(values),
         providers=providers,
         models=models,
     )
+
+
+def _servers(values: Mapping[Path, Value]) -> dict[str, ServerSettings]:
+    """What is set for the servers of each origin, as it was written."""
+    found: dict[str, ServerSettings] = {}
+    for path, value in values.items():
+        if path[0] == "servers":
+            had = found.get(path[1], ServerSettings())
+            if path[2] == "token-env":
+                found[path[1]] = replace(had, token_env=value)
+            else:
+                found[path[1]] = replace(had, header_env={**had.header_env, path[3]: value})
+    return found
 
 
 def _tables(
@@ -327,6 +352,11 @@ def _seconds(raw: Value) -> float | None:
     return float(number) if number else None
 
 
+def _amount(raw: Value) -> Value:
+    found = _number(raw)
+    return None if found is None or found > 2 else float(found)
+
+
 KINDS: Mapping[str, tuple[str, Callable[[Value], Value]]] = {
     "text": ("a text", _text),
     "texts": ("a list of texts", _texts),
@@ -346,5 +376,6 @@ KINDS: Mapping[str, tuple[str, Callable[[Value], Value]]] = {
     "mebibytes": ("a whole number of MiB from 1", _mebibytes),
     "seconds": ("a number of seconds above 0", _seconds),
     "price": ("an amount in US dollars", _number),
+    "amount": ("a number from 0 to 2", _amount),
 }
 """What each kind of setting must be, in words, and the check that gives the value or None."""

@@ -56,6 +56,10 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("providers.*.api-key-env", "user", "variable", "its own", "variable with the key of that provider"),
     Setting("providers.*.protocol", "user", "protocol", "its own, else `openai`", "what the service speaks"),
     Setting("sites.*.token-env", "user", "variable", "none", "variable with the token for the site of that origin"),
+    Setting(
+        "servers.*.token-env", "user", "variable", "none", "variable with the token for MCP servers of that origin"
+    ),
+    Setting("servers.*.header-env.*", "user", "variable", "none", "variable with the value of that header, sent there"),
     Setting("limits.iterations", "user", "count", "10", "model calls of one program"),
     Setting("limits.wall-clock", "user", "seconds", "600", "seconds a run may take"),
     Setting("limits.retries", "user", "whole", "10", "further attempts of a model call after a transient error"),
@@ -73,6 +77,10 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("models.*.max-output", "user", "count", "none", "tokens that the model writes in one call at most"),
     Setting("models.*.tokenizer", "user", "text", "by its name", "tokenizer of that model, for `prosa plan`"),
     Setting("models.*.provider", "user", "text", "none", "provider that answers for that model, whoever names it"),
+    Setting("models.*.file", "user", "text", "none", "GGUF file of that model, where its provider is `embedded`"),
+    Setting("models.*.temperature", "user", "amount", "the model's own", "how much chance there is in its answers"),
+    Setting("models.*.top-p", "user", "amount", "the model's own", "share of likely words that count in its answers"),
+    Setting("models.*.seed", "user", "whole", "the model's own", "where the chance in its answers begins"),
     Setting(
         "history", "user", "history", "`summary`", "what is kept of a run that has ended: `off`, `summary`, `full`"
     ),

@@ -13,13 +13,11 @@ from msgspec import Struct
 from prosa.site.contract import DEFAULT_KEY_NAME, Auth
 from prosa.site.problems import RequestProblem
 from prosa.site.values import unsendable
+from prosa.source.secrets import HIDDEN
 from prosa.source.url import Origin
 from prosa.source.values import PartlyShown
 
-HIDDEN = "***"
-"""What stands for a secret wherever a request is shown (X8)."""
-
-_FRAMING = frozenset(
+FRAMING = frozenset(
     {"accept", "connection", "content-length", "content-type", "host", "te", "trailer", "transfer-encoding", "upgrade"}
 )
 """Headers that say what a request is: a page must not put a key into them."""
@@ -40,8 +38,8 @@ def credential_of(auth: Auth, token: str | None, origin: Origin, problems: list[
     """Where the token goes. None without a token, and where the action asks for none (HA14)."""
     if token is None or not auth.wants_token:
         return None
-    wrong = _wrong_token(token) or _unsafe(origin)
-    if auth.type == "api_key" and auth.place == "header" and auth.name.lower() in _FRAMING:
+    wrong = wrong_token(token) or _unsafe(origin)
+    if auth.type == "api_key" and auth.place == "header" and auth.name.lower() in FRAMING:
         problems.append(RequestProblem("action", "auth.name", f"`{auth.name}` is a header that no key can be sent in"))
     if wrong:
         problems.append(RequestProblem("token", "", wrong))
@@ -55,7 +53,8 @@ def credential_of(auth: Auth, token: str | None, origin: Origin, problems: list[
     return Credential("header", "Authorization", f"Bearer {token}", f"Bearer {HIDDEN}")
 
 
-def _wrong_token(token: str) -> str | None:
+def wrong_token(token: str) -> str | None:
+    """Return why a token cannot be sent in a header; None for one that can."""
     if not token.strip():
         return "is empty"
     if wrong := unsendable(token):

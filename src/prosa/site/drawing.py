@@ -51,8 +51,8 @@ MAX_TOLD = 5
 _SPACE = regex(r"[\x00-\x20\x7f]+")
 _SCHEME = regex(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _PICTURE = regex(r"data:image/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/=]*", re.IGNORECASE)
-_FONT = r"data:(?:font|application)/[a-z0-9.+-]+(?:;charset=[a-z0-9-]+)?;base64,[a-z0-9+/=\s]*"
-_CSS_URL = regex(rf"""url\(\s*(["']?)\s*(?:\#[^)"'\\]*|{_FONT})\s*\1\s*\)""", re.IGNORECASE)
+_FONT = r"data:(?:font|application)/[a-z0-9.+-]+(?:;charset=[a-z0-9-]+)?;base64,[a-z0-9+/=\s]*+"
+_CSS_URL = regex(rf"""url\(\s*+(["']?)\s*+(?:\#[^()"'\\]*+|{_FONT})\1\s*+\)""", re.IGNORECASE)
 _CSS_ASKS = regex(
     r"(?:url|src|image-set|expression)\s*\(|\\|@import|javascript:|-moz-binding|behavior\s*:", re.IGNORECASE
 )

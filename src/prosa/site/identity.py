@@ -85,6 +85,7 @@ def view_of(
         actions=_actions(reading, derived),
         reading=reading,
         lent=lent,
+        tags=reading.inline_tags(),
     )
 
 

@@ -25,11 +25,13 @@ MEDIA_TYPES: Mapping[Form, str] = MappingProxyType(
 MAX_ACCEPT = 4_096
 """Characters of `Accept` that are read; browsers send a hundred."""
 
-_RANGE = regex(r'\s*([!#$%&\'*+.^_`|~\w-]+)/([!#$%&\'*+.^_`|~\w-]+)\s*((?:;(?:[^",;]|"(?:[^"\\]|\\.)*")*)*)\s*\Z')
+_RANGE = regex(
+    r'\s*+([!#$%&\'*+.^_`|~\w-]++)/([!#$%&\'*+.^_`|~\w-]++)\s*+((?:;(?:[^",;]|"(?:[^"\\]|\\.)*+")*+)*+)\s*+\Z'
+)
 _ITEM = regex(r'(?:[^",]|"(?:[^"\\]|\\.)*")+')
 _QUALITY = regex(r";\s*q\s*=\s*(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)\s*(?=;|\Z)", re.IGNORECASE)
 _ANY_QUALITY = regex(r";\s*q\s*=", re.IGNORECASE)
-_QUOTED = regex(r'"(?:[^"\\]|\\.)*"')
+_QUOTED = regex(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)')
 
 
 @lru_cache(maxsize=1024)

@@ -1,7 +1,7 @@
 """What keeps a request from being made, from being answered, or a walk over pages from going on, in words.
 
     ValueError
-    ├── RequestError    an action or an input of which no request can be made; all problems at once
+    ├── RequestError    (a `ProsaError`) an action or an input of which no request can be made; all problems at once
     └── PageProblem     an answer that does not lead to a next page as it should
     Exception
     └── HttpProblem     no usable answer came
@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Literal, NamedTuple, TypeAlias
+
+from prosa.source import ProsaError
 
 Where: TypeAlias = Literal["action", "site_root", "input", "path", "query", "body", "token"]
 Again: TypeAlias = Literal["never", "always", "if-repeatable"]
@@ -35,7 +37,7 @@ class RequestProblem(NamedTuple):
         return f"{named}: {self.message}"
 
 
-class RequestError(ValueError):
+class RequestError(ProsaError, ValueError):
     """No request can be made. ``problems`` are all that was found; the text has one on each line."""
 
     def __init__(self, problems: Sequence[RequestProblem]) -> None:

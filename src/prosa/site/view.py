@@ -33,7 +33,8 @@ class NodeView(Struct, frozen=True):
     `md_url` without the prefix of the site. ``derived`` are the front matter fields that were added, in order, empty
     for an MDH node; ``fields`` everything that its front matter says then. ``markdown`` are the bytes of its Markdown
     form, ``body`` the text below its front matter. ``reading`` is None for a node that no file stands for. ``lent`` is
-    what meta files lend it: `value` and `by`, by field. ``layout`` is the name of a class for its page.
+    what meta files lend it: `value` and `by`, by field. ``layout`` is the name of a class for its page; ``tags`` are
+    those in its text.
     """
 
     path: str
@@ -51,6 +52,7 @@ class NodeView(Struct, frozen=True):
     reading: DialectReading[object] | None = None
     lent: Mapping[str, Value] = field(default_factory=dict)
     layout: str = ""
+    tags: tuple[str, ...] = ()
 
 
 class Neighbour(NamedTuple):

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from urllib.parse import quote
 
 from prosa.document import Document, Wikilink
-from prosa.document.anchors import slug
+from prosa.document.anchors import heading_named, slug
 from prosa.document.document import NAMED_BLOCK
 from prosa.document.links import wikilink_target
 from prosa.regex import regex
@@ -48,14 +48,16 @@ def as_written(_: str) -> Wiki:
     return AS_WRITTEN
 
 
-def fragment_of(part: str | None) -> str:
-    """The fragment of a URL that leads to a heading, of `a#b` to the last one, or to a block `^id`."""
+def fragment_of(part: str | None, anchor_of: Callable[[str], str | None] = lambda _: None) -> str:
+    """The fragment of a URL that leads to a heading, of `a#b` to the last one, or to a block `^id`. ``anchor_of`` gives
+    the anchor of a heading of the target by any of its names."""
     if not part:
         return ""
     name = part.rpartition("#")[2].strip()
     if name.startswith("^"):
         return f"#{quote(name)}"
-    anchor = slug(" ".join(name.split()))
+    written = slug(" ".join(name.split()))
+    anchor = anchor_of(written) or written
     return f"#{quote(anchor, safe=':_-.~')}" if anchor else ""
 
 
@@ -81,9 +83,9 @@ def part_of(document: Document, part: str) -> Span | None:
     name = part.rpartition("#")[2].strip()
     if name.startswith("^"):
         return _block(document, name[1:])
-    anchor = slug(" ".join(name.split()))
-    found = (each.span for each in document.sections if each.anchor == anchor and not each.heading.nested)
-    return next(found, None) if anchor else None
+    number = heading_named(document.heading_names, slug(" ".join(name.split())))
+    found = document.sections[number] if number is not None else None
+    return found.span if found is not None and not found.heading.nested else None
 
 
 def _block(document: Document, name: str) -> Span | None:

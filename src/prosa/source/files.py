@@ -1,4 +1,5 @@
-"""The port through which pure code reads files: a rooted, read-only view (X5). `adapters.files` meets it."""
+"""The port through which pure code reads files: a rooted, read-only view (X5), and the base of all errors, of which the
+first is a file that cannot be read. `adapters.files` meets the port."""
 
 from __future__ import annotations
 
@@ -15,6 +16,19 @@ def is_hidden(path: str) -> bool:
     return path.startswith(".") or "/." in path
 
 
+_BLANKS = str.maketrans("\u00a0\u202f", "  ")
+
+
+def compared_name(name: str) -> str:
+    """Return the name of a file as wikilinks compare it, like Obsidian: a no-break space is a space, and a letter with
+    its accent is one letter (YA21)."""
+    if name.isascii():
+        return name
+    import unicodedata  # only here: most names are ASCII
+
+    return unicodedata.normalize("NFC", name.translate(_BLANKS))
+
+
 def hidden_folder(path: str) -> str:
     """The path of the outermost hidden folder that a file is in, with `/` behind; empty where it is in none."""
     at = 0 if path.startswith(".") else path.find("/.") + 1
@@ -22,7 +36,13 @@ def hidden_folder(path: str) -> str:
     return path[: end + 1] if end >= 0 and path.startswith(".", at) else ""
 
 
-class FileProblem(Exception):
+class ProsaError(Exception):
+    """Base of the errors of Prosa. ``hint`` says what to do, and is empty where the text of the error says all."""
+
+    hint: str = ""
+
+
+class FileProblem(ProsaError):
     """A file that cannot be read as a document. ``reason`` stands alone in a sentence after the path.
 
     ``kind`` is one of ``missing``, ``not-a-file``, ``outside-root``, ``unreadable``, ``not-utf-8``, ``too-large``,

@@ -23,6 +23,9 @@ PATH_SAFE = f"/{SEGMENT_SAFE}"
 ESCAPED_SAFE = f"{PATH_SAFE}%"
 """The same for a path whose own escapes stay."""
 
+EMBEDDED_SERVICE = "embedded:"
+"""What stands before the name of a model in the place of a base URL where it runs in a process of ours (X35)."""
+
 MAX_URL = 16_384
 """Characters of a URL with its query: servers read no longer ones."""
 
@@ -85,6 +88,16 @@ def origin_of(url: str) -> Origin:
         raise ValueError("must not have white space, control characters or backslashes")
     found = _AUTHORITY.match(url)
     return _origin(found[0] if found else url)
+
+
+def is_on_this_machine(service: str | None) -> bool:
+    """Return whether no service beyond this machine answered: there was none, or it is embedded, or on loopback."""
+    if not service or service.startswith(EMBEDDED_SERVICE):
+        return True
+    try:
+        return is_loopback(urlsplit(service).hostname or "")
+    except ValueError:
+        return False
 
 
 @lru_cache(maxsize=KEPT)

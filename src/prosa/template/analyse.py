@@ -51,6 +51,26 @@ def uses(tree: nodes.Tree) -> tuple[NameUse, ...]:
     return tuple(sorted(dict.fromkeys(walk.found), key=lambda use: (use.span, [part or "" for part in use.path])))
 
 
+class Positions(Struct, frozen=True):
+    """Where a template puts the values that it looks up: their paths, by what is done with the value.
+
+    ``printed`` values stand in the text as they are, a template goes through the ``listed`` ones, and the ``given``
+    ones are arguments of functions, which may take any type. A condition says nothing about its value.
+    """
+
+    printed: Paths
+    listed: Paths
+    given: Paths
+
+
+def positions(tree: nodes.Tree) -> Positions:
+    """Return the positions of the values whose path is known."""
+    walk = _PositionWalk(tree)
+    walk.body(tree.body, _ROOT)
+    walk.called()
+    return Positions(frozenset(walk.printed), frozenset(walk.listed), frozenset(walk.given))
+
+
 class _Walk(Struct):
     """The state of one analysis."""
 
@@ -186,6 +206,38 @@ class _Walk(Struct):
         if noted:
             self.found += [NameUse(longer, span, len(path)) for path, longer in found]
         return frozenset(longer for _, longer in found if len(longer) <= MAX_PATH)
+
+
+_CONDITIONS: Final = frozenset(("and", "or", "not"))
+
+
+class _PositionWalk(_Walk):
+    """An analysis that notes what is done with each value."""
+
+    printed: set[Path] = field(default_factory=set)
+    listed: set[Path] = field(default_factory=set)
+    given: set[Path] = field(default_factory=set)
+
+    def node(self, node: nodes.Node, dot: Paths) -> None:
+        super().node(node, dot)
+        if isinstance(node, nodes.Action) and not node.pipeline.declares and _is_bare(node.pipeline):
+            self.printed |= self.pipeline(node.pipeline, dot)
+
+    def range(self, node: nodes.Range, dot: Paths) -> None:
+        if _is_bare(node.pipeline):
+            self.listed |= self.pipeline(node.pipeline, dot, bind=False)
+        super().range(node, dot)
+
+    def function(self, name: str, operands: list[nodes.Operand], given: list[Paths], piped: Paths | None) -> Paths:
+        if name not in _CONDITIONS:
+            self.given.update(*given, piped or _NOWHERE)
+        return super().function(name, operands, given, piped)
+
+
+def _is_bare(pipeline: nodes.Pipeline) -> bool:
+    """Whether a pipeline is a value alone, without a function."""
+    command = pipeline.commands[0]
+    return len(pipeline.commands) == len(command.operands) == 1 and not isinstance(command.operands[0], nodes.Word)
 
 
 def _some(paths: Paths) -> Paths:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from prosa.source import LineIndex
+from prosa.source import LineIndex, ProsaError
 
 SHOWN = 40
 """Characters of the offending piece that a message repeats."""
 
 
-class TemplateError(Exception):
+class TemplateError(ProsaError):
     """A template that cannot be parsed, or not rendered with this data.
 
     ``offset`` counts characters from the start of the template, ``line`` and ``column`` from 1; ``fragment`` is the

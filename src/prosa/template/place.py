@@ -24,8 +24,8 @@ Path: TypeAlias = tuple[str | None, ...]
 MAX_BLOCKS: Final = 200
 """Blocks inside one another; deeper ones are not followed."""
 
-_FIELD_BACK = regex(r"\.?[\w-]*\Z")
-_WORD_BACK = regex(r"\$?\w*\Z")
+_FIELD_BACK = regex(r"(?:\.|(?<![\w-]))[\w-]*+\Z")
+_WORD_BACK = regex(r"(?:\$|(?<!\w))\w*+\Z")
 _WORD = regex(r"[\w-]*")
 _NAME = regex(r"\w*")
 _QUOTED = regex(r"[^\"\r\n{}]*")

@@ -16,7 +16,7 @@ from prosa.web.answer import NEVER, Receive, Scope, Send, answer, header_of, sen
 from prosa.web.api_life import ApiLife
 from prosa.web.context import Web
 from prosa.web.endpoints import Asgi, Request, SiteParts, send_refusal
-from prosa.web.flow import UnderWay
+from prosa.web.flow import AGENT_COPIES, UnderWay
 from prosa.web.graph import Graphs
 from prosa.web.guard import SAFE_METHODS, Guard, Refusal, client_of
 from prosa.web.indexes import Indexes
@@ -45,7 +45,7 @@ class SiteApp:
         self.web, self.guard, self.log, self.api, self.fault, self.proxies = web, guard, log, api, fault, proxies
         self.mcp = mcp
         self.under_way = UnderWay()
-        self._nodes = Nodes(web)
+        self._nodes = Nodes(web, self.under_way)
         self._shown = SiteParts(web, self._nodes, Indexes(web), Graphs(web))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -55,7 +55,7 @@ class SiteApp:
         elif scope["type"] != "http":
             await send({"type": "websocket.close", "code": 1003})
         else:
-            await self._timed(self._from_client(scope), receive, self.under_way.paced(send))
+            await self._timed(self._from_client(scope), receive, send)
 
     def _from_client(self, scope: Scope) -> Scope:
         """The request as it comes from its client, where a trusted proxy stands between."""
@@ -88,7 +88,8 @@ class SiteApp:
         refusal = self.guard.refusal(scope, changes=route is not MCP) or locked_out or self._for_nobody(route, reader)
         if refusal is None and route.costly:
             refusal = self.guard.too_many(scope)
-        asked = Request(self._shown, route, path, inside, receive, send, reader, self.api, self.mcp)
+        sent = self.under_way.paced(send, AGENT_COPIES if route is MCP else 1)
+        asked = Request(self._shown, route, path, inside, receive, sent, reader, self.api, self.mcp)
         if refusal is not None:
             return await self._refuse(asked, refusal)
         return await route.handler(asked)

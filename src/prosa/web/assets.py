@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 
+from prosa.app.site.assets import Asset
 from prosa.app.site.live import LiveSite
 from prosa.site.conditional import entity_tag
 from prosa.source import FileProblem
 from prosa.web.answer import PRIVATE, PUBLIC, Answer, answer, large_answer
 from prosa.web.flow import PIECE
-from prosa.web.locate import Asset
 
 MAX_ASSET = 64 * 1024 * 1024
 """Bytes of a file beside documents; a larger one belongs on a server for large files."""
@@ -26,14 +26,11 @@ FOREVER = "public, max-age=31536000, immutable"
 
 def asset_answer(site: LiveSite, found: Asset, *, private: bool) -> Answer | None:
     """A file of the site, a large one as pieces; None where it cannot be read."""
-    place = site.place(found.path)
-    if place is None:
-        return None
     cache, headers = PRIVATE if private else PUBLIC, [("content-security-policy", INERT)]
-    size = place.stamp.size
+    size = found.stamp.size
     if WHOLE < size <= MAX_ASSET:
-        tag = entity_tag(repr(tuple(place.stamp)).encode(), "s")
-        piece = partial(site.files.piece, found.path, place.stamp, most=PIECE)
+        tag = entity_tag(repr(tuple(found.stamp)).encode(), "s")
+        piece = partial(site.assets.piece, found, most=PIECE)
         return large_answer(piece, size, tag, found.media_type, cache=cache, headers=headers)
     content = asset_bytes(site, found.path)
     if content is None:
@@ -44,7 +41,7 @@ def asset_answer(site: LiveSite, found: Asset, *, private: bool) -> Answer | Non
 def asset_bytes(site: LiveSite, path: str) -> bytes | None:
     """The whole of a file of the site; None where it cannot be read."""
     try:
-        return site.files.read(path, MAX_ASSET)[1]
+        return site.assets.read(path, MAX_ASSET)
     except FileProblem:
         return None
 

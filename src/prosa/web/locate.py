@@ -9,12 +9,12 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-from prosa.app.site.files import VisibleFile
+from prosa.app.site.assets import Asset
 from prosa.app.site.live import LiveSite
-from prosa.app.site.unindexed import has_published
+from prosa.app.site.unindexed import has_folder
+from prosa.corpus.found import Stamp
 from prosa.dialects.mdh.url import NODE_ROOT, exact_url, is_readme, is_reserved
 from prosa.site import layout
-from prosa.site.assets import NAMED, asset_type, suffix_of
 from prosa.site.layout import Wanted
 from prosa.site.view import Form, NodeView
 from prosa.source import FileProblem
@@ -25,13 +25,17 @@ READY_SECONDS = 30.0
 
 
 class Document(Struct, frozen=True):
-    """A published document, and the form that the URL asks for itself. ``place`` is the file as it was before it was
+    """A published document, and the form that the URL asks for itself. ``stamp`` is that of the file before it was
     read."""
 
     path: str
-    place: VisibleFile
+    stamp: Stamp
     view: NodeView
     form: Form | None
+
+
+class LargeDocument(Exception):
+    """A document is larger than what is read beside others."""
 
 
 class Folder(Struct, frozen=True):
@@ -41,27 +45,21 @@ class Folder(Struct, frozen=True):
     form: Form | None
 
 
-class Asset(Struct, frozen=True):
-    """A file that is no document."""
-
-    path: str
-    media_type: str
-
-
 class Moved(Struct, frozen=True):
     """Another URL path for the same, percent-encoded, without the prefix."""
 
     url: str
 
 
-def locate(site: LiveSite, path: str) -> Document | Folder | Asset | Moved | None:
-    """What is at a decoded URL path. Raises `FileProblem` for a document that cannot be read."""
+def locate(site: LiveSite, path: str, most: int | None = None) -> Document | Folder | Asset | Moved | None:
+    """What is at a decoded URL path. Raises `FileProblem` for a document that cannot be read, and `LargeDocument` for
+    one of more than ``most`` bytes."""
     if is_reserved(path):
         return None
-    found = _document(site, _wanted(site, path)) or _document(site, _routed(site, path))
-    return (
-        (_moved(site, found, path) if found is not None else None) or found or _asset(site, path) or _folder(site, path)
-    )
+    found = _document(site, _wanted(site, path), most) or _document(site, _routed(site, path), most)
+    if found is not None:
+        return _moved(site, found, path) or found
+    return site.assets.at(path[1:], wait=READY_SECONDS) or _folder(site, path)
 
 
 def document_at(site: LiveSite, path: str) -> str | None:
@@ -73,12 +71,14 @@ def document_at(site: LiveSite, path: str) -> str | None:
     return found.path if isinstance(found, Document) else None
 
 
-def _document(site: LiveSite, some: Iterable[Wanted]) -> Document | None:
-    """The first that is there and published."""
+def _document(site: LiveSite, some: Iterable[Wanted], most: int | None = None) -> Document | None:
+    """The first that is there and published. Raises `LargeDocument`."""
     for wanted in some:
-        place = site.place(wanted.path)
-        if place is not None and (view := site.view(wanted.path)) is not None:
-            return Document(wanted.path, place, view, wanted.form)
+        stamp = site.stamp(wanted.path)
+        if stamp is not None and most is not None and stamp.size > most:
+            raise LargeDocument
+        if stamp is not None and (view := site.view(wanted.path)) is not None:
+            return Document(wanted.path, stamp, view, wanted.form)
     return None
 
 
@@ -119,32 +119,13 @@ def _by_id(site: LiveSite, path: str) -> Iterator[Wanted]:
             return
 
 
-def _asset(site: LiveSite, path: str) -> Asset | None:
-    name = path[1:]
-    media_type = asset_type(name)
-    if not name or media_type is None or site.place(name) is None:
-        return None
-    if suffix_of(name) in NAMED and not (site.index.wait_ready(READY_SECONDS) and name in site.index.catalogue.linked):
-        return None
-    return Asset(name, media_type)
-
-
 def _folder(site: LiveSite, path: str) -> Folder | Moved | None:
     twin = layout.folder_twin(path)
-    if twin is not None and _has_folder(site, twin[0]):
+    if twin is not None and has_folder(site, twin[0]):
         return Folder(*twin)
     if not path.endswith("/"):
-        return Moved(quoted_path(f"{path}/")) if _has_folder(site, f"{path[1:]}/") else None
+        return Moved(quoted_path(f"{path}/")) if has_folder(site, f"{path[1:]}/") else None
     plain = path.rstrip("/")
     if plain and _document(site, (each for each in layout.asked(plain).wanted if each.form is None)):
         return Moved(quoted_path(plain))
     return None
-
-
-def _has_folder(site: LiveSite, path: str) -> bool:
-    """Whether a folder is there with something that is published in it; the root always is."""
-    if not path:
-        return True
-    if site.index.is_ready:
-        return path in site.index.catalogue.folders
-    return has_published(site, path)

@@ -6,7 +6,6 @@ In: a GET or HEAD request. Out: the status that was sent. The common case is a l
 from __future__ import annotations
 
 import asyncio
-import os
 import time
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -17,7 +16,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from prosa.app.site.around import around, named_blocks
-from prosa.app.site.files import CHECK_SECONDS, stamp_at
+from prosa.app.site.assets import Asset
+from prosa.app.site.files import CHECK_SECONDS
 from prosa.app.site.live import LiveSite
 from prosa.app.site.unindexed import folder_now
 from prosa.corpus.found import Stamp
@@ -37,7 +37,8 @@ from prosa.web.answer import NEVER, PRIVATE, PUBLIC, Answer, Scope, Send, answer
 from prosa.web.assets import asset_answer
 from prosa.web.context import Web
 from prosa.web.errors import not_found
-from prosa.web.locate import Asset, Document, Folder, Moved, locate
+from prosa.web.flow import UnderWay
+from prosa.web.locate import Document, Folder, LargeDocument, Moved, locate
 from prosa.web.resolving import Place, Shown, Targets, for_agents, has_wikilinks, resolver_of, targets_of
 from prosa.web.session import Reader
 
@@ -47,15 +48,19 @@ MAX_KEPT_BYTES = 48 * 1024 * 1024
 LARGE = 8
 """An answer that takes more than such a part of the room is kept only while it is being sent."""
 
+LARGE_DOCUMENT = 256 * 1024
+"""Bytes of a document, with those that it quotes, from which on it is made alone: a form of one takes up to 200 times
+its size while it is made."""
+
 MAX_KEPT = 4_096
 """Answers that are kept."""
 
 
 class Key(NamedTuple):
-    """What an answer depends on beside files: the path as sent, the form that `Accept` asks for, whether the raw file
-    was asked for, and whether the reader has signed in."""
+    """What an answer depends on beside files: the decoded path below the prefix, the form that `Accept` asks for,
+    whether the raw file was asked for, and whether the reader has signed in."""
 
-    path: bytes
+    path: str
     form: Form
     raw: bool
     signed_in: bool
@@ -68,7 +73,6 @@ class Kept(Struct, weakref=True):
 
     answer: Answer
     path: str
-    place: str
     stamp: Stamp | None
     generation: int
     rules: int
@@ -80,33 +84,58 @@ class Nodes(Struct):
     """The endpoint of all nodes of a site."""
 
     web: Web
+    under_way: UnderWay = field(default_factory=UnderWay)
     _kept: OrderedDict[Key, Kept] = field(default_factory=OrderedDict)
     _large: WeakValueDictionary[Key, Kept] = field(default_factory=WeakValueDictionary)
     _bytes: int = 0
+    _making: dict[Key, asyncio.Task[Kept | None]] = field(default_factory=dict)
+    _alone: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
 
     async def __call__(self, scope: Scope, send: Send, reader: Reader) -> int:
         """Answers a GET or HEAD request for a path that belongs to no endpoint of the site."""
         raw = scope["query_string"] == b"raw=1"
         accept = header_of(scope, b"accept")
-        key = Key(scope["raw_path"], choose(accept), raw, reader.signed_in)
+        path = decoded(scope["raw_path"][len(self.web.prefix) :]) or ""
+        key = Key(path, choose(accept), raw, reader.signed_in)
         own = reader.via == "cookie"  # the forms of such a page are this reader's alone
-        kept = None if own else self._kept.get(key) or self._large.get(key)
+        made = None if own else self._kept.get(key) or self._large.get(key)
         self.web.site.index.touch()
-        if kept is not None and self._holds(kept):
-            return await send_answer(scope, send, kept.answer)
-        try:
-            made = await asyncio.to_thread(self._made, key, reader)
-        except FileProblem:  # nobody knows whether it may be shown, so nobody is told that it is there
-            made = None
+        if path and (made is None or not self._holds(made)):
+            made = await (self._make(key, reader) if own else self._once(key, reader))
         if made is None:
-            path = decoded(self._inside(key.path)) or ""
             return await send_answer(scope, send, not_found(self.web.frame(reader), accept, path))
-        if not own:
-            self._keep(key, made)
         return await send_answer(scope, send, made.answer)
 
-    def _inside(self, raw_path: bytes) -> bytes:
-        return raw_path[len(self.web.prefix) :]
+    async def _once(self, key: Key, reader: Reader) -> Kept | None:
+        """Return the answer, which is made once for all who ask for it at the same time. One that was begun before this
+        request, and is not true any more, is made again."""
+        begun = self._making.get(key)
+        if begun is not None:
+            made = await asyncio.shield(begun)
+            if made is not None and self._holds(made):
+                return made
+        task = self._making.get(key)
+        if task is None:
+            task = self._making[key] = asyncio.create_task(self._make_to_keep(key, reader))
+            task.add_done_callback(lambda _: self._making.pop(key))
+        return await asyncio.shield(task)
+
+    async def _make_to_keep(self, key: Key, reader: Reader) -> Kept | None:
+        made = await self._make(key, reader)
+        if made is not None:
+            self._keep(key, made)
+        return made
+
+    async def _make(self, key: Key, reader: Reader) -> Kept | None:
+        """A new answer, or None where there is nothing. One large document is made at a time."""
+        try:
+            try:
+                return await asyncio.to_thread(self._made, key, reader, LARGE_DOCUMENT)
+            except LargeDocument:
+                async with self._alone:
+                    return await asyncio.to_thread(self._made, key, reader, None)
+        except FileProblem:  # nobody knows whether it may be shown, so nobody is told that it is there
+            return None
 
     def _holds(self, kept: Kept) -> bool:
         """Whether an answer is still true."""
@@ -115,13 +144,11 @@ class Nodes(Struct):
             return False
         if kept.stamp is None:
             return True
-        if stamp_at(kept.place) != kept.stamp:
-            return False
-        if any(stamp_at(os.fspath(site.root / path)) != stamp for path, stamp in kept.quoted):
+        if not all(site.is_as_it_was(*each) for each in ((kept.path, kept.stamp), *kept.quoted)):
             return False
         now = time.monotonic()
         if now >= kept.until:
-            if not all(map(site.files.may_be_seen, (kept.path, *(path for path, _ in kept.quoted)))):
+            if not all(map(site.is_open, (kept.path, *(path for path, _ in kept.quoted)))):
                 return False
             kept.until = now + CHECK_SECONDS
         return True
@@ -131,17 +158,23 @@ class Nodes(Struct):
             self._large[key] = made
             return
         old = self._kept.pop(key, None)
-        self._bytes += len(made.answer.body) - (len(old.answer.body) if old is not None else 0)
+        if old is not None:
+            self._forget(old)
         self._kept[key] = made
+        self._bytes += len(made.answer.body)
+        self.under_way.hold(made.answer.body)
         while self._kept and (self._bytes > MAX_KEPT_BYTES or len(self._kept) > MAX_KEPT):
-            _, gone = self._kept.popitem(last=False)
-            self._bytes -= len(gone.answer.body)
+            self._forget(self._kept.popitem(last=False)[1])
 
-    def _made(self, key: Key, reader: Reader) -> Kept | None:
-        """A new answer, or None where there is nothing."""
+    def _forget(self, gone: Kept) -> None:
+        self._bytes -= len(gone.answer.body)
+        self.under_way.release(gone.answer.body)
+
+    def _made(self, key: Key, reader: Reader, most: int | None) -> Kept | None:
+        """A new answer, or None where there is nothing. Raises `LargeDocument` where more than ``most`` bytes of
+        documents would be read for it, and `FileProblem`."""
         rules, generation = self.web.site.index.rules, self.web.site.index.catalogue.generation
-        path = decoded(self._inside(key.path))
-        found = locate(self.web.site, path) if path is not None else None
+        found = locate(self.web.site, key.path, most)
         if isinstance(found, Moved):
             url = f"{self.web.prefix}{found.url}"
             moved = answer("", "text/plain", status=308, cache=NEVER, headers=[("location", url)])
@@ -152,19 +185,20 @@ class Nodes(Struct):
             view = folder_view(self.web.site, found.path, prefix=self.web.prefix)
             return _loose(self._in_form(view, found.form, key, reader), generation, rules)
         if isinstance(found, Document):
-            return self._document(found, key, reader, generation, rules)
+            shown = Shown(most=most)
+            return self._document(found, key, reader, shown, generation, rules)
         return None
 
-    def _document(self, found: Document, key: Key, reader: Reader, generation: int, rules: int) -> Kept:
-        view, place = found.view, found.place
+    def _document(self, found: Document, key: Key, reader: Reader, shown: Shown, generation: int, rules: int) -> Kept:
+        view = found.view
         form = found.form or key.form
-        private, shown = self.web.closed, Shown()
+        private = self.web.closed
         made = _raw(view, private=private) if key.raw else self._in_form(view, found.form, key, reader, shown)
         alone = key.raw or (view.dialect == "mdh" and form != "html" and not has_wikilinks(view))
         until = time.monotonic() + CHECK_SECONDS
         quoted = tuple(shown.stamps.items())
         generation = -1 if alone else generation
-        return Kept(made, found.path, os.fspath(place.path), place.stamp, generation, rules, until, quoted)
+        return Kept(made, found.path, found.stamp, generation, rules, until, quoted)
 
     def _in_form(
         self, view: NodeView, asked: Form | None, key: Key, reader: Reader, shown: Shown | None = None
@@ -181,12 +215,9 @@ class Nodes(Struct):
         return html_answer(page_of(self.web, targets, reader, shown=shown), negotiated=negotiated, private=private)
 
     def _asset(self, found: Asset) -> Kept | None:
-        place = self.web.site.place(found.path)
-        made = asset_answer(self.web.site, found, private=self.web.closed) if place is not None else None
-        if made is None or place is None:
-            return None
+        made = asset_answer(self.web.site, found, private=self.web.closed)
         until, rules = time.monotonic() + CHECK_SECONDS, self.web.site.index.rules
-        return Kept(made, found.path, os.fspath(place.path), place.stamp, -1, rules, until)
+        return Kept(made, found.path, found.stamp, -1, rules, until) if made is not None else None
 
 
 def page_of(
@@ -238,7 +269,7 @@ def _raw(view: NodeView, *, private: bool) -> Answer:
 
 def _loose(made: Answer, generation: int, rules: int) -> Kept:
     """An answer that no single file stands for. While there is no graph it is not kept."""
-    return Kept(made, "", "", None, generation if generation else -2, rules, 0.0)
+    return Kept(made, "", None, generation if generation else -2, rules, 0.0)
 
 
 _FORMS: tuple[Form, ...] = ("markdown", "json", "html")

@@ -108,6 +108,12 @@ class GuardedProtocol(HttpToolsProtocol):
         super().on_message_begin()
         self._part = "head"
 
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a header of the head. A field behind a chunked body is a trailer: a proxy that cleans headers does not
+        see it, so it is dropped (RFC 9110, section 6.5.1)."""
+        if self._part == "head":
+            super().on_header(name, value)
+
     def on_headers_complete(self) -> None:
         """The end of a head."""
         super().on_headers_complete()

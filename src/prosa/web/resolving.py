@@ -7,27 +7,27 @@ anything. What is not published is as if it were not there (X23).
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping
 from urllib.parse import unquote
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from prosa.app.site.around import edges_from
-from prosa.app.site.files import stamp_at
+from prosa.app.site.around import edges_from, headings_of
 from prosa.app.site.live import LiveSite
 from prosa.corpus.found import Stamp
 from prosa.dialects.mdh.url import SUFFIXES, resolve
+from prosa.document.anchors import heading_named
 from prosa.document.links import wikilink_target
 from prosa.graph.stems import is_name
 from prosa.render.page.model import Excerpt, Frame, Page
 from prosa.site import layout
-from prosa.site.assets import NAMED, PICTURES, asset_type, suffix_of
+from prosa.site.assets import PICTURES, asset_type, suffix_of
 from prosa.site.view import NodeRow, NodeView
 from prosa.site.wikilinks import AS_WRITTEN, MISSING, Wiki, fragment_of, part_of, with_links
 from prosa.source import FileProblem
 from prosa.source.url import quoted_path
+from prosa.web.locate import LargeDocument
 
 _WIKI = "[["
 
@@ -47,17 +47,21 @@ MAX_FILE_NAMES = 2_000
 
 class Shown(Struct):
     """The documents that a page quotes: their stamps from before they were read, and their nodes, each read once;
-    ``left`` bytes may still be."""
+    ``left`` bytes may still be. Beyond ``most`` bytes the page is made alone."""
 
     stamps: dict[str, Stamp | None] = field(default_factory=dict)
     views: dict[str, NodeView | None] = field(default_factory=dict)
     left: int = MAX_QUOTED_BYTES
+    most: int | None = None
 
     def view(self, site: LiveSite, path: str) -> NodeView | None:
-        """The published node at a path; None where there is none, and where it is too large to be read for this."""
+        """The published node at a path; None where there is none, and where it is too large to be read for this.
+        Raises `LargeDocument`."""
         if path not in self.views:
-            stamp = self.stamps[path] = stamp_at(os.fspath(site.root / path))
+            stamp = self.stamps[path] = site.stamp(path)
             self.left -= stamp.size if stamp is not None else 0
+            if self.most is not None and MAX_QUOTED_BYTES - self.left > self.most:
+                raise LargeDocument
             try:
                 self.views[path] = site.quoted(path, stamp) if stamp is not None and self.left >= 0 else None
             except FileProblem:
@@ -79,24 +83,21 @@ class Targets(Struct, frozen=True):
     def file(self, target: str) -> str | None:
         """The path of a file that is no document. Data is served only where a link names it."""
         if target not in self.files:
-            self.files[target] = self._found(target) if len(self.files) < MAX_FILE_NAMES else None
+            is_asked = len(self.files) < MAX_FILE_NAMES
+            self.files[target] = self.site.assets.find(self.view.path, target) if is_asked else None
         return self.files[target]
-
-    def _found(self, target: str) -> str | None:
-        path = self.site.attachments.find(self.view.path, target)
-        is_data = path is not None and suffix_of(path) in NAMED
-        return None if is_data and path not in self.site.index.catalogue.linked else path
 
 
 def targets_of(site: LiveSite, view: NodeView) -> Targets:
     """What a node names."""
     known = dict(_known(site, view)) if site.index.is_ready and has_wikilinks(view) else {}
-    return Targets(site, view, known, view.path != "" and site.files.is_in_vault(view.path))
+    return Targets(site, view, known, view.path != "" and site.is_in_vault(view.path))
 
 
 class Resolver(Struct, frozen=True):
     """Resolves the destinations of one document, for one form of it. ``place`` makes every URL; ``quoted`` says that
-    another document shows this one; ``shown`` gathers what is quoted; ``wikis`` are wikilinks that were resolved."""
+    another document shows this one; ``shown`` gathers what is quoted; ``wikis`` are wikilinks that were resolved,
+    ``headings`` the anchors of documents by name, as far as they were asked for."""
 
     targets: Targets
     prefix: str
@@ -104,6 +105,7 @@ class Resolver(Struct, frozen=True):
     quoted: bool = False
     shown: Shown = field(default_factory=Shown)
     wikis: dict[str, Wiki] = field(default_factory=dict)
+    headings: dict[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def site(self) -> LiveSite:
@@ -133,7 +135,7 @@ class Resolver(Struct, frozen=True):
         path = inside[1:]
         if found.origin or suffix_of(path) not in PICTURES:
             return ""
-        if self.site.place(path) is None:
+        if self.site.assets.at(path) is None:
             is_wiki = bool(self.targets.known) or self.targets.vault
             return self._file(unquote(src.partition("#")[0])).url if is_wiki else ""
         return self.place(quoted_path(inside))
@@ -149,12 +151,12 @@ class Resolver(Struct, frozen=True):
         if not self.site.index.is_ready or not self.view.path:
             return AS_WRITTEN
         target, part = wikilink_target(written)
-        fragment = fragment_of(part)
         if not target:
+            fragment = self._fragment(self.view.path, part)
             own = self.place(f"{self.view.url}{fragment}") if self.quoted else fragment
             return Wiki("node", own) if fragment else AS_WRITTEN
         if row := self.targets.known.get(target):
-            return Wiki("node", self.place(f"{row.url}{fragment}"))
+            return Wiki("node", self.place(f"{row.url}{self._fragment(row.path, part)}"))
         if asset_type(target) is not None:
             return self._file(target)
         return MISSING if is_name(target) else AS_WRITTEN
@@ -172,7 +174,7 @@ class Resolver(Struct, frozen=True):
             return None
         targets = targets_of(self.site, replace(view, url=row.url))
         inner = resolver_of(targets, self.prefix, place=self.place, shown=self.shown, quoted=True)
-        url = self.place(f"{row.url}{fragment_of(part)}")
+        url = self.place(f"{row.url}{self._fragment(row.path, part)}")
         named = frozenset((part[1:],)) if part and part.startswith("^") else frozenset[str]()
         return Excerpt(row.path, row.title, url, document, span, replace(inner.page(Frame("")), blocks=named))
 
@@ -180,6 +182,16 @@ class Resolver(Struct, frozen=True):
         """The node as a page, without what stands around it."""
         vault = self.targets.vault
         return Page(frame, self.view, self.link, self.embed, wiki=self.wiki, excerpt=self.excerpt, vault=vault)
+
+    def _fragment(self, path: str, part: str | None) -> str:
+        """What leads to a part of the document at a path, whose headings the index knows."""
+
+        def anchor_of(name: str) -> str | None:
+            if path not in self.headings:
+                self.headings[path] = headings_of(self.site.index, path)
+            return heading_named(self.headings[path], name)
+
+        return fragment_of(part, anchor_of)
 
     def _file(self, target: str) -> Wiki:
         """A file that is no document."""

@@ -21,12 +21,12 @@ from prosa.render.page.assets import ASSETS
 from prosa.render.page.message import all_pages
 from prosa.render.page.model import Crumb, MessagePage, Page
 from prosa.render.page.node import node_page
-from prosa.site.assets import NAMED, asset_type, suffix_of
+from prosa.site.assets import suffix_of
 from prosa.site.drawing import inert_drawing
 from prosa.site.layout import twin_of
 from prosa.site.represent import json_of
 from prosa.site.search_index import IndexedPage, search_index
-from prosa.site.view import Form
+from prosa.site.view import Form, NodeView
 from prosa.web.assets import asset_bytes
 from prosa.web.context import Web
 from prosa.web.indexes import Indexes, listed
@@ -36,7 +36,7 @@ from prosa.web.session import Reader
 
 WHY = "a drawing of a static site must not run anything or ask other hosts"
 _ATTRIBUTE = r"""\s++[^\s"'>=/]++(?:="[^"]*+")?+"""
-_ADDRESSED = r"""\s++(?:href|src|action)="(?=/)"""
+_ADDRESSED = r"""(?<!\s)\s++(?:href|src|action)="(?=/)"""
 _TAG = regex(
     rf"""(<[a-zA-Z][^\s>/"']*+(?:(?!{_ADDRESSED}){_ATTRIBUTE})*+{_ADDRESSED})([^"]*+)("(?:{_ATTRIBUTE})*+\s*+/?>)"""
 )
@@ -55,28 +55,41 @@ def built_files(web: Web) -> Iterator[Built]:
     """All files, those of documents before others of the same name."""
     yield from _of_pages()
     for made in views_of(web.site, lambda folder: folder_view(web.site, folder, prefix=web.prefix)):
-        view = made
-        if not made.path:  # agents are led to Markdown
-            view = folder_view(web.site, unquote(view.url[1:]), prefix=web.prefix, form="markdown")
-        targets = targets_of(web.site, made)
-        told_view = for_agents(
-            resolver_of(replace(targets, view=view), web.prefix, place=static_place(web, "markdown"))
-        )
-        yield Built(file_of(view.url, "markdown"), told_view.markdown)
-        if is_readme(view.path) and view.url.endswith("/"):  # links between documents name the file
-            yield Built(view.path, told_view.markdown)
-        told = json_of(replace(told_view, url=twin_of(view.url, "markdown")), web.prefix)
-        yield Built(file_of(view.url, "json"), f"{dump(told)}\n".encode("utf-8", "replace"))
-        yield Built(file_of(view.url, "html"), _html(web, targets))
+        yield from _contained(web, made)
     yield from _of_site(web)
-    for path in web.site.files.others(lambda name: asset_type(name) is not None):
-        if suffix_of(path) in NAMED and path not in web.site.index.catalogue.linked:
-            continue
+    for path in (each.path for each in web.site.assets.all()):
         content = asset_bytes(web.site, path)
         if content is not None and suffix_of(path) == ".svg":
             content = _drawing(web, path, content)
         if content is not None:
             yield Built(path, content)
+
+
+def _contained(web: Web, made: NodeView) -> list[Built]:
+    """Return the files of one node; of one on which our own code fails none, which is said."""
+    try:
+        return list(_of_node(web, made))
+    except (OSError, MemoryError):
+        raise
+    except Exception as error:
+        from prosa.diagnostics.crash import crash  # only here: nothing fails as a rule
+
+        web.site.index.notice(f"warning: {made.path!r} is left out: {crash('the page', error).message}")
+        return []
+
+
+def _of_node(web: Web, made: NodeView) -> Iterator[Built]:
+    view = made
+    if not made.path:  # agents are led to Markdown
+        view = folder_view(web.site, unquote(view.url[1:]), prefix=web.prefix, form="markdown")
+    targets = targets_of(web.site, made)
+    told_view = for_agents(resolver_of(replace(targets, view=view), web.prefix, place=static_place(web, "markdown")))
+    yield Built(file_of(view.url, "markdown"), told_view.markdown)
+    if is_readme(view.path) and view.url.endswith("/"):  # links between documents name the file
+        yield Built(view.path, told_view.markdown)
+    told = json_of(replace(told_view, url=twin_of(view.url, "markdown")), web.prefix)
+    yield Built(file_of(view.url, "json"), f"{dump(told)}\n".encode("utf-8", "replace"))
+    yield Built(file_of(view.url, "html"), _html(web, targets))
 
 
 def _drawing(web: Web, path: str, content: bytes) -> bytes | None:

@@ -17,15 +17,22 @@ from types import TracebackType
 
 from msgspec import Struct, field
 
-from prosa.adapters.files.read import link_on_the_way
+from prosa.adapters.files.read import digest_bytes, link_on_the_way, read_bytes
 from prosa.adapters.files.temporary import sweep
 from prosa.adapters.files.write import replace_file
+from prosa.source import FileProblem
 
 RECORD = ".prosa-build.json"
 """The list of files with their digests, in the folder itself."""
 
 JOURNAL = ".prosa-build.log"
 """Path and digest of each file before it is written; there only while a build goes on, or where one was killed."""
+
+MAX_RECORD = 256 * 1024 * 1024
+"""Bytes of a list of files that is read."""
+
+MAX_BUILT = 4 * 1024 * 1024 * 1024
+"""Bytes of a file that may be one of ours."""
 
 _APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _APPEND |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
@@ -150,15 +157,15 @@ def _known(out: Path) -> dict[str, set[str]]:
 
 def _recorded(path: Path) -> Iterable[tuple[object, object]]:
     try:
-        return tuple(json.loads(path.read_text(encoding="utf-8"))["files"].items())
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return tuple(json.loads(read_bytes(path, path, MAX_RECORD))["files"].items())
+    except (FileProblem, RecursionError, ValueError, KeyError, TypeError, AttributeError):
         return ()
 
 
 def _noted(path: Path) -> Iterator[tuple[object, object]]:
     try:
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
+        lines = read_bytes(path, path, MAX_RECORD).decode("utf-8", "replace").splitlines()
+    except FileProblem:
         return
     for line in filter(None, lines):
         try:
@@ -175,14 +182,10 @@ def _is_inside(name: str) -> bool:
 
 def _digest(path: Path) -> str | None:
     """The digest of a file; None where there is none. Something else in its place has one that nothing matches."""
-    if path.is_dir():
-        return "a folder"
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    except FileNotFoundError:
-        return None
-    except OSError:
-        return "unreadable"
+        return digest_bytes(path, path, MAX_BUILT)
+    except FileProblem as problem:
+        return None if problem.kind == "missing" and not path.is_symlink() else problem.kind
 
 
 def _remove_empty(folder: Path, out: Path) -> None:

@@ -1,7 +1,8 @@
 """The copy of a site in a folder: its pages, and what is known of each, so that a copy can go on after a kill.
 
 In: relative paths and texts; records as plain data. Out: files, each whole or not at all. Records are appended to a
-journal before their file is written, and put together in one file at the end. A file that is not as it was left is
+journal before their file is written, and put together in one file at the end. Nothing is written before the first
+record that has a file, so a site without pages leaves nothing behind. A file that is not as it was left is
 never written to: `FileChanged`. No link below the folder is followed, be it to a page, a folder or the records.
 """
 
@@ -28,12 +29,15 @@ _APPEND |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
 class CopyStore:
-    """The folder of a copy; it is made with the first file. A ``dry_run`` reads what is there and writes nothing."""
+    """The folder of a copy; it is made with the first page. A ``dry_run`` reads what is there and writes nothing."""
 
     def __init__(self, folder: Path, *, dry_run: bool = False) -> None:
         self.folder, self.dry_run = folder, dry_run
         self._files = RootedFiles(folder, MAX_STATE)
         self._journal: TextIOWrapper | None = None
+        self._has_pages = False
+        self._held_state: Mapping[str, Value] = {}
+        self._held_records: list[Mapping[str, Value]] = []
 
     def load(self) -> tuple[dict[str, Value], list[dict[str, Value]]]:
         """The state that was saved, empty for none, and the records of the journal since. A line that was cut off by a
@@ -44,12 +48,19 @@ class CopyStore:
             raise FileProblem(state, "unreadable", "is not what a copy left here; move it away to begin anew")
         journal = self._own(JOURNAL)
         lines = _text(journal).splitlines() if journal.exists() else []
+        self._has_pages = bool(whole or lines)
         return whole, [record for line in lines if (record := _object(line)) is not None]
 
     def save(self, state: Mapping[str, Value]) -> None:
         """Writes the whole state in one step, and ends the journal. Raises `OSError`, and `FileProblem` for a link."""
         if self.dry_run:
             return
+        if not self._has_pages:
+            self._held_state, self._held_records = state, []
+            return
+        self._replace(state)
+
+    def _replace(self, state: Mapping[str, Value]) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         replace_file(self._own(STATE), json.dumps(state, ensure_ascii=True, indent=1))
         self.close()
@@ -59,6 +70,22 @@ class CopyStore:
         """Appends a record to the journal. Raises `OSError`, and `FileProblem` for a link."""
         if self.dry_run:
             return
+        if not self._has_pages:
+            self._held_records.append(record)
+            if record.get("file"):
+                self._begin()
+            return
+        self._append(record)
+
+    def _begin(self) -> None:
+        """Writes the state and the records that were held back until the first page."""
+        held, self._held_records, self._has_pages = self._held_records, [], True
+        if self._held_state:
+            self._replace(self._held_state)
+        for record in held:
+            self._append(record)
+
+    def _append(self, record: Mapping[str, Value]) -> None:
         if self._journal is None:
             self.folder.mkdir(parents=True, exist_ok=True)
             descriptor = os.open(self._own(JOURNAL), _APPEND, 0o666)

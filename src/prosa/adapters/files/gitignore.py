@@ -30,7 +30,7 @@ MAX_CONFIG_BYTES = 1024 * 1024
 _BOM = b"\xef\xbb\xbf"
 _SECTION = regex(r"\[\s*([\w.-]+)\s*\]")
 _EXCLUDES = regex(r"\s*excludesfile\s*=\s*(?:\"((?:[^\"\\]|\\.)*)\"|([^#;]*))", re.IGNORECASE)
-_FOLDS = regex(r"\s*ignorecase\s*(?:=\s*\"?([\w+-]*)\"?\s*)?(?:[#;].*)?$", re.IGNORECASE)
+_FOLDS = regex(r"\s*+ignorecase\s*+(?:=\s*+\"?([\w+-]*+)\"?\s*+)?(?:[#;].*)?$", re.IGNORECASE)
 _NO = frozenset({"", "false", "no", "off", "0"})
 
 

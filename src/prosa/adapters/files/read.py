@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from msgspec import Struct, field
-from msgspec.structs import force_setattr
+from msgspec.structs import force_setattr, replace
 
 from prosa.adapters.files.opening import NotRegular, open_below, open_real, require_regular
 from prosa.source import FileProblem, SourceText
@@ -47,18 +47,24 @@ class RootedFiles(PartlyShown, PartlyCompared, Struct, frozen=True):
     _reals: dict[str, str] = field(default_factory=dict)
     """Real paths, asked for once. A file or folder that becomes a link later is refused when it is opened."""
 
-    _outside: frozenset[str] = frozenset()
+    _opened: frozenset[str] = frozenset()
+    """The real paths of the files that the user named."""
 
-    unshown: ClassVar = frozenset({"_reals", "_outside"})
+    unshown: ClassVar = frozenset({"_reals", "_opened"})
     uncompared: ClassVar = unshown
 
     def __post_init__(self) -> None:
         if self.root is not None:
             force_setattr(self, "root", real_path(self.root))
-        force_setattr(self, "_outside", frozenset(each for each in map(self._real, self.named) if self._out(each)))
+        if self.named and not self._opened:
+            force_setattr(self, "_opened", frozenset(map(self._real, self.named)))
 
     def __reduce__(self) -> tuple[type[RootedFiles], tuple[Path | None, int, tuple[Path, ...]]]:
         return RootedFiles, (self.root, self.max_size, self.named)
+
+    def within(self, root: Path) -> RootedFiles:
+        """Return the same with another root. What was resolved is not resolved again."""
+        return replace(self, root=root)
 
     def read(self, path: Path) -> SourceText:
         """The text of a document, byte-order mark and line ends as they are. Raises `FileProblem`."""
@@ -98,7 +104,7 @@ class RootedFiles(PartlyShown, PartlyCompared, Struct, frozen=True):
         return self.root is None or self._may_open(self._real(path))
 
     def _may_open(self, real: str) -> bool:
-        return not self._out(real) or real in self._outside
+        return not self._out(real) or real in self._opened
 
     def _root_of(self, real: str) -> Path | None:
         """The root, for a file in it."""

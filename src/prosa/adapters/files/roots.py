@@ -12,7 +12,10 @@ from pathlib import Path
 from prosa.adapters.files.places import home
 from prosa.adapters.files.read import real_path
 
-ROOT_MARKS = ("prosa.toml", ".obsidian", ".git")
+VAULT_MARK = ".obsidian"
+"""The folder that makes the folder around it a vault of Obsidian."""
+
+ROOT_MARKS = ("prosa.toml", VAULT_MARK, ".git")
 """Any of them marks the folder that documents belong to."""
 
 
@@ -41,7 +44,12 @@ def is_marked(folder: Path) -> bool:
 
 def is_project(folder: Path) -> bool:
     """Whether its owner says that the documents below a folder belong together, which a mere checkout does not say."""
-    return any(os.path.lexists(folder / mark) for mark in ("prosa.toml", ".obsidian"))
+    return any(os.path.lexists(folder / mark) for mark in ("prosa.toml", VAULT_MARK))
+
+
+def is_in_vault(folder: Path) -> bool:
+    """Return whether a folder is a vault of Obsidian or lies in one (X45)."""
+    return any((each / VAULT_MARK).is_dir() for each in (folder, *folder.parents))
 
 
 def _folder_of(path: Path) -> Path:

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from prosa.adapters.files.roots import is_in_vault
 from prosa.adapters.files.walk import Listing, Walk
 from prosa.corpus.found import Folders, Scan, Stamp, Stamps, StampTuple
 from prosa.dialects.table import DOCUMENT_SUFFIXES
@@ -46,11 +47,12 @@ def scan(
     stamps: Stamps = {}
     links: list[str] = []
     top, count = os.path.join(root, ""), 0  # a root of the system has its slash already
-    for each in Walk(suffixes, files, gitignore, most_folders, agents, skipped).listings(root):
+    vaults = [os.fspath(root)] if is_in_vault(root) else []
+    for each in Walk(suffixes, files, gitignore, most_folders, agents, skipped, vaults).listings(root):
         if isinstance(each, FileProblem):
             problems.append(each)
             continue
-        folder = os.path.join(each.folder, "")[len(top) :].replace(os.sep, "/")
+        folder = _below(top, each.folder)
         found = stamps.setdefault(folder, {})
         count -= len(found)
         _look(each, found, problems)
@@ -59,7 +61,14 @@ def scan(
         if count > most:
             raise FileProblem(root, "too-large", f"holds more than {most:,} documents")
     named = (lambda path: hint(files.real(path))) if hint is not None else None
-    return Scan(Folders(top, stamps, named), at_ns, tuple(problems), hints, tuple(links))
+    inside = sorted({_below(top, each) for each in vaults})
+    told = f"{hints} {inside}" if inside else hints
+    return Scan(Folders(top, stamps, named, inside), at_ns, tuple(problems), told, tuple(links))
+
+
+def _below(top: str, folder: str) -> str:
+    """A folder as the keys of `Stamps` have it."""
+    return os.path.join(folder, "")[len(top) :].replace(os.sep, "/")
 
 
 def _look(listed: Listing, found: dict[str, StampTuple], problems: list[FileProblem]) -> None:

@@ -38,6 +38,10 @@ def temporary_beside(target: Path, mode: int) -> Iterator[tuple[int, Path]]:
     descriptor, temporary = _held(target, mode)
     try:
         yield descriptor, temporary
+    except OSError as error:
+        if error.filename is None and error.errno is not None:
+            raise OSError(error.errno, error.strerror, str(target)) from None  # a write does not say where
+        raise
     finally:
         with contextlib.suppress(FileNotFoundError):
             temporary.unlink()

@@ -1,9 +1,10 @@
 """The documents in a folder, in a fixed order (X5).
 
 In: a folder and the suffixes that count. Out: paths, sorted by name, each real file once. Passed over are hidden
-folders, but for those of agents where they are wanted; what git ignores; and what others wrote, in `node_modules` or a
-Python environment. Links to folders are not followed, so a walk ends. A link to a file counts when it stays inside the
-root and the walk does not meet the file itself: links come last, so that a document has the path where it lies.
+folders, but for those of agents, and others with a skill in them, where these are wanted; what git ignores; and what
+others wrote, in `node_modules` or a Python environment. Links to folders are not followed, so a walk ends. A link to a
+file counts when it stays inside the root and the walk does not meet the file itself: links come last, so that a
+document has the path where it lies.
 """
 
 # Texts, not Paths: a walk over thousands of files takes half the time.
@@ -11,14 +12,17 @@ root and the walk does not meet the file itself: links come last, so that a docu
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct, field
 
 from prosa.adapters.files.gitignore import IGNORE_FILE, Ignored, ignored_in
 from prosa.adapters.files.read import RootedFiles, real_path
-from prosa.dialects.table import AGENT_FOLDERS
+from prosa.adapters.files.roots import VAULT_MARK
+from prosa.dialects.table import AGENT_FOLDERS, SKILL_MD
 from prosa.source import FileProblem, Files
 from prosa.source.files import Skipped
 
@@ -40,9 +44,19 @@ UNWRITTEN_FOLDERS = frozenset(
 """Hidden folders in which programs keep things; nobody asks why they are passed over."""
 
 
+_SKILL = SKILL_MD.file_names[0].lower()
+
+MAX_PROBED = 100
+"""Folders that are listed to find a skill in a hidden folder of another name."""
+
+MAX_PROBED_IN_ALL = 1000
+"""The same in one walk."""
+
+
 class Walk(Struct, frozen=True):
     """How folders are walked. ``gitignore`` passes over what git ignores; ``most_folders`` ends a walk early; with
-    ``agents`` the hidden folders of agents count too. ``skipped`` takes down what is passed over."""
+    ``agents`` the hidden folders of agents count too. ``skipped`` takes down what is passed over, ``vaults`` which
+    folders are vaults of Obsidian."""
 
     suffixes: Sequence[str]
     files: Files
@@ -50,6 +64,7 @@ class Walk(Struct, frozen=True):
     most_folders: int | None = None
     agents: bool = False
     skipped: Skipped | None = None
+    vaults: list[str] | None = None
 
     def documents(self, folder: Path) -> Iterator[Path | FileProblem]:
         """Every document under ``folder``; a folder that cannot be listed is a `FileProblem` in its place. A walk with
@@ -159,6 +174,7 @@ class _Walking(Struct):
     suffixes: tuple[str, ...]
     met: dict[str, list[str]] = field(default_factory=dict)
     links: list[str] = field(default_factory=list)
+    probed: int = 0
 
     def sorted_out(
         self, entries: Sequence[os.DirEntry[str]], current: _Folder
@@ -196,13 +212,16 @@ class _Walking(Struct):
         """A folder in another one, to be listed, or None."""
         if parent.depth >= MAX_FOLDER_DEPTH:
             return None
+        if name == VAULT_MARK and self.walk.vaults is not None:
+            self.walk.vaults.append(parent.path)
         is_wanted = self._is_wanted(name, path)
-        if not is_wanted and (self.walk.skipped is None or name in UNWRITTEN_FOLDERS):
+        may_hold_skills = not is_wanted and self._may_hold_skills(name, path)
+        if not (is_wanted or may_hold_skills) and (self.walk.skipped is None or name in UNWRITTEN_FOLDERS):
             return None
         real = os.path.join(parent.real, name)
         if ignored is not None and ignored.ignores(real, is_folder=True):
             return None
-        if not is_wanted:
+        if not is_wanted and not (may_hold_skills and self._holds_skill(real, ignored)):
             if self.walk.skipped is not None:
                 self.walk.skipped.folders.append(path)
             return None
@@ -212,6 +231,31 @@ class _Walking(Struct):
         if name.startswith("."):
             return self.walk.agents and name in AGENT_FOLDERS
         return not is_foreign(path)
+
+    def _may_hold_skills(self, name: str, path: str) -> bool:
+        is_unknown = self.walk.agents and name.startswith(".") and name not in UNWRITTEN_FOLDERS
+        return is_unknown and not is_foreign(path)
+
+    def _holds_skill(self, folder: str, ignored: Ignored | None) -> bool:
+        """Whether there is a skill in a hidden folder; the nearest folders are looked at first."""
+        waiting = deque([folder])
+        for _ in range(min(MAX_PROBED, MAX_PROBED_IN_ALL - self.probed)):
+            if not waiting:
+                return False
+            self.probed += 1
+            with suppress(OSError), os.scandir(waiting.popleft()) as found:
+                entries = sorted(found, key=_name_of)
+                if any(each.name.lower() == _SKILL and each.is_file(follow_symlinks=False) for each in entries):
+                    return True
+                folders = (each for each in entries if each.is_dir(follow_symlinks=False))
+                waiting += (each.path for each in folders if self._is_probed(each, ignored))
+        return False
+
+    def _is_probed(self, entry: os.DirEntry[str], ignored: Ignored | None) -> bool:
+        name, path = entry.name, entry.path
+        if not (self._is_wanted(name, path) or self._may_hold_skills(name, path)):
+            return False
+        return ignored is None or not ignored.ignores(path, is_folder=True)
 
     def is_linked(self, link: str) -> bool:
         """Whether a link leads to a file inside the root that was not met. One that leads back to itself does: reading

@@ -24,8 +24,10 @@ from pydantic import ValidationError
 
 from prosa import __version__
 from prosa.adapters.mcp import child
-from prosa.adapters.mcp.observed import Observed
+from prosa.adapters.mcp.credential import Credential
+from prosa.adapters.mcp.observed import WANT_CREDENTIAL, Observed
 from prosa.adapters.mcp.stdio import MESSAGE_LIMIT, TOO_LARGE, stdio_streams
+from prosa.data import Value
 from prosa.runtime.ports import ServerConfig
 
 if TYPE_CHECKING:
@@ -48,11 +50,13 @@ class Route(Struct, frozen=True):
 
 
 class Launch(Struct, frozen=True):
-    """What is needed to connect to a server, apart from the route. `env` is complete (X18)."""
+    """What is needed to connect to a server, apart from the route. `env` is complete, `credential` is what is sent to
+    it over HTTP (X18)."""
 
     config: ServerConfig
     env: dict[str, str]
     cwd: str
+    credential: Credential | None = None
 
 
 def routes(config: ServerConfig) -> tuple[Route, ...]:
@@ -79,7 +83,8 @@ def falls_back(route: Route, seen: Observed) -> bool:
 @asynccontextmanager
 async def open_client(launch: Launch, route: Route, seen: Observed, mend: Mend) -> AsyncIterator[Client]:
     """A client that has agreed on a protocol with the server. Raises what the SDK raises, often in groups."""
-    transport = _Watched(_streams(launch, route, seen), seen, mend, loses=route.transport == "sse")
+    hide = launch.credential.hide if launch.credential is not None else None
+    transport = _Watched(_streams(launch, route, seen), seen, _Mended(mend, hide), loses=route.transport == "sse")
     info = types.Implementation(name="prosa", version=__version__)
     # Answers are not cached: a list is read once per connection, and a cache has a clock and a store of its own.
     async with Client(transport, mode=route.mode, client_info=info, cache=None) as client:
@@ -91,14 +96,15 @@ def _streams(launch: Launch, route: Route, seen: Observed) -> AbstractAsyncConte
     if route.transport == "stdio":
         return _process_streams(launch, seen)
     if route.transport == "sse":
-        return sse_client(url, httpx_client_factory=_AlwaysOurs(seen))
-    return _http_streams(url, seen)
+        return sse_client(url, httpx_client_factory=_AlwaysOurs(seen, launch.credential))
+    return _http_streams(url, seen, launch.credential)
 
 
 class _AlwaysOurs(Struct, frozen=True):
     """Gives our HTTP client where the SDK would make one with its own time limits."""
 
     seen: Observed
+    credential: Credential | None
 
     def __call__(
         self,
@@ -106,16 +112,42 @@ class _AlwaysOurs(Struct, frozen=True):
         timeout: httpx2.Timeout | None = None,  # noqa: ARG002
         auth: httpx2.Auth | None = None,  # noqa: ARG002
     ) -> httpx2.AsyncClient:
-        return http_client(self.seen)
+        return http_client(self.seen, self.credential)
 
 
 @asynccontextmanager
-async def _http_streams(url: str, seen: Observed) -> AsyncIterator[TransportStreams]:
+async def _http_streams(url: str, seen: Observed, credential: Credential | None) -> AsyncIterator[TransportStreams]:
     async with (
-        http_client(seen) as client,
+        http_client(seen, credential) as client,
         streamable_http_client(url, http_client=client, max_sse_event_size=MESSAGE_LIMIT) as streams,
     ):
         yield streams
+
+
+class _Mended(Struct, frozen=True):
+    """What becomes of every answer of a server: ``hide`` replaces what is secret, since a server may say what it was
+    sent, and ``mend`` makes the rest readable."""
+
+    mend: Mend
+    hide: Callable[[str], str] | None
+
+    def __call__(self, message: types.JSONRPCResponse | types.JSONRPCError) -> None:
+        if isinstance(message, types.JSONRPCError):
+            if self.hide is not None:
+                message.error.message = self.hide(message.error.message)
+            return
+        if self.hide is not None:
+            for key, value in message.result.items():
+                message.result[key] = _hidden(value, self.hide)
+        self.mend(message.result)
+
+
+def _hidden(value: Value, hide: Callable[[str], str]) -> Value:
+    if isinstance(value, str):
+        return hide(value)
+    if isinstance(value, list):
+        return [_hidden(each, hide) for each in value]
+    return {hide(key): _hidden(each, hide) for key, each in value.items()} if isinstance(value, dict) else value
 
 
 class SpawnError(Exception):
@@ -142,7 +174,7 @@ class _Watched(AbstractAsyncContextManager["TransportStreams"]):
     """
 
     def __init__(
-        self, inner: AbstractAsyncContextManager[TransportStreams], seen: Observed, mend: Mend, *, loses: bool
+        self, inner: AbstractAsyncContextManager[TransportStreams], seen: Observed, mend: _Mended, *, loses: bool
     ) -> None:
         self._inner = inner
         self._seen = seen
@@ -163,7 +195,7 @@ class _WatchedStream:
     """The reading half of `_Watched`."""
 
     def __init__(
-        self, inner: ReadStream[SessionMessage | Exception], seen: Observed, mend: Mend, *, loses: bool
+        self, inner: ReadStream[SessionMessage | Exception], seen: Observed, mend: _Mended, *, loses: bool
     ) -> None:
         self._inner = inner
         self._seen = seen
@@ -185,8 +217,8 @@ class _WatchedStream:
             self._seen.failure = UNREADABLE
             self._seen.ended.set()
             raise anyio.EndOfStream
-        if isinstance(item, SessionMessage) and isinstance(item.message, types.JSONRPCResponse):
-            self._mend(item.message.result)
+        if isinstance(item, SessionMessage) and isinstance(item.message, types.JSONRPCResponse | types.JSONRPCError):
+            self._mend(item.message)
         return item
 
     def __aiter__(self) -> Self:
@@ -220,18 +252,34 @@ CONNECT_SECONDS = 10.0
 """For a connection to stand. Reading has no bound of its own here: every start and every call has one."""
 
 
-def http_client(seen: Observed) -> httpx2.AsyncClient:
-    """A client whose answers are bounded; event streams are bounded per event by the transports."""
+def http_client(seen: Observed, credential: Credential | None = None) -> httpx2.AsyncClient:
+    """A client whose answers are bounded; event streams are bounded per event by the transports. A ``credential`` goes
+    to its own origin, and no redirect is followed."""
     return httpx2.AsyncClient(
         headers={"accept-encoding": "identity"},
         timeout=httpx2.Timeout(None, connect=CONNECT_SECONDS),
-        event_hooks={"response": [_watcher(seen)]},
+        follow_redirects=False,
+        event_hooks={"request": [_sender(credential)], "response": [_watcher(seen)]},
     )
+
+
+def _sender(credential: Credential | None) -> Callable[[httpx2.Request], Awaitable[None]]:
+    """What every request passes, wherever it goes: the headers are set there, and nowhere else."""
+
+    async def send(request: httpx2.Request) -> None:
+        if credential is not None:
+            for name in credential.headers:
+                request.headers.pop(name, None)
+            request.headers.update(credential.for_url(str(request.url)))
+
+    return send
 
 
 def _watcher(seen: Observed) -> Callable[[httpx2.Response], Awaitable[None]]:
     async def watch(response: httpx2.Response) -> None:
         seen.http_status = response.status_code
+        if response.status_code in WANT_CREDENTIAL:
+            seen.challenge = response.headers.get("www-authenticate", "")
         if response.headers.get("content-encoding", "identity").strip().lower() not in ("identity", ""):
             raise httpx2.DecodingError("the server compresses its answers although it was asked not to")
         if not response.headers.get("content-type", "").lower().startswith("text/event-stream"):

@@ -8,6 +8,9 @@ from __future__ import annotations
 import anyio
 from msgspec import Struct, field
 
+WANT_CREDENTIAL = frozenset((401, 403))
+"""Statuses by which a server says that it does not know who asks, or that they may not."""
+
 
 class Observed(Struct):
     """Facts about one connection. Changed in place while the connection lives."""
@@ -26,3 +29,10 @@ class Observed(Struct):
     """Why the connection broke, where the SDK said so."""
     http_status: int | None = None
     """The last HTTP status, if there was one."""
+    challenge: str = ""
+    """What a server that refused said of the credential that it wants."""
+
+    @property
+    def wants_credential(self) -> bool:
+        """Whether the server refused for want of a credential, or of a better one."""
+        return self.http_status in WANT_CREDENTIAL

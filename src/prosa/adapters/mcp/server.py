@@ -98,15 +98,18 @@ class Server:
     async def _connect(self) -> bool:
         """Connects and serves until the connection is lost; False when there will be no other."""
         deadline = anyio.current_time() + self._bounds.start
+        refusal: ToolServerError | None = None
         for route in self._routes:
             seen = Observed()
             problem = await self._live(route, seen, deadline)
             if problem is None:
                 self._routes = (route,)
                 return self._may_restart(seen)
+            if seen.wants_credential:  # what is said on another route is about something else
+                refusal = refusal or problem
             in_time = not self._stopping and anyio.current_time() < deadline
             if route == self._routes[-1] or not (in_time and falls_back(route, seen)):
-                self._not_started(problem)
+                self._not_started(refusal or problem)
                 break
         return False
 
@@ -149,6 +152,8 @@ class Server:
             return words.start_error(config, why, seen, hint)
         if isinstance(first, TimeoutError):
             return words.start_error(config, f"it was not ready within {self._bounds.start:g} s", seen)
+        if seen.wants_credential:
+            return words.refused(config, seen, self._launch.credential)
         return words.start_error(config, words.reason(first, seen), seen)
 
     def _not_started(self, problem: ToolServerError) -> None:

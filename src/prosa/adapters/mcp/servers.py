@@ -21,6 +21,7 @@ from prosa.runtime.errors import ToolServerError
 from prosa.runtime.ports import ServerConfig, ServerSession, ServerTool, ToolResult
 
 if TYPE_CHECKING:
+    from prosa.adapters.mcp.credential import Credentials
     from prosa.adapters.mcp.server import Server
 
 START_SECONDS = 30.0
@@ -33,7 +34,8 @@ STOP_SECONDS = 15.0
 
 
 class McpServers:
-    """Meets the `ToolServers` port. `environ` is the user's environment, of which servers get what X18 allows.
+    """Meets the `ToolServers` port. `environ` is the user's environment, of which servers get what X18 allows;
+    `credentials` gives what is sent to a server over HTTP.
 
     `start_timeout` and `call_timeout` are seconds, `result_limit` bytes; `notice` gets sentences about things that
     went on working, such as a tool that was left out.
@@ -43,12 +45,14 @@ class McpServers:
         self,
         *,
         environ: Mapping[str, str],
+        credentials: Credentials | None = None,
         start_timeout: float = START_SECONDS,
         call_timeout: float = CALL_SECONDS,
         result_limit: int = RESULT_LIMIT,
         notice: Callable[[str], None] | None = None,
     ) -> None:
         self._environ = environ
+        self._credentials = credentials or (lambda _: None)
         self._seconds = (start_timeout, call_timeout)
         self._limit = result_limit
         self._notice = notice or (lambda _: None)
@@ -71,7 +75,8 @@ class McpServers:
 
         _check(config)
         env = server_environment(config.name, config.env, self._environ) if config.command is not None else {}
-        return Server(Launch(config, env, cwd), ServerBounds(*self._seconds, self._limit), self._notice)
+        credential = self._credentials(config.url) if config.url is not None else None
+        return Server(Launch(config, env, cwd, credential), ServerBounds(*self._seconds, self._limit), self._notice)
 
 
 class _Session:
@@ -126,6 +131,8 @@ def _url_problem(url: str) -> str:
         valid = bool(parts.hostname) and parts.port != 0
     except ValueError:
         valid = False
+    if valid and "@" in parts.netloc:
+        return "its URL carries a name or a password; a credential comes from your own settings alone"
     if not url.startswith(("http://", "https://")):
         return "its URL does not start with http:// or https://"
     return "" if valid else "its URL is not valid"

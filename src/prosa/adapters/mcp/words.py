@@ -16,6 +16,7 @@ import mcp_types as types
 from mcp import MCPError
 from pydantic import ValidationError
 
+from prosa.adapters.mcp.credential import Credential
 from prosa.adapters.mcp.observed import Observed
 from prosa.runtime.errors import ToolServerError
 from prosa.runtime.ports import ServerConfig
@@ -86,6 +87,22 @@ def start_error(config: ServerConfig, why: str, seen: Observed, hint: str = "") 
     if words:
         message += f"\nThe end of its stderr:\n{words}"
     return ToolServerError(message, hint=hint or _hint(config))
+
+
+def refused(config: ServerConfig, seen: Observed, credential: Credential | None) -> ToolServerError:
+    """The error of a server that wants to know who asks: what it says of that, and how to give it a token (X18)."""
+    why = f"it answered with HTTP status {seen.http_status}"
+    if challenge := _short(seen.challenge):
+        why += f", and wants: {challenge if credential is None else credential.hide(challenge)}"
+    if credential is not None:
+        hint = f"it did not accept the credential of your settings, in {' and '.join(credential.secrets)}"
+        return start_error(config, why, seen, hint)
+    parts = urlsplit(config.url or "")
+    hint = (
+        f'give it a token in your own settings: [servers."{parts.scheme}://{parts.netloc}"], and below it '
+        'token-env = "NAME", the variable that holds the token (see docs/mcp.md)'
+    )
+    return start_error(config, why, seen, hint)
 
 
 def target(config: ServerConfig) -> str:

@@ -72,11 +72,11 @@ class AnthropicConnection:
 
     def __init__(self, endpoint: Endpoint, timeout: float) -> None:
         """Raises `ExchangeProblem` for a proxy or certificates in the environment that cannot be used."""
-        from prosa.adapters.providers.transport import has_proxy
+        from prosa.adapters.providers.transport import proxy_of
 
         self.loop = asyncio.get_running_loop()
         self._timeout = timeout
-        self._has_proxy = has_proxy(endpoint.base_url)
+        self._has_proxy = proxy_of(endpoint.base_url) is not None
         self._client = _client(endpoint)
 
     @asynccontextmanager
@@ -138,7 +138,7 @@ def _client(endpoint: Endpoint) -> AsyncAnthropic:
         own = {"Host": request.url.netloc.decode("ascii"), "Content-Length": str(len(request.content))}
         request.headers = httpx2.Headers({**own, **ours})
 
-    connections.event_hooks = {**connections.event_hooks, "request": [prepare]}
+    connections.event_hooks = {"request": [prepare]}
     return AsyncAnthropic(
         api_key=endpoint.api_key or NO_KEY,
         base_url=endpoint.base_url.removesuffix("/v1"),

@@ -122,7 +122,7 @@ class AnthropicBatches:
             message = result.get("message")
             if not isinstance(message, Mapping):
                 raise ExchangeProblem("sent a line without a message", retryable=True)
-            return LineResult(name, messages.WIRE.reply(message))
+            return LineResult(name, self._endpoint.secrets.reply(messages.WIRE.reply(message)))
         except ExchangeProblem as problem:
             told = error_from_exchange(problem, self._endpoint)
             return LineResult(name, None, told.message, told.retryable)

@@ -1,15 +1,18 @@
 """The frame of one question to a service: its time, its failures in words, and what is nobody's turn.
 
 In: an endpoint, the seconds it may take, what was asked for. Out: what happens inside, or a `ProviderError` that names
-the service and never contains the key.
+the service, never contains the key, and says whether the service may have worked on the request (X26).
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from contextvars import ContextVar
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from prosa.adapters.providers.failures import (
     Endpoint,
@@ -26,19 +29,38 @@ STREAM_SILENCE = 300.0  # seconds a stream may be silent; models that think firs
 Ask: TypeAlias = Callable[[ModelRequest, OnText | None], Awaitable[ModelReply]]
 
 
+class Sent(Struct):
+    """What the transport knows of a request: whether its body, or a part of it, went to the service."""
+
+    written: bool = False
+
+
+_SENT: ContextVar[Sent | None] = ContextVar("prosa_sent", default=None)
+
+
+def sent_now() -> Sent:
+    """Return what is known of the request under way; libraries between here and the transport need not pass it on."""
+    return _SENT.get() or Sent()
+
+
 @asynccontextmanager
 async def asking(endpoint: Endpoint, *, timeout: float, model_name: str) -> AsyncIterator[None]:
     """One question, answered within ``timeout`` seconds. Raises `ProviderError`."""
+    sent = Sent()
+    token = _SENT.set(sent)
     try:
         async with asyncio.timeout(timeout):
             yield
     except ExchangeProblem as problem:
-        raise error_from_exchange(problem, endpoint) from None
+        raise error_from_exchange(problem, endpoint, billable=sent.written) from None
     except StatusProblem as problem:
         raise error_from_status(problem, endpoint, model_name) from None
     except TimeoutError:
         late = ExchangeProblem(f"did not finish within {timeout:g} s", kind="timeout", retryable=True)
-        raise error_from_exchange(late, endpoint) from None
+        raise error_from_exchange(late, endpoint, billable=sent.written) from None
+    finally:
+        with suppress(ValueError):  # a coroutine that is dropped ends in another context
+            _SENT.reset(token)
 
 
 async def judged(request: ModelRequest, on_text: OnText | None, ask: Ask) -> ModelReply:

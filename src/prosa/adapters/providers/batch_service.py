@@ -137,7 +137,7 @@ class BatchService:
         headers: Mapping[str, str] | None = None,
     ) -> AsyncIterator[httpx2.Response]:
         """The head of an answer that is a success. Raises `StatusProblem`, `ExchangeProblem`."""
-        from prosa.adapters.providers.transport import endpoint_url, exchange_problem, has_proxy, plain_headers, times
+        from prosa.adapters.providers.transport import endpoint_url, exchange_problem, plain_headers, proxy_of, times
 
         # A kept connection that ended is asked anew, and nobody knows whether what was sent on it was taken.
         client = self._connected() if method == "GET" else self._fresh()
@@ -155,7 +155,7 @@ class BatchService:
         except Exception as problem:
             if client is not self._client:
                 await client.aclose()
-            raise exchange_problem(problem, proxied=has_proxy(self.endpoint.base_url)) from None
+            raise exchange_problem(problem, proxied=proxy_of(self.endpoint.base_url) is not None) from None
         try:
             if not response.is_success:
                 text = (await _whole(response)).decode("utf-8", "replace")

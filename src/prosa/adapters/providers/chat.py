@@ -6,10 +6,27 @@ from collections.abc import Mapping
 
 from prosa.adapters.providers.failures import ExchangeProblem, problem_in_reply
 from prosa.adapters.providers.ladder import Form
-from prosa.adapters.providers.wire import Wire, count, optional_text, parameters, text_of, tool_call, usage, with_ids
+from prosa.adapters.providers.wire import (
+    Wire,
+    count,
+    counted,
+    encode,
+    listed,
+    optional_text,
+    parameters,
+    text_of,
+    tool_call,
+    usage,
+    with_ids,
+)
 from prosa.data import Value
 from prosa.runtime.messages import Finish, Message, ModelReply, ModelRequest, OutputFormat, ToolCall, ToolSpec
 from prosa.runtime.usage import Usage
+from prosa.schema.decodable import decodable
+
+GRAMMAR = "%llguidance {}\nstart: %json "
+"""What stands before a schema that llama.cpp decodes by LLGuidance. Its `response_format` goes through a converter of
+its own, which passes over many keywords in silence."""
 
 _FINISH: dict[str, Finish] = {"length": "length", "content_filter": "filter"}
 
@@ -23,8 +40,8 @@ def body(request: ModelRequest, form: Form, stream: bool) -> dict[str, Value]:
     }
     if request.tools:
         made["tools"] = [_tool(tool) for tool in request.tools]
-    if request.output is not None:
-        _ask_for(made, request.output, form)
+    if request.output is not None and not (form.apart and request.tools):
+        _ask_for(made, request, request.output, form)
     if stream:
         made["stream"] = True
         if form.stream_usage:
@@ -52,8 +69,11 @@ def _tool(tool: ToolSpec) -> dict[str, Value]:
     return {"type": "function", "function": function}
 
 
-def _ask_for(made: dict[str, Value], output: OutputFormat, form: Form) -> None:
-    if form.output == "json_schema":
+def _ask_for(made: dict[str, Value], request: ModelRequest, output: OutputFormat, form: Form) -> None:
+    if form.output == "grammar":
+        schema = decodable(output.schema if request.schema is None else request.schema)
+        made["grammar"] = GRAMMAR + encode({**schema, "x-guidance": {"whitespace_flexible": False}}).decode()
+    elif form.output == "json_schema":
         schema = {"name": output.name, "strict": output.strict, "schema": output.schema}
         made["response_format"] = {"type": "json_schema", "json_schema": schema}
     elif form.output == "json_object":
@@ -96,14 +116,15 @@ def _reply(
 
 def _calls(value: Value) -> list[ToolCall]:
     calls = []
-    for call in value if isinstance(value, list) else ():
-        function = call.get("function") if isinstance(call, Mapping) else None
+    for call in listed(value, "tool_calls"):
+        function = call.get("function")
         if not isinstance(function, Mapping):
             raise ExchangeProblem("sent a tool call without a function", retryable=True)
         calls.append(tool_call(call.get("id"), function.get("name"), function.get("arguments")))
     return calls
 
 
+@counted
 def _usage(value: Value) -> Usage:
     cached = count(value, "prompt_tokens_details", "cached_tokens") or count(value, "prompt_cache_hit_tokens")
     return usage(count(value, "prompt_tokens"), count(value, "completion_tokens"), cached)
@@ -120,6 +141,7 @@ class ChatAssembly:
         self._usage = Usage()
         self._model: str | None = None
         self._choices = 0
+        self._odd: ExchangeProblem | None = None
         self.complete = False
 
     def feed(self, event: str, data: Mapping[str, Value]) -> str:
@@ -139,11 +161,16 @@ class ChatAssembly:
         return self._delta(delta) if isinstance(delta, Mapping) else ""
 
     def _delta(self, delta: Mapping[str, Value]) -> str:
-        for call in delta.get("tool_calls") or ():
+        calls = delta.get("tool_calls")
+        for call in calls if isinstance(calls, list) else ():
             if isinstance(call, Mapping):
                 self._call(call)
         self._refusal.append(optional_text(delta.get("refusal")) or "")
-        text = text_of(delta.get("content"))
+        try:
+            text = text_of(delta.get("content"))
+        except ExchangeProblem as problem:
+            self._odd = problem
+            return ""
         self._text.append(text)
         return text
 
@@ -163,8 +190,11 @@ class ChatAssembly:
             raise ExchangeProblem("ended the stream before the reply was complete", kind="network", retryable=True)
         if not self._choices:
             raise ExchangeProblem("sent a stream without a reply", retryable=True)
+        content = "".join(self._text)
+        if self._odd is not None and not content and not self._calls:
+            raise self._odd
         return _reply(
-            content="".join(self._text),
+            content=content,
             refusal="".join(self._refusal) or None,
             calls=[tool_call(c.id, c.name, "".join(c.arguments)) for _, c in sorted(self._calls.items())],
             reason=self._reason,

@@ -12,11 +12,12 @@ from msgspec.structs import replace
 
 from prosa.adapters.providers.failures import ExchangeProblem, problem_in_reply
 from prosa.adapters.providers.ladder import Form
-from prosa.adapters.providers.wire import Wire, count, optional_text, parameters, text_of, usage
+from prosa.adapters.providers.wire import Wire, count, counted, optional_text, parameters, text_of, usage
 from prosa.data import Value
 from prosa.runtime.messages import Finish, Message, ModelReply, ModelRequest
 from prosa.runtime.sequence import join_neighbours, joined
 from prosa.runtime.usage import Usage
+from prosa.schema.lower import without_booleans
 
 _FINISH: dict[str, Finish] = {"length": "length", "content_filter": "filter"}
 
@@ -39,7 +40,9 @@ def reply(value: Mapping[str, Value]) -> ModelReply:
     choice = _choice(value)
     if choice is None:
         raise ExchangeProblem("sent a reply without choices", retryable=True)
-    return _reply(text_of(choice.get("text")), choice.get("finish_reason"), _usage(value), value.get("model"))
+    return _reply(
+        text_of(choice.get("text")), choice.get("finish_reason"), _usage(value.get("usage")), value.get("model")
+    )
 
 
 class CompletionAssembly:
@@ -58,7 +61,7 @@ class CompletionAssembly:
             raise problem_in_reply(data)
         self._model = self._model or optional_text(data.get("model"))
         if isinstance(data.get("usage"), Mapping):
-            self._usage = _usage(data)
+            self._usage = _usage(data["usage"])
         choice = _choice(data)
         if choice is None:
             return ""
@@ -85,9 +88,9 @@ def _reply(text: str, reason: Value, counts: Usage, model: Value) -> ModelReply:
     return ModelReply(text, (), counts, optional_text(model), finish)
 
 
-def _usage(value: Mapping[str, Value]) -> Usage:
-    counts = value.get("usage")
-    return usage(count(counts, "prompt_tokens"), count(counts, "completion_tokens"), 0)
+@counted
+def _usage(value: Value) -> Usage:
+    return usage(count(value, "prompt_tokens"), count(value, "completion_tokens"), 0)
 
 
 WIRE = Wire("/completions", body, reply, CompletionAssembly, last_reply="sent")
@@ -103,6 +106,13 @@ ONE_CALL = "parallel_tool_calls"
 
 def shaped(request: ModelRequest, form: Form) -> ModelRequest:
     """The request in the shape of the form."""
+    if request.output is not None:
+        schema = without_booleans(request.output.schema)
+        request = (
+            request
+            if schema is request.output.schema
+            else replace(request, output=replace(request.output, schema=schema))
+        )
     messages: Sequence[Message] = request.messages
     parameters = request.parameters
     if not form.system_role:

@@ -9,11 +9,12 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from prosa.adapters.providers.asking import asking
 from prosa.adapters.providers.failures import DEFAULT_BASE_URL, Endpoint, ExchangeProblem, page_instead
-from prosa.adapters.providers.wire import count, decode, encode
+from prosa.adapters.providers.wire import NoCount, count, decode, encode
 from prosa.corpus.embedding import MAX_DIMENSION
 from prosa.data import Value
 
@@ -79,7 +80,8 @@ class OpenAIEmbedder:
         if "html" in answer.content_type or data.lstrip()[:1] == b"<":
             raise page_instead("vectors")
         value = decode(data)
-        self.tokens += count(value.get("usage"), "prompt_tokens")
+        with suppress(NoCount):
+            self.tokens += count(value.get("usage"), "prompt_tokens")
         return read_vectors(value, len(texts))
 
     def _connected(self) -> Transport:

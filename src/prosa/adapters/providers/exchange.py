@@ -8,7 +8,8 @@ reads nothing from the environment.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping, Sequence
 from urllib.parse import urlsplit
 
 from msgspec.structs import replace
@@ -17,9 +18,13 @@ from prosa.adapters.providers.asking import STREAM_SILENCE, asking, judged, pref
 from prosa.adapters.providers.completion import events, shaped
 from prosa.adapters.providers.failures import Endpoint, ExchangeProblem, StatusProblem, page_instead
 from prosa.adapters.providers.ladder import Form, Refusals, next_form
+from prosa.adapters.providers.secrets import HidingPieces
 from prosa.adapters.providers.wire import Answer, Connect, Connection, Wire, decode, encode
+from prosa.regex import regex
+from prosa.runtime.budget import may_ask_again
 from prosa.runtime.errors import ProviderError
 from prosa.runtime.messages import ModelReply, ModelRequest
+from prosa.runtime.parameters import most_output
 from prosa.runtime.ports import OnText
 
 DRAIN_SECONDS = 0.2  # how long to wait for the end of a stream whose reply is complete, to keep the connection
@@ -31,7 +36,10 @@ class ServiceProvider:
     ``timeout`` is the seconds one `complete` may take in all, and no single read of a stream may take longer than
     ``silence``. A service that refuses a way of asking for JSON is asked in the next way, and this object remembers it
     per model name (LA4); so does one that refuses the shape of the messages (X24). ``first`` is how a model is asked
-    that has refused nothing; ``most`` says how many tokens a model writes at most, for a wire that wants to know.
+    that has refused nothing; ``most`` says how many tokens a model writes at most, for a wire that wants to know;
+    ``bound`` is how many it may write where a request does not say. ``names`` are models whose name in documents is
+    not the one that the service knows. ``without_tools`` is there for a model that takes no tools: it hears which ones
+    are not offered.
     """
 
     def __init__(
@@ -44,6 +52,9 @@ class ServiceProvider:
         timeout: float = 600,
         silence: float = STREAM_SILENCE,
         most: Callable[[str], int | None] | None = None,
+        bound: int | None = None,
+        names: Mapping[str, str] | None = None,
+        without_tools: Callable[[Sequence[str]], None] | None = None,
     ) -> None:
         self._endpoint = endpoint
         self._wire = wire
@@ -51,7 +62,11 @@ class ServiceProvider:
         self._timeout = timeout
         self._silence = silence
         self._refusals = Refusals(first)
+        self._secrets = endpoint.secrets
         self._most = most
+        self._bound = bound
+        self._names = names or {}
+        self._without_tools = without_tools
         self._connection: Connection | None = None
 
     @property
@@ -62,10 +77,15 @@ class ServiceProvider:
     async def complete(self, request: ModelRequest, on_text: OnText | None = None) -> ModelReply:
         """One attempt. With ``on_text`` the reply streams, and each piece of text is handed over as it comes.
 
-        Raises `ProviderError`; its text names the service and never contains the key.
+        Raises `ProviderError`. Neither its text nor the reply contains the key: what holds it is journaled, recorded
+        and shown.
         """
         async with asking(self._endpoint, timeout=self._timeout, model_name=request.model_name):
-            return await self._complete(request, on_text)
+            hiding = HidingPieces(self._secrets, on_text) if on_text is not None and self._secrets.forms else None
+            reply = await self._complete(request, hiding or on_text)
+            if hiding is not None:
+                hiding.end()
+            return self._secrets.reply(reply)
 
     async def aclose(self) -> None:
         """Releases connections. Safe to call twice."""
@@ -83,6 +103,7 @@ class ServiceProvider:
 
     async def _descend(self, request: ModelRequest, on_text: OnText | None) -> ModelReply:
         """Asks, and steps down the ladder while the service refuses the way of asking."""
+        request = self._as_taken(request)
         form = self._form(request)
         refused: list[StatusProblem] = []
         while True:
@@ -90,12 +111,23 @@ class ServiceProvider:
                 reply = await self._exchange(request, form, on_text)
             except StatusProblem as problem:
                 lower = next_form(form, request, problem, streams=on_text is not None)
-                if lower is None:
+                if lower is None or not (problem.is_free or await may_ask_again()):
                     raise
                 form, refused = lower, [*refused, problem]
             else:
                 self._refusals.remember(request, form, refused)
-                return replace(reply, service=self._endpoint.shown)
+                return replace(reply, service=self._endpoint.shown, model_name=without_folder(reply.model_name))
+
+    def _as_taken(self, request: ModelRequest) -> ModelRequest:
+        """The request as this model takes it, whoever asks: bounded, under its own name, with tools if it has any."""
+        if self._bound is not None and most_output(request.parameters, request.max_output) is None:
+            request = replace(request, max_output=self._bound)
+        if request.model_name in self._names:
+            request = replace(request, model_name=self._names[request.model_name])
+        if request.tools and self._without_tools is not None:
+            self._without_tools([each.name for each in request.tools])
+            request = replace(request, tools=())
+        return request
 
     def _form(self, request: ModelRequest) -> Form:
         """The form that this model has not refused, with what the user knows of it."""
@@ -104,12 +136,16 @@ class ServiceProvider:
         return form if most is None or form.most is None else replace(form, most=most)
 
     async def _exchange(self, request: ModelRequest, form: Form, on_text: OnText | None) -> ModelReply:
+        decodes = form.output == "grammar" and request.output is not None and not (form.apart and request.tools)
+        held = _Decoded(on_text) if decodes else None
+        on_text = held or on_text
         stream = on_text is not None
         body = encode(self._wire.body(shaped(request, form), form, stream))
         silence = min(self._silence, self._timeout) if stream else self._timeout
         async with self._connected().post(self._wire.path, body, silence=silence) as answer:
             if on_text is not None and "text/event-stream" in answer.content_type:
-                return await self._assemble(answer, on_text)
+                reply = await self._assemble(answer, on_text)
+                return reply if held is None else held.whole(reply)
             data = b"".join([chunk async for chunk in answer.chunks])
         reply = self._read_whole(answer.content_type, data)
         if on_text is not None and reply.content:  # the service does not stream
@@ -145,6 +181,44 @@ class ServiceProvider:
         return self._connection
 
 
+class _Decoded:
+    """Hears the text of a reply that a grammar holds, which is an object. An engine that cannot use a grammar passes
+    over it and writes freely, which shows in the first character: nothing of such an answer is waited for or handed on.
+    """
+
+    def __init__(self, on_text: OnText | None) -> None:
+        self._on_text = on_text
+        self._is_held = False
+
+    def __call__(self, text: str) -> None:
+        """Hands text on. Raises `StatusProblem`, as of an engine that refuses the schema."""
+        if not self._is_held and text:
+            self._is_held = text.startswith("{")
+            self._require()
+        if self._on_text is not None:
+            self._on_text(text)
+
+    def whole(self, reply: ModelReply) -> ModelReply:
+        """The reply. Raises `StatusProblem` for one without text."""
+        self._require()
+        return reply
+
+    def _require(self) -> None:
+        if not self._is_held:
+            raise StatusProblem(400, {}, "the grammar was not used: unsupported schema")
+
+
+_PATH = regex(r"(?:[/~\\]|\.\.?[/\\]|[A-Za-z]:[/\\]).*|.*[/\\][^/\\]*\.gguf", re.DOTALL | re.IGNORECASE)
+
+
+def without_folder(name: str | None) -> str | None:
+    """The name of a model that a server calls by the path of its file, without the folders of somebody's machine; other
+    names are as they were."""
+    if name is None or _PATH.fullmatch(name) is None:
+        return name
+    return name.replace("\\", "/").rstrip("/").rpartition("/")[2] or name
+
+
 async def _drain(answer: Answer) -> None:
     """Reads the rest of a stream, so that its connection can serve again; what goes wrong here does not matter."""
     try:
@@ -159,7 +233,8 @@ def _check(endpoint: Endpoint) -> None:
     """Refuses what cannot work before anything is sent."""
     if endpoint.api_key is not None and not (endpoint.api_key.isascii() and endpoint.api_key.isprintable()):
         reason = "the key has characters that a key cannot have, such as a line break"
-        raise ProviderError(reason, kind="auth", retryable=False, hint=f"check {endpoint.variable}")
+        hint = f"check {endpoint.variable}"
+        raise ProviderError(reason, kind="auth", retryable=False, hint=hint, billable=False)
     try:
         parts = urlsplit(endpoint.base_url)
         known = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
@@ -167,4 +242,5 @@ def _check(endpoint: Endpoint) -> None:
         known = False
     if not known:
         reason = f"the base URL {endpoint.redact(endpoint.base_url)[:200]!r} is no http address"
-        raise ProviderError(reason, kind="bad-request", retryable=False, hint="it looks like https://example.org/v1")
+        hint = "it looks like https://example.org/v1"
+        raise ProviderError(reason, kind="bad-request", retryable=False, hint=hint, billable=False)

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import urlsplit
 
 from msgspec import Struct, field
 
-from prosa.adapters.providers.status import is_retryable, kind_of_status, retry_after
+from prosa.adapters.providers.status import is_free, is_retryable, kind_of_status, retry_after
 from prosa.data import Value
 from prosa.runtime.errors import ProviderError
 from prosa.source.values import PartlyShown
+
+if TYPE_CHECKING:
+    from prosa.adapters.providers.secrets import Secrets
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 MAX_QUOTED = 500  # characters of a service's own words that go into a sentence
@@ -46,10 +49,18 @@ class Endpoint(PartlyShown, Struct, frozen=True):
 
     def redact(self, text: str) -> str:
         """The text with the key, and the password of the base URL, as `***`."""
+        text = self.secrets.hidden(text)
         for secret in (self.api_key, _password(self.base_url)):
             if secret:
                 text = text.replace(secret, "***")
         return text
+
+    @property
+    def secrets(self) -> Secrets:
+        """Return the key and the password of the base URL, as they may stand in a text."""
+        from prosa.adapters.providers.secrets import Secrets
+
+        return Secrets.of((self.api_key, _password(self.base_url)))
 
 
 def _password(url: str) -> str | None:
@@ -95,6 +106,11 @@ class StatusProblem(Exception):
         self.text = error.message or raw
         self.code = error.code
         self.param = error.param
+
+    @property
+    def is_free(self) -> bool:
+        """Whether the service surely never worked on the request."""
+        return is_free(self.status, own_words=not self.raw.strip() or isinstance(_json(self.raw), Mapping))
 
 
 _NEVER_RIGHT: Mapping[str, str] = {
@@ -160,8 +176,8 @@ def problem_in_reply(body: Value) -> ExchangeProblem:
     )
 
 
-def error_from_exchange(problem: ExchangeProblem, endpoint: Endpoint) -> ProviderError:
-    """The error for an exchange that failed without a status of its own."""
+def error_from_exchange(problem: ExchangeProblem, endpoint: Endpoint, *, billable: bool = True) -> ProviderError:
+    """The error for an exchange that failed without a status of its own; ``billable`` where anything was sent."""
     sentence = (
         f"the model service at {endpoint.shown} {endpoint.redact(problem.reason)}{_quote(problem.quoted, endpoint)}"
     )
@@ -172,6 +188,7 @@ def error_from_exchange(problem: ExchangeProblem, endpoint: Endpoint) -> Provide
         status=problem.status,
         hint=problem.hint,
         is_absent=problem.is_absent,
+        billable=billable,
     )
 
 
@@ -187,6 +204,7 @@ def error_from_status(problem: StatusProblem, endpoint: Endpoint, model_name: st
         status=status,
         retry_after=retry_after(problem.headers),
         hint=hint,
+        billable=not problem.is_free,
     )
 
 

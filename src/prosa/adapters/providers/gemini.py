@@ -13,7 +13,18 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from prosa.adapters.providers.failures import ExchangeProblem, StatusProblem
 from prosa.adapters.providers.ladder import Form
-from prosa.adapters.providers.wire import Wire, count, optional_text, parameters, tool_call, usage, with_ids
+from prosa.adapters.providers.wire import (
+    Wire,
+    count,
+    counted,
+    listed,
+    optional_text,
+    parameters,
+    plain_text,
+    tool_call,
+    usage,
+    with_ids,
+)
 from prosa.data import Value
 from prosa.regex import regex
 from prosa.runtime.messages import Finish, Message, ModelReply, ModelRequest, ToolCall, ToolSpec
@@ -228,12 +239,12 @@ class GeminiAssembly:
         self._words = _ratings(candidate) or self._words
         content = candidate.get("content")
         parts = content.get("parts") if isinstance(content, Mapping) else None
-        return "".join([self._part(part) for part in parts or () if isinstance(part, Mapping)])
+        return "".join([self._part(part) for part in listed(parts, "parts")])
 
     def _part(self, part: Mapping[str, Value]) -> str:
         last = self._parts[-1] if self._parts else {}
         if part.keys() == {"text"} == last.keys():
-            last["text"] += part["text"]
+            last["text"] = plain_text(last["text"]) + plain_text(part["text"])
         else:
             self._parts.append(dict(part))
         return _text(part)
@@ -295,10 +306,11 @@ FIRST_FORM = Form(limits=("maxOutputTokens",))
 
 def _text(part: Mapping[str, Value]) -> str:
     """What a part says to the reader; thoughts are not for him."""
-    return "" if part.get("thought") is True else optional_text(part.get("text")) or ""
+    return "" if part.get("thought") is True else plain_text(part.get("text"))
 
 
-def _usage(value: Mapping[str, Value]) -> Usage:
+@counted
+def _usage(value: Value) -> Usage:
     """Thoughts are billed as output, and what tools of the service read as input."""
     given = count(value, "promptTokenCount") + count(value, "toolUsePromptTokenCount")
     made = count(value, "candidatesTokenCount") + count(value, "thoughtsTokenCount")
@@ -307,8 +319,7 @@ def _usage(value: Mapping[str, Value]) -> Usage:
 
 def _ratings(value: Mapping[str, Value]) -> str:
     """What something was blocked for, in brackets; empty where nobody says."""
-    ratings = value.get("safetyRatings")
-    blocked = [each for each in ratings or () if isinstance(each, Mapping) and each.get("blocked") is True]
+    blocked = [each for each in listed(value.get("safetyRatings"), "safetyRatings") if each.get("blocked") is True]
     names = [name for each in blocked if (name := optional_text(each.get("category"))) is not None]
     return f" ({', '.join(names)})" if names else ""
 

@@ -61,10 +61,10 @@ class GoogleConnection:
 
     def __init__(self, endpoint: Endpoint, timeout: float) -> None:
         """Raises `ExchangeProblem` for a proxy or certificates in the environment that cannot be used."""
-        from prosa.adapters.providers.transport import has_proxy
+        from prosa.adapters.providers.transport import proxy_of
 
         self.loop = asyncio.get_running_loop()
-        self._has_proxy = has_proxy(endpoint.base_url)
+        self._has_proxy = proxy_of(endpoint.base_url) is not None
         self._client = _client(endpoint, timeout)
 
     @asynccontextmanager
@@ -102,8 +102,9 @@ class GoogleConnection:
         if isinstance(problem, TimeoutError):
             return problem
         if isinstance(problem, APIError):
-            headers = getattr(problem.response, "headers", None)
-            raw = problem.details if isinstance(problem.details, str) else json.dumps(problem.details, default=str)
+            headers, raw = getattr(problem.response, "headers", None), getattr(problem.response, "text", None)
+            if not isinstance(raw, str):
+                raw = problem.details if isinstance(problem.details, str) else json.dumps(problem.details, default=str)
             return gemini.understood(StatusProblem(int(problem.code), headers or {}, raw))
         if isinstance(problem, UnknownApiResponseError | json.JSONDecodeError):
             return ExchangeProblem("sent a reply that is not JSON, or only a part of it", retryable=True)
@@ -135,8 +136,7 @@ def _client(endpoint: Endpoint, timeout: float) -> Client:
         silence = request.extensions["timeout"]["read"]
         request.extensions["timeout"] = times(timeout, silence).as_dict()
 
-    answered = connections.event_hooks["response"]
-    connections.event_hooks = {"request": [prepare], "response": [*answered, _refuse_pages]}
+    connections.event_hooks = {"request": [prepare], "response": [_refuse_pages]}
     found = _VERSION.match(endpoint.base_url)
     options = types.HttpOptions(
         base_url=found["address"] if found else endpoint.base_url,

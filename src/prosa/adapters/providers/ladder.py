@@ -2,9 +2,9 @@
 
 What comes in: the refusals of one provider object. What goes out: the form of the next request. The bound on an answer
 has two names, of which a service may know one only (X26). Output steps down
-json_schema → json_object → prompt, on a 400 that speaks of the format. Two user messages in a row, the system role and
-several tool calls in one message are given up when the service says that it does not take them, and only where the
-request has them. Tools are never taken away; nothing is remembered before the lower form worked.
+grammar → json_schema → json_object → prompt, on a 400 that speaks of the format. Two user messages in a row, the system
+role and several tool calls in one message are given up when the service says that it does not take them, and only where
+the request has them. Tools are never taken away; nothing is remembered before the lower form worked.
 """
 
 from __future__ import annotations
@@ -21,12 +21,14 @@ from prosa.adapters.providers.failures import StatusProblem, is_context_length
 from prosa.regex import regex
 from prosa.runtime.messages import Message, ModelRequest
 
-FormatKind: TypeAlias = Literal["json_schema", "json_object", "prompt"]
+FormatKind: TypeAlias = Literal["grammar", "json_schema", "json_object", "prompt"]
+"""How output is asked for; ``grammar`` is for an engine that decodes by LLGuidance (`prosa.schema.decodable`)."""
+
 CallsKind: TypeAlias = Literal["several", "one", "apart"]
 """Tool calls of one message: as they are; one each, and only one is asked for; one each."""
 
-_DOWN: dict[FormatKind, FormatKind] = {"json_schema": "json_object", "json_object": "prompt"}
-_LEVEL: dict[FormatKind, int] = {"json_schema": 0, "json_object": 1, "prompt": 2}
+_LEVELS: tuple[FormatKind, ...] = ("grammar", "json_schema", "json_object", "prompt")
+_DOWN: dict[FormatKind, FormatKind] = dict(pairwise(_LEVELS))
 
 _FORMAT_WORDS = (
     "response_format",
@@ -107,11 +109,11 @@ class Refusals:
 
     def form(self, request: ModelRequest) -> Form:
         """The highest form that this model has not refused."""
-        known: list[FormatKind] = ["json_schema"]
+        known: list[FormatKind] = [self._first.output]
         if self._formats:
             keys = ((request.model_name, None), (request.model_name, _schema_key(request)))
             known += [self._formats[key] for key in keys if key in self._formats]
-        return replace(self._forms.get(request.model_name, self._first), output=max(known, key=_LEVEL.__getitem__))
+        return replace(self._forms.get(request.model_name, self._first), output=max(known, key=_LEVELS.index))
 
     def remember(self, request: ModelRequest, form: Form, refused: Sequence[StatusProblem]) -> None:
         """Keeps a form that worked after refusals."""
@@ -119,7 +121,7 @@ class Refusals:
             return
         form = replace(form, room=None)
         self._forms[request.model_name] = form if form.limits else replace(form, limits=self.form(request).limits)
-        if form.output != "json_schema":
+        if form.output != self._first.output:
             key = _schema_key(request) if any(map(_is_about_this_schema, refused)) else None
             self._formats[request.model_name, key] = form.output
 

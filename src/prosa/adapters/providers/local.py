@@ -41,12 +41,14 @@ class LocalModel(Struct, frozen=True):
 
 class LocalServer(Struct, frozen=True):
     """A model server. ``kind`` is what it says it is; ``models`` in its own order; ``model_name`` is the one that was
-    asked for, empty for none."""
+    asked for, empty for none. ``takes_tools`` says whether the template of its one model has tools, None where it does
+    not say."""
 
     base_url: str
     models: tuple[LocalModel, ...]
     model_name: str = ""
     kind: str = UNNAMED
+    takes_tools: bool | None = None
 
 
 class Silent(Struct, frozen=True):
@@ -124,7 +126,7 @@ async def _look(place: Place, timeout: float) -> LocalServer | Silent:
     server = LocalServer(place.base_url, tuple(LocalModel(each["id"]) for each in entries))
     owners = {each.get("owned_by") for each in entries}
     if listed.server.startswith("llama.cpp") or "llamacpp" in owners:
-        return _llama_cpp(server, entries)
+        return await _llama_cpp(server, entries, timeout)
     if "vllm" in owners:
         return _vllm(server, entries)
     root = place.base_url.removesuffix("/v1")
@@ -142,13 +144,17 @@ def _entries(answer: _Answer) -> list[dict[str, Value]] | None:
     return entries if all(isinstance(each.get("id"), str) for each in entries) else None
 
 
-def _llama_cpp(server: LocalServer, entries: Sequence[Mapping[str, Value]]) -> LocalServer:
-    """llama.cpp has the one model that it was started with, and says the context of it; as a router it has several,
-    and says which are loaded."""
+async def _llama_cpp(server: LocalServer, entries: Sequence[Mapping[str, Value]], timeout: float) -> LocalServer:
+    """llama.cpp has the one model that it was started with, and says the context of it, and whether its template has
+    tools; as a router it has several, and says which are loaded."""
     models = [
         LocalModel(each["id"], _whole(each.get("meta"), "n_ctx"), _state(each) in ("loaded", "")) for each in entries
     ]
-    return replace(server, models=tuple(models), kind="llama.cpp")
+    props = await _get(server.base_url.removesuffix("/v1"), "/props", timeout) if len(models) == 1 else ""
+    caps = props.value.get("chat_template_caps") if _is_object(props) else None
+    tools = caps.get("supports_tools") if isinstance(caps, Mapping) else None
+    takes = tools if isinstance(tools, bool) else None
+    return replace(server, models=tuple(models), kind="llama.cpp", takes_tools=takes)
 
 
 def _state(entry: Mapping[str, Value]) -> str:

@@ -14,7 +14,19 @@ from prosa.adapters.providers.failures import ExchangeProblem, problem_in_reply
 from prosa.adapters.providers.ladder import Form
 from prosa.adapters.providers.messages_schema import closed_schema
 from prosa.adapters.providers.models import DEFAULT_OUTPUT
-from prosa.adapters.providers.wire import Wire, count, optional_text, parameters, tool_call, usage, with_ids
+from prosa.adapters.providers.wire import (
+    NoCount,
+    Wire,
+    count,
+    counted,
+    listed,
+    optional_text,
+    parameters,
+    plain_text,
+    tool_call,
+    usage,
+    with_ids,
+)
 from prosa.data import Value
 from prosa.regex import regex
 from prosa.runtime.messages import Finish, Message, ModelReply, ModelRequest, OutputFormat, ToolCall, ToolSpec
@@ -230,11 +242,10 @@ def reply(value: Mapping[str, Value]) -> ModelReply:
     """Reads a whole message."""
     if value.get("type") == "error" or value.get("error"):
         raise problem_in_reply(value)
-    blocks = value.get("content")
-    if not isinstance(blocks, list):
+    if not isinstance(value.get("content"), list):
         raise ExchangeProblem("sent a reply without a message", retryable=True)
-    found = [block for block in blocks if isinstance(block, Mapping)]
-    text = "".join(optional_text(each.get("text")) or "" for each in found if each.get("type") == "text")
+    found = listed(value["content"], "content")
+    text = "".join(plain_text(each.get("text")) for each in found if each.get("type") == "text")
     used = [each for each in found if each.get("type") == "tool_use"]
     calls = [tool_call(each.get("id"), each.get("name"), each.get("input")) for each in used]
     counts, model = _usage(value.get("usage")), optional_text(value.get("model"))
@@ -282,6 +293,7 @@ def _refusal(value: Mapping[str, Value]) -> str | None:
     return optional_text(said.get("explanation")) or optional_text(said.get("category"))
 
 
+@counted
 def _usage(value: Value) -> Usage:
     """What came out of the cache and what went into it are counted apart by the service."""
     read, written = count(value, "cache_read_input_tokens"), count(value, "cache_creation_input_tokens")
@@ -325,9 +337,11 @@ class MessageAssembly:
 
     def _count(self, given: Value) -> None:
         """Counts are those of the whole message so far; one that says nothing of the input does not take it back."""
-        for name, value in given.items() if isinstance(given, Mapping) else ():
-            if isinstance(value, int):
-                self._usage[name] = max(value, count(self._usage, name))
+        for name in given if isinstance(given, Mapping) else ():
+            try:
+                self._usage[name] = max(count(given, name), count(self._usage, name))
+            except NoCount:
+                self._usage[name] = -1  # no further one can be either
 
     def _start(self, index: Value, block: Value) -> str:
         if not isinstance(index, int) or not isinstance(block, Mapping):
@@ -349,7 +363,7 @@ class MessageAssembly:
         call = self._calls.get(index)
         if delta.get("type") != "input_json_delta" or call is None:
             return ""
-        piece = optional_text(delta.get("partial_json")) or ""
+        piece = plain_text(delta.get("partial_json"))
         call.pieces.append(piece)
         return piece if call.name == ANSWER_TOOL else ""
 
@@ -359,7 +373,7 @@ class MessageAssembly:
             thought[name] = (optional_text(thought.get(name)) or "") + (optional_text(delta.get(name)) or "")
 
     def _text(self, index: int, text: Value) -> str:
-        piece = optional_text(text) or ""
+        piece = plain_text(text)
         self._texts.setdefault(index, []).append(piece)
         return piece
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
 from prosa.adapters.providers import chat, completion, responses
@@ -21,7 +21,7 @@ class OpenAIProvider(ServiceProvider):
     ``headers`` beside it (see `key.account_headers`); ``variable`` is where the key usually stands.
 
     ``api`` chooses the wire format. Of a way to ask for JSON that is refused the next one is tried, json_schema →
-    json_object → prompt. For the rest see `ServiceProvider`.
+    json_object → prompt; ``first`` is where that begins. For the rest see `ServiceProvider`.
     """
 
     def __init__(
@@ -34,17 +34,32 @@ class OpenAIProvider(ServiceProvider):
         timeout: float = 600,
         silence: float = STREAM_SILENCE,
         variable: str = "OPENAI_API_KEY",
+        first: Form | None = None,
+        bound: int | None = None,
+        names: Mapping[str, str] | None = None,
+        without_tools: Callable[[Sequence[str]], None] | None = None,
     ) -> None:
         key = (api_key or "").strip()
         address = (base_url or DEFAULT_BASE_URL).strip().rstrip("/")
         endpoint = Endpoint(address, key or None, headers or {}, variable)
-        first = Form(limits=(NEW_LIMIT,)) if address == DEFAULT_BASE_URL else Form()
-        super().__init__(endpoint, WIRES[api], _connect, first=first, timeout=timeout, silence=silence)
+        first = first or (Form(limits=(NEW_LIMIT,)) if address == DEFAULT_BASE_URL else Form())
+        super().__init__(
+            endpoint,
+            WIRES[api],
+            _connect,
+            first=first,
+            timeout=timeout,
+            silence=silence,
+            bound=bound,
+            names=names,
+            without_tools=without_tools,
+        )
 
 
 def _connect(endpoint: Endpoint, timeout: float) -> Connection:
     if endpoint.api_key is None and endpoint.base_url == DEFAULT_BASE_URL:
-        raise ProviderError("there is no key for the model service", kind="auth", retryable=False, hint=THREE_WAYS)
+        why = "there is no key for the model service"
+        raise ProviderError(why, kind="auth", retryable=False, hint=THREE_WAYS, billable=False)
     from prosa.adapters.providers.transport import Transport
 
     return Transport(endpoint, timeout=timeout)

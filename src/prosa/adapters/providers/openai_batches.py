@@ -140,7 +140,7 @@ class OpenAIBatches:
         except (ExchangeProblem, StatusProblem, ProviderError) as problem:
             told = _told(problem, self._endpoint)
             return LineResult(_name(line), None, told.message, told.retryable)
-        return LineResult(name, reply)
+        return LineResult(name, self._endpoint.secrets.reply(reply))
 
     def _reply(self, response: Value) -> ModelReply:
         """Raises `ExchangeProblem` and `StatusProblem` for a request that was not answered."""

@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 from prosa.runtime.usage import BATCHED, Usage
 from prosa.settings import Price
+from prosa.source.url import EMBEDDED_SERVICE
 
 MILLION = Decimal(1_000_000)
 PriceTuple: TypeAlias = tuple[Decimal, Decimal] | tuple[Decimal, Decimal, Decimal]
@@ -28,6 +29,7 @@ class KnownPrices:
 
     def __init__(self, overrides: Mapping[str, Price] | Mapping[str, PriceTuple] | None = None) -> None:
         self._overrides = {name: _price(value) for name, value in (overrides or {}).items()}
+        self._has_list: bool | None = None
 
     def cost(self, model_name: str, usage: Usage, service: str | None = None) -> Decimal | None:
         """US dollars for the tokens, exact, or None when the price is not known; ``service`` is the base URL asked.
@@ -36,11 +38,17 @@ class KnownPrices:
             whole = self.cost(model_name, usage, service.removesuffix(BATCHED))
             return None if whole is None else whole / 2
         own = self._overrides.get(model_name)
+        if own is None and service is not None and service.startswith(EMBEDDED_SERVICE):
+            return Decimal(0)
         return _listed(model_name, usage, service) if own is None else _own(own, usage)
 
     def knows_at_once(self, names: Iterable[str]) -> bool:
         """Whether asking about these models would not load the list of prices, which takes some tenths of a second."""
-        return "genai_prices" in sys.modules or not has_price_list() or all(name in self._overrides for name in names)
+        if "genai_prices" in sys.modules:
+            return True
+        if self._has_list is None:
+            self._has_list = has_price_list()  # looks through the folders of all modules
+        return not self._has_list or all(name in self._overrides for name in names)
 
 
 def has_price_list() -> bool:

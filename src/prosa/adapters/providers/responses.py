@@ -9,7 +9,18 @@ from collections.abc import Mapping, Sequence
 
 from prosa.adapters.providers.failures import ExchangeProblem, problem_in_reply
 from prosa.adapters.providers.ladder import Form
-from prosa.adapters.providers.wire import Wire, count, optional_text, parameters, tool_call, usage, with_ids
+from prosa.adapters.providers.wire import (
+    Wire,
+    count,
+    counted,
+    listed,
+    optional_text,
+    parameters,
+    plain_text,
+    tool_call,
+    usage,
+    with_ids,
+)
 from prosa.data import Value
 from prosa.runtime.messages import Finish, Message, ModelReply, ModelRequest, OutputFormat, ToolCall, ToolSpec
 from prosa.runtime.usage import Usage
@@ -131,13 +142,13 @@ def _read(output: Sequence[Value]) -> tuple[list[str], list[str], list[ToolCall]
         if item.get("type") == "function_call":
             calls.append(tool_call(item.get("call_id") or item.get("id"), item.get("name"), item.get("arguments")))
         elif item.get("type") == "message":
-            for part in item.get("content") or ():
-                if isinstance(part, Mapping):
-                    texts.append(optional_text(part.get("text")) or "")
-                    refusals.append(optional_text(part.get("refusal")) or "")
+            for part in listed(item.get("content"), "content"):
+                texts.append(plain_text(part.get("text")))
+                refusals.append(plain_text(part.get("refusal")))
     return texts, refusals, calls
 
 
+@counted
 def _usage(value: Value) -> Usage:
     cached = count(value, "input_tokens_details", "cached_tokens")
     return usage(count(value, "input_tokens"), count(value, "output_tokens"), cached)
@@ -158,7 +169,7 @@ class ResponseAssembly:
         if kind == "error" or (not data.get("type") and data.get("error")):
             raise problem_in_reply(data)
         if kind == "response.output_text.delta":
-            text = optional_text(data.get("delta")) or ""
+            text = plain_text(data.get("delta"))
             self._text.append(text)
             return text
         if kind == "response.output_item.done":

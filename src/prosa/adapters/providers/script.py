@@ -15,11 +15,11 @@ from typing import NoReturn, TypeAlias, get_args
 
 from msgspec import Struct
 
-from prosa.adapters.providers.status import KINDS, RETRYABLE_KINDS, is_retryable, kind_of_status
+from prosa.adapters.providers.status import KINDS, RETRYABLE_KINDS, is_free, is_retryable, kind_of_status
 from prosa.data import Value
 from prosa.runtime.errors import ProviderError
 from prosa.runtime.messages import Finish, ModelReply, ToolCall
-from prosa.runtime.usage import Usage
+from prosa.runtime.usage import MOST_TOKENS, Usage
 
 MAX_SCRIPT_BYTES = 64 * 1024 * 1024  # a script is written by hand or recorded in a test; more is a wrong file
 
@@ -40,6 +40,9 @@ _USAGE_KEYS = {
     "cached": "cached_input_tokens",
     "cached_tokens": "cached_input_tokens",
 }
+_FREE_KINDS = frozenset({"auth", "bad-request", "rate-limit", "missing"})
+"""What costs nothing where a script names no status (X26)."""
+
 _IGNORED_USAGE_KEYS = frozenset({"total", "total_tokens"})
 
 Refuse: TypeAlias = Callable[[str], NoReturn]
@@ -181,8 +184,8 @@ def _usage(value: Value, refuse: Refuse) -> Usage:
             continue
         if key not in _USAGE_KEYS:
             refuse(f"unknown key `{key}` in `usage`; it has input_tokens, output_tokens and cached_input_tokens")
-        if not isinstance(count, int) or isinstance(count, bool) or count < 0:
-            refuse(f"`usage.{key}` is a count, found {_kind(count)}")
+        if not isinstance(count, int) or isinstance(count, bool) or not 0 <= count <= MOST_TOKENS:
+            refuse(f"`usage.{key}` is a count from 0 to {MOST_TOKENS:,}, found {_kind(count)}")
         counts[_USAGE_KEYS[key]] = count
     return Usage(**counts)
 
@@ -206,7 +209,8 @@ def _error(value: Value, refuse: Refuse) -> ProviderError:
         refuse(f"`error.kind` is one of {', '.join(sorted(KINDS))}")
     retryable = kind in RETRYABLE_KINDS if status is None or value.get("kind") else is_retryable(status)
     message = value.get("message") or "the scripted model service failed"
-    return ProviderError(message, kind=kind, retryable=retryable, status=status, retry_after=wait)
+    free = kind in _FREE_KINDS if status is None else is_free(status, own_words=True)
+    return ProviderError(message, kind=kind, retryable=retryable, status=status, retry_after=wait, billable=not free)
 
 
 def _text(item: Mapping[str, Value], key: str, refuse: Refuse) -> str | None:

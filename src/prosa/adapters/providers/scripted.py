@@ -84,7 +84,7 @@ class ScriptedProvider:
         hint = "add a line for every model call"
         if others:
             hint += f"; the script also names {', '.join(f'`{name}`' for name in others)}"
-        return ProviderError(message, kind="missing", retryable=False, hint=hint)
+        return ProviderError(message, kind="missing", retryable=False, hint=hint, billable=False)
 
 
 def _count(number: int, one: str, many: str) -> str:
@@ -100,4 +100,5 @@ def _copy(error: ProviderError) -> ProviderError:
         status=error.status,
         retry_after=error.retry_after,
         hint=error.hint,
+        billable=error.billable,
     )

@@ -22,12 +22,22 @@ _KIND_OF_STATUS = {
 _NEVER_RETRIED = frozenset({501, 505, 511})
 # A 429 with one of these codes stays until somebody pays; waiting does not help.
 _QUOTA_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"})
+_NEVER_BEGUN = frozenset({503, 529})
+"""A service that takes no request now."""
+
+_SENT_ELSEWHERE = frozenset({307, 308})
 _LIMITS = ("requests", "tokens", "input-tokens", "output-tokens")
 
 
 def kind_of_status(status: int) -> str:
     """The kind of `ProviderError` for an HTTP status that is no success."""
     return _KIND_OF_STATUS.get(status, "server" if status >= 500 else "bad-request")
+
+
+def is_free(status: int, *, own_words: bool) -> bool:
+    """Return whether a service that answered with a status surely never worked on the request (X26). ``own_words``: the
+    body is empty or an object, as services write it; with a page a proxy may speak of a service that worked."""
+    return 400 <= status < 500 or status in _SENT_ELSEWHERE or (status in _NEVER_BEGUN and own_words)
 
 
 def is_retryable(status: int, code: str | None = None, wish: str | None = None) -> bool:

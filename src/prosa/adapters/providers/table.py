@@ -17,7 +17,12 @@ from prosa.data import Value
 from prosa.runtime.parameters import squashed
 from prosa.settings.model import Protocol, ProviderSettings
 
+LOCAL_OUTPUT = 4_096
+"""Tokens of an answer of a model on this machine where neither the user nor the program sets a limit (X9): a small one
+repeats itself up to any bound."""
+
 LOCAL_NAME = "local"
+EMBEDDED_NAME = "embedded"
 
 _CHAT = (
     *("temperature", "top_p", "max_tokens", "max_completion_tokens", "stop", "seed", "user", "metadata", "store"),
@@ -86,9 +91,20 @@ class ProviderRow(Struct, frozen=True):
     address_variable: str | None = None
 
     @property
+    def is_embedded(self) -> bool:
+        """Whether it is the engine of our own, which runs only when the user says so (X35). Its ``base_url`` is then
+        what the user means: a name of the table of weights, or `gguf:PATH`."""
+        return self.name == EMBEDDED_NAME
+
+    @property
+    def key(self) -> str:
+        """What tells services apart that are asked over connections of their own."""
+        return f"{self.name} {self.base_url}" if self.is_embedded else self.name
+
+    @property
     def is_local(self) -> bool:
-        """Whether it is a server on this machine, which is looked for only when the user says so (X17)."""
-        return self.name == LOCAL_NAME or self.port is not None
+        """Whether it is on this machine, and asked only when the user says so (X17, X35)."""
+        return self.name in (LOCAL_NAME, EMBEDDED_NAME) or self.port is not None
 
 
 CLIENTS: Mapping[Protocol, str] = {"anthropic": "anthropic", "google": "google.genai"}
@@ -127,6 +143,7 @@ PROVIDERS: tuple[ProviderRow, ...] = (
         docs="https://ai.google.dev/api",
     ),
     ProviderRow(LOCAL_NAME, ("local-llm", "localhost"), None, (), (*_CHAT, *_OPEN), tried="llama.cpp"),
+    ProviderRow(EMBEDDED_NAME, (), None, (), (*_CHAT, *_OPEN), tried="xllamacpp"),
     ProviderRow(
         "ollama",
         parameters=(*_CHAT, *_OPEN),

@@ -1,8 +1,7 @@
 """One POST to a model service through httpx2: bytes out, status, type and bytes back.
 
 This module loads httpx2, so only `OpenAIProvider` and `OpenAIEmbedder` import it, at their first call. A body is sent
-and an answer is read as it is. Nothing is retried here (X9) but this: a kept connection that turns out to be closed
-when it is used again was never asked, so another one is.
+and an answer is read as it is. Nothing is retried here (X9) but what `pools` says of kept connections.
 
 Nothing reaches the service but what was given here, and no facts about this machine (X7, LW13). Redirects are not
 followed: the text and the key go to the address that the user named. The environment says which proxy is asked
@@ -15,6 +14,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from functools import partial
 from ssl import PROTOCOL_TLS_CLIENT, SSLContext
 from urllib.parse import urlsplit, urlunsplit
 from urllib.request import getproxies, proxy_bypass
@@ -23,15 +23,12 @@ import httpx2
 
 from prosa import __version__
 from prosa.adapters.providers.failures import Endpoint, ExchangeProblem, StatusProblem
+from prosa.adapters.providers.open_files import most_connections
+from prosa.adapters.providers.pools import KEEP_ALIVE_SECONDS, POOL_SIZE, AnswerTooLarge, Pools
 from prosa.adapters.providers.wire import Answer
-from prosa.data import Value
 from prosa.source.url import is_loopback
 
 CONNECT_SECONDS = 10.0  # a service that does not take a connection by then is not there
-KEEP_ALIVE_SECONDS = 30.0  # tools run between two calls of one conversation
-MAX_CONNECTIONS = 1000
-_ENDED = (httpx2.RemoteProtocolError, httpx2.ReadError, httpx2.WriteError)
-"""What a connection that the other side closed raises when it is used."""
 
 
 class Transport:
@@ -43,7 +40,7 @@ class Transport:
         self._timeout = timeout
         self._base_url = endpoint.base_url
         self._headers = _headers(endpoint)
-        self._has_proxy = has_proxy(endpoint.base_url)
+        self._has_proxy = proxy_of(endpoint.base_url) is not None
         self._client = client_of(endpoint)
 
     @asynccontextmanager
@@ -82,11 +79,22 @@ async def answered(response: httpx2.Response) -> AsyncIterator[Answer]:
     """The answer of a response, which is closed at the end. Raises `StatusProblem` for one that is no success."""
     try:
         if not response.is_success:
-            text = b"".join([chunk async for chunk in _read(response)]).decode("utf-8", "replace")
-            raise StatusProblem(response.status_code, response.headers, text)
+            raise StatusProblem(response.status_code, response.headers, await _refusal(response))
         yield Answer(response.headers.get("content-type", "").lower(), _read(response))
     finally:
         await response.aclose()
+
+
+async def _refusal(response: httpx2.Response) -> str:
+    """The words of a refusal, as far as they came: its status says enough."""
+    words = bytearray()
+    try:
+        async for chunk in _read(response):
+            words += chunk
+    except ExchangeProblem as problem:
+        if problem.kind == "malformed":
+            raise
+    return words.decode("utf-8", "replace")
 
 
 async def _read(response: httpx2.Response) -> AsyncIterator[bytes]:
@@ -117,61 +125,21 @@ def times(timeout: float, silence: float) -> httpx2.Timeout:
     return httpx2.Timeout(timeout, connect=min(CONNECT_SECONDS, timeout), read=silence)
 
 
-class _SteadyClient(httpx2.AsyncClient):
-    """Asks again where a kept connection turns out to be closed.
-
-    Some services close one after a stream without saying so (llama.cpp does); ends of that kind say nothing about the
-    service. Each one takes a connection out of the pool, so this ends.
-    """
-
-    async def send(
-        self,
-        request: httpx2.Request,
-        *,
-        stream: bool = False,
-        auth: Value = httpx2.USE_CLIENT_DEFAULT,
-        follow_redirects: Value = httpx2.USE_CLIENT_DEFAULT,
-    ) -> httpx2.Response:
-        """The answer; its head alone with ``stream``."""
-        while True:
-            opened: list[str] = []
-
-            async def trace(name: str, _: object, opened: list[str] = opened) -> None:
-                if name == "connection.connect_tcp.started":
-                    opened.append(name)
-
-            request.extensions = {**request.extensions, "trace": trace}
-            try:
-                response = await super().send(request, stream=True, auth=auth, follow_redirects=follow_redirects)
-                break
-            except _ENDED:
-                if opened:
-                    raise
-        if not stream:
-            try:
-                await response.aread()
-            finally:
-                await response.aclose()
-        return response
-
-
 def client_of(endpoint: Endpoint) -> httpx2.AsyncClient:
     """Connections to a service. Raises `ExchangeProblem` for what the environment says of proxies or certificates."""
-    loopback = is_loopback(urlsplit(endpoint.base_url).hostname or "")
-    is_plain = loopback and endpoint.base_url.startswith("http:")
+    is_plain = is_loopback(urlsplit(endpoint.base_url).hostname or "") and endpoint.base_url.startswith("http:")
     try:
-        return _SteadyClient(
-            follow_redirects=False,
-            limits=httpx2.Limits(
-                max_connections=MAX_CONNECTIONS,
-                max_keepalive_connections=MAX_CONNECTIONS,
-                keepalive_expiry=KEEP_ALIVE_SECONDS,
-            ),
-            event_hooks={"response": [bound_answer]},
-            trust_env=not loopback,
+        make = partial(
+            httpx2.AsyncHTTPTransport,
             # Loading the machine's certificates takes 15 ms; plain http to this machine needs none, and gets none.
             verify=SSLContext(PROTOCOL_TLS_CLIENT) if is_plain else httpx2.create_ssl_context(),
+            limits=httpx2.Limits(
+                max_connections=POOL_SIZE, max_keepalive_connections=POOL_SIZE, keepalive_expiry=KEEP_ALIVE_SECONDS
+            ),
+            proxy=proxy_of(endpoint.base_url),
         )
+        pools = Pools(make, most_connections())
+        return httpx2.AsyncClient(transport=pools, follow_redirects=False, trust_env=False)
     except ImportError:
         reason, hint = (
             "is behind a SOCKS proxy, which cannot be asked",
@@ -184,11 +152,14 @@ def client_of(endpoint: Endpoint) -> httpx2.AsyncClient:
     raise ExchangeProblem(reason, kind="bad-request", hint=hint)
 
 
-def has_proxy(base_url: str) -> bool:
-    """Whether the environment says that a proxy is asked for an address; it is no business of this machine's."""
+def proxy_of(base_url: str) -> str | None:
+    """Return the proxy that the environment names for an address; none for this machine."""
     parts, proxies = urlsplit(base_url), getproxies()
-    named = parts.scheme in proxies or "all" in proxies
-    return named and not is_loopback(parts.hostname or "") and not proxy_bypass(parts.hostname or "")
+    found = proxies.get(parts.scheme) or proxies.get("all")
+    host = parts.netloc.rpartition("@")[2]
+    if not found or is_loopback(parts.hostname or "") or proxy_bypass(host) or proxy_bypass(parts.hostname or ""):
+        return None
+    return found if "://" in found else f"http://{found}"
 
 
 def exchange_problem(problem: Exception, *, proxied: bool = False) -> ExchangeProblem:
@@ -254,49 +225,3 @@ def _causes(problem: BaseException) -> Iterator[BaseException]:
             waiting += current.exceptions
         elif (cause := current.__cause__ or current.__context__) is not None:
             waiting.append(cause)
-
-
-# A bound on what a model service may send is put around every answer before anything reads it.
-#
-# Loads httpx2, so only the transport imports it. Compressed answers were not asked for; one that comes all the same is
-# held to a bound at which even the best compression stays below the limit.
-
-MAX_ANSWER_BYTES = 64 * 1024 * 1024  # far above any reply; a service that sends more must not fill the memory
-MAX_COMPRESSION = 1032  # what DEFLATE can reach at best
-_DEFLATE = frozenset({"gzip", "x-gzip", "deflate"})
-
-
-class AnswerTooLarge(Exception):
-    """The service sent more than the limit, or an encoding that cannot be bounded."""
-
-
-class BoundedStream(httpx2.AsyncByteStream):
-    """A stream that stops with `AnswerTooLarge` after ``limit`` bytes."""
-
-    def __init__(self, stream: httpx2.AsyncByteStream, limit: int) -> None:
-        self._stream = stream
-        self._left = limit
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        async for chunk in self._stream:
-            self._left -= len(chunk)
-            if self._left < 0:
-                raise AnswerTooLarge(f"more than {MAX_ANSWER_BYTES // 2**20} MiB")
-            yield chunk
-
-    async def aclose(self) -> None:
-        """Closes the stream inside."""
-        await self._stream.aclose()
-
-
-async def bound_answer(response: httpx2.Response) -> None:
-    """A response hook for the HTTP client."""
-    encoding = response.headers.get("content-encoding", "").strip().lower()
-    if encoding in {"", "identity"}:
-        limit = MAX_ANSWER_BYTES
-    elif encoding in _DEFLATE:
-        limit = MAX_ANSWER_BYTES // MAX_COMPRESSION
-    else:
-        raise AnswerTooLarge(f"the encoding {encoding[:40]!r}, which was not asked for")
-    assert isinstance(response.stream, httpx2.AsyncByteStream)
-    response.stream = BoundedStream(response.stream, limit)

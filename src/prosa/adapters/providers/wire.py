@@ -20,7 +20,7 @@ from prosa.data import Value
 from prosa.regex import regex
 from prosa.runtime.messages import ModelReply, ModelRequest, ToolCall
 from prosa.runtime.parameters import OUTPUT_NAMES, squashed
-from prosa.runtime.usage import Usage
+from prosa.runtime.usage import MOST_TOKENS, Usage
 
 _STRUCTURE = frozenset(
     {"model", "messages", "input", "instructions", "prompt", "tools", "functions", "stream", "stream_options"}
@@ -130,11 +130,31 @@ def decode(data: bytes | str) -> Mapping[str, Value]:
     return value
 
 
+class NoCount(Exception):
+    """A number in the place of a token count that is none."""
+
+
 def count(value: Value, *path: str) -> int:
-    """A token count inside an answer; 0 when it is missing or no count."""
+    """A token count inside an answer; 0 when it is missing. Raises `NoCount` for what cannot be one (X26)."""
     for name in path:
         value = value.get(name) if isinstance(value, Mapping) else None
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+    if value is None:
+        return 0
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= MOST_TOKENS:
+        raise NoCount
+    return value
+
+
+def counted(read: Callable[[Value], Usage]) -> Callable[[Value], Usage]:
+    """Makes a reader of token counts give none at all where one of them cannot be: then the text is counted."""
+
+    def counts(value: Value) -> Usage:
+        try:
+            return read(value)
+        except NoCount:
+            return Usage()
+
+    return counts
 
 
 def usage(given: int, made: int, cached: int) -> Usage:
@@ -143,13 +163,27 @@ def usage(given: int, made: int, cached: int) -> Usage:
 
 
 def text_of(content: Value) -> str:
-    """The text of a message: a text, or a list of parts of which the text ones count."""
+    """The text of a message: a text, or a list of parts of which the text ones count. Raises `ExchangeProblem` for what
+    is neither."""
     if isinstance(content, str):
         return content
-    if not isinstance(content, list):
-        return ""
-    parts = [part.get("text") for part in content if isinstance(part, Mapping)]
-    return "".join(part for part in parts if isinstance(part, str))
+    return "".join(plain_text(part.get("text")) for part in listed(content, "content"))
+
+
+def plain_text(value: Value) -> str:
+    """A text of an answer, empty where there is none. Raises `ExchangeProblem` for what is no text."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    raise ExchangeProblem("sent a reply whose text is none", retryable=True)
+
+
+def listed(value: Value, name: str) -> list[Mapping[str, Value]]:
+    """The objects of a list in an answer, none where it is missing. Raises `ExchangeProblem` for anything else."""
+    if value is None:
+        return []
+    if not isinstance(value, list) or not all(isinstance(each, Mapping) for each in value):
+        raise ExchangeProblem(f"sent a reply whose `{name}` is no list of objects", retryable=True)
+    return value
 
 
 def tool_call(made_id: Value, name: Value, arguments: Value) -> ToolCall:

@@ -10,6 +10,7 @@ import csv
 import hashlib
 import json
 import os
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, NoReturn, TextIO
@@ -18,13 +19,20 @@ from msgspec import Struct
 
 from prosa.data import Value
 from prosa.runtime.errors import RowsRefused
-from prosa.runtime.rows import MAX_ROW, Row
+from prosa.runtime.rows import MAX_ROW, Row, require_columns, too_large
 
 MAX_LIST = 256 * 1024 * 1024
 """Bytes of a JSON list, which is in memory as a whole; JSON lines have no such bound."""
 
 _BLOCK = 1024 * 1024
 _BOM = b"\xef\xbb\xbf"
+
+
+def require_regular(path: Path, name: str) -> None:
+    """Raises `RowsRefused` for a pipe or a device, which could be read once at most or never ends, `OSError`."""
+    mode = path.stat().st_mode
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise RowsRefused(f"{name} is no regular file, and rows are read twice", hint=f"--rows - < {name}")
 
 
 class RowFile(Struct):
@@ -69,6 +77,7 @@ class RowFile(Struct):
 
     def _opened(self) -> BinaryIO:
         try:
+            require_regular(self.path, self.name)
             return self.path.open("rb")
         except OSError as error:
             reason = "no such file" if isinstance(error, FileNotFoundError) else error.strerror or str(error)
@@ -131,18 +140,13 @@ class RowFile(Struct):
             if cells is None:
                 break
             if names is None:
-                names = self._names(cells)
+                require_columns(f"{self.name}:1", cells)
+                names = cells
             elif cells:
                 number += 1
                 yield _cells(number, place, names, cells)
         if names is None:
             raise RowsRefused(f"{self.name} is empty: its first line names the columns")
-
-    def _names(self, cells: list[str]) -> list[str]:
-        twice = next((each for each in cells if cells.count(each) > 1), None)
-        if twice is not None:
-            raise RowsRefused(f"{self.name}:1: two columns are called {twice!r}")
-        return cells
 
 
 class _Lines(Struct):
@@ -207,11 +211,6 @@ def _row(number: int, place: str, value: Value) -> Row:
         kind = "a list" if isinstance(value, list) else json.dumps(value)[:40]
         return Row(number, place, problem=f"a row is an object, and this is {kind}")
     return Row(number, place, value)
-
-
-def too_large() -> str:
-    """Why a row is refused unread."""
-    return f"the row is larger than {MAX_ROW // 2**20} MiB"
 
 
 def _stamp(file: BinaryIO | TextIO) -> tuple[int, int]:

@@ -110,7 +110,7 @@ async def start(cache: Path, *, fresh: bool = False, notice: Callable[[str], Non
         message = await worker.call(begin)
         while message.get("state") == "compiling":
             if notice:
-                notice("compiling the sandbox once (about 6 s)")
+                notice("compiling the sandbox, once for this machine")
             message = await worker.receive()
         if message.get("state") != "ready":
             raise SandboxError(str(message.get("message")), hint=str(message.get("hint", "")))

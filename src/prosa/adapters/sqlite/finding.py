@@ -13,6 +13,7 @@ from prosa.adapters.sqlite.edges import node_at
 from prosa.data.surrogates import has_surrogate
 from prosa.diagnostics.nearest import nearest
 from prosa.graph.node import Node
+from prosa.source.files import compared_name
 
 MAX_NEAR = 5
 """Other documents that are named."""
@@ -60,7 +61,7 @@ def _found(connection: sqlite3.Connection, name: str) -> list[str]:
         return []
     if node_at(connection, name) is not None:
         return [name]
-    stem = posixpath.splitext(posixpath.basename(name))[0].casefold()
+    stem = compared_name(posixpath.splitext(posixpath.basename(name))[0]).casefold()
     like = name.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
     for question in _BY_NAME:
         given = tuple(each for mark, each in (("?1", name), ("?2", like), ("?3", stem)) if mark in question)

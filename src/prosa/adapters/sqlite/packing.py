@@ -12,7 +12,7 @@ import json
 import pickle
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, cast
 
 from msgspec import Struct, field
 
@@ -20,6 +20,7 @@ from prosa.corpus.extracted import Extracted
 from prosa.corpus.found import Found
 from prosa.corpus.words import is_cjk
 from prosa.data import Value
+from prosa.dialects.dialect import DialectName, Hints
 from prosa.dialects.mdh.url import may_stand
 from prosa.dialects.relations import Relations
 from prosa.graph.build import own_id
@@ -69,7 +70,7 @@ def pack(job: tuple[Files, Relations, Sequence[Item]]) -> Packed:
     for start in range(0, len(items), STAGE):
         some = items[start : start + STAGE]
         read = [(item, source) for item in some if (source := _read(files, item, packed)) is not None]
-        sources: list[Value] = [(source, item.found.path, item.found.hint or None) for item, source in read]
+        sources = [(source, item.found.path, _hints(item.found)) for item, source in read]
         for (item, _), extracted in zip(read, extract_all(sources, relations), strict=True):
             _add(extracted, item, packed)
             records.append((item.id, *_parts(extracted.record)))
@@ -109,6 +110,10 @@ def load_readers() -> None:
     import prosa.dialects.ymj  # noqa: F401
 
 
+def _hints(found: Found) -> Hints:
+    return Hints(glob=cast("DialectName", found.hint) if found.hint else None, vault=found.vault)
+
+
 def _read(files: Files, item: Item, packed: Packed) -> SourceText | None:
     """The text of a document that has to be read; of every other one it is noted why not."""
     try:
@@ -126,7 +131,7 @@ def _add(extracted: Extracted, item: Item, packed: Packed) -> None:
     number, found, record = item.id, item.found, extracted.record
     packed.documents.append(
         (
-            *(number, found.path, extracted.digest, *found.stamp, found.hint),
+            *(number, found.path, extracted.digest, *found.stamp, found.told),
             *(record.dialect, own_id(record), found.path, record.title, record.type, ""),
             *extracted.facets,
             *(extracted.words, extracted.lines, _json(record.canonical), _json(record.actions)),

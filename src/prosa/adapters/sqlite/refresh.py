@@ -136,7 +136,7 @@ def known_documents(connection: sqlite3.Connection, paths: Sequence[str] | None 
 def is_known(found: Found, known: Mapping[str, Known]) -> bool:
     """Whether a document looks as it did when it was read."""
     before = known.get(found.path)
-    return before is not None and before.stamp == found.stamp and before.hint == found.hint
+    return before is not None and before.stamp == found.stamp and before.hint == found.told
 
 
 def _is_same(connection: sqlite3.Connection, before: stamps.KnownStamps, scan: Scan, reading: Reading) -> bool:

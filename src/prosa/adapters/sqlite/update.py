@@ -118,7 +118,7 @@ class Update(Struct, dict=True):
         for found in documents:
             known = self.known.get(found.path)
             last += known is None
-            digest = known.digest if known is not None and known.hint == found.hint else ""
+            digest = known.digest if known is not None and known.hint == found.told else ""
             number = last if known is None else known.id
             items.append(Item(number, found._replace(stamp=Stamp(*sure(found.stamp, at_ns))), digest))
         return items

@@ -22,7 +22,10 @@ VIEWS: tuple[View, ...] = (
         (
             ("id", "the id of its node: its own id where no other document has it, else its path"),
             ("path", "relative to the root of the corpus"),
-            ("title", "its title, or its first heading of level 1, or the name of its file"),
+            (
+                "title",
+                "its title, or the heading that stands for it, or the name of its file",
+            ),
             ("type", "the type of an MDH node, the kind of a YMJ record"),
             ("dialect", "`magi`, `markdownlang`, `ymj`, `mdh`, `prapti`, `skill_md`, `test`, `evals` or `plain`"),
             ("url", "the `md_url` of an MDH node on its site"),

@@ -161,6 +161,17 @@ def put_rows(rows: Sequence[RunRecord]) -> Callable[[Database], None]:
     return work
 
 
+def put_failed(row: RunRecord) -> Callable[[Database], None]:
+    """Writes how a row failed in place of all that is known of it."""
+    changed = ", ".join(f"{each} = excluded.{each}" for each in RUN_COLUMNS if each != "id")
+    values = stored(astuple(row))
+
+    def work(connection: Database) -> None:
+        connection.execute(f"{_INSERT_ROW} ON CONFLICT (id) DO UPDATE SET {changed}", values)
+
+    return work
+
+
 def set_total(batch: str, total: int) -> Callable[[Database], None]:
     """All rows of a batch have been looked at."""
 
@@ -261,7 +272,13 @@ def _batch(row: Sequence[Value]) -> BatchRecord:
 
 def _result(row: Sequence[Value]) -> RowResult:
     number, job, state, kind, error, output, cost, calls, seconds, attempts = row
-    said = json.loads(output) if state == "done" and output is not None else None
-    values = {"row": number, "id": json.loads(str(job)), "output": said, "error": error, "cost": cost, "calls": calls}
+    name: Value = number
+    said: Value = None
+    try:
+        name = json.loads(str(job))
+        said = json.loads(output) if state == "done" and output is not None else None
+    except (ValueError, RecursionError):
+        state, kind, error = "failed", "crashed", "what the store keeps of this row is damaged"
+    values = {"row": number, "id": name, "output": said, "error": error, "cost": cost, "calls": calls}
     values |= {"kind": None if state == "done" else kind, "seconds": seconds or 0.0, "attempts": attempts}
     return convert(values, RowResult)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from prosa.adapters.store.batches import LEFT, batch_of, insert_batch
+from prosa.adapters.store.reading import parts_note, put_note
 from prosa.adapters.store.writing import TakenOver, stored
 from prosa.data import Value
 from prosa.runtime.batches import BatchRecord, BatchState
@@ -41,13 +42,14 @@ class LeaseKey(Struct, frozen=True):
 
 class LeasedRow(Struct, frozen=True):
     """A row that is not over. ``begun`` says that a process was at it, ``crashes`` how many ended with it, the last
-    one too."""
+    one too; ``problem`` why what the store has of it is no input."""
 
     number: int
     id: Value
     given: Value
     begun: bool
     crashes: int
+    problem: str = ""
 
 
 def put_items(batch: str, rows: Sequence[tuple[int, str, str]]) -> Work[None]:
@@ -132,13 +134,62 @@ def close_batch(batch: str, state: BatchState, reason: str | None, ended: str) -
     return work
 
 
-def give_back_money(batch: str, amount: int) -> Work[None]:
-    """What was drawn of a budget and not spent is there again."""
+def draw_part(
+    batch: str, part: str, wanted: int, cap: int, alive: Callable[[], Callable[[str], bool]]
+) -> Work[int | None]:
+    """Draws of a budget that several processes share; 0 where it does not fit, None where no other process that is
+    ``alive`` has drawn something that it has not spent. ``part`` names what one process has of it, and begins with the
+    name of the process."""
 
-    def work(connection: Database) -> None:
-        connection.execute("UPDATE batch SET granted = granted - ? WHERE id = ?", (amount, batch))
+    def work(connection: Database) -> int | None:
+        text = f"SELECT granted FROM batch WHERE id = ?{connection.locked}"  # noqa: S608 - a word of ours
+        (granted,) = connection.execute(text, (batch,)).fetchone()
+        if wanted > cap - int(granted):
+            return 0 if _others_have_parts(connection, batch, part, alive) else None
+        connection.execute("UPDATE batch SET granted = granted + ? WHERE id = ?", (wanted, batch))
+        _change_part(connection, batch, part, wanted)
+        return wanted
 
     return work
+
+
+def settle_part(batch: str, part: str, unused: int, spent: int) -> Work[None]:
+    """What was drawn is spent, and ``unused`` is there again."""
+
+    def work(connection: Database) -> None:
+        connection.execute("UPDATE batch SET granted = granted - ? WHERE id = ?", (unused, batch))
+        _change_part(connection, batch, part, -unused - spent)
+
+    return work
+
+
+def end_part(batch: str, part: str, unused: int) -> Work[None]:
+    """A process has no part of a budget any more."""
+
+    def work(connection: Database) -> None:
+        connection.execute("UPDATE batch SET granted = granted - ? WHERE id = ?", (unused, batch))
+        _change_part(connection, batch, part, None)
+
+    return work
+
+
+def _others_have_parts(connection: Database, batch: str, part: str, alive: Callable[[], Callable[[str], bool]]) -> bool:
+    found = [name for name, left in _parts(connection, batch).items() if left > 0 and name != part]
+    lives = alive() if found else None
+    return lives is not None and any(lives(name.partition(":")[0]) for name in found)
+
+
+def _parts(connection: Database, batch: str) -> dict[str, int]:
+    row = connection.execute("SELECT value FROM note WHERE name = ?", (parts_note(batch),)).fetchone()
+    return {} if row is None else json.loads(row[0])
+
+
+def _change_part(connection: Database, batch: str, part: str, by: int | None) -> None:
+    """The row of the batch is locked, and with it its parts."""
+    parts = _parts(connection, batch)
+    left = 0 if by is None else parts.pop(part, 0) + by
+    parts = {name: each for name, each in parts.items() if name != part} | ({part: left} if left else {})
+    put_note(connection, parts_note(batch), json.dumps(parts))
 
 
 def take_pace(batch: str, service: str, *, rpm: int | None, tpm: int | None, tokens: int, window: float) -> Work[Pace]:
@@ -214,4 +265,8 @@ def hosts_at(connection: Database, batch: str, alive: Callable[[str], bool]) -> 
 def _item(row: Sequence[Value]) -> LeasedRow:
     number, job, given, state, crashes = row
     ended = int(str(crashes or 0)) + (state == "open")
-    return LeasedRow(int(str(number)), json.loads(str(job)), json.loads(str(given)), state is not None, ended)
+    at, begun = int(str(number)), state is not None
+    try:
+        return LeasedRow(at, json.loads(str(job)), json.loads(str(given)), begun, ended)
+    except (ValueError, RecursionError) as error:
+        return LeasedRow(at, at, None, begun, ended, f"what the store has of its input is damaged: {error}")

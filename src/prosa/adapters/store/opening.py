@@ -21,7 +21,8 @@ from msgspec import ValidationError
 
 from prosa.adapters.store import schema
 from prosa.adapters.store.views import TABLES
-from prosa.runtime.errors import StoreProblem
+from prosa.adapters.store.writing import DamagedRecord, Unwritable
+from prosa.runtime.errors import RunError, StoreProblem
 from prosa.runtime.runs import StorePlace, StoreServer
 
 if TYPE_CHECKING:
@@ -188,6 +189,24 @@ def problem_of(error: Exception, place: StorePlace) -> StoreProblem | None:
     if isinstance(place, StoreServer):
         return server_adapter().problem_of(error, place)
     return _problem_of_file(error, place) if isinstance(error, sqlite3.Error) else None
+
+
+def is_of_values(error: Exception) -> bool:
+    """Return whether an error is about what was to be written or was read, and not about the database as a whole."""
+    if isinstance(error, sqlite3.InterfaceError | sqlite3.ProgrammingError):
+        return True
+    if getattr(error, "sqlite_errorname", "") == "SQLITE_CONSTRAINT_TRIGGER":
+        return False  # no trigger is ours
+    names = {each.__name__ for each in type(error).__mro__}  # those of PEP 249, which both libraries have
+    whole = {"DatabaseError", "InterfaceError", "OSError", "RunError"}
+    return bool(names & {"DataError", "IntegrityError"}) or not names & whole
+
+
+def unwritable(error: Exception, place: StorePlace) -> RunError:
+    """Return what one piece of work fails with alone: a number, a text or an object that a store does not take."""
+    if isinstance(error, FAULTS) and not isinstance(error, sqlite3.Error):
+        return DamagedRecord(f"the store {place} is damaged", hint=_AWAY)
+    return Unwritable(f"the store {place} cannot keep what came of it: {type(error).__name__}: {error}")
 
 
 def _problem_of_file(error: sqlite3.Error, path: Path) -> StoreProblem:

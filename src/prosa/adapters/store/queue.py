@@ -12,9 +12,10 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import timedelta
-from typing import TypeVar
+from typing import Annotated, TypeVar
 from uuid import uuid4
 
+import msgspec
 import psycopg
 from msgspec import Struct
 from pgqueuer.adapters.persistence.qb import QueryBuilderEnvironment, QueryQueueBuilder
@@ -40,6 +41,7 @@ TAKEOVER_SECONDS = 15.0
 
 _AT_ONCE = 500
 _WORDS = "rows."
+_Number = Annotated[int, msgspec.Meta(gt=-(2**62), lt=2**62)]
 
 
 def _settings() -> DBSettings:
@@ -96,6 +98,14 @@ def waiting(database: Database, batch: str) -> int:
     """How many leases of a batch are not over: those that wait, and those that a worker has."""
     rows = _driver(database).fetch(QueryQueueBuilder(settings=_settings()).build_queue_size_query())
     return sum(int(str(row["count"])) for row in rows if row["entrypoint"] == entrypoint_of(batch))
+
+
+def _rows_of(job: Job) -> tuple[int, int] | None:
+    """The first and the last row of a lease; None for what is none of ours."""
+    with suppress(msgspec.DecodeError, RecursionError):
+        found = msgspec.json.decode(job.payload or b"{}", type=dict[str, _Number])
+        return (found["first"], found["last"]) if {"first", "last"} <= found.keys() else None
+    return None
 
 
 def _server(database: Database) -> PostgresDatabase:
@@ -170,16 +180,19 @@ class LeaseQueue:
         return await self._asked(taken)
 
     async def _taken(self, job: Job) -> TakenLease | None:
-        rows, batch = json.loads(job.payload or b"{}"), job.entrypoint.removeprefix(_WORDS)
+        rows, batch = _rows_of(job), job.entrypoint.removeprefix(_WORDS)
+        if rows is None:
+            await self._queue.log_jobs([(job, "exception", None)])  # its rows get another lease
+            return None
         text = (
             "INSERT INTO lease AS mine (batch, first, last, turn, holder, host) VALUES (%s, %s, %s, 1, %s, %s)"
             " ON CONFLICT (batch, first) DO UPDATE SET turn = mine.turn + 1, last = excluded.last,"
             " holder = excluded.holder, host = excluded.host RETURNING turn"
         )
-        given = batch, rows["first"], rows["last"], self.holder, self.host
+        given = batch, *rows, self.holder, self.host
         row = await (await self._takes.execute(text, given)).fetchone()
         assert row is not None
-        key = LeaseKey(batch, rows["first"], rows["last"], int(row[0]))
+        key = LeaseKey(batch, *rows, int(row[0]))
         known = self.held.get(job.id)
         if known is not None:
             known.key = key  # our own sign of life was late

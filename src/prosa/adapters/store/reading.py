@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 
 _RUN = f"SELECT {', '.join(RUN_COLUMNS)} FROM run"  # noqa: S608 - names of ours
 _CALL = f"SELECT {', '.join(CALL_COLUMNS)} FROM call"  # noqa: S608
+_NOT_ASKED = (
+    "SELECT 1 FROM call WHERE call.run = run.id AND call.kind = 'model' AND call.state = 'answered'"
+    " AND call.service IS NULL"
+)
+_AT_ONCE = 500
 _JSON = ("input", "again", "output", "closure")
 _LISTED = ", ".join("NULL" if name in _JSON else name for name in RUN_COLUMNS)
 
@@ -66,10 +71,21 @@ def runs_of_batch(connection: Database, batch: str) -> list[RunRecord]:
 
 
 def runs_alike(connection: Database, like: RunRecord, most: int) -> list[RunRecord]:
-    """The last runs of a version of a program that ended well: of the same name, programs and model."""
-    text = f"{_RUN} WHERE program = ? AND model = ? AND closure = ? AND state = 'done' ORDER BY started DESC LIMIT ?"
-    rows = connection.execute(text, (like.program, like.model, like.closure, most))
+    """The last runs of a version of a program that ended well, of the same name, programs and model, all of whose
+    replies came from a service."""
+    text = f"{_RUN} WHERE program = ? AND model = ? AND closure = ? AND state = 'done' AND NOT EXISTS ({_NOT_ASKED})"
+    rows = connection.execute(f"{text} ORDER BY started DESC LIMIT ?", (like.program, like.model, like.closure, most))
     return [_run(row) for row in rows]
+
+
+def scripted(connection: Database, ids: Sequence[str]) -> frozenset[str]:
+    """Return those of some runs that had a reply of no service: of a script, or of a provider in Python."""
+    found: set[str] = set()
+    for start in range(0, len(ids), _AT_ONCE):
+        some = ids[start : start + _AT_ONCE]
+        text = f"SELECT id FROM run WHERE id IN ({', '.join('?' * len(some))}) AND EXISTS ({_NOT_ASKED})"  # noqa: S608
+        found.update(run for (run,) in connection.execute(text, some))
+    return frozenset(found)
 
 
 def calls_of(connection: Database, run: str) -> list[CallRecord]:
@@ -93,6 +109,7 @@ def forget_batch(connection: Database, batch: str) -> int:
     for table in ("item", "lease", "pace"):
         connection.execute(f"DELETE FROM {table} WHERE batch = ?", (batch,))  # noqa: S608 - names of ours
     connection.execute("DELETE FROM wave WHERE batch = ?", (batch,))
+    connection.execute("DELETE FROM note WHERE name = ?", (parts_note(batch),))
     gone = connection.execute("DELETE FROM run WHERE batch = ?", (batch,)).rowcount
     connection.execute("DELETE FROM batch WHERE id = ?", (batch,))
     return gone
@@ -119,6 +136,11 @@ def oldest(connection: Database, most: int) -> list[tuple[str, str, str]]:
         "SELECT id, state, holder FROM run WHERE number IS NULL ORDER BY started LIMIT ?", (most,)
     )
     return found.fetchall()
+
+
+def parts_note(batch: str) -> str:
+    """The note of what each process has drawn of the budget of a batch and not spent yet."""
+    return f"parts of {batch}"
 
 
 def note(connection: Database, name: str) -> str | None:

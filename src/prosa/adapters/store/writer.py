@@ -13,8 +13,10 @@ from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
+from msgspec import Struct, field
+
 from prosa.adapters.store.holding import Holder, ServerHolder, holder_of
-from prosa.adapters.store.opening import open_store, problem_of
+from prosa.adapters.store.opening import is_of_values, open_store, problem_of, unwritable
 from prosa.runtime.errors import RunError, StoreProblem
 from prosa.runtime.runs import StorePlace
 
@@ -34,7 +36,7 @@ _LOCK = Lock()
 
 class Writer:
     """Writes one store. A transaction that fails as a whole fails for everybody in it; a piece of work that raises
-    `RunError` has written nothing, and fails alone."""
+    `RunError` has written nothing, and fails alone. So does one whose values no store takes, whatever it raises."""
 
     def __init__(self, place: StorePlace) -> None:
         self.place = place
@@ -113,21 +115,10 @@ class Writer:
         return batch, True
 
     def _commit(self, connection: Database, batch: list[_Waiting]) -> None:
-        done: list[tuple[Future[Any], Any]] = []
-        refused: list[tuple[Future[Any], RunError]] = []
         waited_for = {id(future) for _, future in batch if future.set_running_or_notify_cancel()}
-
-        def work() -> None:
-            done.clear()
-            refused.clear()
-            for each, future in batch:
-                try:
-                    done.append((future, each(connection)))
-                except RunError as error:
-                    refused.append((future, error))
-
+        group = _Group(connection, self.place, batch)
         try:
-            connection.transact(work)
+            group.commit()
         except Exception as error:  # whatever it is, somebody waits for these
             reason = problem_of(error, self.place) or error
             for _, future in batch:
@@ -135,12 +126,53 @@ class Writer:
                     future.set_exception(reason)
             return
         self.transactions += 1
-        for future, value in done:
+        for future, value in group.done:
             if id(future) in waited_for:
                 future.set_result(value)
-        for future, each in refused:
+        for future, each in group.refused:
             if id(future) in waited_for:
                 future.set_exception(each)
+
+
+class _Group(Struct, eq=False):
+    """Pieces of work that become one transaction, and what came of each."""
+
+    connection: Database
+    place: StorePlace
+    batch: list[_Waiting]
+    done: list[tuple[Future[Any], Any]] = field(default_factory=list)
+    refused: list[tuple[Future[Any], RunError]] = field(default_factory=list)
+
+    def commit(self) -> None:
+        """Do all of it; piece by piece where one of them cannot be written. Raises what the database does."""
+        try:
+            self.connection.transact(lambda: self._work(lambda work: work(self.connection)))
+        except Exception as error:
+            if not is_of_values(error):
+                raise
+            self.connection.transact(lambda: self._work(self._alone))
+
+    def _work(self, do: Callable[[Work[Any]], Any]) -> None:
+        self.done.clear()
+        self.refused.clear()
+        for work, future in self.batch:
+            try:
+                self.done.append((future, do(work)))
+            except RunError as error:
+                self.refused.append((future, error))
+
+    def _alone(self, work: Work[T]) -> T:
+        """One piece of work, of which nothing is left where it fails."""
+        self.connection.execute("SAVEPOINT piece")
+        try:
+            found = work(self.connection)
+        except Exception as error:
+            if not is_of_values(error):
+                raise
+            self.connection.execute("ROLLBACK TO SAVEPOINT piece")
+            raise unwritable(error, self.place) from error
+        self.connection.execute("RELEASE SAVEPOINT piece")
+        return found
 
 
 class FencedWriter:

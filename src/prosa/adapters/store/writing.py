@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import astuple, replace
 
 from prosa.adapters.store.schema import CALL_COLUMNS, RUN_COLUMNS
-from prosa.runtime.errors import RunError
+from prosa.runtime.errors import RunError, StoreProblem
 from prosa.runtime.runs import CallRecord, RunRecord, RunState
 
 if TYPE_CHECKING:
@@ -21,6 +21,14 @@ if TYPE_CHECKING:
 
 class TakenOver(RunError):
     """Another process goes on with the run."""
+
+
+class Unwritable(RunError):
+    """A store does not take one record as it is; what was to be written beside it is."""
+
+
+class DamagedRecord(StoreProblem):
+    """What the store has of one run or batch is none of ours; the rest may well be."""
 
 
 _INSERT_RUN = f"INSERT INTO run ({', '.join(RUN_COLUMNS)}) VALUES ({', '.join('?' * len(RUN_COLUMNS))})"  # noqa: S608
@@ -96,7 +104,8 @@ def answer(call: CallRecord) -> Callable[[Database], None]:
 
     def work(connection: Database) -> None:
         _require_held(connection, call.run, call.attempt)
-        connection.execute(_ANSWER, row)
+        if connection.execute(_ANSWER, row).rowcount != 1:
+            raise Unwritable(f"call {call.path} of run {call.run} is not in the store, so its answer cannot be")
 
     return work
 

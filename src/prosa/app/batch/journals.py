@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import defaultdict
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from msgspec import field
 from msgspec.structs import replace
 
 from prosa.adapters.store import reading, writing
-from prosa.adapters.store.batches import AGAIN, BEGUN, LEFT
+from prosa.adapters.store.batches import AGAIN, BEGUN, LEFT, put_failed
 from prosa.adapters.store.holding import host_name
+from prosa.adapters.store.writing import DamagedRecord, Unwritable
+from prosa.app.batch.inputs import RowInput
 from prosa.app.batch.waves import Lines, WaveJournal
-from prosa.app.journal.journals import JobJournal, Journals, kind_of
+from prosa.app.journal.journals import JobJournal, Journals, kind_of, words_of
 from prosa.app.journal.stored import StoredJournal, by_path
 from prosa.app.run.world import known_prices
 from prosa.data import Value
 from prosa.runtime.batches import MAX_CRASHES, BatchRecord, row_kind
 from prosa.runtime.digest import digest_of
-from prosa.runtime.errors import BudgetSpent, RunError
+from prosa.runtime.errors import BudgetSpent, RunError, first_error
 from prosa.runtime.journal import Waits
 from prosa.runtime.runs import RunRecord, stamp
 from prosa.runtime.summary import cost_of
@@ -28,7 +33,6 @@ from prosa.runtime.summary import cost_of
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from prosa.app.batch.inputs import RowInput
     from prosa.app.options import JournalOptions
     from prosa.runtime.program import Program
 
@@ -37,16 +41,44 @@ class RowCrashed(RunError):
     """A row that ended its process too often."""
 
 
+CRASHES = (RowCrashed, Unwritable)
+"""What is no failure of a program, a service or a limit."""
+
+
 class RowJournals(Journals, kw_only=True):
     """The journals of the batch ``record``. ``states`` says what was known of each row when this process began; ``ids``
     are what the rows that run now are called, ``costs`` what those took that ended, until somebody asks. With
     ``lines``, calls are written there and wait for the answers of a wave."""
 
     record: BatchRecord
-    states: bytearray
+    states: bytearray | defaultdict[int, int]
     lines: Lines | None = None
     ids: dict[int, Value] = field(default_factory=dict)
     costs: dict[int, float | None] = field(default_factory=dict)
+
+    @asynccontextmanager
+    async def of(
+        self, job: str, program: Program, given: Value, document: Path | None = None
+    ) -> AsyncIterator[JobJournal]:
+        """The journal of a row. Whatever is raised within it fails the row alone, as `RowCrashed`."""
+        begun = False
+        try:
+            async with super().of(job, program, given, document) as kept:
+                begun = True
+                try:
+                    yield kept
+                except Exception as error:
+                    raise _of_row(error) from error
+        except Exception as error:
+            found = _of_row(error)
+            if not begun and isinstance(found, RowCrashed):
+                await self.set_aside(int(job), "crashed", found.message)
+            raise found from error
+
+    async def set_aside(self, number: int, kind: str, problem: str) -> None:
+        """Writes that a row failed, in place of all that is known of it."""
+        row = self.refused(RowInput(number, self.ids.get(number, number), "", problem=problem), stamp(self.clock.now()))
+        await asyncio.wrap_future(self.writer_in_use().do(put_failed(replace(row, kind=kind))))
 
     async def journal_for(
         self, options: JournalOptions, job: str, program: Program, given: Value, document: Path | None
@@ -63,7 +95,7 @@ class RowJournals(Journals, kw_only=True):
 
     def kind_of(self, error: BaseException) -> str:
         """Why the row failed, as results say it."""
-        if isinstance(error, RowCrashed):
+        if isinstance(error, CRASHES):
             return "crashed"
         if isinstance(error, Waits):
             return "waiting"
@@ -149,6 +181,15 @@ class RowJournals(Journals, kw_only=True):
             await self._ended(journal, error, None)
             raise error
         return journal
+
+
+def _of_row(error: Exception) -> Exception:
+    """The error as one of its row: what is none of a run, and a damaged record, is a crash."""
+    if isinstance(error, ExceptionGroup):
+        error = cast("Exception", first_error(error))
+    if isinstance(error, DamagedRecord):
+        return RowCrashed(error.message)
+    return error if isinstance(error, RunError | Waits) else RowCrashed(words_of(error))
 
 
 def row_run(batch: str, number: int) -> str:

@@ -81,7 +81,7 @@ def _dollars(
     prepared: Prepared, sample: Sequence[Value], left: int, counts: BatchCounts
 ) -> tuple[Interval | None, str]:
     program = prepared.inputs.program
-    if prepared.options.script is not None or prepared.options.is_local:
+    if prepared.options.script is not None or prepared.options.is_here:
         return None, "no service charges for these replies"
     facts = facts_of(program, prepared.options, prepared.environment, prepared.provider)
     if not prepared.chosen.waves.is_live:

@@ -18,7 +18,7 @@ from prosa.app.batch.rows import Rows
 from prosa.app.batch.subject import Subject
 from prosa.app.batch.waves import WavePlan
 from prosa.app.journal.place import store_path
-from prosa.app.options import Environment, Options
+from prosa.app.options import Environment, Once, Options
 from prosa.app.run.world import system_clock
 from prosa.runtime.batches import BatchRecord, batch_id
 from prosa.runtime.digest import as_json, closure_digests
@@ -109,7 +109,7 @@ def prepare(
         total=-1,
         host=host_name(),
     )
-    inputs = Inputs(rows.source, program, mapping, environment.notice, script)
+    inputs = Inputs(rows.source, program, mapping, Once(environment.notice), script)
     return Prepared(record, inputs, store, options, chosen, environment, script.provider if script else None)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from prosa.adapters.rows.files import RowFile
+from prosa.adapters.rows.files import RowFile, require_regular
 from prosa.adapters.rows.parquet import ParquetRows
 from prosa.adapters.rows.spool import as_lines, blocks_of, spool_folder, spooled
 from prosa.adapters.sqlite.rows import SqliteRows
@@ -46,6 +46,8 @@ def rows_of(named: str, query: str, *, store: Path, read: Callable[[int], bytes]
     file = Path(named.rpartition("::")[0] or named)
     if not os.path.lexists(file):
         raise FileProblem(file, "missing", "no such file of rows")
+    if file.exists():
+        require_regular(file, str(file))
     return rows
 
 

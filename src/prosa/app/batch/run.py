@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from prosa.adapters.providers.open_files import limit_of_files, most_connections
 from prosa.adapters.store import batches
 from prosa.adapters.store.batches import AGAIN, BEGUN, FAILED
 from prosa.adapters.store.holding import host_name, is_alive
@@ -26,7 +27,7 @@ from prosa.adapters.store.writer import Writer, writer_of
 from prosa.adapters.store.writing import TakenOver
 from prosa.app.batch.backends import NOBODY, provider_batches, require_few_turns, wave_folder
 from prosa.app.batch.inputs import RowInput, Survey, survey
-from prosa.app.batch.journals import RowCrashed, RowJournals
+from prosa.app.batch.journals import CRASHES, RowJournals
 from prosa.app.batch.prepare import Prepared
 from prosa.app.batch.waves import Lines, Stopped, Waves
 from prosa.app.journal.journals import words_of
@@ -35,13 +36,11 @@ from prosa.app.run.jobs import Driver, Job, Progress, driving
 from prosa.app.run.world import kept_servers, known_prices, system_clock
 from prosa.runtime.batches import (
     ALONE_AFTER,
-    NANO,
     BatchCounts,
     BatchProgress,
     BatchRecord,
     BatchState,
     RowResult,
-    nano,
     row_kind,
 )
 from prosa.runtime.budget import Budget, Ledger
@@ -52,7 +51,7 @@ from prosa.runtime.gate import Gated, GateLimits, Gates
 from prosa.runtime.journal import Waits
 from prosa.runtime.program import reachable
 from prosa.runtime.runs import RunRecord, StorePlace, stamp
-from prosa.runtime.usage import BATCHED
+from prosa.runtime.usage import BATCHED, NANO, nano
 
 if TYPE_CHECKING:
     from prosa.adapters.store.writer import Work
@@ -133,21 +132,17 @@ async def _held(prepared: Prepared) -> AsyncIterator[tuple[Writer, BatchRecord]]
 
 
 class BatchGrants(Struct):
-    """The budget of a batch, of which this process draws parts: what it has drawn is spent where it dies. The batch is
-    its own alone, unless it is ``shared`` with others."""
+    """The budget of a batch, of which this process alone draws parts: what it has drawn is spent where it dies."""
 
     writer: Writer
     batch: str
     cap: Decimal
     drawn: int = 0
-    shared: bool = False
 
     async def draw(self, wanted: Decimal) -> Decimal:
         """Money for some calls, else for the one that asks."""
         least = nano(wanted)
-        work = batches.draw(
-            self.batch, None if self.shared else self.writer.holder, least, least * DRAWN_AT_ONCE, int(self.cap / NANO)
-        )
+        work = batches.draw(self.batch, self.writer.holder, least, least * DRAWN_AT_ONCE, int(self.cap / NANO))
         found = await asyncio.wrap_future(self.writer.do(work))
         self.drawn += found
         return found * NANO
@@ -265,7 +260,7 @@ class BatchRun(Struct, eq=False):
 
     async def _run(self, listener: Listener, provider: Provider | None, budget: Budget | None) -> None:
         prepared = self.prepared
-        async with kept_servers(prepared.inputs.program, prepared.environment) as servers:
+        async with kept_servers(prepared.inputs.program, prepared.options, prepared.environment) as servers:
             if prepared.chosen.waves.is_live:
                 await self._pass(_Pass(listener, servers, provider, budget))
                 return
@@ -280,7 +275,7 @@ class BatchRun(Struct, eq=False):
         """Runs all rows that are left, once."""
         prepared, chosen = self.prepared, self.prepared.chosen
         journals = self._journals(one.lines)
-        limits = GateLimits(min(chosen.at_once, MOST_AT_ONCE), chosen.rpm, chosen.tpm)
+        limits = GateLimits(at_once_here(chosen.at_once, prepared.environment.notice), chosen.rpm, chosen.tpm)
         gates = Gates(limits, self.clock)
         opening = driving(
             replace(prepared.options, max_cost=None),
@@ -490,6 +485,17 @@ class BatchRun(Struct, eq=False):
         return await asyncio.wrap_future(self.writer.do(work))
 
 
+def at_once_here(wanted: int, notice: Callable[[str], None]) -> int:
+    """Return how many rows run at once: fewer than are wanted where this process may not open so many files."""
+    most, room = min(wanted, MOST_AT_ONCE), most_connections()
+    if room < most:
+        notice(
+            f"note: {room} rows at once, and not {most:,}: this process may have {limit_of_files()} files open"
+            " (`ulimit -n` raises that)"
+        )
+    return min(most, room)
+
+
 async def _ended(tasks: Sequence[asyncio.Task[None] | asyncio.Task[bool]]) -> None:
     for task in tasks:
         task.cancel()
@@ -506,7 +512,7 @@ def _drop(task: asyncio.Task[None]) -> None:
 def row_result(row: RowInput, outcome: Outcome[Job], cost: float | None) -> RowResult:
     """What is said of a row as it ends."""
     error, summary = outcome.error, outcome.summary
-    kind = None if error is None else "crashed" if isinstance(error, RowCrashed) else row_kind(error)
+    kind = None if error is None else "crashed" if isinstance(error, CRASHES) else row_kind(error)
     why = None if error is None else error.message
     calls = len(summary.answered) + len(summary.below)
     return RowResult(row.number, row.id, outcome.output, kind, why, cost, calls, summary.seconds)

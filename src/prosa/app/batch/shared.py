@@ -19,26 +19,24 @@ import msgspec
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from prosa.adapters.files import config_dir
-from prosa.adapters.files.trust_store import TrustStore
-from prosa.adapters.files.write import file_digest
 from prosa.adapters.store import batches, leases
 from prosa.adapters.store.holding import host_name
 from prosa.adapters.store.writer import writer_of
 from prosa.app.batch.prepare import AT_ONCE, Prepared, closure_of
-from prosa.app.batch.run import MOST_AT_ONCE, Agree, BatchEnd, BatchRun, agreed, run_batch
+from prosa.app.batch.run import Agree, BatchEnd, BatchRun, agreed, at_once_here, run_batch
 from prosa.app.batch.subject import Subject, subject_of
 from prosa.app.batch.working import POLL, LeaseWorker, Share, as_problem, lease_size, open_share, ranges
 from prosa.app.journal.history import reading_store
 from prosa.app.options import LIMITS, Environment, JournalOptions, Options, limits_in
 from prosa.app.run.world import system_clock
-from prosa.runtime.batches import NANO, BatchProgress, BatchRecord, BatchState, RowResult, SharedOptions, nano
+from prosa.render.plain import safe
+from prosa.runtime.batches import BatchProgress, BatchRecord, BatchState, RowResult, SharedOptions
 from prosa.runtime.budget import Budget, Ledger
 from prosa.runtime.digest import as_json
 from prosa.runtime.errors import BatchRefused, RunError, StoreProblem
 from prosa.runtime.events import Listener, ignore
-from prosa.runtime.program import reachable
 from prosa.runtime.runs import StorePlace, StoreServer, stamp
+from prosa.runtime.usage import NANO, nano
 
 if TYPE_CHECKING:
     from prosa.adapters.store.database import Database
@@ -47,6 +45,7 @@ if TYPE_CHECKING:
     from prosa.runtime.ports import Clock, Provider
 
 _CHUNK = 500
+_BROKEN = "broken"
 T = TypeVar("T")
 
 Opening = Callable[[Path], Environment]
@@ -114,7 +113,7 @@ class SharedRun(BatchRun, eq=False):
 
         prepared, store = self.prepared, self.prepared.store
         assert isinstance(store, StoreServer)
-        at_once = min(prepared.chosen.at_once, MOST_AT_ONCE)
+        at_once = at_once_here(prepared.chosen.at_once, prepared.environment.notice)
         self.told = bytearray(each == batches.DONE for each in self.states)
         shared = shared_options(prepared, provider)
         await asyncio.to_thread(self._keep_inputs)
@@ -270,7 +269,7 @@ def shared_options(prepared: Prepared, provider: Provider | None) -> SharedOptio
     """What other workers of a batch need to know: no key, and no address of a service."""
     options, chosen, cap = prepared.options, prepared.chosen, prepared.options.max_cost
     alone = "its replies are scripted" if options.script is not None else ""
-    alone = alone or ("its model is one of the machine that began it" if options.is_local else "")
+    alone = alone or ("its model is one of the machine that began it" if options.is_here else "")
     alone = alone or ("its provider is one of the process that began it" if provider is not None else "")
     return SharedOptions(
         path=_below(Path(prepared.batch.file), Path.cwd()) if prepared.batch.file else "",
@@ -289,6 +288,14 @@ def shared_options(prepared: Prepared, provider: Provider | None) -> SharedOptio
     )
 
 
+def shared_in(record: BatchRecord) -> SharedOptions:
+    """What a batch in a store says of itself. Raises `BatchRefused` for what no Prosa wrote."""
+    try:
+        return msgspec.json.decode(record.options or "", type=SharedOptions)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise BatchRefused(f"its options are damaged: {error}") from None
+
+
 def _below(path: Path, folder: Path) -> str:
     """A file as it is called below a folder, else its name alone."""
     return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else path.name
@@ -296,14 +303,16 @@ def _below(path: Path, folder: Path) -> str:
 
 class RowsWorker(Struct, frozen=True):
     """What a worker does: which batch alone, empty for all; how many rows at once; below which folder its programs
-    are. ``options`` say which service it asks; what a row may do and cost is a matter of the batch. With
-    ``until_empty`` it ends when no batch is left that it can run."""
+    are. ``options`` say which service it asks; what a row may do and cost is a matter of the batch. ``max_cost`` is the
+    most that all its rows may cost, in US dollars. With ``until_empty`` it ends when no batch is left that it can run.
+    """
 
     root: Path
     options: Options = Options()
     at_once: int = AT_ONCE
     batch: str = ""
     until_empty: bool = False
+    max_cost: Decimal | None = None
 
 
 async def work_batches(
@@ -314,9 +323,9 @@ async def work_batches(
     say: Callable[[str], None],
     stop: asyncio.Event,
     clock: Clock | None = None,
-) -> None:
-    """Takes leases of batches until it is told to stop. ``say`` hears which batches it works at, and which not and why.
-    Raises `StoreProblem` where the store is no server or stays away."""
+) -> str:
+    """Takes leases of batches until it is told to stop, or its own budget is spent: gives why then. ``say`` hears which
+    batches it works at, and which not and why. Raises `StoreProblem` where the store is no server or stays away."""
     if not isinstance(place, StoreServer):
         hint = "--store postgresql://HOST/DATABASE; one process at a time has the batches of a file"
         raise StoreProblem(f"a worker takes rows from a server, and {place} is a file", hint=hint)
@@ -329,8 +338,9 @@ async def work_batches(
         await queue.open()
         try:
             clock = clock or system_clock()
-            worker = LeaseWorker(writer, queue, min(chosen.at_once, MOST_AT_ONCE), clock, stop)
+            worker = LeaseWorker(writer, queue, at_once_here(chosen.at_once, say), clock, stop)
             await _Finder(worker, chosen, environment, say).work()
+            return worker.spent
         finally:
             await queue.aclose()
     finally:
@@ -338,7 +348,8 @@ async def work_batches(
 
 
 class _Finder(Struct, eq=False):
-    """Finds the batches that one worker can be at. ``known`` are those that it has looked at, by id and options."""
+    """Finds the batches that one worker can be at. ``known`` are those that it has looked at, by id and options;
+    ``ledger`` is what the worker may spend."""
 
     worker: LeaseWorker
     chosen: RowsWorker
@@ -346,10 +357,12 @@ class _Finder(Struct, eq=False):
     say: Callable[[str], None]
     known: dict[str, str] = field(default_factory=dict)
     open: dict[str, AsyncExitStack] = field(default_factory=dict)
+    ledger: Ledger | None = None
 
     async def work(self) -> None:
         """Works until it is told to stop."""
-        worker = self.worker
+        worker, cap = self.worker, self.chosen.max_cost
+        worker.broken, self.ledger = self._broken, None if cap is None else Ledger(cap, whole=cap)
         try:
             while not worker.stop.is_set():
                 await self._look()
@@ -373,20 +386,21 @@ class _Finder(Struct, eq=False):
             record = found.get(batch)
             if record is None or record.options != self.known[batch]:
                 share.ended = share.ended or "over"
-                if not share.leases:
-                    await self._close(batch)
+            if (record is None or share.ended in ("over", _BROKEN)) and not share.leases:
+                await self._close(batch)
         for record in found.values():
             if record.id not in self.worker.shares and record.options and self.known.get(record.id) != record.options:
                 self.known[record.id] = record.options
-                await self._open(record, msgspec.json.decode(record.options, type=SharedOptions))
+                await self._open(record)
 
     def _is_meant(self, record: BatchRecord) -> bool:
         name = self.chosen.batch
         return not name or record.name == name or record.id.startswith(name) or record.name.startswith(name)
 
-    async def _open(self, record: BatchRecord, shared: SharedOptions) -> None:
+    async def _open(self, record: BatchRecord) -> None:
         stack = AsyncExitStack()
         try:
+            shared = shared_in(record)
             subject, options, environment = await asyncio.to_thread(self._subject, record, shared)
             script = subject.script
             share = open_share(
@@ -400,20 +414,34 @@ class _Finder(Struct, eq=False):
                 environment=environment,
                 clock=self.worker.clock,
             )
-            self.worker.shares[record.id] = await stack.enter_async_context(share)
+            opened = await stack.enter_async_context(share)
+            if self.ledger is not None:
+                await opened.keep_within(self.ledger)
+            self.worker.shares[record.id] = opened
         except StoreProblem:
             raise
-        except RunError as error:
+        except Exception as error:  # whoever writes the store ends no worker with what stands there
             await stack.aclose()
-            self.say(f"{record.name}: not run here: {as_problem(error)}")
+            self._refuse(record, error)
             return
         self.open[record.id] = stack
-        self.say(f"{record.name}: at work")
+        self.say(f"{safe(record.name)}: at work")
+
+    def _refuse(self, record: BatchRecord, error: Exception) -> None:
+        self.say(safe(f"{record.name}: not run here: {as_problem(error)}"))
+
+    def _broken(self, share: Share, error: Exception) -> None:
+        """A batch that cannot go on is left alone from now on."""
+        if not share.ended:
+            share.ended = _BROKEN
+            self._refuse(share.record, error)
 
     def _subject(self, record: BatchRecord, shared: SharedOptions) -> tuple[Subject, Options, Environment]:
         """The program of a batch, as this machine has it. Raises `RunError` where it has another one or none."""
         if shared.alone:
             raise BatchRefused(shared.alone)
+        if shared.model is not None and Options(model=shared.model).model_name is None:
+            raise BatchRefused(f"its model {shared.model} is one that only its user may choose")
         path = self._path(shared)
         environment = self.environment(path)
         options = replace(
@@ -425,7 +453,7 @@ class _Finder(Struct, eq=False):
             journal=JournalOptions("batch", self.worker.writer.place),
             **{name: shared.limits.get(name) for name in LIMITS},
         )
-        subject = subject_of(path, shared.script, options, environment)
+        subject = subject_of(path, shared.script, options, environment, named=False)
         here = as_json(closure_of(subject))
         if here != record.closure:
             raise BatchRefused(f"{path} is another version than that of the batch: {_changed(record.closure, here)}")
@@ -434,7 +462,6 @@ class _Finder(Struct, eq=False):
             raise BatchRefused(asked, hint="name the model where the batch begins: --model")
         if (environment.settings.history or "summary") == "off":
             raise BatchRefused('`history = "off"` keeps nothing here, and a batch is kept')
-        require_trust(subject, environment)
         return subject, options, environment
 
     def _path(self, shared: SharedOptions) -> Path:
@@ -449,8 +476,14 @@ class _Finder(Struct, eq=False):
     async def _settle(self) -> None:
         """Ends batches whose rows are all over, though whoever began them is gone."""
         for batch, share in list(self.worker.shares.items()):
-            if not share.leases and not share.ended:
+            if share.leases or share.ended:
+                continue
+            try:
                 await self._do(settled(batch, self.worker.at_once, self.worker.clock))
+            except StoreProblem:
+                raise
+            except RunError as error:
+                self._broken(share, error)
 
     async def _close(self, batch: str) -> None:
         self.worker.shares.pop(batch, None)
@@ -460,17 +493,6 @@ class _Finder(Struct, eq=False):
 
     async def _do(self, work: Work[T]) -> T:
         return await asyncio.wrap_future(self.worker.writer.do(work))
-
-
-def require_trust(subject: Subject, environment: Environment) -> None:
-    """Raises `BatchRefused` for a program with tool servers that nobody trusts on this machine: it is the store that
-    named it, not a person (X7)."""
-    store = TrustStore(config_dir(environment.environ))
-    for each in reachable(subject.program):
-        path = Path(each.folder, each.file)
-        if each.servers and not store.trusts(path, file_digest(path)):
-            hint = f"read it, then run here: prosa trust {path}"
-            raise BatchRefused(f"{path} starts tool servers and is not trusted on this machine", hint=hint)
 
 
 def _changed(before: str, now: str) -> str:

@@ -68,21 +68,27 @@ class Subject(Struct, frozen=True):
 
 
 def subject_of(
-    named: str | Path, script: str, options: Options, environment: Environment, *, gate: bool = True
+    file: str | Path,
+    script: str,
+    options: Options,
+    environment: Environment,
+    *,
+    named: bool = True,
+    to_run: bool = True,
 ) -> Subject:
-    """What a file and the id of a script name; ``doc.mda#id`` names both. ``gate`` False leaves the agreement to the
-    caller. Raises what `ready_program` does, and `BatchRefused` for a document without a choice among its scripts."""
-    path, script = _parts(Path(named), script)
+    """What a file and the id of a script name; ``doc.mda#id`` names both. ``named`` and ``to_run`` are those of
+    `ready_program`. Raises what it does, and `BatchRefused` for a document without a choice among its scripts."""
+    path, script = _parts(Path(file), script)
     if dialect_here(path) != "magi":
         if script:
             message = f"{script!r} is to be an ai-script, and {path} is read as a program"
             raise BatchRefused(message, hint="scripts are in documents that end in .mda")
-        return Subject(ready_program(path, options, environment, gate=gate))
-    file = load_scripts(path, options, environment.settings)
+        return Subject(ready_program(path, options, environment, named=named, to_run=to_run))
+    loaded = load_scripts(path, options, environment.settings)
     if not script:
-        known = ", ".join(each.address for each in file.scripts[:10]) or "none"
+        known = ", ".join(each.address for each in loaded.scripts[:10]) or "none"
         raise BatchRefused(f"which script of {path} runs over the rows? it has: {known}", hint="--script ID")
-    found = selection(file, Choice((script,), text="a row"), options, environment)
+    found = selection(loaded, Choice((script,), text="a row"), options, environment)
     found.require_named()
     job = found.preparing.ready(found.chosen[0].script)
     program = replace(job.program, file=path.name, folder=str(path.parent))

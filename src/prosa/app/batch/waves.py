@@ -24,14 +24,13 @@ from msgspec.structs import replace
 
 from prosa.adapters.store import waves
 from prosa.app.journal.stored import StoredJournal
-from prosa.runtime.batches import NANO, nano
 from prosa.runtime.budget import Budget, Ledger
 from prosa.runtime.digest import request_digest
 from prosa.runtime.errors import BatchRefused, BudgetSpent, ProviderError
 from prosa.runtime.journal import Waits
 from prosa.runtime.provider_batches import ProviderBatches, RemoteBatch, WavePart, custom_id
 from prosa.runtime.runs import stamp
-from prosa.runtime.usage import BATCHED
+from prosa.runtime.usage import BATCHED, NANO, nano
 
 if TYPE_CHECKING:
     from io import BufferedWriter

@@ -8,9 +8,12 @@ of its lease, so a worker that was given up writes nothing more.
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from decimal import Decimal
+from functools import partial
+from os import urandom
 from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import Struct, field
@@ -18,29 +21,34 @@ from msgspec.structs import replace
 
 from prosa.adapters.store import leases
 from prosa.adapters.store.batches import BEGUN
+from prosa.adapters.store.holding import living
 from prosa.adapters.store.leases import LeasedRow
 from prosa.adapters.store.writer import FencedWriter
-from prosa.adapters.store.writing import TakenOver
+from prosa.adapters.store.writing import DamagedRecord, TakenOver
 from prosa.app.batch.inputs import RowInput
 from prosa.app.batch.journals import RowJournals
-from prosa.app.batch.run import GRACE, BatchGrants, row_result, too_many
+from prosa.app.batch.run import GRACE, row_result, too_many
 from prosa.app.options import Environment, JournalOptions, Options
 from prosa.app.run.jobs import Driver, Job, Progress, driving
 from prosa.app.run.world import kept_servers, known_prices
-from prosa.runtime.batches import ALONE_AFTER, NANO, BatchProgress, nano
-from prosa.runtime.budget import Budget, Ledger
+from prosa.runtime.batches import ALONE_AFTER, BatchProgress, RowResult
+from prosa.runtime.budget import Budget, Budgeted, Ledger
+from prosa.runtime.deadlines import paused
 from prosa.runtime.errors import BudgetSpent, RunError, StoreProblem
 from prosa.runtime.events import Listener, ignore
 from prosa.runtime.gate import WINDOW, Gated, GateLimits, Gates
 from prosa.runtime.runs import stamp
+from prosa.runtime.usage import NANO, nano
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from prosa.adapters.providers.table import ProviderRow
     from prosa.adapters.store.database import Database
     from prosa.adapters.store.queue import LeaseQueue, TakenLease
     from prosa.adapters.store.writer import Work, Writer
     from prosa.app.run.jobs import Outcome
-    from prosa.runtime.batches import BatchRecord, RowResult, SharedOptions
+    from prosa.runtime.batches import BatchRecord, SharedOptions
     from prosa.runtime.messages import ModelReply, ModelRequest
     from prosa.runtime.ports import Clock, OnText, Provider
     from prosa.runtime.program import Program
@@ -98,9 +106,55 @@ class ServerPermits(Struct, frozen=True):
             self.writer.do(leases.count_tokens(permit, tokens), soon=False)
 
 
+class BatchPool(Struct):
+    """The budget of a batch, of which several processes draw parts: a call draws its worst case, and what it did not
+    take is there again for all. What a process has drawn and not given back is spent where it dies."""
+
+    writer: Writer
+    batch: str
+    cap: Decimal
+    clock: Clock
+    drawn: int = 0
+    _name: str = field(default_factory=lambda: urandom(4).hex())
+
+    @property
+    def part(self) -> str:
+        """The name of what this process has of the budget."""
+        return f"{self.writer.holder}:{self._name}"
+
+    async def draw(self, wanted: Decimal) -> Decimal | None:
+        """Money for one call; 0 where it does not fit now, None where nothing will come back."""
+        alive = partial(living, self.writer.place)
+        drawing = self.writer.do(leases.draw_part(self.batch, self.part, nano(wanted), int(self.cap / NANO), alive))
+        try:
+            found = await asyncio.shield(asyncio.wrap_future(drawing))
+        except asyncio.CancelledError:
+            drawing.add_done_callback(self._not_wanted)
+            raise
+        if found is None:
+            return None
+        self.drawn += found
+        return found * NANO
+
+    def settled(self, unused: Decimal, cost: Decimal) -> None:
+        """What was not taken is there again."""
+        self.drawn -= nano(unused)
+        self.writer.do(leases.settle_part(self.batch, self.part, nano(unused), nano(cost)), soon=False)
+
+    async def wait(self) -> None:
+        """Waits a moment: calls of other processes may turn out cheaper."""
+        with paused():
+            await self.clock.sleep(POLL)
+
+    def _not_wanted(self, drawing: Future[int | None]) -> None:
+        """Nobody is there any more who asked for it."""
+        if not drawing.cancelled() and drawing.exception() is None and (found := drawing.result()):
+            self.writer.do(leases.settle_part(self.batch, self.part, found, 0), soon=False)
+
+
 class Share(Struct, eq=False):
     """One batch, as far as this process is at it. ``ended`` is why it takes no more of it; ``leases`` counts those that
-    it has."""
+    it has; ``own`` is what this process may spend, whatever the batch may."""
 
     record: BatchRecord
     options: SharedOptions
@@ -110,13 +164,14 @@ class Share(Struct, eq=False):
     journal: JournalOptions
     driver: Driver
     gates: Gates
-    grants: BatchGrants | None
-    states: bytearray
+    pool: BatchPool | None
+    states: defaultdict[int, int]
     progress: BatchProgress
     listens: Callable[[int], Listener] = lambda _: ignore
     on_row: Callable[[RowResult], None] = lambda _: None
     ended: str = ""
     leases: int = 0
+    own: Budget | None = None
 
     @property
     def per_row(self) -> Decimal | None:
@@ -131,11 +186,17 @@ class Share(Struct, eq=False):
             prices = known_prices(self.environment.settings)
             await replace(self.driver, budget=Budget(prices, Ledger(self.per_row))).require_prices([job])
 
+    async def keep_within(self, ledger: Ledger) -> None:
+        """What this process may spend. Raises `PriceUnknown`."""
+        prices = known_prices(self.environment.settings)
+        self.own = Budget(prices, ledger, notice=self.environment.notice, of_worker=True)
+        await replace(self.driver, budget=self.own).require_prices([Job("", self.program, None, self.provider)])
+
     def money_back(self) -> int:
         """What was drawn and not spent."""
-        if self.grants is None or self.driver.budget is None:
+        if self.pool is None or self.driver.budget is None:
             return 0
-        return max(self.grants.drawn - nano(self.driver.budget.ledger.spent), 0)
+        return max(self.pool.drawn - nano(self.driver.budget.ledger.spent), 0)
 
 
 @asynccontextmanager
@@ -155,11 +216,11 @@ async def open_share(
 ) -> AsyncIterator[Share]:
     """One batch at which this process works within the block; then what it drew and did not spend is there again.
     Raises `PriceUnknown`."""
-    grants = budget = None
+    pool = budget = None
     if shared.cap is not None:
         cap = shared.cap * NANO
-        grants = BatchGrants(writer, record.id, cap, shared=True)
-        ledger = Ledger(Decimal(0), grants=grants, whole=cap)
+        pool = BatchPool(writer, record.id, cap, clock)
+        ledger = Ledger(Decimal(0), whole=cap, pool=pool)
         budget = Budget(known_prices(environment.settings), ledger, notice=environment.notice)
     bounded = shared.rpm is not None or shared.tpm is not None
     permits = ServerPermits(writer, record.id, clock, shared.rpm, shared.tpm) if bounded else None
@@ -173,20 +234,21 @@ async def open_share(
                 provider=provider,
                 progress=Progress(clock=clock),
                 budget=budget,
-                servers=await stack.enter_async_context(kept_servers(program, environment)),
+                servers=await stack.enter_async_context(kept_servers(program, options, environment)),
             )
         )
         gates, progress = Gates(GateLimits(at_once), clock, permits), BatchProgress(record.total)
-        given = record, shared, program, row, environment, journal, driver, gates, grants
-        share = Share(*given, states=bytearray(max(record.total, 0)), progress=progress)
+        given = record, shared, program, row, environment, journal, driver, gates, pool
+        share = Share(*given, states=defaultdict(int), progress=progress)
         await share.require_prices()
         progress.since = clock.monotonic()
         progress.cap = None if shared.cap is None else shared.cap * NANO
         try:
             yield share
         finally:
-            if back := share.money_back():
-                await asyncio.shield(asyncio.wrap_future(writer.do(leases.give_back_money(record.id, back))))
+            if pool is not None:
+                ending = leases.end_part(record.id, pool.part, share.money_back())
+                await asyncio.shield(asyncio.wrap_future(writer.do(ending)))
 
 
 class Seats:
@@ -229,7 +291,8 @@ class _Guarded(Struct, frozen=True):
 
 class LeaseWorker(Struct, eq=False):
     """What takes leases and runs their rows in this process. ``shares`` are the batches by their ids; ``failed`` is why
-    nothing can be written any more."""
+    nothing more is taken, ``spent`` why that is a matter of money. ``broken`` hears of a batch that cannot go on here,
+    and why; without it nothing can."""
 
     writer: Writer
     queue: LeaseQueue
@@ -237,7 +300,9 @@ class LeaseWorker(Struct, eq=False):
     clock: Clock
     stop: asyncio.Event = field(default_factory=asyncio.Event)
     shares: dict[str, Share] = field(default_factory=dict)
-    failed: StoreProblem | None = None
+    failed: Exception | None = None
+    broken: Callable[[Share, Exception], None] | None = None
+    spent: str = ""
     seats: Seats = field(default_factory=lambda: Seats(1))
     _rows: dict[int, int] = field(default_factory=dict)
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
@@ -300,8 +365,11 @@ class LeaseWorker(Struct, eq=False):
                 await self.queue.end(lease, again=again)
         except TakenOver:
             return  # another worker goes on with it
-        except StoreProblem as problem:
-            self.failed = self.failed or problem
+        except Exception as error:
+            if self.broken is None or (isinstance(error, StoreProblem) and not isinstance(error, DamagedRecord)):
+                self.failed = self.failed or error
+            else:
+                self.broken(share, error)
         finally:
             share.leases -= 1
             self._rows.pop(lease.job.id, None)
@@ -317,13 +385,12 @@ class LeaseWorker(Struct, eq=False):
             states=share.states,
         )
         journals.write_with(FencedWriter(self.writer, lambda connection: leases.require_lease(connection, lease.key)))
-        driver = replace(
-            share.driver,
-            journals=journals,
-            gate=lambda provider, service: _Guarded(
-                Gated(provider, share.gates, service), lambda: self._require_held(lease)
-            ),
-        )
+
+        def gate(provider: Provider, service: str | None) -> Provider:
+            paid = provider if share.own is None else Budgeted(provider, share.own, service)
+            return _Guarded(Gated(paid, share.gates, service), lambda: self._require_held(lease))
+
+        driver = replace(share.driver, journals=journals, gate=gate)
         tasks = [asyncio.create_task(self._row(share, lease, each, driver, journals)) for each in rows]
         self._running.update(tasks)
         try:
@@ -333,7 +400,7 @@ class LeaseWorker(Struct, eq=False):
                 each.cancel()
             self._running.difference_update(tasks)
         for one in found:
-            if isinstance(one, StoreProblem | TakenOver):
+            if isinstance(one, Exception):
                 raise one
         return any(one is not False for one in found)
 
@@ -346,10 +413,12 @@ class LeaseWorker(Struct, eq=False):
                 return True
             share.states[item.number - 1] = BEGUN if item.begun else 0
             journals.ids[item.number] = item.id
+            if item.problem:
+                await journals.set_aside(item.number, "input", item.problem)
+                result = RowResult(item.number, item.id, None, "input", item.problem, None, 0, 0.0)
+                return await self._over(share, lease, result)
             job = Job(str(item.number), share.program, item.given, share.provider, max_cost=share.per_row)
             outcome = await driver.outcome(job, share.listens(item.number))
-            if lease.job.id in self._rows:
-                self._rows[lease.job.id] -= 1
             return await self._heard(share, lease, item, outcome, journals)
 
     async def _heard(
@@ -358,19 +427,29 @@ class LeaseWorker(Struct, eq=False):
         """A row has ended; gives whether it is left."""
         for told in (share.driver.progress.tallies, share.driver.progress.ended):
             told.pop(outcome.job.name, None)
-        error, progress = outcome.error, share.progress
+        error = outcome.error
         if isinstance(error, TakenOver | StoreProblem):
             lease.lost = True
             raise error
+        if isinstance(error, BudgetSpent) and error.of_worker:
+            self.spent = error.message
+            self.stop.set()
+            return True
         if isinstance(error, BudgetSpent) and error.whole:
             await self._stop_batch(share, error.message)
             return True
         row = RowInput(item.number, item.id, "", item.given)
-        result = row_result(row, outcome, journals.costs.pop(item.number, None))
+        return await self._over(share, lease, row_result(row, outcome, journals.costs.pop(item.number, None)))
+
+    async def _over(self, share: Share, lease: TakenLease, result: RowResult) -> bool:
+        """A row is over; gives that it is not left."""
+        if lease.job.id in self._rows:
+            self._rows[lease.job.id] -= 1
+        progress = share.progress
         progress.here += 1
-        progress.failed_here += error is not None
+        progress.failed_here += result.kind is not None
         progress.now = self.clock.monotonic()
-        if error is not None and too_many(share.options.max_failures, progress):
+        if result.kind is not None and too_many(share.options.max_failures, progress):
             await self._stop_batch(share, f"{progress.failed_here:,} of {progress.here:,} rows failed")
         share.on_row(result)
         return False
@@ -401,6 +480,8 @@ class LeaseWorker(Struct, eq=False):
         return await asyncio.wrap_future(self.writer.do(work))
 
 
-def as_problem(error: RunError) -> str:
+def as_problem(error: Exception) -> str:
     """Why a batch is not run here, in one line."""
+    if not isinstance(error, RunError):
+        return f"what the store has of it is damaged: {type(error).__name__}: {error}"
     return "; ".join(filter(None, (error.message, error.hint)))

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prosa.adapters.files.agreement_store import check_agreement
 from prosa.adapters.providers.table import mapped, provider_row
 from prosa.app.chat.prepare import Conversation, require_something
 from prosa.app.options import DEFAULT_MODEL, Environment, Options, limits_in
@@ -88,8 +87,6 @@ async def answer(
     and ``progress`` knows what happened.
     """
     require_something(conversation)
-    if conversation.tools.programs:
-        check_agreement(environment.environ)
     about = driving(options, environment, listener=listener, progress=progress, provider=provider, closes=False)
     async with about as driver:
         answering = _Answering(conversation, driver, _Hears(on_text, on_again, on_reply or _nobody, on_cut))
@@ -186,7 +183,7 @@ class _Answering(Struct, frozen=True):
     @property
     def _answers_all(self) -> bool:
         """Whether one provider answers everybody, whatever the chat names."""
-        return self.driver.services.own is not None or self.choices.script is not None or self.choices.is_local
+        return self.driver.services.own is not None or self.choices.script is not None or self.choices.is_here
 
     def _program(self, turn: Turn, row: ProviderRow | None) -> Program:
         """The run of a turn: its conversation, and the tools that were granted."""
@@ -219,7 +216,7 @@ class _Answering(Struct, frozen=True):
         """The model: the user's flag, the chat, the settings; another provider than the usual one has none of these."""
         choices, settings = self.choices, self.around.settings
         named = choices.model_name or turn.model_name or choices.default_model
-        usual = row is None or row.name in ("openai", "local") or self._answers_all
+        usual = row is None or row.name in ("openai", "local", "embedded") or self._answers_all
         if not named and not usual and row is not None:
             hint = '`% model = "NAME"` in the chat, or --model NAME'
             raise RunError(f"no model is named for the provider `{row.name}`", hint=hint)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ from prosa.diagnostics.nearest import nearest
 from prosa.dialects.markdownlang.fields import site_form
 from prosa.dialects.prapti.commands import PLUGIN_API, PLUGIN_GROUP, Plugin
 from prosa.runtime.errors import RunError
-from prosa.runtime.ports import ServerConfig
+from prosa.runtime.ports import NamedBy, Origin, ServerConfig
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -47,14 +47,16 @@ class Tools(Struct, frozen=True):
     names: tuple[str, ...] = ()
 
 
-def granted(specs: Iterable[str], load: Callable[[str], Program]) -> Tools:
-    """The tools that the user grants; ``load`` reads a program. Raises `RunError` for what is no tool."""
-    tools = Tools()
-    for spec in dict.fromkeys(specs):
+def granted(specs: Iterable[str], load: Callable[[str], Program], *, written: Iterable[str] = ()) -> Tools:
+    """The tools that the user grants, ``specs`` as arguments and ``written`` where a file has the rights of the user;
+    ``load`` reads a program. Raises `RunError` for what is no tool."""
+    tools, arguments = Tools(), tuple(specs)
+    for spec in dict.fromkeys((*arguments, *written)):
         if spec == PYTHON:
             tools = replace(tools, python=True)
         elif spec.startswith(SERVER):
-            tools = replace(tools, servers=(*tools.servers, _server(spec)))
+            by: NamedBy = "argument" if spec in arguments else "trust"
+            tools = replace(tools, servers=(*tools.servers, _server(spec, by)))
         elif spec.startswith(SITE):
             tools = replace(tools, sites=(*tools.sites, _site(spec)))
         elif spec.endswith((".md", ".markdown")):
@@ -69,8 +71,9 @@ def chosen(tools: Tools, wanted: Sequence[str] | None) -> tuple[Tools, tuple[str
     """The granted tools that a chat wants (None: all of them), and the names of what it wants beyond them."""
     if wanted is None:
         return tools, ()
+    named = {*wanted, *(each.partition("=")[0] for each in wanted if each.startswith(SERVER))}
     programs = tuple(each for each in tools.programs if _is_wanted((each.name, each.file, *_paths(each)), wanted))
-    servers = tuple(each for each in tools.servers if _is_wanted((each.name, f"{SERVER}{each.name}"), wanted))
+    servers = tuple(each for each in tools.servers if _is_wanted((each.name, f"{SERVER}{each.name}"), named))
     python = tools.python and PYTHON in wanted
     known = {name for each in programs for name in (each.name, each.file, *_paths(each))}
     known |= {name for each in servers for name in (each.name, f"{SERVER}{each.name}")}
@@ -80,7 +83,7 @@ def chosen(tools: Tools, wanted: Sequence[str] | None) -> tuple[Tools, tuple[str
     return Tools(python, programs, servers, sites, tuple(name for name in wanted if name not in beyond)), beyond
 
 
-def _is_wanted(names: Iterable[str], wanted: Sequence[str]) -> bool:
+def _is_wanted(names: Iterable[str], wanted: Collection[str]) -> bool:
     return any(name in wanted for name in names)
 
 
@@ -104,17 +107,17 @@ def _site(spec: str) -> str:
     return url
 
 
-def _server(spec: str) -> ServerConfig:
+def _server(spec: str, by: NamedBy) -> ServerConfig:
     name, is_given, target = spec.removeprefix(SERVER).partition("=")
     if not name or not is_given or not target.strip():
         raise RunError(f"the MCP server `{spec[:64]}` needs a name and a command", hint=WAYS)
     if target.startswith(("http://", "https://")):
-        return ServerConfig(name, url=target)
+        return ServerConfig(name, url=target, origin=Origin(by))
     try:
         words = shlex.split(target)
     except ValueError as error:
         raise RunError(f"the command of the MCP server `{name}` cannot be read: {error}", hint=WAYS) from None
-    return ServerConfig(name, command=words[0], args=tuple(words[1:]))
+    return ServerConfig(name, command=words[0], args=tuple(words[1:]), origin=Origin(by))
 
 
 def load_plugins(names: Iterable[str]) -> Mapping[str, Plugin]:

@@ -16,10 +16,10 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from prosa.adapters.files import RootedFiles, config_dir, find_root
-from prosa.adapters.files.trust_store import TrustStore
 from prosa.app.chat.grants import SITE, Tools, chosen, granted, load_plugins, wanted_by, without_output
 from prosa.app.chat.layers import include_files, layers_below, read_layer
 from prosa.app.options import Environment, Options
+from prosa.app.permission import is_trusted
 from prosa.app.run.load import load_program
 from prosa.app.settings import size_limit
 from prosa.data import Value
@@ -218,13 +218,13 @@ class _Preparing(Struct, frozen=True):
     def _names_of_assistants(self) -> bool:
         """Whether the service takes names of assistants: OpenAI's own does, others may refuse them (PA18)."""
         base_url = self.choices.base_url or self.around.environ.get("OPENAI_BASE_URL") or self.around.settings.base_url
-        return not base_url and not self.choices.is_local and self.choices.provider in (None, "openai")
+        return not base_url and not self.choices.is_here and self.choices.provider in (None, "openai")
 
     def tools(self, done: Performed, lowered: Lowered) -> Tools:
         """What is granted: by flags, and by the line of a file that has the rights of the user itself (X7)."""
         tools = (lowered.tools or ()) if self._is_own(done.values.get(CHOOSES_TOOLS)) else ()
         sites = (lowered.sites or ()) if self._is_own(done.values.get(CHOOSES_SITES)) else ()
-        return granted((*self.asked.tools, *tools, *(f"{SITE}{url}" for url in sites)), self._program)
+        return granted(self.asked.tools, self._program, written=(*tools, *(f"{SITE}{url}" for url in sites)))
 
     def _is_own(self, line: EffectiveValue | None) -> bool:
         """Whether a line has the rights of the user: it stands itself in a file that has them."""
@@ -260,7 +260,7 @@ def _preparing(
     user_dir = config_dir(around.environ)
     files = RootedFiles(root, max_size=size_limit(choices.max_size, around.settings))
     source = source or RootedFiles(max_size=files.max_size).read(path)
-    trusted = asked.trusted or TrustStore(user_dir).trusts(path, source.digest)
+    trusted = asked.trusted or is_trusted(source, around.environ)
     below = layers_below(path, files, root, user_dir=user_dir, named=asked.config_files, default=asked.default_config)
     document = read_layer("document", source, trusted=trusted, follows=asked.trusted, legacy=asked.legacy)
     layers = (*below, document)

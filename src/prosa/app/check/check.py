@@ -28,7 +28,7 @@ from prosa.dialects.table import known_dialect
 from prosa.rules.analyzer import Analyzer, Workers
 from prosa.rules.engine import Checked, CorpusScope, check
 from prosa.rules.overlay import Overlay
-from prosa.rules.policy import Profile
+from prosa.rules.policy import Profile, specification
 from prosa.rules.registry import known_rules
 from prosa.rules.severity import ordered
 from prosa.source import Files, TextFiles
@@ -43,7 +43,8 @@ _DAY = 24 * 60 * 60
 class CheckOptions(Struct, frozen=True):
     """How documents are checked. None leaves the choice to the project and the documents.
 
-    ``select`` and ``ignore`` are rule names and beginnings of codes. ``jobs`` is the number of processes, None one for
+    ``select`` and ``ignore`` are rule names and beginnings of codes. ``profile`` names a specification that alone
+    decides. ``jobs`` is the number of processes, None one for
     each processor; ``cache`` keeps analyses for the next check. Neither of the two changes what is found.
     """
 
@@ -53,6 +54,7 @@ class CheckOptions(Struct, frozen=True):
     ignore: Sequence[str] = ()
     jobs: int | None = 1
     cache: bool = False
+    profile: str | None = None
 
 
 class Checker(Struct, frozen=True):
@@ -77,6 +79,7 @@ class Checker(Struct, frozen=True):
             strict=options.strict,
             select=known_rules(options.select),
             ignore=known_rules(options.ignore),
+            specification=specification(options.profile) if options.profile is not None else None,
         )
         count = worker_count() if options.jobs is None else options.jobs
         workers = Pool(count, here=True) if count > 1 else None

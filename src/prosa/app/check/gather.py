@@ -13,6 +13,7 @@ from itertools import islice
 from pathlib import Path
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from prosa.adapters.files import RootedFiles, find_root
 from prosa.adapters.files.read import MAX_DOCUMENT_BYTES, decode, real_path
@@ -24,6 +25,7 @@ from prosa.app.check.project import Project, project_at
 from prosa.corpus.found import Folders
 from prosa.dialects.table import CASES, DOCUMENT_SUFFIXES, EVALS, SKILL_MD, TRIGGERS, dialect_of_file_name, skill_folder
 from prosa.rules.beside import Sighted
+from prosa.rules.policy import specification
 from prosa.rules.subject import Rooted
 from prosa.source import FileProblem, Files, SourceText, TextFiles
 from prosa.source.files import Skipped, is_hidden
@@ -163,6 +165,7 @@ def gather(
     takes down what is passed over. Raises `FileProblem` for a path that does not exist."""
     most = max_size or MAX_DOCUMENT_BYTES
     grouping = _Grouping(_folder(root))
+    opened = RootedFiles(None, most, _named(paths))
     for name in paths:
         if name == STDIN and stdin is not None:
             grouping.add(grouping.root_of(Path(stdin.path)), [Path(stdin.path)])
@@ -173,7 +176,7 @@ def gather(
         base = grouping.root_of(path)
         if path.is_dir() and base.is_relative_to(real_path(path)):
             grouping.whole.add(base)
-        files = RootedFiles(base, most, _named(paths))
+        files = opened.within(base)
         found = documents_in([path], DOCUMENT_SUFFIXES, files, gitignore=gitignore, agents=agents, skipped=skipped)
         found = _with_evals(found) if path.is_dir() else found
         grouping.add(base, found)
@@ -182,7 +185,7 @@ def gather(
         grouping.named.update(set(found) - hidden)
     return tuple(
         Group(
-            _files(base, most, _named(paths), stdin),
+            opened.within(base) if stdin is None else TextFiles(stdin, opened.within(base)),
             tuple(dict.fromkeys(found)),
             base,
             project_at(base, _shown(base)),
@@ -240,6 +243,13 @@ def read_stdin(read: Callable[[int], bytes], name: str | None) -> SourceText:
     return SourceText(decode(Path(path), data), path)
 
 
+def judged_by(profile: str, groups: Sequence[Group]) -> tuple[Group, ...]:
+    """The groups with the documents alone that a profile judges. Raises `UnknownName`."""
+    about = specification(profile)
+    kept = (replace(group, paths=tuple(filter(about.judges, group.paths))) for group in groups)
+    return tuple(group for group in kept if group.paths)
+
+
 def _with_evals(found: Sequence[Path]) -> list[Path]:
     """The documents of a folder, and with each skill the files that say how it is tried: the only documents that are
     looked for by their names."""
@@ -267,11 +277,6 @@ def _is_hidden_in(named: Path, path: Path) -> bool:
 def _named(paths: Sequence[str | Path]) -> tuple[Path, ...]:
     """The documents that the user named one by one: they are opened wherever they lie (X5)."""
     return tuple(path for name in paths if name != STDIN and not (path := Path(name)).is_dir())
-
-
-def _files(base: Path, max_size: int, named: tuple[Path, ...], stdin: SourceText | None) -> Files:
-    files: Files = RootedFiles(base, max_size, named)
-    return files if stdin is None else TextFiles(stdin, files)
 
 
 def _shown(folder: Path) -> Path:

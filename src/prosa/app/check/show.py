@@ -10,13 +10,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from prosa.app.check.check import Checker, CheckOptions
 from prosa.app.check.gather import Group
 from prosa.data import Value
 from prosa.diagnostics import Diagnostic
+from prosa.dialects.reading import failed_reading
 from prosa.dialects.table import YMJ
 from prosa.rules.engine import Checked, CheckedDocument
+from prosa.rules.severity import Policy, diagnosed
 from prosa.source import FileProblem
 
 if TYPE_CHECKING:
@@ -74,7 +77,14 @@ def _unreadable(group: Group) -> Iterator[FileProblem]:
 
 def _shown(checked: Checked) -> Iterator[ShownDocument]:
     for each in checked.documents:
-        yield ShownDocument(each, checked.of(each.front.source), _lent(each, checked), _md_url(each, checked))
+        source = each.front.source
+        try:
+            each.reading.facts()
+            yield ShownDocument(each, checked.of(source), _lent(each, checked), _md_url(each, checked))
+        except Exception as error:
+            reading = failed_reading(source, error)
+            found = diagnosed(reading.problems, reading.front.source, Policy())
+            yield ShownDocument(replace(each, reading=reading), (*checked.of(source), *found), {})
 
 
 def _lent(document: CheckedDocument, checked: Checked) -> Mapping[str, Inherited[Value]]:

@@ -16,7 +16,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from prosa.adapters.files import MAX_DOCUMENT_BYTES, RootedFiles, find_root
-from prosa.adapters.files.roots import is_marked
+from prosa.adapters.files.roots import is_in_vault, is_marked
 from prosa.adapters.files.stamps import FileStamps
 from prosa.adapters.files.walk import would_meet
 from prosa.app.check.check import Checker, CheckOptions
@@ -85,7 +85,7 @@ class Workspace(Struct, eq=False):
         """The same with ``root``, a real path, for its root, whatever marks it. Raises `UnknownName`."""
         checker = Checker.of(options, environ)
         project = project_at(root, root)
-        profile = replace(checker.profile, settings=project.settings, root=root)
+        profile = replace(checker.profile, settings=project.settings, root=root, vault=is_in_vault(root))
         return cls(root, {}, project.diagnostics, profile, checker, RootedFiles(root))
 
     def reader(self, *, whole: bool = True) -> Callable[[], ResidentCorpus]:

@@ -8,10 +8,8 @@ of whatever a site gives back.
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, ClassVar
-from urllib.parse import quote, quote_plus
 
 from msgspec import Struct, field
 
@@ -24,9 +22,9 @@ from prosa.app.run.service import WithStoredKeys
 from prosa.render.plain import safe
 from prosa.render.request import request_text
 from prosa.runtime.errors import RunError
-from prosa.site.credential import HIDDEN
 from prosa.site.problems import HttpProblem
 from prosa.site.request import get_request
+from prosa.source.secrets import HIDDEN, forms_of
 from prosa.source.values import PartlyShown
 
 if TYPE_CHECKING:
@@ -93,7 +91,7 @@ class SiteAccess(PartlyShown, Struct):
         name = self.variables.get(origin)
         token = (self.environ.get(name, "") or None) if name else None
         if token is not None:
-            for form in _forms(token):
+            for form in forms_of(token):
                 self._secrets.setdefault(form)
         return token
 
@@ -163,9 +161,3 @@ def _answer(exchange: Exchange, request: Request, *, anywhere: bool) -> Answer:
             raise HttpProblem(f"{moved.origin} {to}, which was not permitted; nothing was sent there", again="always")
         request = moved
     raise HttpProblem(f"{request.origin} redirects more than {MAX_REDIRECTS} times")
-
-
-def _forms(token: str) -> tuple[str, ...]:
-    """A token as it may come back: as sent, in a URL, in JSON."""
-    escaped = json.dumps(token)[1:-1]
-    return (token, quote(token), quote(token, safe=""), quote_plus(token), escaped, escaped.replace("/", "\\/"))

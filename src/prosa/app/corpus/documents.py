@@ -15,7 +15,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prosa.corpus.moves.world import KnownWorld, World
-from prosa.dialects.dialect import Hints
 from prosa.dialects.reading import DialectReading, open_document
 from prosa.source import FileProblem, SourceText
 from prosa.source.files import is_hidden
@@ -92,4 +91,4 @@ class CorpusDocuments(Struct, frozen=True):
         return self._read(path, SourceText(text, str(self.root / path)))
 
     def _read(self, path: str, source: SourceText) -> DialectReading[object]:
-        return open_document(source, Hints(glob=self.corpus.hint_of(self.root / path)), self.corpus.relations)
+        return open_document(source, self.corpus.hints_of(self.root / path), self.corpus.relations)

@@ -21,7 +21,7 @@ from prosa.app.run.service import WithStoredKeys
 from prosa.app.run.world import known_prices
 from prosa.corpus.embedding import BATCH, Embedder
 from prosa.corpus.errors import EmbeddingError
-from prosa.runtime.budget import BILLED, MESSAGE_TOKENS, Budget, Ledger, dollars
+from prosa.runtime.budget import MESSAGE_TOKENS, Budget, Ledger, dollars
 from prosa.runtime.errors import BudgetSpent, ProviderError
 from prosa.runtime.events import Listener, Scope, ignore
 from prosa.runtime.retry import with_retries
@@ -99,7 +99,7 @@ class Paid(Struct, frozen=True):
             vectors = await self.embedder.embed(texts)
             cost = self._price(self.embedder.tokens - before) or worst
         except ProviderError as error:
-            cost = worst if error.kind in BILLED else Decimal(0)
+            cost = worst if error.billable else Decimal(0)
             raise
         finally:
             ledger.settle(worst, cost)

@@ -22,11 +22,15 @@ from msgspec.structs import replace
 
 from prosa.adapters.files import FileChanged, RootedFiles, cache_dir, private_dir, replace_file
 from prosa.adapters.files.gitignore import ignored_in
+from prosa.adapters.files.read import digest_bytes, real_path
 from prosa.corpus.moves import Change, DocumentStore, Move, MoveRefused, NameRefused, Plan, plan_move
 from prosa.corpus.moves.effects import Note
 from prosa.data import Value
 from prosa.source import Edit, FileProblem, SourceText, Span
 from prosa.source.files import is_hidden
+
+_MAX_DIGESTED = 256 * 1024 * 1024
+"""Bytes of a file that may be a document of a move."""
 
 Documents = TypeVar("Documents", bound="MovableDocuments")
 
@@ -264,11 +268,9 @@ def _linked(old: Path, new: Path) -> bool:
 def _digest(path: Path) -> str:
     """Of the bytes that are there; empty for no file, and a word for what is none."""
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    except (FileNotFoundError, NotADirectoryError):
-        return ""
-    except IsADirectoryError:
-        return "folder"
+        return digest_bytes(path, real_path(path), _MAX_DIGESTED)
+    except FileProblem as problem:
+        return "" if problem.kind == "missing" else problem.kind
 
 
 def _digest_of(text: str) -> str:

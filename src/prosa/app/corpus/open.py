@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from prosa.adapters.files import RootedFiles, UnsafePlace, cache_dir, find_root, private_dir
 from prosa.adapters.files.code_mark import code_mark
 from prosa.adapters.files.read import real_path
+from prosa.adapters.files.roots import is_in_vault
 from prosa.adapters.files.scan import scan, stamp_of
 from prosa.adapters.processes import Pool, worker_count
 from prosa.adapters.sqlite import Index
@@ -29,6 +30,7 @@ from prosa.app.settings import size_limit
 from prosa.corpus.errors import IndexProblem
 from prosa.corpus.found import Found, Refreshed, Scan, Stamp
 from prosa.data.surrogates import has_surrogate
+from prosa.dialects.dialect import Hints
 from prosa.source import FileProblem
 from prosa.source.files import Skipped
 
@@ -55,6 +57,7 @@ class OpenCorpus(Struct):
     agents: bool = True
     skipped: Skipped = field(default_factory=Skipped)
     hints: str = ""
+    _scanned: str | None = None
     _reading: Reading | None = None
     _hint: Callable[[Path], DialectName | Literal[""]] | None = None
     _is_full: bool = False
@@ -62,7 +65,9 @@ class OpenCorpus(Struct):
     def scan(self) -> Scan:
         """A look at all files. Raises `FileProblem` for a root that is no folder."""
         self.skipped = Skipped()
-        return scan(self.root, self.files, self._hint, hints=self.hints, agents=self.agents, skipped=self.skipped)
+        found = scan(self.root, self.files, self._hint, hints=self.hints, agents=self.agents, skipped=self.skipped)
+        self._scanned = found.hints
+        return found
 
     def refresh(self, *, anew: bool = False, found: Scan | None = None) -> Refreshed:
         """Looks at all files, unless they were ``found`` just now, and reads those that changed; with ``anew`` all.
@@ -99,11 +104,13 @@ class OpenCorpus(Struct):
         for path in paths:
             name, stamp = self.path_of(path), stamp_of(path)
             if isinstance(stamp, Stamp):
-                found.append(Found(name, str(path), stamp, self._hint(self.files.real(path)) if self._hint else ""))
+                hint = self._hint(self.files.real(path)) if self._hint else ""
+                found.append(Found(name, str(path), stamp, hint, is_in_vault((self.root / name).parent)))
             elif not has_surrogate(name):  # no other name is in the index
                 gone.append(name)
         try:
-            report = self.index.refresh_some(Scan(tuple(found), at_ns, (), self.hints), gone, self._reading)
+            hints = self.hints if self._scanned is None else self._scanned
+            report = self.index.refresh_some(Scan(tuple(found), at_ns, (), hints), gone, self._reading)
         except StaleIndex:
             return self.refresh()
         self.report = replace(report, seconds=time.monotonic() - started)
@@ -114,9 +121,10 @@ class OpenCorpus(Struct):
         """The fields of front matter that name other documents, with the type of relationship."""
         return self._reading.relations if self._reading is not None else ()
 
-    def hint_of(self, path: Path) -> DialectName | None:
-        """The dialect that the settings of the project give the document at a path (X3)."""
-        return (self._hint(self.files.real(path)) or None) if self._hint else None
+    def hints_of(self, path: Path) -> Hints:
+        """Return what is known about the document at a path before it is read (X3, X45)."""
+        hint = self._hint(self.files.real(path)) if self._hint else ""
+        return Hints(glob=hint or None, vault=is_in_vault(path.parent))
 
     def document_at(self, path: Path) -> Node | None:
         """The document that a file is, and no other that is only called like it; a link is the file it leads to.

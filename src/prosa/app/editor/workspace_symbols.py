@@ -30,7 +30,7 @@ MAX_QUERY = 200
 
 _ORDER: tuple[FoundKind, ...] = ("document", "program", "id", "action", "heading")
 _HEADINGS = _ORDER.index("heading")
-_HEADING = regex(r"^[ \t>]{0,20}(?:[-*+][ \t]+)?#{1,6}[ \t]+(.{1,1000}?)[ \t#]*$")
+_HEADING = regex(r"^[ \t>]{0,20}(?:[-*+][ \t]+)?#{1,6}[ \t]+(.{1,1000}?)(?:(?<![ \t#])[ \t#]++)?$")
 _PIECES = regex(r"[\W_]+")
 
 

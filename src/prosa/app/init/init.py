@@ -6,6 +6,7 @@ Nothing is written before `write_parts`; nothing is overwritten, and a file that
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -20,6 +21,15 @@ from prosa.data import Node
 from prosa.data import Sequence as Items
 from prosa.data.yaml import read_yaml
 from prosa.source import FileProblem, SourceText
+
+ADDRESS = ""
+"""What `pip install` is given in a workflow: an address that the owner of the project controls, with ``{version}`` in
+place of the version. While it is empty, a workflow installs nothing and its step fails (X44)."""
+
+_NO_ADDRESS = (
+    "There is no address yet that Prosa can be installed from: replace this step with one that installs it from a place"
+    " that you trust."
+)
 
 HOOKS = ".pre-commit-config.yaml"
 AGENTS = "AGENTS.md"
@@ -87,7 +97,14 @@ def _part(reader: RootedFiles, folder: Path, name: str) -> Part:
 
 def _template(name: str) -> str:
     text = files("prosa.app.init").joinpath("templates", name).read_text(encoding="utf-8")
-    return text.replace("{version}", __version__)
+    return text.replace("{install}", "\n".join(f"        {line}" for line in _installing(ADDRESS)))
+
+
+def _installing(address: str) -> tuple[str, ...]:
+    """Return the lines of the step that installs Prosa, or fails where it is not known from where."""
+    if address:
+        return (f"run: pip install {shlex.quote(address.replace('{version}', __version__))}",)
+    return ("run: |", f'  echo "::error title=Prosa::{_NO_ADDRESS}"', "  exit 1")
 
 
 def _with_hook(name: str, path: Path, source: SourceText, text: str) -> Part:

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from prosa.adapters.store import reading
 from prosa.adapters.store.holding import living
 from prosa.adapters.store.opening import in_words, open_reader
-from prosa.adapters.store.reading import calls_of, run_of, runs, runs_alike, runs_of_batch
+from prosa.adapters.store.reading import calls_of, run_of, runs, runs_alike, runs_of_batch, scripted
 from prosa.adapters.store.writer import writer_of
 from prosa.app.journal.place import store_path, store_there
 from prosa.dialects.quantity import seconds
@@ -37,7 +37,7 @@ from prosa.runtime.runs import (
 )
 from prosa.runtime.summary import Answered, cost_of
 from prosa.runtime.usage import Usage
-from prosa.source.url import origin_of
+from prosa.source.url import is_on_this_machine
 
 if TYPE_CHECKING:
     from prosa.adapters.store.database import Database
@@ -59,10 +59,12 @@ class RunWithCalls(Struct, frozen=True):
 
 
 class Listed(Struct, frozen=True):
-    """Runs, those that began last first; ``more`` says that there are others."""
+    """Runs, those that began last first; ``more`` says that there are others. ``scripted`` are the ids of those that
+    had replies of no service."""
 
     runs: tuple[RunRecord, ...]
     more: bool
+    scripted: frozenset[str] = frozenset()
 
 
 def unfinished_run(name: str, options: JournalOptions | None, environ: Mapping[str, str]) -> RunRecord:
@@ -85,7 +87,9 @@ def listed(path: StorePlace, chosen: RunFilter) -> Listed:
             return Listed((), more=False)
         wanted = None if chosen.limit is None else chosen.limit + 1
         found = _as_they_are(runs(connection, replace(chosen, limit=wanted)), path)
-    return Listed(tuple(found[: chosen.limit]), more=chosen.limit is not None and len(found) > chosen.limit)
+        ids = scripted(connection, [each.id for each in found])
+    more = chosen.limit is not None and len(found) > chosen.limit
+    return Listed(tuple(found[: chosen.limit]), more, ids)
 
 
 def one(path: StorePlace, name: str) -> tuple[RunWithCalls, ...]:
@@ -176,7 +180,7 @@ def _past(run: RunRecord, calls: Sequence[CallRecord], prices: Prices) -> PastRu
 def _cost(calls: Sequence[CallRecord], prices: Callable[[], Prices], *, remote: bool) -> float | None:
     """What calls cost. With ``remote`` only a run has a price that a service beyond this machine answered."""
     made = [each for each in calls if each.kind == "model" and each.state == "answered"]
-    if remote and not any(each.service and not origin_of(each.service).is_loopback for each in made):
+    if remote and all(is_on_this_machine(each.service) for each in made):
         return None
     tokens = [Usage(each.input_tokens, each.output_tokens, each.cached_tokens) for each in made]
     both = zip(made, tokens, strict=True)

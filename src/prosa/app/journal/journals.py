@@ -120,6 +120,7 @@ class Journals(Struct):
     _begun: int = 0
     _writer: AnyWriter | None = None
     _before: Sequence[RunRecord] | None = None
+    _prices: KnownPrices | None = None
 
     @property
     def history(self) -> History:
@@ -302,7 +303,7 @@ class Journals(Struct):
     def cost_of(self, journal: StoredJournal) -> tuple[float | None, str | None]:
         """What the run cost and the day of the prices, where that is known without reading a list of prices: that takes
         longer than many a run, so it is left to whoever looks at the history."""
-        prices = KnownPrices(self.environment.settings.prices)
+        prices = self._prices = self._prices or KnownPrices(self.environment.settings.prices)
         if not prices.knows_at_once(each.reported or each.asked for each in journal.answered):
             return None, None
         cost = cost_of(journal.answered, prices)

@@ -19,7 +19,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from prosa.adapters.store import writing
-from prosa.adapters.store.writing import TakenOver
+from prosa.adapters.store.writing import DamagedRecord, TakenOver, Unwritable
 from prosa.data import Value
 from prosa.runtime.digest import as_json, digest_of, reply_digest, request_digest, result_digest
 from prosa.runtime.errors import InDoubt, RunError, StoreProblem, ToolServerError
@@ -85,7 +85,7 @@ class StoredJournal(Struct):
             return reply
         call = self._call(step.path, "model", step.scope.program, step.request.model_name, digest)
         call = replace(call, request=self._content(step))
-        self._asked(call)
+        asked = self._asked(call)
         since = self.clock.monotonic()
         try:
             reply = await ask()
@@ -107,7 +107,8 @@ class StoredJournal(Struct):
                 output_tokens=reply.usage.output_tokens,
                 cached_tokens=reply.usage.cached_input_tokens,
                 seconds=self.clock.monotonic() - since,
-            )
+            ),
+            asked,
         )
         return reply
 
@@ -143,7 +144,8 @@ class StoredJournal(Struct):
                 reply=as_json(result),
                 is_error=result.is_error,
                 seconds=self.clock.monotonic() - since,
-            )
+            ),
+            asked,
         )
         return result
 
@@ -195,9 +197,9 @@ class StoredJournal(Struct):
             self._first = writer.do(writing.begin(self.run, lambda: writer.holder), soon=False)
         return self.writer().do(writing.ask(call), soon=first)
 
-    async def _answered(self, call: CallRecord) -> None:
+    async def _answered(self, call: CallRecord, asked: Future[None] | None) -> None:
         if not self.lost:
-            await self._committed(self._do(writing.answer(call)))
+            await self._committed(self._do(writing.answer(call)), asked)
 
     def _failed(self, call: CallRecord, error: RunError, since: float) -> None:
         if not self.lost:
@@ -208,9 +210,11 @@ class StoredJournal(Struct):
     def _do(self, work: Work[None]) -> Future[None]:
         return self.writer().do(work)
 
-    async def _committed(self, future: Future[None] | None, *, final: bool = False) -> None:
+    async def _committed(
+        self, future: Future[None] | None, before: Future[None] | None = None, *, final: bool = False
+    ) -> None:
         """Waits for a commit. What the store cannot take costs the journal, not the answer that was paid for; a run
-        that another process took over ends here."""
+        that another process took over ends here. What was written ``before`` it tells why the store cannot."""
         if future is None:
             return
         first, self._first = self._first, None
@@ -218,13 +222,14 @@ class StoredJournal(Struct):
             if first is not None:
                 await asyncio.wrap_future(first)
             await asyncio.wrap_future(future)
-        except StoreProblem as problem:
-            self._lose(problem)
+        except (StoreProblem, Unwritable) as problem:
+            earlier = before.exception() if before is not None and before.done() else None
+            self._lose(earlier if isinstance(earlier, Unwritable) else problem)
         except TakenOver:
             if not final:
                 raise
 
-    def _lose(self, problem: StoreProblem) -> None:
+    def _lose(self, problem: StoreProblem | Unwritable) -> None:
         if self.required:
             raise problem
         if not self.lost:
@@ -252,13 +257,13 @@ def by_path(calls: Iterable[CallRecord]) -> dict[str, CallRecord]:
 
 
 def decoded(text: str, kind: type[T]) -> T:
-    """A value from the JSON that the journal kept of it. Raises `StoreProblem` where that was damaged."""
+    """A value from the JSON that the journal kept of it. Raises `DamagedRecord`."""
     try:
         return msgspec.json.decode(text, type=kind)
     except msgspec.DecodeError:
         with suppress(ValueError, RecursionError, msgspec.DecodeError):
             return msgspec.convert(json.loads(text), type=kind)  # half of a surrogate pair
-    raise StoreProblem("what the store keeps of this run is damaged", hint="run it again from the beginning")
+    raise DamagedRecord("what the store keeps of this run is damaged", hint="run it again from the beginning")
 
 
 def request_content(request: ModelRequest, after: str, before: ModelRequest | None) -> dict[str, Value]:

@@ -115,7 +115,7 @@ async def work_mail(
         raise MailRefused('a worker keeps its runs, and `history = "off"` keeps nothing', hint="see docs/mailboxes.md")
     gates = Gates(GateLimits(chosen.at_once), clock)
     async with (
-        kept_servers(program, environment) as servers,
+        kept_servers(program, options, environment) as servers,
         driving(
             replace(options, journal=journal),
             environment,

@@ -96,7 +96,7 @@ def _player(
 
 def load_cassette(path: Path) -> Cassette:
     """The cassette of a file. Raises `CassetteProblem`, and `FileProblem` for a file that cannot be read."""
-    return read_cassette(_read(path), lambda name: _attached(path, name))
+    return read_cassette(_read(path), _Beside(path).text)
 
 
 def _find(replay: Replay, program: Program, digest: str, take: int) -> Path | None:
@@ -170,21 +170,36 @@ def _read(path: Path) -> SourceText:
 _BESIDE = regex(r"[^/\\]+\.(?P<digest>[0-9a-f]{12})\.(?:txt|json)")
 
 
-def _attached(source: Path, name: str) -> str:
-    """The text of a long value beside a cassette, if it is what was recorded. Raises `Unreadable`."""
-    match = _BESIDE.fullmatch(name)
-    if match is None:
-        raise Unreadable(f"`{name[:80]}` names no file beside it")
-    path = source.with_name(name)
-    try:
-        if path.stat().st_size > MAX_CASSETTE:
-            raise Unreadable(f"{name}, which belongs to it, is larger than {MAX_CASSETTE:,} bytes")
-        data = path.read_bytes()
-    except OSError as error:
-        raise Unreadable(f"{name}, which belongs to it, cannot be read: {error.strerror or error}") from None
-    if not hashlib.sha256(data).hexdigest().startswith(match["digest"]):
-        raise Unreadable(f"{name}, which belongs to it, was changed after it was recorded")
-    return data.decode("utf-8", "surrogatepass")
+class _Beside:
+    """The long values beside a cassette. A recording may be a stranger's: they are regular files of its folder, and
+    together no larger than a cassette."""
+
+    def __init__(self, source: Path) -> None:
+        self._source = source
+        self._left = MAX_CASSETTE
+
+    def text(self, name: str) -> str:
+        """Return the text of a long value, if it is what was recorded. Raises `Unreadable`."""
+        match = _BESIDE.fullmatch(name)
+        if match is None:
+            raise Unreadable(f"`{name[:80]}` names no file beside it")
+        try:
+            data = RootedFiles(self._source.parent, self._left).data(self._source.with_name(name))
+        except FileProblem as problem:
+            raise Unreadable(f"{name}, which belongs to it, {_reason(problem)}") from None
+        self._left -= len(data)
+        if not hashlib.sha256(data).hexdigest().startswith(match["digest"]):
+            raise Unreadable(f"{name}, which belongs to it, was changed after it was recorded")
+        return data.decode("utf-8", "surrogatepass")
+
+
+def _reason(problem: FileProblem) -> str:
+    """Why a long value cannot be read, for those who cannot choose another limit or root."""
+    if problem.kind == "outside-root":
+        return "is a link that leads out of its folder"
+    if problem.kind == "too-large":
+        return f"is too large: all such files may have {MAX_CASSETTE:,} bytes together"
+    return f"cannot be read: {problem.reason}"
 
 
 # Recording: where it goes, and what may not be recorded.
@@ -230,8 +245,8 @@ class Target(Struct, frozen=True):
         written = cassette_text(cassette, stamp)
         try:
             for name, data in written.files.items():
-                replace_file(self.path.with_name(name), data)
-            replace_file(self.path, written.text, expect_digest=self.before)
+                replace_file(self.path.with_name(name), data, private=True)
+            replace_file(self.path, written.text, expect_digest=self.before, private=True)
             self._remove_but(written.files)
         except (OSError, FileProblem) as problem:
             return CassetteProblem(f"the recording was not written: {problem}", hint="record into another folder")

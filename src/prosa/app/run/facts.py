@@ -18,6 +18,7 @@ from prosa.extras import ALL
 from prosa.runtime.budget import Ledger
 from prosa.runtime.estimate import Facts
 from prosa.runtime.program import Program, reachable
+from prosa.source.url import EMBEDDED_SERVICE
 
 if TYPE_CHECKING:
     from prosa.adapters.providers.table import ProviderRow
@@ -32,16 +33,32 @@ def facts_of(program: Program, options: Options, environment: Environment, row: 
         each.model_name: service_of(options, environment, row, model_name=each.model_name)
         for each in reachable(program)
     }
-    unsaid = {name: DEFAULT_OUTPUT for name in services if _wants_bound(name, options, settings, row)}
+    here = [name for name, service in services.items() if (service or "").startswith(EMBEDDED_SERVICE)]
+    models = settings.models
+    if here:
+        from prosa.app.run.embedded import window_of
+
+        models = {**models, **{name: window_of(name, options, settings, environment.environ) for name in here}}
+    bounds = {name: _bound(name, options, settings, row) for name in services}
+    unsaid = {name: bound for name, bound in bounds.items() if bound is not None}
     cap = options.max_cost.left if isinstance(options.max_cost, Ledger) else options.max_cost
     prices = known_prices(settings)
     if not has_price_list():
         environment.notice(f"the list of prices and context windows is not installed: {ALL}")
     past = past_runs(program, options.journal, environment, prices)
-    return Facts(prices, KnownModels(settings.models), services[program.model_name], past, cap, services, unsaid)
+    return Facts(prices, KnownModels(models), services[program.model_name], past, cap, services, unsaid)
 
 
-def _wants_bound(model_name: str, options: Options, settings: Settings, named: ProviderRow | None) -> bool:
-    """Whether the service of a model wants every request to say how long its answer may be."""
+def _bound(model_name: str, options: Options, settings: Settings, named: ProviderRow | None) -> int | None:
+    """How many tokens of an answer are asked for where nothing else says: of a service that wants a number in every
+    request, and of models on this machine, which may never end by themselves (X9)."""
+    if options.script is not None or options.lacks_script:
+        return None
+    from prosa.adapters.providers.table import LOCAL_OUTPUT
+
+    if options.is_here:
+        return LOCAL_OUTPUT
     row = row_of_model(model_name, options, settings, named)
-    return row is not None and row.protocol == "anthropic" and options.base_url is None
+    if row is None or options.base_url is not None:
+        return None
+    return LOCAL_OUTPUT if row.is_local else DEFAULT_OUTPUT if row.protocol == "anthropic" else None

@@ -20,6 +20,7 @@ from msgspec.structs import replace
 
 from prosa.app.journal.journals import JobJournal, Journals
 from prosa.app.options import Environment, Once, Options
+from prosa.app.permission import require_servers
 from prosa.app.run import service
 from prosa.app.run.money import budget_of
 from prosa.app.run.tape import Taped, open_tape
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from prosa.runtime.messages import Message, ModelReply, ModelRequest
     from prosa.runtime.ports import Clock, Mail, OnText, Provider, ToolResult, ToolServers
     from prosa.runtime.program import Program
+    from prosa.settings import Settings
 
 MAX_JOBS = 64
 """Jobs at the same time; services refuse far fewer."""
@@ -57,7 +59,8 @@ class Job(Struct, frozen=True):
     """A program ready to run. ``name`` is its own among the jobs of a call, ``given`` the input; ``row`` is the
     provider that its document names, None for the user's own choice. ``stream`` asks for a streaming reply,
     ``completion`` for a raw completion; ``take`` counts jobs of a call with the same program and input.
-    ``document`` is the file that it stands in. ``journal`` is asked around its calls where no recording answers
+    ``sample`` is the number of a repeat of the same job, None where it runs once. ``document`` is the file that it
+    stands in. ``journal`` is asked around its calls where no recording answers
     them. ``max_cost`` is what it may cost alone, in US dollars."""
 
     name: str
@@ -67,6 +70,7 @@ class Job(Struct, frozen=True):
     stream: bool = False
     completion: bool = False
     take: int = 1
+    sample: int | None = None
     document: Path | None = None
     journal: Journal = UNRECORDED
     max_cost: Decimal | None = None
@@ -149,9 +153,9 @@ class Services(Struct):
         if self.own is not None:
             return service.Chosen(self.own)
         scripted = self.options.script is not None
-        if not scripted and not self.options.is_local:
+        if not scripted and not self.options.is_here:
             row = service.row_of_model(model_name, self.options, self.environment.settings, row)
-        name = "" if scripted or self.options.is_local or row is None else row.name
+        name = "" if scripted or self.options.is_here or row is None else row.key
         key = (name, completion and not scripted)
         async with self.lock:
             found = self.known.get(key)
@@ -190,11 +194,12 @@ class Driver(Struct, frozen=True):
 
     async def run(self, job: Job, listener: Listener = ignore) -> RunResult:
         """Runs a job; ``listener`` hears its events before the one of the call. Raises `RunError`; ``progress`` then
-        still knows what happened (L44)."""
+        still knows what happened (L44). No server starts without permission (X7)."""
         tally = self.progress.tallies[job.name] = new_tally(job.program, self.environment.settings)
         if self.budget is not None:
             tally.meter = self.meter or Meter()
         try:
+            require_servers(job.program, self.options, self.environment)
             result = await self._result(job, tally, listener)
         except RunError as error:
             self.progress.ended[job.name] = tally.summary(error.message)
@@ -227,7 +232,7 @@ class Driver(Struct, frozen=True):
                 options,
                 self.environment,
                 hears,
-                _Shared(self._provider(chosen, others, job, tally)),
+                _Shared(self._provider(chosen, others, job, tally), self.environment.settings, job.sample),
                 journal=chained(self.telemetry or UNRECORDED, chained(sent, chained(tape.journal, journal))),
                 played=tape.stands_in,
                 shared=self.servers,
@@ -454,12 +459,20 @@ class _Sent(Struct):
 
 
 class _Shared(Struct):
-    """A provider that several runs share: none of them closes it."""
+    """A provider that several runs share: none of them closes it. ``settings`` say how answers of a model are sampled
+    where its document does not; ``sample`` is the number of a repeat. Neither is recorded."""
 
     provider: Provider
+    settings: Settings
+    sample: int | None = None
 
     async def complete(self, request: ModelRequest, on_text: OnText | None = None) -> ModelReply:
         """Asks."""
+        known = self.settings.models.get(request.model_name)
+        if known is not None and (sampling := known.sampling):
+            request = replace(request, parameters={**sampling, **request.parameters})
+        if self.sample is not None:
+            request = replace(request, sample=self.sample)
         return await self.provider.complete(request, on_text)
 
     async def aclose(self) -> None:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from prosa.adapters.files import RootedFiles, find_program_root
-from prosa.adapters.files.agreement_store import check_agreement
 from prosa.adapters.files.skill_files import SKILL_FILE, is_skill
 from prosa.app.options import DEFAULT_MODEL, Environment, Options, limits_in
+from prosa.app.permission import require_permission
 from prosa.app.settings import size_limit
 from prosa.diagnostics import Diagnostic, Severity
 from prosa.dialects.markdownlang.fields import site_form
@@ -37,13 +37,15 @@ def load_program(
     environ: Mapping[str, str] | None = None,
     within: Path | None = None,
     files: Files | None = None,
+    named: bool = True,
 ) -> Program:
     """Reads a program with everything it imports, from inside its root (X5); of a skill, which its file or its folder
     names, the program that follows it (X32).
 
     ``warned`` hears the warnings about a program that is accepted. ``environ`` says where the home folder is, which is
     nobody's root. ``within`` is the root where not the user named the program, but a document or somebody on the web:
-    then nothing outside of it is opened. ``files`` are read in place of those below a root. Raises `FileProblem`, and
+    then nothing outside of it is opened. ``files`` are read in place of those below a root. ``named`` says that an
+    argument of the call names the program, so that it may start its own servers (X7). Raises `FileProblem`, and
     `ProgramRefused` when there are errors that stop a run, or with ``to_run`` False those that stop even rendering
     (LA2).
     """
@@ -71,9 +73,10 @@ def load_program(
         checked.closure,
         skills=_skills(checked.closure.skills, choices, settings, given),
         default_model=choices.default_model or settings.model_name or DEFAULT_MODEL,
-        model=choices.model_name or choices.local_name,
+        model=choices.model_name or choices.here_name,
         base=replace(Limits(), **limits_in(settings)),
         chosen=limits_in(choices),
+        named=rooted.root if named and within is None else None,
     )
 
 
@@ -93,25 +96,20 @@ def ready_program(
     *,
     warned: Callable[[Diagnostic], None] | None = None,
     within: Path | None = None,
-    gate: bool = True,
+    named: bool = True,
+    to_run: bool = True,
 ) -> Program:
-    """A program that may run: loaded, with the sites that the user gives it, behind the agreement.
+    """Return a program that may run: loaded, permitted, with the sites that the user gives it.
 
-    ``gate`` False leaves the agreement to the caller, for shipped examples. Raises what `load_program` does, `RunError`
-    for a site that is none, and `AgreementRequired` (L41).
+    ``to_run`` False is for a plan, which needs no permission. Raises what `load_program` does, `RunError` for a site
+    that is none, `AgreementRequired` (L41) and `NotTrusted` (X7).
     """
     if isinstance(given, Path):
         about = options, environment.settings
-        given = load_program(given, *about, warned=warned, environ=environment.environ, within=within)
-    program = with_sites(given, options.site_rights.named)
-    if gate:
-        require_agreement(environment.environ)
-    return program
-
-
-def require_agreement(environ: Mapping[str, str]) -> None:
-    """Raises `AgreementRequired` where the agreement that gates programs has not been accepted (L41)."""
-    check_agreement(environ)
+        given = load_program(given, *about, warned=warned, environ=environment.environ, within=within, named=named)
+    if to_run:
+        require_permission(given, options, environment, sites=within is not None)
+    return with_sites(given, options.site_rights.named)
 
 
 def with_sites(program: Program, urls: Sequence[str]) -> Program:

@@ -14,13 +14,13 @@ from prosa.app.options import Environment, Options
 from prosa.app.run.world import known_prices
 from prosa.runtime.budget import Budget, Ledger
 from prosa.runtime.runs import StorePlace, StoreServer
+from prosa.runtime.usage import NANO, nano
 
 DEFAULT_BUDGET = Decimal(5)
 """US dollars of all runs of one server, where the user says nothing."""
 
 _NAME = "budget of servers"
 _AT_ONCE = 8
-_NANO = Decimal("1e-9")
 
 
 def budget_of(options: Options, environment: Environment) -> Budget | None:
@@ -53,10 +53,9 @@ class _TogetherGrants(Struct, frozen=True):
         from prosa.adapters.store.holding import living
         from prosa.adapters.store.leases import draw_together
         from prosa.adapters.store.writer import writer_of
-        from prosa.runtime.batches import nano
 
         writer, least = writer_of(self.store), nano(wanted)  # in use until the server ends: that shows it is alive
         alive = await asyncio.to_thread(living, self.store)
         holder = await asyncio.wrap_future(writer.do(lambda _: writer.holder))
-        work = draw_together(_NAME, holder, alive, least, least * _AT_ONCE, int(self.cap / _NANO))
-        return await asyncio.wrap_future(writer.do(work)) * _NANO
+        work = draw_together(_NAME, holder, alive, least, least * _AT_ONCE, int(self.cap / NANO))
+        return await asyncio.wrap_future(writer.do(work)) * NANO

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from prosa.adapters.providers.key import URL_VARIABLE
 from prosa.adapters.providers.table import LOCAL_NAME, PROVIDERS, Place, ProviderRow, provider_names, provider_row
-from prosa.app.options import LOCAL, Options
+from prosa.app.options import EMBEDDED, GGUF, LOCAL, Options, word_name
 from prosa.diagnostics.nearest import nearest
 from prosa.runtime.errors import RunError
 from prosa.settings import ModelSettings, Settings
@@ -31,6 +31,8 @@ def with_provider(choices: Options, settings: Settings, environ: Mapping[str, st
     row, name = split(choices.model_name or "", settings, environ)
     if row is None:
         return choices
+    if row.is_embedded:
+        return replace(choices, model=f"{EMBEDDED}:{name}")
     if row.is_local and row.base_url is None:
         return replace(choices, model=f"{LOCAL}:{name}", provider=None if row.port is None else row.name)
     return replace(choices, model=name, provider=row.name)
@@ -47,12 +49,19 @@ def split(name: str, settings: Settings, environ: Mapping[str, str]) -> tuple[Pr
 
 
 def with_default_provider(settings: Settings, environ: Mapping[str, str]) -> Settings:
-    """The settings of a user with the prefix of their default model as the provider of that model."""
-    row, name = split(settings.default_model or "", settings, environ)
+    """The settings of a user with the prefix of their default model as the provider of that model; so a model that runs
+    here, as `embedded:NAME` or `gguf:PATH`."""
+    word, file = settings.default_model or "", None
+    if Options(model=word).is_embedded:
+        row, name = provider_row(EMBEDDED, settings.providers), word_name(word)
+        file = word.removeprefix(GGUF) if word.startswith(GGUF) else None
+    else:
+        row, name = split(word, settings, environ)
     if row is None:
         return settings
     known = settings.models.get(name, ModelSettings())
-    models = {**settings.models, name: replace(known, provider=known.provider or row.name)}
+    chosen = replace(known, provider=known.provider or row.name, file=known.file or file)
+    models = {**settings.models, name: chosen}
     return replace(settings, default_model=name, models=models)
 
 

@@ -7,9 +7,10 @@ the ways on. Beyond that name no document has a say in it.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -17,13 +18,26 @@ from msgspec.structs import replace
 from prosa.adapters.files import config_dir
 from prosa.adapters.providers.failures import DEFAULT_BASE_URL, Endpoint
 from prosa.adapters.providers.key import KEY_VARIABLE, URL_VARIABLE, account_headers, choose_key
-from prosa.app.options import LOCAL, NO_SCRIPT, NO_SCRIPT_HINT, Environment, Options, say_nothing
-from prosa.runtime.errors import ExtraMissing, ProviderError
+from prosa.app.options import (
+    EMBEDDED,
+    GGUF,
+    LOCAL,
+    NO_SCRIPT,
+    NO_SCRIPT_HINT,
+    Environment,
+    Options,
+    is_embedded_word,
+    say_nothing,
+    word_name,
+)
+from prosa.runtime.errors import ExtraMissing, ProviderError, RunError
 from prosa.source import FileProblem
+from prosa.source.url import EMBEDDED_SERVICE
 
 if TYPE_CHECKING:
     from prosa.adapters.providers.anthropic import AnthropicProvider
     from prosa.adapters.providers.google import GoogleProvider
+    from prosa.adapters.providers.local import LocalServer
     from prosa.adapters.providers.table import ProviderRow
     from prosa.runtime.messages import ModelReply, ModelRequest
     from prosa.runtime.ports import OnText, Provider
@@ -89,7 +103,7 @@ def complete_options(choices: Options, around: Environment) -> Options:
 
     It is asked before a run begins, so that Ctrl-C works at the question.
     """
-    if around.ask is None or choices.script is not None or choices.is_local or choices.lacks_script:
+    if around.ask is None or choices.script is not None or choices.is_here or choices.lacks_script:
         return choices
     if choices.tape is not None and choices.tape.plays_all:
         return choices
@@ -115,13 +129,16 @@ async def choose_provider(choices: Options, around: Environment, row: ProviderRo
         raise ProviderError(NO_SCRIPT, kind="missing", retryable=False, hint=NO_SCRIPT_HINT)
     if choices.script is not None:
         return _scripted(choices.script)
-    if choices.is_local:
+    if choices.is_here:
         if choices.base_url is not None:
-            message = f"`--model {choices.model}` looks for a model server itself, and --base-url names one"
+            does = "looks for a model server itself" if choices.is_local else "runs a model itself"
+            message = f"`--model {choices.model}` {does}, and --base-url names a server"
             hint = "give one of the two: `--base-url URL --model NAME` asks the server at that address"
             raise ProviderError(message, kind="bad-request", retryable=False, hint=hint)
-        return await _local(choices, around)
+        return await (_local(choices, around) if choices.is_local else _embedded(choices.model or "", choices, around))
     if row is not None and _decides(row, choices):
+        if row.is_embedded:
+            return await _embedded(row.base_url or _refuse_unsaid(row), choices, around)
         return _asking(_of_row(row, choices, around), choices, around)
     service = _service(choices, around)
     if service.is_missing:
@@ -140,10 +157,16 @@ def row_of_model(
     mapped = settings.models.get(model_name or "")
     name = choices.provider or (mapped.provider if mapped is not None else None)
     if name is None:
+        if is_embedded_word(model_name or ""):  # the user's own word never comes here: a document says this
+            message = f"a document cannot choose an embedded model or a model file: `{(model_name or '')[:64]}`"
+            raise RunError(message, hint=f"if you want it, say so: --model {model_name}")
         return None
     from prosa.app.run.routes import known_row, local_address
 
     row = known_row(name, settings)
+    if row.is_embedded:
+        file = mapped.file if mapped is not None else None
+        return replace(row, base_url=f"{GGUF}{file}" if file else f"{EMBEDDED}:{model_name or ''}")
     # A server of one's own that the user names is where it usually is: nothing has to be looked for.
     return row if row.port is None or row.base_url else replace(row, base_url=local_address(row, settings, {}))
 
@@ -191,10 +214,18 @@ def service_words(
         return f"{NO_SCRIPT}: a run would fail"
     if choices.script is not None:
         return f"replies scripted in {choices.script}"
+    if choices.is_embedded:
+        from prosa.app.run.embedded import embedded_words
+
+        return embedded_words(choices.model or "", around)
     if choices.is_local:
         row = row_of_model(None, choices, around.settings)
         return f"{row.title} on this machine" if row is not None and row.title else "a model server on this machine"
     row = row_of_model(model_name, choices, around.settings, row)
+    if row is not None and row.is_embedded and row.base_url and _decides(row, choices):
+        from prosa.app.run.embedded import embedded_words
+
+        return embedded_words(row.base_url, around)
     if row is not None and _decides(row, choices):
         try:
             service = _of_row(row, choices, around)
@@ -252,9 +283,13 @@ def service_of(
         return None
     if choices.is_local:
         return HERE
+    if choices.is_embedded:
+        return f"{EMBEDDED_SERVICE}{choices.here_name}"
     quiet = replace(around, notice=say_nothing)
     row = row_of_model(model_name, choices, around.settings, row)
     decided = row is not None and _decides(row, choices)
+    if row is not None and row.is_embedded and decided:
+        return f"{EMBEDDED_SERVICE}{model_name}"
     asked = _address(row, around) if row is not None and decided else _service(choices, quiet).base_url
     return Endpoint(asked or DEFAULT_BASE_URL, None).shown
 
@@ -267,10 +302,7 @@ def _decides(row: ProviderRow, choices: Options) -> bool:
 def _of_row(row: ProviderRow, choices: Options, around: Environment) -> _Service:
     """Address and key of a service of the table. Raises `ProviderError` where the user has not set it up."""
     if row.base_url is None:
-        message = "a model server on this machine is asked only when you say so"
-        setting = f"providers.{row.name}.base-url"
-        hint = f"allow it with --model local or --model local:NAME, or set `{setting}` in your settings"
-        raise ProviderError(message, kind="missing", retryable=False, hint=hint)
+        _refuse_unsaid(row)
     environ, base_url = WithStoredKeys(around.environ), _address(row, around)
     if choices.provider is not None and choices.api_key:
         return _Service(base_url, choices.api_key, row=row)
@@ -298,25 +330,67 @@ def _address(row: ProviderRow, around: Environment) -> str | None:
     return named or row.base_url
 
 
+def _refuse_unsaid(row: ProviderRow) -> NoReturn:
+    """Raises `ProviderError` for a model on this machine that a document names: only its user may."""
+    if row.is_embedded:
+        message, hint = "an embedded model runs only when you say so", "allow it with --model embedded"
+    else:
+        message, setting = (
+            "a model server on this machine is asked only when you say so",
+            f"providers.{row.name}.base-url",
+        )
+        hint = f"allow it with --model local or --model local:NAME, or set `{setting}` in your settings"
+    raise ProviderError(message, kind="missing", retryable=False, hint=hint)
+
+
+async def _embedded(word: str, choices: Options, around: Environment) -> Chosen:
+    from prosa.app.run.embedded import open_embedded
+
+    made = await open_embedded(word, around, completion=choices.completion)
+    return Chosen(made, word_name(word) if choices.is_embedded else None, made.service)
+
+
 async def _local(choices: Options, around: Environment) -> Chosen:
+    from prosa.adapters.providers.exchange import without_folder
     from prosa.adapters.providers.local import find_local
     from prosa.app.run.routes import local_places
 
     server = await find_local(
         choices.local_name, places=local_places(around.settings, around.environ, choices.provider)
     )
-    return replace(_asking(_Service(server.base_url, None), choices, around), model_name=server.model_name)
+    made = _asking(_Service(server.base_url, None), choices, around, server)
+    return replace(made, model_name=without_folder(server.model_name))
 
 
-def _asking(service: _Service, choices: Options, around: Environment) -> Chosen:
+def say_no_tools(name: str, around: Environment, tools: Sequence[str]) -> None:
+    """Say which tools a model is not offered, because it takes none."""
+    around.notice(f"note: {name} takes no tools, so it is not offered {', '.join(tools)}")
+
+
+def _asking(service: _Service, choices: Options, around: Environment, server: LocalServer | None = None) -> Chosen:
+    """The provider of a service; of a ``server`` on this machine with what that says of itself."""
+    from prosa.adapters.providers.exchange import without_folder
+    from prosa.adapters.providers.ladder import Form
     from prosa.adapters.providers.openai import OpenAIProvider
+    from prosa.adapters.providers.table import LOCAL_OUTPUT
 
     row = service.row
     if row is not None and row.protocol != "openai":
         return _native(service, row, choices, around)
     api = "completions" if choices.completion else choices.api or around.settings.api or "chat"
+    is_local = choices.is_local or (row is not None and row.is_local)
+    name = (server and without_folder(server.model_name)) or ""
     made = OpenAIProvider(
-        api_key=service.key, base_url=service.base_url, headers=service.headers, api=api, variable=_variable(row)
+        api_key=service.key,
+        base_url=service.base_url,
+        headers=service.headers,
+        api=api,
+        variable=_variable(row),
+        bound=LOCAL_OUTPUT if is_local else None,
+        # llama.cpp lets a schema win over tools: with both, none is ever called.
+        first=Form(apart=True) if server is not None and server.kind == "llama.cpp" else None,
+        names={name: server.model_name} if server is not None else None,
+        without_tools=partial(say_no_tools, name, around) if server and server.takes_tools is False else None,
     )
     return Chosen(made, service=made.service)
 

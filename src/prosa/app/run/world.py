@@ -5,17 +5,18 @@ In: a program, what the user chose, a provider. Out: a `World`, closed at its en
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from prosa.adapters.clock import SystemClock
 from prosa.adapters.files import cache_dir
-from prosa.adapters.mcp import McpServers
 from prosa.adapters.providers.prices import KnownPrices
-from prosa.app.options import Environment, Options, say_nothing
+from prosa.app.options import Environment, Options
+from prosa.app.permission import PermittedServers
 from prosa.runtime.errors import SandboxError
 from prosa.runtime.events import Listener
 from prosa.runtime.execute import exit_stack
@@ -37,20 +38,28 @@ def system_clock() -> Clock:
     return SystemClock()
 
 
-def servers(program: Program, environ: Mapping[str, str], notice: Callable[[str], None] = say_nothing) -> ToolServers:
-    """What starts MCP servers; ``${NAME}`` in their environment is taken from ``environ`` (X18)."""
+def servers(program: Program, around: Environment) -> ToolServers:
+    """Return what starts MCP servers; ``${NAME}`` in their environment is taken from that of the user, and credentials
+    for those over HTTP from the user's settings (X18). Raises `RunError` for settings that are wrong."""
+    from prosa.adapters.mcp import McpServers
+
     # Programs share the adapter; each cuts results to its own limit afterwards.
     largest = max(each.limits.tool_result for each in reachable(program))
-    return McpServers(environ=environ, notice=notice, result_limit=largest)
+    credentials = None
+    if any(server.url is not None for each in reachable(program) for server in each.servers):
+        from prosa.app.run.server_credentials import server_credentials
+
+        credentials = server_credentials(around.settings, around.environ)
+    return McpServers(environ=around.environ, credentials=credentials, notice=around.notice, result_limit=largest)
 
 
 @asynccontextmanager
-async def kept_servers(program: Program, around: Environment) -> AsyncIterator[ToolServers]:
-    """The servers of a program for many runs of it, which end with the block."""
-    kept = KeptServers(servers(program, around.environ, around.notice))
+async def kept_servers(program: Program, choices: Options, around: Environment) -> AsyncIterator[ToolServers]:
+    """Open the servers of a program for many runs of it, which end with the block."""
+    kept = KeptServers(servers(program, around))
     async with exit_stack() as stack:
         stack.push_async_callback(kept.aclose)
-        yield kept
+        yield PermittedServers(lambda: kept, choices, around)
 
 
 def sites(program: Program, choices: Options, around: Environment) -> Sites | None:
@@ -107,7 +116,7 @@ async def open_world(
         yield World(
             provider=provider,
             clock=system_clock(),
-            servers=shared or servers(program, around.environ, around.notice),
+            servers=shared or PermittedServers(partial(servers, program, around), choices, around),
             sandbox=sandbox,
             sites=sites(program, choices, around),
             skills=skill_files(program),

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prosa.adapters.files import config_dir
-from prosa.adapters.files.trust_store import TrustStore
 from prosa.app.options import DEFAULT_MODEL, Environment, Options
+from prosa.app.permission import require_trust
 from prosa.app.run.jobs import Refused
 from prosa.app.scripts.load import TOOLS, Preparing, ScriptFile, ScriptJob, load_scripts
 from prosa.data import Value
@@ -59,10 +58,6 @@ class ScriptNotRun(RunError):
         self.kind = row.kind
         self.why = row.why
         self.script = row.script
-
-
-class NotTrusted(RunError):
-    """A document that asks to run by itself, and that the user does not trust (X7)."""
 
 
 class Selection(Struct, frozen=True):
@@ -205,7 +200,7 @@ def requested(
         raise ValueError("results are written below blocks of the document, and `scripts` come beside it")
     file = load_scripts(document, choices, around.settings, _beside(scripts))
     if choice.auto:
-        require_trust(file, around.environ)
+        require_trust(file.trusted_source, around.environ)
     return file
 
 
@@ -224,21 +219,3 @@ def _beside(scripts: Instructions | None) -> Path | SourceText | None:
         return None if scripts is None else Path(scripts)
     data = dict(scripts) if isinstance(scripts, Mapping) else list(scripts)
     return SourceText(json.dumps(data, ensure_ascii=False, indent=1), BESIDE)
-
-
-def is_trusted(file: ScriptFile, environ: Mapping[str, str]) -> bool:
-    """Whether the user trusts the file that says what runs by itself. Raises `RunError` for a record nobody can rely
-    on."""
-    source = file.trusted_source
-    return TrustStore(config_dir(environ)).trusts(Path(source.path), source.digest)
-
-
-def require_trust(file: ScriptFile, environ: Mapping[str, str]) -> None:
-    """X7: that a document asks to run by itself is a wish; who trusts it decides. Raises `NotTrusted`."""
-    if is_trusted(file, environ):
-        return
-    source = file.trusted_source
-    changed = source.digest and TrustStore(config_dir(environ)).knows(Path(source.path))
-    state = "was changed since you trusted it" if changed else "is not trusted"
-    hint = f"read it, then run: prosa trust {source.path}" if source.digest else "only a file can be trusted"
-    raise NotTrusted(f"{source.path} {state}, so nothing in it runs by itself", hint=hint)

@@ -205,14 +205,14 @@ class Preparing(Struct, frozen=True):
     @property
     def _answers_all(self) -> bool:
         """Whether one provider answers every script, whatever they name."""
-        return self.replaced or self.choices.script is not None or self.choices.is_local
+        return self.replaced or self.choices.script is not None or self.choices.is_here
 
     def _model_name(self, script: Script, row: ProviderRow | None) -> str:
         """The model: the user's flag, the block (M29), the settings. Only `openai` has one for blocks without."""
         settings, choices = self.around.settings, self.choices
         named = choices.model_name or script.fields.text("model-name") or choices.default_model
         named = named or (settings.model_name if row is None or row.name == "openai" else None)
-        anything = row is None or row.name in ("openai", "local") or self._answers_all
+        anything = row is None or row.name in ("openai", "local", "embedded") or self._answers_all
         if not named and not anything and row is not None:
             hint = "write `model-name` in the block, or give --model NAME"
             raise RunError(f"no model is named for the provider `{row.name}`", hint=hint)

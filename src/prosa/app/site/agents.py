@@ -9,24 +9,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from msgspec import Struct
-
-from prosa.adapters.files import RootedFiles
 from prosa.app.check.check import Checker, CheckOptions
-from prosa.app.check.gather import Group
 from prosa.app.check.project import project_at
 from prosa.app.site.around import around
 from prosa.app.site.live import LiveSite
+from prosa.app.site.published import PublishedGroup, published_files
 from prosa.app.site.search import published_hits
 from prosa.corpus.search import Search
 from prosa.data import Value
+from prosa.diagnostics import Diagnostic
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.dialect import DialectName
-from prosa.dialects.table import DOCUMENT_SUFFIXES
 from prosa.document.model import Section
 from prosa.render.json import diagnostic_object
 from prosa.site.view import Neighbour, NodeRow, NodeView
-from prosa.source import FileProblem, Files, SourceText, TextFiles
+from prosa.source import FileProblem, SourceText, TextFiles
 
 CHARACTERS_OF_TOKEN = 4
 """Characters of text that one token stands for, about."""
@@ -41,6 +38,9 @@ LIST_PAGE = 100
 MOST_HITS = 50
 MOST_TEXT = 1_000_000
 """Characters of a text that `check` looks at."""
+
+NEW_TEXT = "text.md"
+"""The file that a text would be, in the root of the site."""
 
 
 class UnknownDocument(Exception):
@@ -131,21 +131,23 @@ def check(
     text: str = "",
     dialect: DialectName | None = None,
 ) -> Mapping[str, Value]:
-    """What is wrong in a document, or in a text that is not written yet. The documents around it are known as far as
-    they are published. Raises `UnknownDocument`, `FileProblem`, and `UnknownName` for a dialect that does not exist."""
-    shown = _Published(site)
-    if document:
-        path = site.root / _view(site, document).path
-        files: Files = PublishedFiles(shown.reader, shown)
-    else:
-        path = site.root / "text.md"
-        files = TextFiles(SourceText(text[:MOST_TEXT], str(path)), PublishedFiles(shown.reader, shown))
-    project = project_at(site.root, site.root)
-    group = PublishedGroup(files, (path,), site.root, project, given=True, shown=shown)
+    """What is wrong in a document, or in a text that is not written yet. The files around it are known as far as they
+    are published, and all paths are told from the root. Raises `UnknownDocument`, `FileProblem`, and `UnknownName` for
+    a dialect that does not exist."""
+    name = _view(site, document).path if document else NEW_TEXT
+    project = project_at(site.root, Path())
+    published = published_files(site, project)
+    files = published if document else TextFiles(SourceText(text[:MOST_TEXT], name), published)
+    group = PublishedGroup(files, (Path(name),), site.root, project, given=True, site=site)
     checked = Checker.of(CheckOptions(dialect), environ).check(group)
-    found = [each for each in checked.diagnostics if Path(each.path) == path]
-    told = [diagnostic_object(each) | {"notes": list(each.notes)} for each in found]
-    return {"path": path.relative_to(site.root).as_posix() if document else None, "diagnostics": told}
+    found = [each for each in checked.diagnostics if each.path == name]
+    told = [_diagnostic(each, site) for each in found]
+    return {"path": name if document else None, "diagnostics": told}
+
+
+def _diagnostic(each: Diagnostic, site: LiveSite) -> Mapping[str, Value]:
+    notes = [site.told(note) for note in each.notes]
+    return diagnostic_object(each) | {"message": site.told(each.message), "notes": notes}
 
 
 def listing(site: LiveSite, *, where: str = "", cursor: str = "") -> Mapping[str, Value]:
@@ -172,15 +174,14 @@ def _view(site: LiveSite, name: str) -> NodeView:
     path = name.removeprefix("./").strip("/")
     row = catalogue.by_id.get(name) or catalogue.by_node.get(name)
     for each in (path, row.path if row is not None else ""):
-        if each and all(part not in ("", ".", "..") for part in each.split("/")) and "\0" not in each:
-            try:
-                view = site.view(each)
-            except FileProblem as problem:
-                if problem.kind != "missing":
-                    raise
-                continue
-            if view is not None:
-                return view
+        try:
+            view = site.view(each)
+        except FileProblem as problem:
+            if problem.kind != "missing":
+                raise
+            continue
+        if view is not None:
+            return view
     near = nearest(path, [each for row in catalogue.rows for each in (row.path, row.id)])
     hint = f"; did you mean {near}?" if near else ""
     if not site.index.is_ready:
@@ -231,81 +232,3 @@ def _neighbour(each: Neighbour, by_url: Mapping[str, NodeRow]) -> Mapping[str, V
 
 def _row(row: NodeRow) -> Mapping[str, Value]:
     return {"path": row.path, "id": row.id, "title": row.title, "type": row.type, "dialect": row.dialect}
-
-
-class _Published:
-    """Whether a path may be told of: by its name, and a document by what it says as far as the index knows."""
-
-    def __init__(self, site: LiveSite) -> None:
-        self.site, self.catalogue = site, site.index.catalogue
-        self.reader = RootedFiles(site.root, site.files.max_size)
-
-    def __call__(self, path: Path) -> bool:
-        real = self.reader.real(path)
-        if not real.is_relative_to(self.site.root):
-            return False
-        below = real.relative_to(self.site.root).as_posix()
-        if below == "." or real.is_dir():
-            return below == "." or self.site.files.folder(f"{below}/") is not None
-        if not self.site.files.may_be_seen(below):
-            return False
-        if self.catalogue.generation and below not in self.catalogue.by_path:
-            return not below.lower().endswith(DOCUMENT_SUFFIXES)
-        return bool(self.catalogue.generation) or self._says_so(below)
-
-    def _says_so(self, below: str) -> bool:
-        """What the document itself says, while there is no index."""
-        try:
-            return not below.lower().endswith(DOCUMENT_SUFFIXES) or self.site.view(below) is not None
-        except FileProblem:
-            return False
-
-
-class PublishedFiles(Struct, frozen=True):
-    """Meets `Files`: what is not published is not there."""
-
-    under: RootedFiles
-    shown: _Published
-
-    def read(self, path: Path) -> SourceText:
-        """The text of a document. Raises `FileProblem`."""
-        if not self.shown(path):
-            raise FileProblem(path, "missing", "no such file or folder")
-        return self.under.read(path)
-
-    def real(self, path: Path) -> Path:
-        """The path with links and ``..`` resolved."""
-        return self.under.real(path)
-
-    def inside_root(self, path: Path) -> bool:
-        """Whether the file may be opened."""
-        return self.under.inside_root(path)
-
-    def exists(self, path: Path) -> bool:
-        """Whether a file or a folder is there and published."""
-        return self.under.exists(path) and self.shown(path)
-
-    def digest(self, path: Path, limit: int) -> str:
-        """The SHA-256 of a file. Raises `FileProblem`."""
-        if not self.shown(path):
-            raise FileProblem(path, "missing", "no such file or folder")
-        return self.under.digest(path, limit)
-
-
-class PublishedGroup(Group, frozen=True, kw_only=True):
-    """Documents with those around them that are published."""
-
-    shown: _Published
-
-    def beside(self) -> tuple[Sequence[Path], bool]:
-        """The published documents below the root, and whether these are all."""
-        found, whole = Group.beside(self)
-        return [path for path in found if self.shown(path)], whole
-
-    def file_names(self) -> dict[str, str]:
-        """The published files of any kind by their name but for case."""
-        return {name: path for name, path in Group.file_names(self).items() if self.shown(self.root / path)}
-
-    def metas(self) -> list[Path]:
-        """The published documents that may lend metadata to others."""
-        return [path for path in Group.metas(self) if self.shown(path)]

@@ -7,10 +7,12 @@ Documents that are not published are not mentioned.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from prosa.corpus.errors import CorpusError
+from prosa.corpus.extract import BETWEEN
 from prosa.dialects.mdh.url import is_reserved
+from prosa.document.anchors import heading_names
 from prosa.graph.answers import inverse_of
 from prosa.graph.node import Edge
 from prosa.site.layout import url_of
@@ -20,6 +22,8 @@ from prosa.site.view import Around, Neighbour, NodeRow, TypedLink
 if TYPE_CHECKING:
     from prosa.app.site.catalogue import Catalogue
     from prosa.app.site.keeper import SiteIndex
+
+T = TypeVar("T")
 
 _RELS = {"wikilink": "mentions", "import": "imports", "include": "includes"}
 """What a link without a rel is called in a node's `links`, by its notation."""
@@ -68,6 +72,24 @@ def named_blocks(index: SiteIndex, path: str) -> frozenset[str]:
     return frozenset(edge.fragment[1:] for edge in edges or () if edge.fragment.startswith("^"))
 
 
+_HEADINGS = """SELECT s.anchor, s.heading, substr(s.text, 1, 1000) FROM section s JOIN document d ON d.id = s.document
+  WHERE d.path = ? AND s.number > 0 ORDER BY s.number"""
+
+
+def headings_of(index: SiteIndex, path: str) -> Mapping[str, str]:
+    """Return the anchors of the headings of a document by everything that a fragment may call them
+    (`anchors.heading_named`)."""
+    rows = _asked(
+        lambda path: index.ask(lambda corpus: corpus.index.connection().execute(_HEADINGS, (path,)).fetchall()), path
+    )
+    if not rows:
+        return {}
+    names = heading_names(
+        (anchor, heading.rpartition(BETWEEN)[2], text.partition("\n")[0]) for anchor, heading, text in rows
+    )
+    return {name: rows[number][0] for name, number in names.items() if rows[number][0]}
+
+
 def _inside(catalogue: Catalogue, path: str) -> Iterator[tuple[str, str, str]]:
     """What lies in the folder that a document stands for, which a page of its own would list: titles, URLs and ids."""
     folder = path[: path.rfind("/") + 1]
@@ -87,8 +109,8 @@ def edges_from(index: SiteIndex, path: str) -> Sequence[Edge]:
     return _asked(index.edges_from, path) or ()
 
 
-def _asked(question: Callable[[str], Sequence[Edge]], path: str) -> Sequence[Edge] | None:
-    """Edges from the index; None where it cannot be used, which is no reason to show nothing of a node."""
+def _asked(question: Callable[[str], Sequence[T]], path: str) -> Sequence[T] | None:
+    """Rows from the index; None where it cannot be used, which is no reason to show nothing of a node."""
     try:
         return question(path)
     except CorpusError:

@@ -20,6 +20,7 @@ from prosa.adapters.files.gitignore import Ignored, ignored_in
 from prosa.adapters.files.read import read_bytes, read_piece, real_path
 from prosa.adapters.files.walk import is_foreign
 from prosa.corpus.found import Stamp
+from prosa.dialects.table import DOCUMENT_SUFFIXES
 from prosa.source import FileProblem
 from prosa.source.wildmatch import glob_matches
 
@@ -178,6 +179,11 @@ class SiteFiles:
         if above is None or above.ignores(place, is_folder=True) or is_foreign(place):
             return None
         return above.inside(place)
+
+
+def is_document(path: str) -> bool:
+    """Return whether the name of a file is that of a document."""
+    return path.lower().endswith(DOCUMENT_SUFFIXES)
 
 
 def stamp_at(path: str) -> Stamp | None:

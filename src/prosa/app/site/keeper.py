@@ -215,7 +215,7 @@ class SiteIndex:
 
     def hint_of(self, place: Path) -> DialectName | None:
         """The dialect that the settings give a document; None while there is no corpus."""
-        return self._corpus.hint_of(place) if self._corpus is not None else None
+        return self._corpus.hints_of(place).glob if self._corpus is not None else None
 
     def _keep(self) -> None:
         """Looks at the files until the site ends. An index that cannot be used is no reason to stop serving."""

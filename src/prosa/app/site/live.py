@@ -1,12 +1,13 @@
-"""The documents of a site as they are asked for: which may be seen, and what each says (H2, X23).
+"""The one view of what a folder publishes, for every door: documents, and the files beside them (H2, X23, X30).
 
-In: a folder and what the user chose. Out: `LiveSite`: the file at a path, the node that it is. Each document is read
-when somebody asks for it; what stands around it comes from the index (`app.site.keeper`). Nothing in a document is run,
-and nothing outside the folder is read (X5, X6).
+In: a folder and what the user chose. Out: `LiveSite`: the document at a path and what it says, the file beside
+documents at a path. Each document is read when a door asks for it; what stands around it comes from the index
+(`app.site.keeper`). Nothing in a document is run, and nothing outside the folder is read (X5, X6).
 """
 
 from __future__ import annotations
 
+import os
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from hashlib import sha256
@@ -17,9 +18,9 @@ from typing import TYPE_CHECKING
 from prosa.adapters.files.read import decode
 from prosa.app.options import say_nothing
 from prosa.app.site.around import typed_links
-from prosa.app.site.attachments import Attachments
-from prosa.app.site.catalogue import nodes_of
-from prosa.app.site.files import SiteFiles, VisibleFile
+from prosa.app.site.assets import Assets
+from prosa.app.site.catalogue import is_shadowed, nodes_of
+from prosa.app.site.files import SiteFiles, is_document, stamp_at
 from prosa.app.site.inheritance import FieldLender, LentFields, facets_at, facets_of_lender
 from prosa.app.site.keeper import SiteIndex, SiteOptions
 from prosa.corpus.found import Stamp
@@ -37,6 +38,9 @@ from prosa.source import FileProblem, SourceText
 if TYPE_CHECKING:
     from prosa.rules.analyzer import Workers
     from prosa.settings import Settings
+
+READY_SECONDS = 2.0
+"""How long a question whether there is some data waits for the index."""
 
 MAX_QUOTED = 64
 """Documents that are remembered because pages quote them."""
@@ -59,13 +63,14 @@ class LiveSite:
         notice: Callable[[str], None] = say_nothing,
     ) -> None:
         self.root, self.options = root, options
+        self._base = os.path.join(root, "")  # noqa: PTH118 - the beginning of a path for every request
         self._quoted: OrderedDict[tuple[str, Stamp, int, int], NodeView | None] = OrderedDict()
         self._quoting = Lock()
         self._notice = notice
         self._navigation: tuple[int, Navigation] = (-1, NO_NAVIGATION)
         self.files = SiteFiles(root, max_size, options.exclude)
-        self.attachments = Attachments(self.files)
         self.index = SiteIndex(self.files, options, environ, settings, workers, notice)
+        self.assets = Assets(self.files, self.index)
 
     def start(self) -> None:
         """Begins to look at the files."""
@@ -75,23 +80,77 @@ class LiveSite:
         """Ends that, and closes the index."""
         self.index.close()
 
-    def place(self, path: str) -> VisibleFile | None:
-        """The file at a path that may be seen by its path alone; what it says is looked at in `view`."""
-        return self.files.place(path)
-
     def view(self, path: str) -> NodeView | None:
-        """The node at a path; None where there is no document that is published. Raises `FileProblem` for one that
-        cannot be read."""
-        if not self.files.may_be_seen(path):
+        """Return the node at a path; None where there is no document that is published. Raises `FileProblem` for one
+        that cannot be read, and for one on which our own code fails."""
+        try:
+            return self._node(path)
+        except (FileProblem, OSError, MemoryError):
+            raise
+        except Exception as error:
+            from prosa.diagnostics.crash import crash  # only here: nothing fails as a rule
+
+            raise FileProblem(
+                Path(path), "unreadable", f"cannot be shown: {crash('the page', error).message}"
+            ) from None
+
+    def _node(self, path: str) -> NodeView | None:
+        found = self._published(path)
+        if found is None:
             return None
-        lenders = self.index.lenders()
-        if lenders is None:
-            return None
-        real, reading = self._reading(path)
-        for each in {path, real}:  # a link does not take a document out of the reach of a meta file
-            if not is_published(facets_at(reading, each, lenders), private=self.options.private):
-                return None
-        return self._view(path, reading, self.index.metas.lent(reading, path, lambda by: self._is_shown(by, lenders)))
+        reading, lenders = found
+        lent = self.index.metas.lent(reading, path, lambda by: self._is_shown(by, lenders))
+        view = self._view(path, reading, lent)
+        return None if is_shadowed(view.url) else view
+
+    def source(self, path: str) -> SourceText | None:
+        """Return the text of the published document at a path, without what stands around it; None where there is
+        none. Raises `FileProblem` for one that cannot be read."""
+        row = self.index.catalogue.by_path.get(path)
+        if row is None:
+            view = self.view(path)
+            return view.reading.front.source if view is not None and view.reading is not None else None
+        found = self._published(path)
+        return found[0].front.source if found is not None else None
+
+    def has(self, path: str) -> bool:
+        """Return whether there is a published document at a path, or a file beside documents. What the catalogue knows
+        is not read again."""
+        if not is_document(path):
+            return self.assets.at(path, wait=READY_SECONDS) is not None
+        if path in self.index.catalogue.by_path:
+            return self.files.place(path) is not None
+        try:
+            return self.view(path) is not None
+        except FileProblem:
+            return False
+
+    def stamp(self, path: str) -> Stamp | None:
+        """Return the stamp of the document at a path, by which a change of it is noticed; None where there is none that
+        may be seen by its path. What it says is looked at in `view`."""
+        place = self.files.place(path) if is_document(path) else None
+        return place.stamp if place is not None else None
+
+    def is_as_it_was(self, path: str, stamp: Stamp | None) -> bool:
+        """Return whether a file that was given before still has its stamp. Its path is not judged."""
+        return stamp_at(f"{self._base}{path}") == stamp
+
+    def is_open(self, path: str) -> bool:
+        """Return whether the path of a file says nothing against it: neither hidden nor ignored nor outside."""
+        return bool(path) and self.files.may_be_seen(path)
+
+    def is_in_vault(self, path: str) -> bool:
+        """Return whether a document lies in an Obsidian vault."""
+        return self.files.is_in_vault(path)
+
+    def would_publish(self, folder: str) -> bool:
+        """Return whether a document that is written into a folder would be part of the site."""
+        return self.files.is_open(f"{folder}/x.md")
+
+    def told(self, text: str) -> str:
+        """Return words for others: without the place of the folder on this machine."""
+        root = os.fspath(self.root)
+        return text if root == os.sep else text.replace(f"{root}{os.sep}", "").replace(root, ".")
 
     def quoted(self, path: str, stamp: Stamp) -> NodeView | None:
         """The same for a document that others show parts of, whose stamp was looked at before: one that many pages
@@ -131,6 +190,19 @@ class LiveSite:
             return None
         return view.fields.get("nav") if view is not None else None
 
+    def _published(self, path: str) -> tuple[DialectReading[object], tuple[FieldLender, ...]] | None:
+        """What a document says, and the meta files, where it may be shown. Raises `FileProblem`."""
+        if not is_document(path) or not self.files.may_be_seen(path):
+            return None
+        lenders = self.index.lenders()
+        if lenders is None:
+            return None
+        real, reading = self._reading(path)
+        for each in {path, real}:  # a link does not take a document out of the reach of a meta file
+            if not is_published(facets_at(reading, each, lenders), private=self.options.private):
+                return None
+        return reading, lenders
+
     def _is_shown(self, meta: str, lenders: tuple[FieldLender, ...]) -> bool:
         """Whether a meta file is published itself."""
         facets = facets_of_lender(meta, lenders) if self.files.may_be_seen(meta) else None
@@ -142,7 +214,7 @@ class LiveSite:
         real, data = self.files.read(path, self.files.max_size)
         source = SourceText(decode(place, data), str(place), sha256(data).hexdigest())
         hint = self.index.hint_of(place)
-        return real, open_document(source, Hints(glob=hint))
+        return real, open_document(source, Hints(glob=hint, vault=self.files.is_in_vault(path)))
 
     def _view(self, path: str, reading: DialectReading[object], lent: LentFields) -> NodeView:
         row = self.index.catalogue.by_path.get(path)

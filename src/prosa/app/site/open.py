@@ -10,12 +10,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from prosa.adapters.files import RootedFiles
+from prosa.adapters.files.roots import is_in_vault
 from prosa.adapters.processes import Pool, worker_count
 from prosa.app.options import say_nothing
 from prosa.app.site.keeper import SiteOptions
 from prosa.app.site.live import LiveSite
+from prosa.dialects.dialect import Hints
 from prosa.dialects.reading import open_document
-from prosa.graph.records import record_of
+from prosa.graph.records import own_title
 from prosa.settings import Settings
 from prosa.source import FileProblem
 
@@ -47,7 +49,7 @@ def site_name(root: Path) -> str:
             source = RootedFiles(root).read(root / name)
         except FileProblem:
             continue
-        title = record_of(open_document(source), name).title
+        title = own_title(open_document(source, Hints(vault=is_in_vault(root))))
         if title:
             return title
     return root.name or "site"

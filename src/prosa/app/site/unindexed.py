@@ -12,8 +12,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from prosa.app.site.files import is_document
 from prosa.data.surrogates import has_surrogate
-from prosa.dialects.table import DOCUMENT_SUFFIXES
 from prosa.site.view import NodeRow
 from prosa.source import FileProblem
 
@@ -31,13 +31,17 @@ def folder_now(site: LiveSite, folder: str) -> tuple[tuple[str, ...], tuple[Node
     """The folders inside a folder, whose path ends with `/` or is empty, and its documents."""
     budget = iter(range(MAX_LOOKS))
     names = _names(site, folder)
-    rows = (_row(site, f"{folder}{name}") for name in islice(filter(_is_document, names), MAX_NODES))
+    rows = (_row(site, f"{folder}{name}") for name in islice(filter(is_document, names), MAX_NODES))
     inner = (f"{folder}{name}/" for name in names)
     return tuple(each for each in inner if _holds(site, each, budget)), tuple(row for row in rows if row is not None)
 
 
-def has_published(site: LiveSite, folder: str) -> bool:
-    """Whether something that is published lies in a folder or below it."""
+def has_folder(site: LiveSite, folder: str) -> bool:
+    """Return whether something that is published lies in a folder or below it. The root always is there."""
+    if not folder:
+        return True
+    if site.index.is_ready:
+        return folder in site.index.catalogue.folders
     return _holds(site, folder, iter(range(MAX_LOOKS)))
 
 
@@ -46,7 +50,7 @@ def _holds(site: LiveSite, folder: str, budget: Iterator[int]) -> bool:
     while waiting and next(budget, None) is not None:
         folder = waiting.pop()
         names = _names(site, folder)
-        looked = (name for name in filter(_is_document, names) if next(budget, None) is not None)
+        looked = (name for name in filter(is_document, names) if next(budget, None) is not None)
         if any(_row(site, f"{folder}{name}") for name in looked):
             return True
         waiting += [f"{folder}{name}/" for name in reversed(names)]
@@ -67,13 +71,9 @@ def _listed(place: Path) -> list[str]:
         return []
 
 
-def _is_document(name: str) -> bool:
-    return name.lower().endswith(DOCUMENT_SUFFIXES)
-
-
 def _row(site: LiveSite, path: str) -> NodeRow | None:
     try:
-        view = site.view(path) if site.place(path) is not None else None
+        view = site.view(path) if site.stamp(path) is not None else None
     except FileProblem:
         return None
     return NodeRow(view.id, view.type, view.title, view.url, path, view.dialect) if view is not None else None

@@ -18,6 +18,7 @@ from msgspec.json import decode, encode
 
 from prosa.adapters.files import cache_dir
 from prosa.adapters.files.result_store import ResultStore
+from prosa.runtime.errors import RunError
 from prosa.runtime.journal import Ask, ModelStep, ToolStep, Use
 from prosa.runtime.messages import ModelReply
 
@@ -54,29 +55,37 @@ def open_kept(environ: Mapping[str, str]) -> Kept | None:
 
 class Answers(Struct):
     """A journal of one repeat of a case. ``kept`` is None where nothing may be kept; ``about`` says what else an answer
-    rests on: who answers, the case, the repeat. It counts the calls that were made and those that were remembered."""
+    rests on: who answers, the case, the repeat. It counts the calls that were made and those that were remembered;
+    ``unanswered`` is why one of them has no answer, where an error says so."""
 
     kept: Kept | None
     about: str
     calls: int = 0
     remembered: int = 0
+    unanswered: RunError | None = None
 
     async def reply(self, step: ModelStep, ask: Ask) -> ModelReply:
         """The answer of the last time, or a new one."""
         if self.kept is None:
-            self.calls += 1
-            return await ask()
+            return await self._asked(ask)
         key = self._key(step)
         if (known := _read(self.kept.get([key]).get(key))) is not None:
             self.remembered += 1
             if step.on_text is not None and known.content:
                 step.on_text(known.content)
             return known
-        self.calls += 1
-        reply = await ask()
+        reply = await self._asked(ask)
         if reply.finish not in _NEVER_KEPT:
             self.kept.put({key: encode(reply).decode()})
         return reply
+
+    async def _asked(self, ask: Ask) -> ModelReply:
+        self.calls += 1
+        try:
+            return await ask()
+        except RunError as error:
+            self.unanswered = self.unanswered or error
+            raise
 
     async def result(self, step: ToolStep, use: Use) -> ToolResult:
         """Calls the tool: what tools give is never kept."""

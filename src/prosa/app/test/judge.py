@@ -1,14 +1,13 @@
 """An output judged: what it lacks by itself, then by checks in Python, then by a grader (X28).
 
-In: a case, an output and what the run took. Out: failures and what the grader said. A later judge is asked only where
-the earlier ones found nothing, as each costs more than the one before.
+In: a case, an output and what the run took. Out: failures, what the grader said, and why there is no judgement. A later
+judge is asked only where the earlier ones found nothing, as each costs more than the one before.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-import re
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from importlib import resources
@@ -24,10 +23,10 @@ from prosa.app.run.jobs import Driver, Job
 from prosa.app.run.load import load_program
 from prosa.app.test.answers import Answers, Kept
 from prosa.data import JsonError, Value, parse_json
-from prosa.evaluation.case import Assertion, Case, RunFacts, run_failures
-from prosa.evaluation.expectations import Failure, PythonCheck, match
+from prosa.evaluation.case import Assertion, Case, RunFacts, is_judged, run_failures
+from prosa.evaluation.expectations import GRADE, Failure, Match, PythonCheck, match
 from prosa.evaluation.matchers import Missing
-from prosa.evaluation.report import Graded
+from prosa.evaluation.report import Graded, Outcome, Reason
 from prosa.regex import regex
 from prosa.runtime.errors import SandboxError
 
@@ -66,11 +65,20 @@ class Ran(Struct, frozen=True):
 
 
 class Judged(Struct, frozen=True):
-    """What an output lacks, what the grader said, and what grading cost in dollars."""
+    """What an output lacks, what the grader said, and what grading cost in dollars. ``reason`` is why something could
+    not be judged."""
 
-    failures: tuple[Failure, ...]
+    failures: tuple[Failure, ...] = ()
     graded: tuple[Graded, ...] = ()
     grading: float | None = 0.0
+    reason: Reason | None = None
+
+    @property
+    def outcome(self) -> Outcome:
+        """What comes of it: one failure decides, else what could not be judged."""
+        if self.failures:
+            return "failed"
+        return "passed" if self.reason is None else "not measured"
 
 
 class Checks(Struct):
@@ -80,15 +88,15 @@ class Checks(Struct):
     stack: AsyncExitStack
     sandbox: Sandbox | None = None
 
-    async def ask(self, check: PythonCheck, case: Case, calls: Sequence[Value]) -> Failure | None:
-        """What a check has against a value. A check that cannot run is a failure, never a pass."""
+    async def ask(self, check: PythonCheck, case: Case, calls: Sequence[Value]) -> Failure | Reason | None:
+        """What a check has against a value, or why it could not be asked."""
         try:
             sandbox = self._opened()
             data = json.dumps([case.input, check.value, list(calls)])
             code = _AROUND.format(code=check.code, data=data, mark=_MARK)
             ran = await sandbox.run(code, timeout=CHECK_SECONDS, memory=CHECK_MEMORY)
         except SandboxError as error:
-            return Failure(check.pointer, "a check that can run", error.message)
+            return Reason("sandbox", error.message)
         if ran.error is not None:
             return Failure(
                 check.pointer, "what check() asks for", f"an error in the check: {_last(ran.stderr, ran.error)}"
@@ -126,7 +134,7 @@ def load_grader(path: Path | None, root: Path | None, options: Options, environm
         return load_program(path, options, environment.settings, environ=environment.environ, within=root)
     with resources.as_file(resources.files("prosa.app.test").joinpath("grade.md")) as shipped:
         program = load_program(shipped, options, environment.settings, within=shipped.parent)
-    return replace(program, python=False, parameters={"temperature": 0})
+    return replace(program, python=False, parameters={"temperature": 0}, needs_agreement=False)
 
 
 class Grader(Struct, frozen=True):
@@ -138,30 +146,31 @@ class Grader(Struct, frozen=True):
     kept: Kept | None = None
 
     async def ask(self, question: str, case: Case, output: Value, name: str, take: int) -> tuple[Graded, float | None]:
-        """What it says to a question, and dollars. A grader that cannot answer is against it. ``take`` is a number of
+        """What it says to a question, and dollars. Votes that are no verdict may leave it open. ``take`` is a number of
         this output among those of equal cases."""
         asked = [
             self._vote(question, case, output, f"{name} vote {number + 1}", take * self.votes + number + 1)
             for number in range(self.votes)
         ]
         votes = await asyncio.gather(*asked)
-        passing = [each for each in votes if each[0]]
-        passed = len(passing) * 2 > len(votes)
-        reason = next(each[1] for each in votes if each[0] == passed)
+        passing, open_votes = (sum(each[0] is said for each in votes) for said in (True, None))
+        passed = passing * 2 > len(votes)
+        decided = passed if passed or (passing + open_votes) * 2 <= len(votes) else None
+        reason = next(each[1] for each in votes if each[0] is decided)
         costs = [each[2] for each in votes]
         cost = None if None in costs else sum(each for each in costs if each is not None)
-        return Graded(question, passed, reason, len(passing), len(votes)), cost
+        return Graded(question, decided, reason, passing, len(votes)), cost
 
     async def _vote(
         self, question: str, case: Case, output: Value, name: str, take: int
-    ) -> tuple[bool, str, float | None]:
+    ) -> tuple[bool | None, str, float | None]:
         given = {"rubric": question, "input": self._sent("input", case.input), "output": self._sent("output", output)}
         answers = Answers(self.kept, name)
         outcome = await self.driver.outcome(Job(name, self.program, given, take=take, journal=answers))
         cost = outcome.summary.total_cost
         dollars = None if cost is None else float(cost)
         if outcome.error is not None:
-            return False, f"the grader gave no verdict: {outcome.error.message}", dollars
+            return None, f"the grader gave no verdict: {outcome.error.message}", dollars
         passed, reason = _verdict(outcome.output)
         return passed, reason, dollars
 
@@ -173,13 +182,13 @@ class Grader(Struct, frozen=True):
         return json.dumps(value, ensure_ascii=False, indent=1) if takes_text else value
 
 
-def _verdict(output: Value) -> tuple[bool, str]:
+def _verdict(output: Value) -> tuple[bool | None, str]:
     if not isinstance(output, dict) or not isinstance(output.get("pass"), bool):
-        return False, f"the grader gave no verdict: its output has no `pass` that is true or false: {str(output)[:200]}"
+        return None, f"the grader gave no verdict: its output has no `pass` that is true or false: {str(output)[:200]}"
     return output["pass"], str(output.get("reason", "it gave no reason"))
 
 
-async def _asserted(assertion: Assertion, case: Case, ran: Ran, checks: Checks) -> list[Failure]:
+async def _asserted(assertion: Assertion, case: Case, ran: Ran, checks: Checks) -> list[Failure | Reason]:
     """What an output lacks of one assertion, by its name."""
     output = ran.output
     if assertion.as_json:
@@ -188,41 +197,67 @@ async def _asserted(assertion: Assertion, case: Case, ran: Ran, checks: Checks) 
         except JsonError as error:
             return [Failure(assertion.name, "JSON", f"line {error.line}, column {error.column}: {error.message}")]
     found = match(assertion.expect, output)
-    failures = list(found.failures)
-    for check in found.checks:
-        wrong = await checks.ask(check, case, ran.calls)
-        failures += [wrong] if wrong is not None else []
-    return [replace(each, pointer=f"{assertion.name}{each.pointer and f' {each.pointer}'}") for each in failures]
+    wrong = [*found.failures, *await _checked(found, case, ran, checks)]
+    return [each if isinstance(each, Reason) else _named(each, assertion.name) for each in wrong]
 
 
-_WHOLE_FENCE = regex(r"\s*(`{3,})[^\n`]*\n(?P<text>.*?)\n?[ \t]*\1`*\s*", re.DOTALL)
+def _named(failure: Failure, name: str) -> Failure:
+    return replace(failure, pointer=f"{name}{failure.pointer and f' {failure.pointer}'}")
+
+
+async def _checked(found: Match, case: Case, ran: Ran, checks: Checks) -> list[Failure | Reason]:
+    """What the checks in Python of an expectation have against an output."""
+    said = [await checks.ask(each, case, ran.calls) for each in found.checks]
+    return [each for each in said if each is not None]
+
+
+_OPENED = regex(r"\s*+(?P<fence>`{3,}+)[^\n`]*\n")
 
 
 def unfenced(text: str) -> str:
     """The text of an answer that is one fenced block and nothing else; any other text as it is."""
-    match = _WHOLE_FENCE.fullmatch(text)
-    return match["text"] if match else text
+    opened, whole = _OPENED.match(text), text.rstrip()
+    if opened is None:
+        return text
+    inside = whole[opened.end() :].rstrip("`")
+    if len(whole) - opened.end() - len(inside) < len(opened["fence"]):
+        return text
+    return inside.rstrip(" \t").removesuffix("\n")
 
 
 async def judge(case: Case, ran: Ran, checks: Checks, grader: Grader | None, name: str, take: int) -> Judged:
     """Everything that is expected of a run, held against it."""
+    outage = ran.facts.outage
+    if outage is not None and not is_judged(case.run, ran.facts):
+        words = "" if outage == ran.facts.failure else "a model call was never answered: "
+        return Judged(reason=Reason(outage, f"{words}{ran.facts.error}"))
     failures = list(run_failures(case.run, ran.facts))
     if ran.facts.failure is not None:
         return Judged(tuple(failures))
-    found = match(case.expect, ran.output) if not isinstance(case.expect, Missing) else None
-    if found is not None:
-        failures += found.failures
-        for check in () if failures else found.checks:
-            wrong = await checks.ask(check, case, ran.calls)
-            failures += [wrong] if wrong is not None else []
+    wrong: list[Failure | Reason] = [*failures]
+    if not isinstance(case.expect, Missing):
+        found = match(case.expect, ran.output)
+        wrong += found.failures
+        wrong += [] if wrong else await _checked(found, case, ran, checks)
     for assertion in case.assertions:
-        failures += await _asserted(assertion, case, ran, checks)
-    if failures or not case.grade or grader is None:
-        return Judged(tuple(failures))
+        wrong += await _asserted(assertion, case, ran, checks)
+    judged = _judged(wrong)
+    if wrong or not case.grade or grader is None:
+        return judged
     said = await asyncio.gather(
         *(grader.ask(each, case, ran.output, f"{name} grade {each}", take) for each in dict.fromkeys(case.grade))
     )
     graded = tuple(each for each, _ in said)
-    failures += [Failure("grade", each.question, each.reason) for each in graded if not each.passed]
+    against = [_against(each) for each in graded if each.passed is not True]
     costs = [cost for _, cost in said]
-    return Judged(tuple(failures), graded, None if None in costs else sum(each for each in costs if each is not None))
+    dollars = None if None in costs else sum(each for each in costs if each is not None)
+    return replace(_judged(against), graded=graded, grading=dollars)
+
+
+def _against(graded: Graded) -> Failure | Reason:
+    return Reason("grader", graded.reason) if graded.passed is None else Failure(GRADE, graded.question, graded.reason)
+
+
+def _judged(wrong: Sequence[Failure | Reason]) -> Judged:
+    failures = tuple(each for each in wrong if isinstance(each, Failure))
+    return Judged(failures, reason=next((each for each in wrong if isinstance(each, Reason)), None))

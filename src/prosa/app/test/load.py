@@ -86,6 +86,9 @@ def load_suites(groups: Sequence[Group], options: Options, environment: Environm
     found += [each for group in skills for each in check_evals(group, environment)]
     if any(each.severity is Severity.ERROR for each in found):
         raise ProgramRefused(found, "the tests have errors and were not run")
+    for each in found:
+        if each.rule == "unjudged-expectation":
+            environment.notice(f"note: {each.path}:{each.start.line}: {each.message}")
     suites = [_suite(path, group, options, environment) for group in tests for path in group.paths]
     for group in skills:
         for path in group.paths:
@@ -95,7 +98,10 @@ def load_suites(groups: Sequence[Group], options: Options, environment: Environm
 
 def _parts(groups: Sequence[Group], *, skills: bool) -> list[Group]:
     """The groups with their skills alone, or with their test documents alone."""
-    found = (replace(each, paths=tuple(path for path in each.paths if is_of_skill(path) is skills)) for each in groups)
+    found = (
+        replace(each, paths=tuple(path for path in each.paths if is_of_skill(path, each.files) is skills))
+        for each in groups
+    )
     return [each for each in found if each.paths]
 
 

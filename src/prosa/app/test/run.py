@@ -1,7 +1,8 @@
 """Tests run: every case of every suite, with every model, as often as asked, through the one driver (X28).
 
 In: suites that are ready, what the user chose. Out: a report. Repeats that were answered before come from the cache; a
-failure is a result and ends nothing. The grader is the same for all models, so that they are measured alike.
+failure is a result and ends nothing; what could not be judged, or never began, is not measured (X34). The grader is the
+same for all models, so that they are measured alike.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from prosa.app.options import DEFAULT_MODEL, Environment, Options, Tape
+from prosa.app.permission import require_permission
 from prosa.app.run.jobs import MAX_JOBS, Driver, Job, Progress, driving
-from prosa.app.run.load import require_agreement
 from prosa.app.run.money import budget_of
 from prosa.app.run.routes import with_provider
 from prosa.app.test.answers import Answers, Kept, failed_key, open_kept
@@ -29,11 +30,11 @@ from prosa.app.test.suite import Side, Suite
 from prosa.data import Value
 from prosa.dialects.test.fields import MAX_REPEAT
 from prosa.evaluation.case import Case, FailureKind, RunFacts, gate
-from prosa.evaluation.report import Attempt, CaseReport, Compared, Report, SuiteReport, compared, lift
+from prosa.evaluation.report import Attempt, CaseReport, Matched, Reason, Report, SuiteReport, compared
 from prosa.regex import regex
 from prosa.runtime import errors, events
 from prosa.runtime.cassette import cassette_name, given_digest
-from prosa.runtime.errors import RunError, first_error
+from prosa.runtime.errors import ProviderError, RunError, first_error
 from prosa.runtime.events import Listener, ignore, tell
 from prosa.runtime.program import Program, with_model
 from prosa.source import FileProblem
@@ -110,10 +111,11 @@ class TestProgress(Struct):
     total: int = 0
     done: int = 0
     failed: int = 0
+    unmeasured: int = 0
     __test__ = False
 
 
-def _nobody(progress: TestProgress) -> None:
+def _nobody(progress: TestProgress | Report) -> None:
     del progress
 
 
@@ -127,22 +129,24 @@ async def run_tests(
     heard: Callable[[TestProgress], None] = _nobody,
     provider: Provider | None = None,
     kept: Kept | None = None,
-    gated: bool = True,
+    interrupted: Callable[[Report], None] = _nobody,
 ) -> Report:
     """Runs them and reports. ``kept`` takes the place of the user's own cache; ``provider`` answers in place of those
-    that are named; ``gated`` False leaves the agreement to the caller. Raises `RunError` for what keeps all of them
-    from running, `PriceUnknown` for a budget that cannot hold among it, and `FileProblem` for recordings that are not
-    there."""
+    that are named. ``interrupted`` is given the report of what was done where the call is cancelled. Raises `RunError`
+    for what keeps all of them from running, `AgreementRequired`, `NotTrusted` and `PriceUnknown` for a budget that
+    cannot hold among it, and `FileProblem` for recordings that are not there."""
     _require_tape(options.tape)
-    if gated:
-        require_agreement(environment.environ)
     if kept is None and chosen.cache and provider is None:
         kept = open_kept(environment.environ)
     variants = _variants(suites, chosen, options, kept, environment)
     async with AsyncExitStack() as stack:
         run = _Running(variants, chosen, options, environment, kept, listener, heard, provider, stack)
-        attempts = await run.all()
-    return _report(variants, attempts, chosen, kept)
+        try:
+            await run.all()
+        except asyncio.CancelledError:
+            interrupted(_report(variants, run.attempts, chosen, None))
+            raise
+    return _report(variants, run.attempts, chosen, kept)
 
 
 def _require_tape(tape: Tape | None) -> None:
@@ -265,9 +269,10 @@ class _Running(Struct):
     takes: dict[tuple[int, int], int] = field(default_factory=dict)
     graders: dict[Path, Grader] = field(default_factory=dict)
     progress: TestProgress = field(default_factory=TestProgress)
+    attempts: dict[_Unit, Attempt] = field(default_factory=dict)
 
-    async def all(self) -> dict[_Unit, Attempt]:
-        """What came of every repeat."""
+    async def all(self) -> None:
+        """Tries every repeat; ``attempts`` are those that are over."""
         self.budget = budget_of(self.options, self.environment)
         self.takes = _takes(self.variants)
         await self._prepare()
@@ -278,16 +283,16 @@ class _Running(Struct):
             for repeat in range(variant.repeats)
         ]
         self.progress.total = len(units)
-        found: dict[_Unit, Attempt] = {}
         waiting = deque(units)
         checks = Checks(self.environment, self.stack)
 
         async def worker() -> None:
             while waiting:
                 unit = waiting.popleft()
-                found[unit] = await self._attempt(unit, checks)
+                attempt = self.attempts[unit] = await self._attempt(unit, checks)
                 self.progress.done += 1
-                self.progress.failed += not found[unit].passed
+                self.progress.failed += attempt.outcome == "failed"
+                self.progress.unmeasured += not attempt.measured
                 self.heard(self.progress)
 
         try:
@@ -296,12 +301,13 @@ class _Running(Struct):
                     group.create_task(worker())
         except BaseExceptionGroup as group_error:
             raise first_error(group_error) from group_error
-        return found
 
     async def _prepare(self) -> None:
         """Opens drivers and graders. That nobody is there to ask, or that a budget cannot hold, is told once and before
         anything is asked, not as a failure of every case."""
         tape = self.options.tape
+        for variant in self.variants:
+            require_permission(variant.program, self.options, self.environment)
         for variant in self.variants:
             driver = await self._driver(variant.tape, variant.chosen)
             if tape is None or not tape.plays_all:
@@ -345,6 +351,7 @@ class _Running(Struct):
         model = self.chosen.grader_model or self.variants[0].chosen
         driver = await self._driver("grades", model)
         program = load_grader(path, suite.root, driver.options, self.environment)
+        require_permission(program, driver.options, self.environment)
         program = replace(program, classified=program.classified or suite.classified)
         await driver.require_prices([Job("", program, None)])
         return Grader(program, driver, suite.terms.votes, self._kept_for(suite, model))
@@ -368,12 +375,15 @@ class _Running(Struct):
         if driver.options.model_name:
             program = with_model(program, driver.options.model_name)
         tools = _Tools()
-        job = Job(name, program, case.input, take=take + 1, journal=around(answers) if around else answers)
+        sample = unit.repeat if variant.repeats > 1 else None
+        journal = around(answers) if around else answers
+        job = Job(name, program, case.input, take=take + 1, sample=sample, journal=journal)
         outcome = await self._outcome(driver, job, tools)
-        ran = Ran(_judged_output(variant.suite, outcome), _facts(outcome, tools), tuple(tools.calls))
+        facts = _facts(outcome, tools, answers)
+        ran = Ran(_judged_output(variant.suite, outcome), facts, tuple(tools.calls))
         grader = self.graders.get(variant.suite.path)
         judged = await judge(case, ran, checks, grader, f"{case.name} #{unit.repeat}", take)
-        if variant.suite.routing is not None and outcome.error is None:
+        if variant.suite.routing is not None and outcome.error is None and facts.outage is None:
             missed = variant.suite.routing.missed(case.name, outcome.summary.skills)
             judged = replace(judged, failures=(*judged.failures, missed) if missed else judged.failures)
         return Attempt(
@@ -385,6 +395,9 @@ class _Running(Struct):
             answers.calls,
             answers.remembered,
             _trace(driver.options.tape, job),
+            judged.outcome,
+            judged.reason if judged.outcome == "not measured" else None,
+            facts.seconds if _asked_now(answers, driver.options) else None,
         )
 
     async def _outcome(self, driver: Driver, job: Job, tools: _Tools) -> Outcome[Job]:
@@ -400,6 +413,12 @@ def _judged_output(suite: Suite, outcome: Outcome[Job]) -> Value:
     if suite.routing is None or outcome.error is not None:
         return outcome.output
     return {"loaded": list(outcome.summary.skills)}
+
+
+def _asked_now(answers: Answers, options: Options) -> bool:
+    """Whether a service was asked for all answers of a repeat, so that its seconds say something of it."""
+    played = options.tape is not None and options.tape.replay is not None
+    return answers.calls > 0 and not answers.remembered and not played and options.script is None
 
 
 def _takes(variants: Sequence[_Variant]) -> dict[tuple[int, int], int]:
@@ -439,17 +458,23 @@ def _trace(tape: Tape | None, job: Job) -> str:
 
 
 class _Tools(Struct):
-    """Hears the tool calls of the program that is tested, not those of programs that it calls."""
+    """Hears the tool calls of the program that is tested, not those of programs that it calls; and counts model calls
+    of all of them that wait for their answer."""
 
     names: list[str] = field(default_factory=list)
     calls: list[Value] = field(default_factory=list)
     places: dict[str, dict[str, Value]] = field(default_factory=dict)
+    unanswered: int = 0
 
     def __call__(self, event: events.Event, /) -> None:
         """Remembers a tool call and how it ended."""
-        if event.scope.depth:
+        if isinstance(event, events.ModelAsked):
+            self.unanswered += 1
+        elif isinstance(event, events.ModelAnswered):
+            self.unanswered -= 1
+        elif event.scope.depth:
             return
-        if isinstance(event, events.ToolCalled):
+        elif isinstance(event, events.ToolCalled):
             self.names.append(event.tool)
             if len(self.calls) < MAX_CALLS:
                 call = {"tool": event.tool, "arguments": event.arguments, "is_error": False}
@@ -459,17 +484,24 @@ class _Tools(Struct):
             self.places[event.call]["is_error"] = event.is_error
 
 
-def _facts(outcome: Outcome[Job], tools: _Tools) -> RunFacts:
+def _facts(outcome: Outcome[Job], tools: _Tools, answers: Answers) -> RunFacts:
     summary, error = outcome.summary, outcome.error
-    cost = summary.total_cost
+    cost, tokens = summary.total_cost, summary.total_usage.total_tokens
+    unanswered = None if not tools.unanswered else failure_kind(answers.unanswered or _NO_ANSWER)
+    told = error or answers.unanswered or _NO_ANSWER
     return RunFacts(
         calls=len(summary.answered) + len(summary.below),
         cost=None if cost is None else float(cost),
         seconds=summary.seconds,
         tools=tuple(tools.names),
         failure=None if error is None else failure_kind(error),
-        error="" if error is None else _words(error),
+        error="" if error is None and unanswered is None else _words(told),
+        tokens=tokens or None,
+        unanswered=unanswered,
     )
+
+
+_NO_ANSWER = ProviderError("the run went on without it", kind="timeout", retryable=False)
 
 
 def _words(error: RunError) -> str:
@@ -493,12 +525,12 @@ def _report(
     suites = tuple(_suite_report(at, variant, attempts, chosen) for at, variant in enumerate(variants))
     if kept is not None:
         _remember_failed(variants, suites, kept)
-    return Report(suites, tuple(_comparisons(variants, suites)))
+    return Report(suites, compared(tuple(_compared(variants, suites))))
 
 
 def _suite_report(at: int, variant: _Variant, attempts: dict[_Unit, Attempt], chosen: TestOptions) -> SuiteReport:
     cases = tuple(
-        CaseReport(case, tuple(attempts[_Unit(at, index, repeat)] for repeat in range(variant.repeats)))
+        CaseReport(case, tuple(attempts.get(_Unit(at, index, each), _NOT_STARTED) for each in range(variant.repeats)))
         for index, case in enumerate(variant.cases)
     )
     requirement = variant.suite.terms.requirement
@@ -513,7 +545,16 @@ def _suite_report(at: int, variant: _Variant, attempts: dict[_Unit, Attempt], ch
         variant.baseline,
         variant.suite.routing,
         variant.without,
+        () if variant.baseline else variant.program.unavailable,
     )
+
+
+_NOT_STARTED = Attempt(
+    None,
+    RunFacts(0, 0.0, 0.0),
+    outcome="not measured",
+    reason=Reason("interrupted", "the test was stopped before this attempt ended"),
+)
 
 
 def _tried(variant: _Variant) -> str:
@@ -532,20 +573,22 @@ def _remember_failed(variants: Sequence[_Variant], suites: Sequence[SuiteReport]
             continue
         key = failed_key(variant.suite.files.real(variant.suite.path))
         ran.setdefault(key, set()).update(each.case.name for each in suite.cases)
-        failed.setdefault(key, set()).update(each.case.name for each in suite.cases if each.counted.rate < 1)
+        failed.setdefault(key, set()).update(each.case.name for each in suite.cases if not each.passed)
     for key, names in failed.items():
         before = set(kept.get([key]).get(key, "").split("\n")) - ran[key] - {""}
         kept.put({key: "\n".join(sorted(names | before))})
 
 
-def _comparisons(variants: Sequence[_Variant], suites: Sequence[SuiteReport]) -> Iterator[Compared]:
-    """The lift of each skill; then each suite of a document against its baseline, or the first one where there is
-    none."""
-    yield from (lift(suites[at], suites[each.lifts]) for at, each in enumerate(variants) if each.lifts is not None)
+def _compared(variants: Sequence[_Variant], suites: Sequence[SuiteReport]) -> Iterator[Matched]:
+    """Pairs each skill with what goes without it; then each suite of a document with its baseline, or with the first
+    one where there is none."""
+    for first, variant in zip(suites, variants, strict=True):
+        if variant.lifts is not None:
+            yield Matched(first, suites[variant.lifts], first.program)
     by_path: dict[str, list[SuiteReport]] = {}
     for each in suites:
         if not each.without:
             by_path.setdefault(each.path, []).append(each)
     for several in by_path.values():
         baseline = next((each for each in several if each.baseline), several[0])
-        yield from (compared(each, baseline) for each in several if each is not baseline)
+        yield from (Matched(each, baseline) for each in several if each is not baseline)

@@ -21,6 +21,7 @@ from prosa.app.options import Environment, Options
 from prosa.app.run.skills import LoadedSkill, load_skill, skills_program
 from prosa.app.test.suite import Suite, Terms
 from prosa.diagnostics import Diagnostic
+from prosa.dialects.detect import holds_requests
 from prosa.dialects.dialect import Hints
 from prosa.dialects.evals.model import EvalModel, EvalsModel, TriggerModel
 from prosa.dialects.fields import shown
@@ -67,18 +68,21 @@ def skill_suites(path: Path, group: Group, options: Options, environment: Enviro
         yield made.requests(requests, terms)
 
 
-def is_of_skill(path: Path) -> bool:
+def is_of_skill(path: Path, files: Files) -> bool:
     """Whether a path names a skill, or a file that says how one is tried."""
-    return dialect_of_file_name(path.name) == EVALS.name or is_skill(path)
+    if dialect_of_file_name(path.name) == EVALS.name or is_skill(path):
+        return True
+    return path.suffix.lower() == ".json" and holds_requests(files.read(path).text)
 
 
 def _files_of(path: Path) -> tuple[Path, list[Path]]:
     """The `SKILL.md` that a path is about, and the files that say how it is tried: all, or the one that it names.
     Raises `RunError` where there is none of either."""
-    if dialect_of_file_name(path.name) == EVALS.name:
+    if not is_skill(path):
         skill = skill_folder(path) / SKILL_FILE
         if not skill.is_file():
-            raise RunError(f"{path}: there is no {SKILL_FILE} that it is about", hint=f"it would be {skill}")
+            hint = f"put it into the folder of its skill, or into `evals` there; the skill would be {skill}"
+            raise RunError(f"{path}: there is no {SKILL_FILE} that it is about", hint=hint)
         return skill, [path]
     beside = evals_beside(path)
     if not beside:

@@ -134,16 +134,16 @@ def require_sense(args: argparse.Namespace) -> None:
 
 
 def message_from(args: argparse.Namespace, console: Console) -> str | None:
-    """The message to add: from the flag, or from a pipe or file on standard input; None for none. Raises `WrongUse`."""
+    """Return the message to add: that of the flag, with `-` that on standard input, else None. Raises `WrongUse`."""
     if args.message is not None:
         if not args.message.strip():
             raise WrongUse("--message: the message is empty")
         return str(args.message)
-    if not args.stdin and not console.is_fed:
+    if not args.stdin:
         return None
     from prosa.cli.run.input import content_of
 
     text = content_of("-", console, args.max_size)
-    if args.stdin and not text.strip():
+    if not text.strip():
         raise WrongUse("standard input is empty, so there is no message to add")
-    return text if text.strip() else None
+    return text

@@ -19,10 +19,12 @@ from threading import Event, Lock, Thread
 
 from prosa.cli.console import Console
 from prosa.cli.demo.corpus import FOLDER
+from prosa.cli.demo.stage import folded
 
 BATCH = """\
-6. A program that works is run over many rows. Here are a hundred; a model of this tour answers, and it KILLS the first
-   process at the fiftieth call. The same command again goes on: what was answered is not asked again.
+6. A program that works is run over many rows. Here are a hundred; a model of
+   this tour answers, and it KILLS the first process at the fiftieth call. The
+   same command again goes on: what was answered is not asked again.
 """
 
 PROGRAM = "classify-change.md"
@@ -33,6 +35,7 @@ ANSWER = {"kind": "fix", "sentence": "Something that did not work does now."}
 
 def tour_batch(console: Console) -> int:
     """Walks through it. The exit status of the last step."""
+    console = folded(console)
     console.err(BATCH)
     with TemporaryDirectory() as name, _model() as model:
         folder = Path(name)
@@ -132,9 +135,9 @@ def main(folder: Path, url: str) -> int:
     from prosa.settings import Settings
 
     store = folder / "store.sqlite"
-    options = Options(base_url=url, api_key="none", root=FOLDER, journal=JournalOptions("batch", store))
+    options = Options(base_url=url, api_key="none", root=FOLDER, journal=JournalOptions("batch", store), shipped=True)
     environment = Environment(os.environ, Settings())
-    program = ready_program(FOLDER / PROGRAM, options, environment, gate=False)
+    program = ready_program(FOLDER / PROGRAM, options, environment)
     rows = rows_of(str(folder / "rows.jsonl"), "", store=store, read=sys.stdin.buffer.read)
     prepared = prepare(program, rows, RowMapping(), BatchOptions(at_once=AT_ONCE), options, environment)
     end = asyncio.run(run_batch(prepared))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import io
+from contextlib import chdir
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -16,62 +17,82 @@ from prosa.cli.demo.batch import tour_batch
 from prosa.cli.demo.corpus import FOLDER, tour_corpus
 from prosa.cli.demo.site import tour_site
 from prosa.cli.demo.skill import tour_skill
+from prosa.cli.demo.stage import folded, near, show
 
-PROGRAM = FOLDER / "release-notes.md"
-REPLIES = FOLDER / "replies.jsonl"
-TEST = FOLDER / "classify-change.test.md"
-TEST_REPLIES = FOLDER / "test-replies.jsonl"
-INPUT = FOLDER / "input.json"
+PROGRAM = Path("release-notes.md")
+REPLIES = Path("replies.jsonl")
+TEST = Path("classify-change.test.md")
+TEST_REPLIES = Path("test-replies.jsonl")
+INPUT = Path("input.json")
 
 WELCOME = """\
 A tour of Prosa
 ===============
 
-Seven stops in about half a minute: documents are checked and searched, instructions in them are carried out, a
-program and a skill run and are tested, a batch survives being killed, and a site is served and visited. No network is
-used, the model's replies are scripted or recorded, and everything that is written goes to temporary folders. The very
-first tour also compiles the sandbox for this machine, which takes a few seconds.
+Seven stops: documents are checked and searched, instructions in them are
+carried out, a program and a skill run and are tested, a batch survives being
+killed, and a site is served and visited. No network is used, the model's
+replies are scripted or recorded, and everything that is written goes to
+temporary folders. The very first tour also compiles the sandbox for this
+machine.
 """
 
-PROGRAMS = f"""\
-4. A program is a Markdown file: JSON Schemas for input and output in front, instructions behind. This one turns commit
-   lines into release notes. It imports another program and uses Python in a sandbox:
+ASKED = """\
+The fourth stop runs a program, and programs ask everybody to accept an
+agreement, once. You are asked now; after that the tour goes on by itself.
+"""
 
-   {PROGRAM}
+NOT_ASKED = """\
+Running markdownlang programs needs an agreement (`prosa agree`). There is no
+terminal to ask on, so only the shipped programs of this tour run, without it.
+"""
+
+PROGRAMS = """\
+4. A program is a Markdown file: JSON Schemas for input and output in front,
+   instructions behind. This one turns commit lines into release notes. It
+   imports another program and uses Python in a sandbox:
+
+   {program}
 """
 
 SCRIPTED = """\
-The replies of the model are SCRIPTED: they come from a file, so that this works without a key and without a network.
-Everything else is real: the imported program, the sandboxed Python, the validation. The first final answer in the
+The replies of the model are SCRIPTED: they come from a file, so that this works
+without a key and without a network. Everything else is real: the imported
+program, the sandboxed Python, the validation. The first final answer in the
 script is wrong on purpose; watch how it comes back to the model.
 """
 
 SATISFIED = """
-That was JSON which satisfies the schema of the program, and the summary of what it took.
+That was JSON which satisfies the schema of the program, and the summary of what
+it took.
 """
 
 PLAYED = """\
-The run was recorded (`--record tapes`), each call under its path in a record that people can read:
+The run was recorded (`--record tapes`), each call under its path in a record
+that people can read:
 
 $ prosa run {program} --input @{input} --replay tapes
 {calls}
-the same JSON, and nothing was asked or run: a test that needs neither key nor network"""
-
-TESTED = """
-The imported program has a test: cases with an input, and what is expected of the answer. Its model calls are recorded
-once, here from scripted replies; from then on the test needs neither model nor key, as in CI:
+the same JSON, and nothing was asked or run: a test that needs neither key nor
+network
 """
 
-AFTER = f"""
-The same with a live model (set OPENAI_API_KEY, or add --base-url URL or --model local):
-
-  prosa run {PROGRAM} --input @{INPUT} --summary
+TESTED = """\
+The imported program has a test: cases with an input, and what is expected of
+the answer. Its model calls are recorded once, here from scripted replies; from
+then on the test needs neither model nor key, as in CI:
 """
 
+AFTER = """
+The same with a live model (set OPENAI_API_KEY, or add
+--base-url URL or --model local):
 
-NEXT = """
-That was the tour. `prosa new program NAME` writes a first program of yours, docs/tutorial.md takes half an hour with
-one, and `prosa --help` lists all commands.
+  prosa run {program} --input @{input} --summary
+"""
+
+NEXT = """\
+That was the tour. `prosa new program NAME` writes a first program of yours,
+docs/tutorial.md takes you through one, and `prosa --help` lists the commands.
 """
 
 
@@ -82,64 +103,51 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """Walks through it."""
-    console.err(WELCOME)
-    tour_corpus(console)
-    console.err(PROGRAMS)
-    status = _agreement(console)
-    if status:
+    told = folded(console)
+    told.err(WELCOME)
+    if status := _agreement(told):
         return status
-    _checked(console)
-    console.err(SCRIPTED)
-    with TemporaryDirectory() as folder:
-        _ran(console, Path(folder), progress=not args.no_progress)
-        console.err(SATISFIED)
-        _played(console, Path(folder))
-    console.err(TESTED)
-    _tested(console)
-    console.err(AFTER)
-    status = tour_skill(console) or tour_batch(console) or tour_site(console)
+    tour_corpus(told)
+    program, given = (near(FOLDER / each, console) for each in (PROGRAM, INPUT))
+    told.err(PROGRAMS.format(program=program))
+    with TemporaryDirectory() as name, chdir(FOLDER):
+        show(told, "check", PROGRAM.name)
+        told.err(SCRIPTED)
+        _ran(told.changed(stdout=console.stdout), Path(name), progress=not args.no_progress)
+        told.err(SATISFIED)
+        _played(told, Path(name))
+        told.err(TESTED)
+        _tested(told)
+    told.err(AFTER.format(program=program, input=given))
+    status = tour_skill(told) or tour_batch(told) or tour_site(told)
     if not status:
-        console.err(NEXT)
+        told.err(NEXT)
     return status
 
 
 def _agreement(console: Console) -> int:
-    """On a terminal the agreement is asked for; elsewhere the shipped programs run without it, and it says so."""
-    from prosa.app.run.load import require_agreement
+    """On a terminal the agreement is asked for, at the beginning; elsewhere the shipped programs run without it."""
+    from prosa.app.agreement import check_agreement
     from prosa.cli.agree import agree
     from prosa.runtime.errors import AgreementRequired
 
     try:
-        require_agreement(console.environ)
+        check_agreement(console.environ)
         return 0
     except AgreementRequired:
-        if console.interactive:
-            return agree(console.changed(stdout=console.stderr))
-    console.err(
-        "Running markdownlang programs needs an agreement (`prosa agree`). There is no terminal to ask on, so only\n"
-        "the shipped programs of this tour run now.\n"
-    )
-    return 0
-
-
-def _checked(console: Console) -> None:
-    """What `prosa check` says of the program and its import."""
-    from prosa.app.check.check import Checker, CheckOptions
-    from prosa.app.check.gather import gather
-
-    found = len(Checker.of(CheckOptions(), console.environ).diagnostics(gather([PROGRAM], root=FOLDER)))
-    console.err(f"$ prosa check {PROGRAM.name}\n{found or 'no'} diagnostics in it and what it imports\n")
+        console.err(ASKED if console.interactive else NOT_ASKED)
+    return agree(console) if console.interactive else 0
 
 
 def _ran(console: Console, tapes: Path, *, progress: bool) -> None:
     from prosa.app.options import Options, Record, Tape
     from prosa.cli.run.command import Job, execute
 
-    choices = Options(model=f"scripted:{REPLIES}", root=FOLDER, tape=Tape(Record(tapes)))
-    console.err(f"$ prosa run {PROGRAM.name} --input @{INPUT.name} --model scripted:{REPLIES.name} --summary --debug")
+    choices = Options(model=f"scripted:{REPLIES}", root=Path(), tape=Tape(Record(tapes)), shipped=True)
+    console.err(f"$ prosa run {PROGRAM} --input @{INPUT} --model scripted:{REPLIES} --summary --debug")
     execute(
         console,
-        Job(PROGRAM, choices, input_text=f"@{INPUT}", summary=True, debug=True, progress=progress, gate=False),
+        Job(PROGRAM, choices, input_text=f"@{INPUT}", summary=True, debug=True, progress=progress),
     )
 
 
@@ -153,10 +161,10 @@ def _played(console: Console, tapes: Path) -> None:
     (recording,) = tapes.glob("*.ymj")
     replies = load_cassette(recording).replies
     calls = [f"   {path}  {replies[path].request['program']}" for path in sorted(replies, key=path_key)]
-    choices = Options(root=FOLDER, tape=Tape(replay=Replay(tapes, strict=True)))
+    choices = Options(root=Path(), tape=Tape(replay=Replay(tapes, strict=True)))
     quiet = console.changed(stdout=io.StringIO())
-    execute(quiet, Job(PROGRAM, choices, input_text=f"@{INPUT}", progress=False, gate=False))
-    console.err(PLAYED.format(program=PROGRAM.name, input=INPUT.name, calls="\n".join(calls)))
+    execute(quiet, Job(PROGRAM, choices, input_text=f"@{INPUT}", progress=False))
+    console.err(PLAYED.format(program=PROGRAM, input=INPUT, calls="\n".join(calls)))
 
 
 def _tested(console: Console) -> None:
@@ -171,8 +179,8 @@ def _tested(console: Console) -> None:
     with TemporaryDirectory() as name:
         for tape in (Tape(Record(name)), Tape(None, Replay(name))):
             model = f"scripted:{TEST_REPLIES}" if tape.record is not None else None
-            options = Options(model=model, root=FOLDER, tape=tape)
-            suites = load_suites(find_tests([str(TEST)], FOLDER), options, environment)
-            report = asyncio.run(run_tests(suites, chosen, options, environment, gated=False))
-    console.err(f"$ prosa test {TEST.name} --replay tapes")
-    console.err(rendered(report, "text", color=console.color_err).replace(f"{FOLDER}/", ""))
+            options = Options(model=model, root=Path(), tape=tape, shipped=True)
+            suites = load_suites(find_tests([str(TEST)], Path()), options, environment)
+            report = asyncio.run(run_tests(suites, chosen, options, environment))
+    console.err(f"$ prosa test {TEST} --replay tapes")
+    console.err(rendered(report, "text", color=console.color_err))

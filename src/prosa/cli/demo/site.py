@@ -10,18 +10,26 @@ import sys
 from io import StringIO
 
 from prosa.cli.console import Console
+from prosa.cli.demo.stage import folded, show
 from prosa.cli.errors import say
 
 SITE = """\
-7. A site for people and agents: fourteen pages in Markdown, and a small API that they describe. It is served on this
-   machine, read as an agent reads it, and its actions are called as the pages declare them.
+7. A site for people and agents: fourteen pages in Markdown, and a small API
+   that they describe. It is served on this machine, read as an agent reads it,
+   and its actions are called as the pages declare them.
 """
 
 WALKED = "The root says where to go. A link is followed by its text:\n"
 
-CALLED = "A page declares what can be called. First only the request, then its answers, on two pages:\n"
+CALLED = """\
+A page declares what can be called. First only the request, then its answers, on
+two pages:
+"""
 
-BOOKED = "What changes something wants a token and a yes, and carries a key, so that it can be tried again safely:\n"
+BOOKED = """\
+What changes something wants a token and a yes, and carries a key, so that it
+can be tried again safely:
+"""
 
 PROBED = "Does the site keep what MDH asks for?\n"
 
@@ -42,7 +50,7 @@ def tour_site(console: Console) -> int:
     from prosa.cli.demo.server import NoServer, served
     from prosa.demo.example_places import ferries
 
-    told = console.changed(stdout=console.stderr, environ={**console.environ, **TOKEN})
+    told = folded(console.changed(environ={**console.environ, **TOKEN}))
     told.err(f"{SITE}\n$ prosa {shlex.join(SERVE)}")
     # Without -P the folder of the examples would come before the installed packages.
     command = (sys.executable, "-P", "-m", "prosa", *SERVE)
@@ -59,36 +67,25 @@ def tour_site(console: Console) -> int:
 
 def _visit(console: Console, url: str) -> int:
     console.err(WALKED)
-    return _show(console, "visit", f"{url}/") or _show(console, "visit", f"{url}/", *WALK)
+    return show(console, "visit", f"{url}/") or show(console, "visit", f"{url}/", *WALK)
 
 
 def _call(console: Console, url: str) -> int:
     console.err(CALLED)
     call = ("call", f"{url}/timetable", *SEARCH)
-    status = _show(console, *call, "--dry-run") or _show(console, *call, "--all-pages", "--max-pages", "2")
+    status = show(console, *call, "--dry-run") or show(console, *call, "--all-pages", "--max-pages", "2")
     if status:
         return status
     console.err(BOOKED)
-    return _show(console, "call", f"{url}/booking", *BOOK, "--token-env", *TOKEN, "--yes")
+    ((name, value),) = TOKEN.items()
+    return show(console, "call", f"{url}/booking", *BOOK, "--token-env", name, "--yes", environ=f"{name}={value} ")
 
 
 def _probe(console: Console, url: str) -> int:
     """The verdict alone, where all is well: the findings are many lines."""
     console.err(PROBED)
     report = StringIO()
-    status = _show(console.changed(stdout=report), "probe", f"{url}/", "--strict")
+    status = show(console.changed(stdout=report), "probe", f"{url}/", "--strict")
     lines = report.getvalue().splitlines()
     console.err("\n".join((*(lines if status else ("…", *lines[-VERDICT:])), "")))
-    return status
-
-
-def _show(console: Console, *words: str) -> int:
-    """Prints a command as a person would type it, and does it."""
-    from prosa.cli.main import main
-
-    given = "".join(f"{name}={value} " for name, value in TOKEN.items() if name in words)
-    console.err(f"$ {given}prosa {shlex.join(words)}")
-    status = main(list(words), console)
-    if console.stdout is console.stderr:
-        console.err("")
     return status

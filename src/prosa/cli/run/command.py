@@ -44,8 +44,7 @@ class Job(Struct, frozen=True):
     """One call of `prosa run` or `markdownlang run`.
 
     ``input_text`` is JSON, ``@file`` or ``-``; ``pairs`` are ``KEY=VALUE``; ``known_input`` is that of a run that goes
-    on, in place of both. ``gate`` False leaves the agreement to the
-    caller, for shipped examples.
+    on, in place of both.
     """
 
     program: Path
@@ -57,7 +56,6 @@ class Job(Struct, frozen=True):
     events: str | None = None
     debug: bool = False
     progress: bool = True
-    gate: bool = True
     known_input: tuple[Value, ...] = ()
 
 
@@ -173,7 +171,7 @@ def _result(console: Console, job: Job, watching: Watch, progress: Progress) -> 
     require_writable(job.output)
     environment = environment_of(console, job.program, watching.notice)
     warned = _warning(console, watching)
-    program = ready_program(job.program, job.choices, environment, warned=warned, gate=job.gate)
+    program = ready_program(job.program, job.choices, environment, warned=warned)
     if job.known_input:
         given = job.known_input[0]
     else:

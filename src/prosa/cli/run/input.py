@@ -55,18 +55,17 @@ def given_input(
 
 
 def _request(program: Program, text: str | None, words: Sequence[str], console: Console, max_size: int) -> str:
-    """The request of a skill: words, `request=…`, a text or JSON of `--input`, or what is piped in."""
+    """The request of a skill: words, `request=…`, a text or JSON of `--input`, or with `-` that on standard input."""
     given = " ".join(word.removeprefix(f"{REQUEST}=") for word in words)
-    if text is None and not words and console.is_fed:
-        text = "-"
+    if text is None and tuple(words) == ("-",):
+        text, words = "-", ()
     if text is not None:
         if words:
             raise WrongUse("--input and words both give a request: give one of them")
         given = _request_in(named_content(text, console, max_size)[1])
     if not given.strip():
-        raise WrongUse(
-            f"{program.name} needs a request", hint=f"prosa run {program.file or 'SKILL.md'} 'what is to be done'"
-        )
+        hint = f"prosa run {program.file or 'SKILL.md'} 'what is to be done', or - for standard input"
+        raise WrongUse(f"{program.name} needs a request", hint=hint)
     return given
 
 

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from prosa.app.permission import is_trusted
 from prosa.app.run.jobs import Progress
 from prosa.app.run.service import complete_options
-from prosa.app.scripts.choose import Selection, is_trusted
+from prosa.app.scripts.choose import Selection
 from prosa.app.scripts.plan import planned
 from prosa.app.scripts.run import run_scripts
 from prosa.cli.console import Console, PipeClosed
@@ -100,7 +101,7 @@ def _run(
 
 def _plan_only(args: argparse.Namespace, found: Selection, console: Console) -> int:
     """MA12: what would run, in which order and why, and how to choose."""
-    text = plan_text(planned(found, whole=False, trusted=is_trusted(found.file, console.environ)))
+    text = plan_text(planned(found, whole=False, trusted=is_trusted(found.file.trusted_source, console.environ)))
     (console.err if args.form == "jsonl" else console.out)(text)
     return say(console, f"nothing was run: {CHOOSE}", f"see: prosa plan {args.file}", status=WRONG_USE)
 
@@ -155,13 +156,13 @@ def _require_document_writable(args: argparse.Namespace) -> None:
 
 def require_trust(found: Selection, console: Console) -> None:
     """X7: that a document asks to run by itself is a wish; who trusts it decides."""
-    from prosa.app.scripts.choose import NotTrusted
-    from prosa.app.scripts.choose import require_trust as require
+    from prosa.app.permission import require_trust as require
+    from prosa.runtime.errors import NotTrusted
 
     if not found.choice.auto:
         return
     try:
-        require(found.file, console.environ)
+        require(found.file.trusted_source, console.environ)
     except NotTrusted as error:
         hint = f"{error.hint}\nor choose what runs: --script ID…, --all"
         raise NotTrusted(error.message, hint=hint) from None

@@ -114,13 +114,16 @@ def _agents(console: Console, site: LiveSite, app: SiteApp) -> Callable[..., Val
     """What answers agents: the tools that read, and programs as prompts. The site itself guards it."""
     from prosa.app.options import Options
     from prosa.app.run.money import server_budget
+    from prosa.app.run.world import system_clock
     from prosa.mcp_server.programs import Programs, Rights
     from prosa.mcp_server.server import build_server
     from prosa.mcp_server.transport import http_application
+    from prosa.web.limits import network_of
 
     around = environment_of(console, site.root / "prosa", say_nothing)
     programs = Programs(site, Options(), around, Rights(), server_budget(None, around))
-    return http_application(build_server(site, programs, console.environ), app.guard.hosts)
+    server = build_server(site, programs, console.environ)
+    return http_application(server, app.guard.hosts, system_clock(), client=network_of)
 
 
 def _tell(args: argparse.Namespace, console: Console, address: str, app: SiteApp) -> None:

@@ -100,7 +100,7 @@ def runner_of(args: argparse.Namespace, console: Console, root: Path) -> Runner 
         service = service_of(choices, around, model_name=choices.model_name)
         budget.require_price(choices.model_name, service, {})
     gate = Gate(args.concurrency or AT_ONCE, args.runs_per_minute or PER_MINUTE)
-    return Runner(root, choices, around, budget, gate, prefix=_prefix(args), reaching=args.allow_servers)
+    return Runner(root, choices, around, budget, gate, prefix=_prefix(args))
 
 
 def token_of(args: argparse.Namespace, console: Console) -> str:
@@ -139,6 +139,7 @@ def _choices(args: argparse.Namespace) -> Options:
         output_tokens=args.output_tokens,
         max_cost=args.max_cost,
         max_size=size_in_bytes(args.max_size),
+        allow_servers=args.allow_servers,
     )
 
 
@@ -151,12 +152,12 @@ def _prefix(args: argparse.Namespace) -> str:
 
 def _tell(choices: Options, around: Environment, console: Console) -> None:
     """Who answers, and what still keeps programs from running."""
-    from prosa.app.run.load import require_agreement
+    from prosa.app.agreement import check_agreement
     from prosa.app.run.service import service_words
     from prosa.runtime.errors import AgreementRequired
 
     console.note(f"runs are allowed, and answered by {service_words(choices, around, model_name=choices.model_name)}")
     try:
-        require_agreement(console.environ)
+        check_agreement(console.environ)
     except AgreementRequired as error:
         console.note(f"note: programs do not run yet: {error.message}\n{error.hint}")

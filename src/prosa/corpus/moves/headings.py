@@ -33,10 +33,10 @@ from prosa.source import Edit, Span, apply_edits
 MAX_TEXT = 500
 """Characters of a heading."""
 
-_ATTRIBUTES = regex(r"[ \t]*\{[^{}\r\n]*\}[ \t]*\Z")
+_ATTRIBUTES = regex(r"(?<![ \t])[ \t]*+\{[^{}\r\n]*\}[ \t]*+\Z")
 _MESSAGE = regex(r"(?://[ \t]*)?@")
 _FRAGMENT = regex(r"(?<!&)#")
-_WIKILINK = regex(r"(!?\[\[[^\]|#^]*#)(.*?)(\s*(?:\\?\||\]\]).*)\Z")
+_WIKILINK = regex(r"(!?\[\[[^\]|#^]*+#)(.*?)((?:(?<!\s)\s*+|(?=[\\|\]]))(?:\\?\||\]\])(?s:.*))\Z")
 _NO_WIKILINK = regex(r"[\[\]|#^\\]+")
 
 

@@ -18,8 +18,10 @@ fragment (`ops.graph`), as the URI of an attachment, or as a link."""
 
 _HREF_END = regex(r"\\?(?<!&)[?#]")
 _PREFIX = regex(r"url:|file:", re.IGNORECASE)
-_WIKILINK = regex(r"(!?\[\[\s*)(.*?)(\s*(?:\\?\||#|\^[A-Za-z0-9-]+\s*(?:\\?\||\]\])|\]\]).*)", re.DOTALL)
-_NO_STEM = regex(r"[\[\]|#`<>\r\n]|\A\s|\s\Z|\A\Z")
+_WIKILINK = regex(
+    r"(!?\[\[\s*+)(.*?)((?:(?<!\s)\s*+|(?=[\\|#^\]]))(?:\\?\||#|\^[A-Za-z0-9-]++\s*+(?:\\?\||\]\])|\]\]).*)", re.DOTALL
+)
+_NO_STEM = regex(r"[\[\]|#`\r\n]|\A\s|\s\Z|\A\Z")
 """What no wikilink can name."""
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from prosa.source import ProsaError
+
 MOST_SHOWN = 60
 """Characters of what was found that are repeated in a message."""
 
 
-class WhereError(Exception):
+class WhereError(ProsaError):
     """``column`` counts characters of ``text`` from 1. ``found`` and ``expected`` are words for people; ``field`` is
     the name in front of the place, if one was read."""
 

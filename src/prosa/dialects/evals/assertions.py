@@ -39,7 +39,10 @@ class Asserted(Struct):
     problems: list[Problem] = field(default_factory=list)
 
     def take(self, node: Node, name: str) -> None:
-        """Takes in a list of assertions, which stands under ``name``."""
+        """Takes in a list of assertions, which stands under ``name``; `expected_behavior` may be one sentence too."""
+        if name == "expected_behavior" and isinstance(node, Scalar) and isinstance(node.value, str):
+            self._ask(node.value, node)
+            return
         if not isinstance(node, Items):
             message = f"`{name}` is a list of assertions, not {type_name(node)}"
             self.problems.append(_problem(message, node))

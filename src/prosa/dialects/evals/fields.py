@@ -3,6 +3,7 @@
     evals/evals.json          {"skill_name": …, "evals": [{"id", "prompt", "expected_output", "files", "assertions"}]}
     evals/trigger-eval.json   [{"query", "should_trigger"}]
 
+The cases may also be a list of {"question", "ground_truth", "expected_behavior", …}, as SkillEvaluator writes them.
 A field that is in no table is kept and means nothing here, unless it is a slip of the pen.
 """
 
@@ -24,13 +25,16 @@ EVAL: Final[tuple[Field, ...]] = (
         "prompt",
         "text",
         required=True,
+        also="question",
         wanted="the request that the skill gets",
-        about="the request, as a user would write it",
+        about="the request, as a user would write it; also called `question`",
     ),
     Field(
         "expected_output",
         "text",
-        about="what the answer has to be, for people; where nothing else is asked of it, a grader is asked about it",
+        also="ground_truth",
+        about="what the answer has to be, for people; where nothing else is asked of it, a grader is asked about it; "
+        "also called `ground_truth`",
     ),
     Field(
         "files",
@@ -42,8 +46,22 @@ EVAL: Final[tuple[Field, ...]] = (
         "anything",
         about="what has to hold: sentences for a grader, and records that say how they are decided",
     ),
-    Field("expectations", "anything", about="the same under another name; both count"),
+    Field(
+        "expectations",
+        "anything",
+        also="expected_behavior",
+        about="the same; also called `expected_behavior`; both count",
+    ),
+    Field("expected_skill", "anything", about="not judged here: `prosa check` says so"),
+    Field("expected_script", "anything", about="not judged here: `prosa check` says so"),
 )
+
+UNJUDGED: Final[Mapping[str, str]] = {
+    "expected_skill": "a case runs with its skill chosen; which skill a model loads is tried with the requests in "
+    "`evals/trigger-eval.json`",
+    "expected_script": 'an assertion can ask that scripts run: {"tools": {"called": ["skill_run"]}}',
+}
+"""Fields of others that say what is expected and are not judged, with what to do instead."""
 
 TOP: Final[tuple[Field, ...]] = (
     Field("skill_name", "text", also="skill", about="the name of the skill"),

@@ -13,7 +13,7 @@ from prosa.data import Entry, Mapping, Node, Scalar, Sequence, Value, read_json,
 from prosa.diagnostics import Annotation, Misspelling, Problem
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.evals.assertions import asserted
-from prosa.dialects.evals.fields import EVAL, LISTS, QUERY, TOP
+from prosa.dialects.evals.fields import EVAL, LISTS, QUERY, TOP, UNJUDGED
 from prosa.dialects.evals.model import EvalModel, EvalsModel, Holds, TriggerModel
 from prosa.dialects.fields import Field, Owner, read_fields, shown, text_of, type_name
 from prosa.dialects.front import FrontReading
@@ -30,7 +30,12 @@ MAX_PROMPT = 40
 MAX_SLIPS = 50
 """Unknown fields of one mapping that are compared with the known ones."""
 
-_NAMES: dict[str, Holds] = {"evals.json": "cases", "trigger-eval.json": "triggers", "triggers.json": "triggers"}
+_NAMES: dict[str, Holds] = {
+    "evals.json": "cases",
+    "trigger-eval.json": "triggers",
+    "triggers.json": "triggers",
+    "eval_set.json": "triggers",
+}
 """What the files with a usual name hold."""
 
 
@@ -102,7 +107,8 @@ def _cases(source: SourceText, top: Node, anchor: Span) -> tuple[EvalsModel, Ite
         votes=_number(entries.get("votes")) or 1,
         anchor=anchor,
     )
-    return model, iter([*problems, *_repeated_ids(model), *_about_cases(model, items, entries)])
+    about = (*_repeated_ids(model), *_about_cases(model, items, entries), *_unjudged(items))
+    return model, iter([*problems, *about])
 
 
 def _cases_elsewhere(top: Mapping) -> Problem | None:
@@ -111,7 +117,7 @@ def _cases_elsewhere(top: Mapping) -> Problem | None:
         return None
     for entry in top:
         first = entry.value.items[0] if isinstance(entry.value, Sequence) and entry.value.items else None
-        if isinstance(first, Mapping) and first.entry("prompt") is not None:
+        if isinstance(first, Mapping) and (first.entry("prompt") or first.entry("question")) is not None:
             name = entry.key.text
             message = f"cases stand under `evals`, and these under `{shown(name)}`"
             meant = Misspelling(name, "evals")
@@ -131,7 +137,9 @@ def _eval(item: Node, at: int, problems: list[Problem]) -> Iterator[EvalModel]:
         return
     entries, found = read_fields(item, EVAL, _owner("a case", anchor, item, EVAL))
     problems += found
-    lists = [(name, entries[name].value) for name in ("assertions", "expectations") if name in entries]
+    lists = [
+        (entries[name].key.text, entries[name].value) for name in ("assertions", "expectations") if name in entries
+    ]
     said = asserted(lists)
     problems += said.problems
     prompt = text_of(entries.get("prompt"))
@@ -188,6 +196,22 @@ def _repeated_ids(model: EvalsModel) -> Iterator[Problem]:
         if earlier is not each.span:
             message = f"two cases have the id `{shown(each.id)}`"
             yield Problem("repeated-eval", message, each.span, (), (Annotation(earlier, "the first one"),))
+
+
+def _unjudged(items: Node | None) -> Iterator[Problem]:
+    """Names what cases expect and nothing here judges, once for each field."""
+    cases = [each for each in items.items if isinstance(each, Mapping)] if isinstance(items, Sequence) else []
+    for name, note in UNJUDGED.items():
+        found = [entry for each in cases if (entry := each.entry(name)) is not None and _says_something(entry)]
+        if found:
+            often = f"in {len(found)} cases" if len(found) > 1 else "in one case"
+            message = f"`{name}` is not judged here; it stands {often}"
+            yield Problem("unjudged-expectation", message, found[0].key.span, (note,))
+
+
+def _says_something(entry: Entry) -> bool:
+    value: Value = to_value(entry.value)
+    return value not in (None, "", [], False)
 
 
 def _about_cases(model: EvalsModel, items: Node | None, entries: dict[str, Entry]) -> Iterator[Problem]:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from prosa.data import Entry, Mapping, Scalar, Sequence
 from prosa.diagnostics import Problem, Severity
-from prosa.dialects.fields import Field
+from prosa.dialects.fields import Field, Form
 from prosa.dialects.markdownlang.names import MAILBOX, MAX_MAILBOX
 from prosa.dialects.quantity import age_form, count_form, count_or_none_form, size_form, time_form
 
@@ -75,6 +75,18 @@ def _model_form(text: str) -> str | None:
     if text.strip() in ("true", "false") or not any(each.isalpha() for each in text):
         return f"is the name of a model, as in `gpt-4o`, found {text[:40]}"
     return None
+
+
+def _between(most: int) -> Form:
+    """A check that a number is at least 0 and at most ``most``."""
+
+    def form(text: str) -> str | None:
+        try:
+            return None if 0 <= float(text) <= most else f"must be a number from 0 to {most}"
+        except ValueError:
+            return f"must be a number from 0 to {most}"
+
+    return form
 
 
 def _mailbox_form(text: str) -> str | None:
@@ -232,6 +244,9 @@ PROGRAM: tuple[Field, ...] = (
     Field("mcp_servers", "mappings", about="a list of MCP servers whose tools the model may call", inner=SERVER),
     Field(FIELD, "strings", form=site_form, about="a list of URLs of pages whose actions are tools"),
     Field("model", "string", form=_model_form, about="the name of a model"),
+    Field("temperature", "number", form=_between(2), about="how much chance there is in an answer, from 0 to 2"),
+    Field("top_p", "number", form=_between(1), also="top-p", about="the share of likely words that count, from 0 to 1"),
+    Field("seed", "integer", about="where chance begins, for services that take one: the same answer again"),
     Field(
         "mailbox",
         "flag-or-mapping",
@@ -248,6 +263,9 @@ _KEY = "set OPENAI_API_KEY; a key never belongs in a document"
 _API = "give it on the command line: `prosa run FILE --api responses`"
 _TOOLS = "a program gets tools from `imports`, `mcp_servers` and `mdh`, and has the built-in `python`"
 _TRUST = "permissions are given by the user who runs the program"
+
+SAMPLING = ("temperature", "top_p", "seed")
+"""The fields that shape the chance in an answer; services take them under these names."""
 
 USER_SETTINGS: dict[str, str] = {
     "base_url": _BASE_URL,

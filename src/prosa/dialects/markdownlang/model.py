@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from prosa.data import Mapping, Node, Value
 from prosa.source import SourceText, Span
@@ -116,7 +116,7 @@ class ProgramModel(Struct, frozen=True):
     """A program. ``name`` falls back to the file name without its suffix, ``description`` is derived (LA1) when
     ``derived_description`` says so. ``mdh`` are URLs of pages whose actions are tools. ``body`` is the template text,
     ``body_offset`` where it begins in the source; ``template`` is None when it does not parse. ``spans`` holds the
-    value span of every top-level field that was read.
+    value span of every top-level field that was read, ``sampling`` what is asked of the chance in an answer.
     """
 
     source: SourceText
@@ -137,6 +137,7 @@ class ProgramModel(Struct, frozen=True):
     template: Template | None
     spans: Map[str, Span]
     mailbox: MailboxModel | None = None
+    sampling: Map[str, float] = field(default_factory=dict)
 
     @property
     def file_name(self) -> str:

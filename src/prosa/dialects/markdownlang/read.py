@@ -27,6 +27,7 @@ from prosa.dialects.markdownlang.fields import (
     MAILBOX_FIELDS,
     PROGRAM,
     PYTHON,
+    SAMPLING,
     SERVER,
     SERVER_TOOL,
     as_list,
@@ -78,6 +79,7 @@ def read(source: SourceText, front: FrontReading | None = None) -> tuple[Program
         template=template,
         spans={field: entry.value.span for field, entry in entries.items()},
         mailbox=_mailbox(entries.get("mailbox"), name, problems),
+        sampling={each: to_value(entries[each].value) for each in SAMPLING if each in entries},
     )
     return model, (*front.problems, *problems, *limit_problems, *server_problems, *site_problems, *template_problems)
 

@@ -25,7 +25,7 @@ _TIMESTAMP = regex(
     re.ASCII,
 )
 _ABSOLUTE = regex(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s]+", re.ASCII)
-_HTTP = regex(r"https?://[^\s/?#]+[^\s]*", re.IGNORECASE)
+_HTTP = regex(r"https?://[^\s/?#]\S*", re.IGNORECASE)
 _PATH = regex(r"(?:/|\.{1,2}/)[^\s]*|/")
 _TEMPLATE = regex(r"\{(?P<name>[A-Za-z_][A-Za-z0-9_.-]*)\}|[{}]", re.ASCII)
 

@@ -23,7 +23,7 @@ __all__ = ["DIALECT", "PlainModel", "definitions", "facts", "format_edits", "mas
 
 
 class PlainModel(Struct, frozen=True):
-    """``title`` is the field `title`, else the first heading of level 1 outside quotations and lists, else None.
+    """``title`` is the field `title`, else the heading that names the document (X45), else None.
     ``aliases`` are the items of the field `aliases`.
     """
 

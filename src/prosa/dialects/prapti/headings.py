@@ -14,7 +14,7 @@ from prosa.document import Document, Heading, parse
 from prosa.regex import regex
 from prosa.source import Edit, SourceText, Span
 
-_MESSAGE = regex(r"(?P<off>//\s*)?@(?P<role>[\w.-]+)(?:/(?P<name>[\w.-]+))?\s*(?P<colon>:)?\s*")
+_MESSAGE = regex(r"(?P<off>//\s*)?@(?P<role>[\w.-]+)(?:/(?P<name>[\w.-]+))?\s*+(?P<colon>:)?\s*+")
 _ALMOST = regex(r"(?://\s*)?@[\w.-]+(?:/[^:]*)?:")
 
 _IN_CODE = regex(r"(?<=[\r\n])(?P<marks>###)[ \t]+(?P<text>(?://\s*)?@[^\r\n]*?)[ \t]*(?=[\r\n])")

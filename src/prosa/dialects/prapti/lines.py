@@ -138,8 +138,8 @@ def _block_end(text: str, at: int, limit: int, *, quoted: bool) -> int:
     return at
 
 
-_NAME = regex(r"\s*(?P<bang>!?)\s*(?P<name>[\w./\\-]+)")
-_ASSIGNS = regex(_NAME.pattern + r"\s*=(?!=)\s*")
+_NAME = regex(r"\s*+(?P<bang>!?)\s*+(?P<name>[\w./\\-]++)")
+_ASSIGNS = regex(_NAME.pattern + r"\s*+=(?!=)\s*+")
 _VARIABLE = regex(r"var\(\s*(?P<name>[\w./\\-]+)\s*\)\Z")
 _MARKS = regex(r"(?<=[\r\n])[ \t]{0,3}(?:>[ \t]?)+")
 """The marks of block quotations in front of the further lines of a `%%` command."""

@@ -1,5 +1,6 @@
 """The fields of a skill's front matter (https://agentskills.io/specification, and those of single clients), and what
-its name may be: 1–64 lower-case letters, digits and hyphens, no hyphen at either end and no two in a row.
+its name may be: 1–64 lower-case letters and digits of any script and hyphens, no hyphen at either end and no two in a
+row, after normalisation by NFKC.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ SKILL: tuple[Field, ...] = (
         required=True,
         wanted="a name",
         why="agents and users call the skill by this name",
-        about="at most 64 lower-case letters, digits and hyphens, and the name of the folder",
+        about="at most 64 lower-case letters and digits of any script and hyphens, and the name of the folder",
     ),
     Field(
         "description",
@@ -63,7 +64,9 @@ SKILL: tuple[Field, ...] = (
         form=at_most(MAX_COMPATIBILITY),
         about="what the skill needs around it, at most 500 characters",
     ),
-    Field("metadata", "string-map", about="a mapping of names to strings, for whatever else there is to say"),
+    Field(
+        "metadata", "string-map", ruled=True, about="a mapping of names to strings, for whatever else there is to say"
+    ),
     Field(
         "allowed-tools",
         "anything",
@@ -75,16 +78,22 @@ SKILL: tuple[Field, ...] = (
 
 MAX_NAME = 64
 
-_NAME = regex(r"[a-z0-9]+(?:-[a-z0-9]+)*")
-_OTHER = regex(r"[^a-z0-9]+")
+_NAME = regex(r"[^\W_]+(?:-[^\W_]+)*")
+_OTHER = regex(r"[\W_]+")
+
+
+def normal(text: str) -> str:
+    """Return a name as names are compared, without the space around it."""
+    return text.strip() if text.isascii() else unicodedata.normalize("NFKC", text.strip())
 
 
 def is_name(text: str) -> bool:
-    """Whether a text is a name by the specification."""
-    return len(text) <= MAX_NAME and _NAME.fullmatch(text) is not None
+    """Whether a text is a name by the specification, as its reference implementation reads it."""
+    name = normal(text)
+    return len(name) <= MAX_NAME and name == name.lower() and _NAME.fullmatch(name) is not None
 
 
 def as_name(text: str) -> str | None:
     """The name that a text comes closest to, or None where nothing of it can stay."""
-    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
-    return _OTHER.sub("-", plain).strip("-")[:MAX_NAME].rstrip("-") or None
+    name = normal(normal(text).lower())
+    return _OTHER.sub("-", name).strip("-")[:MAX_NAME].rstrip("-") or None

@@ -1,19 +1,18 @@
 """What a skill asks for that only the agent it was written for can give (X32): commands, tools, other languages.
 
-In: a skill, and the paths of the files beside it where they are known. Out: what it asks for, with the place. Nothing
-of it is executed here, and a run goes on without it.
+In: a skill, and the paths of the files beside it where they are known. Out: what it asks for, in words that follow
+"asks for". Nothing of it is executed here, and a run goes on without it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from msgspec import Struct
-
-from prosa.data import Entry
 from prosa.dialects.skill_md.model import SkillModel
 from prosa.regex import regex
-from prosa.source import Span
+
+_MAX_FOLDER = 256
+"""Characters in front of a script that are looked at."""
 
 MOST_NAMED = 5
 """Things of one kind that are named."""
@@ -28,27 +27,16 @@ _OTHERS = (
     *("ts", "tsx", "zsh"),
 )
 _SUFFIXES = tuple(f".{each}" for each in _OTHERS)
-_SCRIPT = regex(rf"(?:^|[^\w./-])(?:\./|[^\s/]+/)?(?P<path>scripts/[\w./-]*\w\.(?:{'|'.join(_OTHERS)}))\b")
-
-
-_PYTHON = regex(r"(?:python3?\s+)?[^\s|&;<>]*scripts/[\w./-]+\.py(?:\s[^|&;<>]*)?$")
+_SCRIPT = regex(rf"(?<![\w.-])scripts/[\w./-]{{0,255}}\w\.(?:{'|'.join(_OTHERS)})\b")
+_FOLDER = regex(r"(?:\A|\s|(?P<within>/))(?P<name>[^\s/]++)/\Z")
+_BREAKS = regex(r"[^\w.-].")
+_PYTHON = regex(r"(?:python3?\s+)?[^\s|&;<>]*scripts/[\w./-]{1,255}\.py(?:\s[^|&;<>]*)?$")
 """A command that runs a Python script of the skill."""
 
 
-class HostNeed(Struct, frozen=True):
-    """Something that a skill asks for: what it is, in words that follow "asks for", and where it does first."""
-
-    words: str
-    span: Span
-
-
-def host_needs(model: SkillModel, hooks: Entry | None = None, files: Sequence[str] = ()) -> tuple[HostNeed, ...]:
-    """What the skill asks for and cannot have here, one need of a kind. ``hooks`` is the field of that name, ``files``
-    are the paths of the files beside it."""
-    return tuple(_needs(model, hooks, files))
-
-
-def _needs(model: SkillModel, hooks: Entry | None, files: Sequence[str]) -> Iterator[HostNeed]:
+def host_needs(model: SkillModel, files: Sequence[str] = (), *, hooks: bool = False) -> Iterator[str]:
+    """Return what the skill asks for and cannot have here, one text for each kind. ``files`` are the paths of the files
+    beside it, ``hooks`` says whether it has the field of that name."""
     document = model.document
     body = document.body
     text = document.source.text[: body.end]
@@ -57,23 +45,26 @@ def _needs(model: SkillModel, hooks: Entry | None, files: Sequence[str]) -> Iter
     fenced = [(document.fence_text(each), each.span) for each in document.fences if each.info.strip() == "!"]
     if found := sorted((*commands, *fenced), key=lambda each: each[1]):
         named = _named([each.strip().partition("\n")[0] for each, _ in found])
-        yield HostNeed(f"commands whose output is to stand in its text: {named}", found[0][1])
+        yield f"commands whose output belongs in its text: {named}"
     shells = [each for each in document.fences if each.language.lower() in SHELLS]
     if shells := [each for each in shells if _needs_shell(document.fence_text(each))]:
-        many = f"{len(shells)} blocks of commands" if len(shells) > 1 else "a block of commands"
-        start = shells[0].span.start
-        first = len(text[start : shells[0].span.end].splitlines()[0])
-        yield HostNeed(f"{many} for a shell", Span(start, start + first))
+        yield f"{len(shells)} blocks of shell commands" if len(shells) > 1 else "a block of shell commands"
     if model.allowed_tools:
-        words = f"tools of its agent: {_named(model.allowed_tools)}"
-        yield HostNeed(words, model.span("allowed-tools"))
-    scripts = {each["path"]: Span(*each.span("path")) for each in _SCRIPT.finditer(text, body.start)}
-    others = {each: model.anchor for each in files if each.startswith("scripts/") and each.lower().endswith(_SUFFIXES)}
-    if scripts := others | scripts:
-        words = f"scripts in other languages than Python: {_named(sorted(scripts))}"
-        yield HostNeed(words, next(iter(scripts.values())))
-    if hooks is not None:
-        yield HostNeed("hooks, which are commands of its agent", hooks.key.span)
+        yield f"tools of its agent: {_named(model.allowed_tools)}"
+    scripts = {each[0] for each in _SCRIPT.finditer(text, body.start) if _begins_path(text, each.start())}
+    scripts |= {each for each in files if each.startswith("scripts/") and each.lower().endswith(_SUFFIXES)}
+    if scripts:
+        yield f"scripts in languages other than Python: {_named(sorted(scripts))}"
+    if hooks:
+        yield "hooks, which its agent runs"
+
+
+def _begins_path(text: str, start: int) -> bool:
+    """Whether a path begins at ``start``, or with one folder in front of it: `./` or `${SKILL}/`."""
+    if text[start - 1 : start] != "/":
+        return True
+    folder = _FOLDER.search(text[max(0, start - _MAX_FOLDER) : start])
+    return folder is not None and (not folder["within"] or _BREAKS.search(folder["name"]) is not None)
 
 
 def _is_command(text: str, start: int) -> bool:

@@ -104,7 +104,7 @@ def split_tools(text: str) -> tuple[str, ...]:
     return tuple(tool for tool in tools if tool)
 
 
-_TITLE = regex(r"[*_]*(?:parameters|arguments|inputs?)[*_]*:?[*_]*", re.IGNORECASE)
+_TITLE = regex(r"[*_]*+(?:parameters|arguments|inputs?)[*_]*+:?[*_]*+", re.IGNORECASE)
 _ITEM = regex(
     r"(?:[-+*]|\d{1,9}[.)])[ \t]+"
     r"[*_]*(?P<name>`[A-Za-z][\w.-]*`|[a-z][\w.-]*)[*_]*[ \t]*"

@@ -98,7 +98,7 @@ def _on_one_line(colon: str) -> str:
     return colon if colon.strip() == ":" and not set("\r\n") & set(colon) else ": "
 
 
-_BETWEEN = regex(r"[ \t]*:[ \t]*(?:\r\n|\n|\r)?[ \t]*")
+_BETWEEN = regex(r"[ \t]*+:[ \t]*+(?:\r\n|\n|\r)?[ \t]*+")
 _KEY = regex(r"(?:doc_summary|\"doc_summary\"|'doc_summary')[ \t]*:")
 _REST = regex(r"[ \t]*(#[^\r\n]*)?(\r\n|\n|\r|\Z)")
 _LINE_END = regex(r"\r\n|\n|\r")

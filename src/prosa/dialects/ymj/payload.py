@@ -87,7 +87,7 @@ def payload_bytes(record: PayloadRecord, selector: str | None = None, *, fallbac
     """The bytes of a payload: decoded as `body_encoding` says, whatever they are, else UTF-8 with LF line ends.
 
     ``selector`` takes the place of the record's own; ``fallback_body`` gives the whole body where nothing is selected
-    or found (YA17). Decoded are at most `MAX_PAYLOAD` bytes.
+    or found (YA17b), as it is: the encoding is that of the payload. Decoded are at most `MAX_PAYLOAD` bytes.
     """
     chosen, explicit = (selector.strip(), True) if selector is not None else _selector(record)
     encoding = record.option("body_encoding")
@@ -96,9 +96,11 @@ def payload_bytes(record: PayloadRecord, selector: str | None = None, *, fallbac
     found = _targeted(record, chosen)
     if isinstance(found, Payload):
         return Extracted(None, found.failure, found.reason)
-    whole = chosen is None or fallback_body or (not explicit and record.option("body_format") in ("markdown", "plain"))
+    whole = chosen is None or (not explicit and record.option("body_format") in ("markdown", "plain"))
     if found is None and not whole:
-        return Extracted(None, "missing", f"nothing in the body matches the selector `{chosen}`")
+        if not fallback_body:
+            return Extracted(None, "missing", f"nothing in the body matches the selector `{chosen}`")
+        encoding = None
     text = record.body_text if found is None else found.text
     if encoding is None:
         return Extracted(text.encode("utf-8", "surrogatepass"))

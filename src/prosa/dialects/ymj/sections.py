@@ -27,7 +27,7 @@ from prosa.dialects.words import words
 from prosa.regex import regex
 from prosa.source import Span
 
-_FENCE = regex(r" {0,3}(`{3,}|~{3,})[^\r\n]*")
+_FENCE = regex(r" {0,3}(`{3,}+|~{3,}+)[^\r\n]*+")
 _OPEN = regex(r" {0,3}(?P<run>`{3,}|~{3,})[ \t]*json[ \t]*", re.IGNORECASE)
 _CLOSE = regex(r" {0,3}(?P<run>`{3,}|~{3,})[ \t]*")
 _LINE = regex(r"[^\r\n]*")

@@ -66,7 +66,7 @@ _NUMBER = regex(r"[1-9][0-9]{0,8}")
 _BRACES = regex(r"\{([^{}]*)\}")
 _ID_WORD = regex(r"#([^\s{}#.]+)")
 _ID_PAIR = regex(r"""(?:^|[\s{,])id\s*=\s*("[^"]*"|'[^']*'|[^\s{},"']+)""")
-_COMMENT = regex(r"<!--\s*block_id\s*:\s*(.*?)\s*-->", re.DOTALL)
+_COMMENT = regex(r"<!--\s*+block_id\s*+:(.*?)-->", re.DOTALL)
 
 
 def first_fenced(rest: str) -> Finder:
@@ -146,14 +146,14 @@ def _commented(document: Document) -> dict[int, str]:
             continue
         between = html.text[match.end() :] + document.source.text[html.span.end : starts[at]]
         if not between.strip():
-            found.setdefault(starts[at], match[1])
+            found.setdefault(starts[at], match[1].strip())
     return found
 
 
 MAX_PATH = 6
 """Headings have six levels."""
 
-_ARROW = regex(r"\s*->\s*")
+_ARROW = regex(r"(?<!\s)\s*+->\s*+")
 _FENCED = regex(r"(?:first_)?fenced:\s*([^\s`:]+)\s*")
 
 

@@ -15,12 +15,13 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Literal, NoReturn, TypeAlias
+from functools import cache
+from typing import Literal, NoReturn, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import Struct
 
-from prosa.data import Value
+from prosa.data import Value, nested_deeper
 from prosa.dialects.ymj.sections import find_footer
 from prosa.regex import regex
 from prosa.source import Span
@@ -30,6 +31,16 @@ SCHEMA = "1"
 
 MAX_INLINE = 64 * 1024
 """Bytes of a value that stands in the record; a longer one is an attachment."""
+
+MAX_NESTING = 200
+"""Levels of JSON in a block: far more than any schema of a tool has, and few enough for every step of a replay."""
+
+MAX_EXPANDED = 64 * 1024 * 1024
+"""Characters that the requests of any recording may have together, each written whole."""
+
+MAX_GROWTH = 256
+"""Times the characters of its parts that they may have in a larger one: each message of a run of so many calls is sent
+in about half of them."""
 
 
 class Attached(Struct, frozen=True):
@@ -221,7 +232,8 @@ def is_tool_call(path: str) -> bool:
 
 # Reading.
 
-_BLOCK = regex(r"^```json call:(?P<path>[^\s`]*)[ \t]*\r?$\n(?P<json>.*?)^```[ \t]*\r?$", re.MULTILINE | re.DOTALL)
+_OPENING = regex(r"^```json call:(?P<path>[^\s`]*)[ \t]*\r?\n", re.MULTILINE)
+_CLOSING = regex(r"^```[ \t]*\r?$", re.MULTILINE)
 
 
 def footer_of(text: str) -> dict[str, Value] | None:
@@ -240,26 +252,40 @@ def read_trace(text: str, body: Span) -> Trace:
     """The blocks of a body. A block that cannot be read is a fault, and is left out."""
     blocks: list[TraceBlock] = []
     faults: list[TraceFault] = []
-    for match in _BLOCK.finditer(text, body.start, body.end):
-        span = Span(match.start(), match.start() + len("```json call:") + len(match["path"]))
+    for opening, closing in _fences(text, body):
+        path, span = opening["path"], Span(opening.start(), opening.end("path"))
         try:
-            blocks.append(TraceBlock(match["path"], _content(match["path"], match["json"]), span))
+            if closing is None:
+                raise ValueError("its fence is not closed")
+            blocks.append(TraceBlock(path, _content(path, text[opening.end() : closing.start()]), span))
         except ValueError as error:
-            faults.append(TraceFault(f"call {match['path'][:60] or '(none)'}: {error}", span))
+            faults.append(TraceFault(f"call {path[:60] or '(none)'}: {error}", span))
     return Trace(tuple(blocks), (*faults, *_disorder(blocks)))
+
+
+def _fences(text: str, body: Span) -> Iterator[tuple[re.Match[str], re.Match[str] | None]]:
+    """The opening line of each block with its closing line. Where one is not closed none behind it is: the search ends
+    there, so that each line is looked at once."""
+    at = body.start
+    while (opening := _OPENING.search(text, at, body.end)) is not None:
+        closing = _CLOSING.search(text, opening.end(), body.end)
+        yield opening, closing
+        if closing is None:
+            return
+        at = closing.end()
 
 
 def _content(path: str, text: str) -> Content:
     if not _PATH.fullmatch(path):
         raise ValueError("is no path of a call; they are `setup`, `1`, `1.0`, `1.0/1` and so on")
+    if nested_deeper(text, MAX_NESTING):
+        raise ValueError(f"is nested too deeply, more than {MAX_NESTING} levels")
     try:
         data = json.loads(text, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
         raise ValueError(
             f"is not valid JSON: line {error.lineno} of the block, column {error.colno}: {error.msg}"
         ) from None
-    except RecursionError:
-        raise ValueError("is nested too deeply") from None
     kind: type[SetupBlock | ModelBlock | ToolBlock]
     kind = SetupBlock if path.endswith(SETUP) else ToolBlock if is_tool_call(path) else ModelBlock
     try:
@@ -345,13 +371,41 @@ def value_of(value: Value, long: Attached | None, read: Read) -> Value:
         raise Unreadable(f"{long.attached} is not valid JSON") from None
 
 
+_Part = TypeVar("_Part")
+
+
+class _Parts:
+    """The parts of requests, each made and measured once, and how large all requests are together."""
+
+    def __init__(self, read: Read) -> None:
+        self._read = cache(read)
+        self._known: dict[int, tuple[Value, int]] = {}
+        self._own = self._all = 0
+
+    def of(self, written: _Part, make: Callable[[_Part, Read], Value]) -> tuple[Value, int]:
+        """The value of a part as it is sent, and its characters. Raises `Unreadable`."""
+        found = self._known.get(id(written))
+        if found is None:
+            value = make(written, self._read)
+            found = self._known[id(written)] = value, len(json.dumps(value))
+            self._own += found[1]
+        return found
+
+    def count(self, path: str, characters: int) -> None:
+        """Adds a request before it is built. Raises ValueError where all become too large."""
+        self._all += characters
+        if self._all > max(MAX_EXPANDED, MAX_GROWTH * self._own):
+            raise ValueError(f"call {path}: the requests up to here have more than {self._all:,} characters together")
+
+
 def requests_of(
     blocks: Mapping[str, Content], read: Read
 ) -> Iterator[tuple[str, Request, tuple[tuple[str, ...], ...]]]:
     """The whole request of each model call, with the origins of its tools. Raises `Unreadable`, and ValueError for
-    what refers to nothing."""
-    messages: dict[str, list[Value]] = {}
+    what refers to nothing and for what becomes too large."""
+    messages: dict[str, tuple[list[Value], int]] = {}
     tools: dict[str, dict[str, WrittenTool]] = {}
+    parts = _Parts(read)
     for path in sorted(blocks, key=path_key):
         content, scope = blocks[path], scope_of(path)
         if not isinstance(content, ModelBlock):
@@ -360,31 +414,44 @@ def requests_of(
         if not isinstance(setup, SetupBlock):
             raise ValueError(f"there is no block {scope}{SETUP}")
         known = tools.setdefault(scope, {each.name: each for each in setup.tools})
-        messages[path] = _messages(path, content, messages, read)
+        messages[path] = _messages(path, content, messages, parts)
         offered = list(_offered(path, content, setup, known))
+        sent = [parts.of(each, _tool) for each in offered]
         output = setup.output if content.output is None else None if content.output == "none" else content.output
+        wanted = (None, 0) if output is None else parts.of(output, _format)
+        given = parts.of(setup.parameters if content.parameters is None else content.parameters, _as_it_is)
+        parts.count(path, wanted[1] + given[1] + sum(each[1] for each in sent))
         request: Request = {
             "program": setup.program,
             "model": setup.model if content.model is None else content.model,
-            "messages": messages[path],
-            "tools": [_tool(each, read) for each in offered],
-            "output": None if output is None else _format(output, read),
-            "parameters": setup.parameters if content.parameters is None else content.parameters,
+            "messages": messages[path][0],
+            "tools": [each[0] for each in sent],
+            "output": wanted[0],
+            "parameters": given[0],
         }
         yield path, request, tuple(tuple(each.origin) for each in offered)
 
 
-def _messages(path: str, block: ModelBlock, known: Mapping[str, list[Value]], read: Read) -> list[Value]:
+def _messages(
+    path: str, block: ModelBlock, known: Mapping[str, tuple[list[Value], int]], parts: _Parts
+) -> tuple[list[Value], int]:
+    """The messages of a request, and their characters."""
     before: list[Value] = []
+    size = 0
     if block.after is not None:
         if block.after not in known:
             raise ValueError(f"call {path}: `after` names {block.after}, which is no earlier call")
-        before = list(known[block.after])
+        before, size = known[block.after]
+    added = [parts.of(each, _message) for each in block.messages]
+    size += sum(each[1] for each in added)
+    parts.count(path, size)
+    before = list(before)
     for index, each in block.changed.items():
         if not index.isdecimal() or int(index) >= len(before):
             raise ValueError(f"call {path}: `changed` names message {index[:20]}, which {block.after} does not have")
-        before[int(index)] = _message(each, read)
-    return [*before, *(_message(each, read) for each in block.messages)]
+        before[int(index)], more = parts.of(each, _message)
+        size += more
+    return [*before, *(each[0] for each in added)], size
 
 
 def _offered(path: str, block: ModelBlock, setup: SetupBlock, known: dict[str, WrittenTool]) -> Iterator[WrittenTool]:
@@ -418,6 +485,10 @@ def _tool(each: WrittenTool, read: Read) -> Value:
 
 def _format(output: WrittenFormat, read: Read) -> Value:
     return {"name": output.name, "strict": output.strict, "schema": value_of(output.schema, output.schema_in, read)}
+
+
+def _as_it_is(value: Value, _read: Read) -> Value:
+    return value
 
 
 def _unread(name: str) -> str:

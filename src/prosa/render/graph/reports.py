@@ -14,7 +14,7 @@ from msgspec import Struct
 from prosa.data import Value
 from prosa.graph.graph import Graph
 from prosa.graph.node import Edge, Node
-from prosa.graph.parts import components, cycles, orphans
+from prosa.graph.parts import components, cycles, orphans, wanted
 from prosa.graph.rank import ranks
 from prosa.render.graph.objects import edge_object, node_object
 from prosa.render.graph.overview import missing_rows, plural, table
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from prosa.graph.contradictions import Contradiction
     from prosa.graph.passages import Passage
 
-Report: TypeAlias = Literal["contradictions", "orphans", "cycles", "components", "rank", "unresolved"]
+Report: TypeAlias = Literal["contradictions", "orphans", "cycles", "components", "rank", "unresolved", "wanted"]
 REPORTS: tuple[Report, ...] = get_args(Report)
 
 MANY = 8
@@ -177,12 +177,33 @@ def _unresolved(graph: Graph) -> list[dict[str, Value]]:
     return [edge_object(edge) for edge in graph.missing]
 
 
+def _wanted_text(graph: Graph) -> Iterator[str]:
+    rows = [
+        (str(len(each.edges)), each.name, f"{graph.by_id[each.edges[0].source].path}:{each.edges[0].line}")
+        for each in wanted(graph)
+    ]
+    if rows:
+        yield from table(("links", "wanted", "first linked at"), rows)
+
+
+def _wanted(graph: Graph) -> list[dict[str, Value]]:
+    return [
+        {
+            "name": each.name,
+            "links": len(each.edges),
+            "documents": [*dict.fromkeys(graph.by_id[edge.source].path for edge in each.edges)],
+        }
+        for each in wanted(graph)
+    ]
+
+
 _TEXTS = {
     "orphans": _orphans_text,
     "cycles": _cycles_text,
     "components": _components_text,
     "rank": _rank_text,
     "unresolved": _unresolved_text,
+    "wanted": _wanted_text,
 }
 _OBJECTS = {
     "orphans": _orphans,
@@ -190,6 +211,7 @@ _OBJECTS = {
     "components": _components,
     "rank": _rank,
     "unresolved": _unresolved,
+    "wanted": _wanted,
 }
 _NAMES = {
     "orphans": "document without a document that points at it",
@@ -197,4 +219,5 @@ _NAMES = {
     "components": "documents",
     "rank": "documents",
     "unresolved": "reference without a target",
+    "wanted": "document that is linked and does not exist",
 }

@@ -17,7 +17,7 @@ from prosa.dialects.magi.model import MagiModel, Script
 from prosa.dialects.markdownlang.model import ProgramModel, SchemaModel
 from prosa.dialects.prapti.model import ChatMessage, ChatModel
 from prosa.dialects.ymj.model import YmjModel
-from prosa.document import Document, Section, parse
+from prosa.document import Document, parse
 from prosa.render.json import dump
 from prosa.render.page.excerpts import Quoting, with_quotes, without_comments
 from prosa.render.page.highlight import highlighted
@@ -26,6 +26,7 @@ from prosa.render.page.scripts import is_interactive, script_part
 from prosa.render.page.state import Unseen
 from prosa.render.page.templates import Html, html
 from prosa.render.page.urls import fragment
+from prosa.render.page.writer import joined_maths
 from prosa.schema import describe_inputs
 from prosa.schema.values import shown_value
 from prosa.source import SourceText
@@ -65,8 +66,25 @@ def body_of(page: Page) -> Body:
 def _plain(page: Page, document: Document, unseen: Unseen | None = None) -> Body:
     if page.vault and unseen is None:
         document = without_comments(document)
-    rendered = render_document(page, document, unseen)
-    return Body(rendered.title, rendered.parts, contents(document.sections))
+    document = _joined(document)
+    rendered = _headed(page, document, render_document(page, document, unseen))
+    return Body(rendered.title, rendered.parts, contents(document, titled=bool(rendered.title)))
+
+
+def _joined(document: Document) -> Document:
+    """The document with each block of mathematics on one line, so that nothing in it is a heading."""
+    text = joined_maths(document.parsed.text)
+    return document if text == document.parsed.text else parse(SourceText(text, document.source.path))
+
+
+def _headed(page: Page, document: Document, rendered: Rendered) -> Rendered:
+    """The text with the heading that begins it as a part like every other, unless it stands for the title of the page:
+    it says the same, or, outside of vaults, it names the document (X45)."""
+    if not rendered.title or " ".join(document.heading_texts[0].split()) == page.view.title:
+        return rendered
+    if document.title is not None and not page.vault:
+        return rendered
+    return Rendered("", ({"kind": "html", "html": rendered.title}, *rendered.parts))
 
 
 def _unseen(model: MagiModel) -> Unseen:
@@ -105,7 +123,7 @@ def _chat(page: Page, model: ChatModel) -> Body:
         inside = anchors.below(message.body.end)
         rendered = render_text(page, message.content, inside, scope=f"{number}:", quoting=quoting)
         if message.heading is None:  # what stands above the first message
-            title, parts = rendered.title, [*rendered.parts]
+            title, (*parts,) = _headed(page, model.document, rendered)
             continue
         inner = [{"kind": "html", "html": rendered.title}] if rendered.title else []
         parts.append({**_message(message, *own[:1]), "parts": [*inner, *rendered.parts]})
@@ -182,7 +200,7 @@ MAX_CONTENTS = 200
 FEWEST_CONTENTS = 3
 """Fewer than these are found without one."""
 
-_DEEPEST = 3
+_DEEPEST, _DEPTHS = 3, 2
 
 
 class Rendered(NamedTuple):
@@ -228,10 +246,13 @@ def render_text(
     return Rendered("", tuple(parts))
 
 
-def contents(sections: Iterable[Section]) -> tuple[Entry, ...]:
-    """The table of contents; empty where there is too little to find."""
-    own = [each for each in sections if each.anchor and not each.heading.nested and 1 < each.level <= _DEEPEST]
+def contents(document: Document, *, titled: bool) -> tuple[Entry, ...]:
+    """The table of contents, of two levels; empty where there is too little to find. ``titled`` says that the first
+    heading is the title of the page."""
+    found = [each for each in document.sections[titled:] if each.anchor and not each.heading.nested]
+    own = [each for each in found if each.level <= _DEEPEST]
+    top = min((each.level for each in own), default=0)
+    own = [each for each in own if each.level < top + _DEPTHS]
     if len(own) < FEWEST_CONTENTS:
         return ()
-    top = min(each.level for each in own)
     return tuple(Entry(each.heading.plain, fragment(each.anchor), each.level - top + 1) for each in own[:MAX_CONTENTS])

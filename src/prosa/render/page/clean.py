@@ -115,7 +115,7 @@ def _filter(key: str, link: Href, embed: Href) -> Filter:
         if name == "href":
             url = link_url(link(value))
             leads_out = is_external(url)
-            return url or None
+            return url if url or not value else None
         if name == "src":
             return picture_url(embed(value)) or None
         return _plain(tag, name, value)

@@ -28,6 +28,9 @@ _PARAGRAPH = regex(r"<p>((?:(?!</p>).)*+)</p>", re.DOTALL)
 MAX_DESCRIPTION = 200
 """Characters of a text that other sites show of a page."""
 
+MAX_TAGS = 50
+"""Tags of the front matter, and as many of the text, that a page lists."""
+
 MAX_LOOKED = 2_000
 """Characters of HTML that such a text is taken from."""
 
@@ -51,7 +54,9 @@ def node_page(page: Page) -> str:
             "type": "" if view.dialect == "listing" or view.derived.get("type") == "page" else view.type,
             "updated": _text(view.fields.get("updated")),
         },
-        "tags": _texts(view.fields.get("tags")),
+        "tags": [
+            _tag(frame, each) for each in dict.fromkeys((*_texts(view.fields.get("tags")), *view.tags[:MAX_TAGS]))
+        ],
         "summary": _summary(page, body),
         "description": view.summary,
         "body": body,
@@ -130,12 +135,18 @@ def _forms(page: Page) -> dict[str, str]:
     return forms
 
 
+def _tag(frame: Frame, name: str) -> dict[str, str]:
+    """A tag, and on a server the search for what has it."""
+    query = 'tag:"{}"'.format(name.lstrip("#").replace('"', " "))
+    return {"name": _cut(name), "url": f"{frame.prefix}/mdh/search?q={in_query(query)}" if frame.live else ""}
+
+
 def _text(value: Value) -> str:
     return value if isinstance(value, str) else ""
 
 
 def _texts(value: Value) -> list[str]:
-    return [each for each in value if isinstance(each, str)][:50] if isinstance(value, list | tuple) else []
+    return [each for each in value if isinstance(each, str)][:MAX_TAGS] if isinstance(value, list | tuple) else []
 
 
 # What stands beside an article: its properties and its connections. In: a page. Out: plain values for the template.

@@ -18,11 +18,11 @@ UNRESOLVED = "No page here answers to this link"
 
 _WIKILINK = regex(r"\[\[([^\[\]|`\\]+)")
 _MARKED = regex(r"==(?=\S)((?:[^=]|=(?!=))+?)(?<=\S)==")
-_BLOCK_NAME = regex(r"(?:^|[ \t]+)\^([A-Za-z0-9-]+)[ \t]*\Z")
+_BLOCK_NAME = regex(r"(?:^|(?<![ \t])[ \t]++)\^([A-Za-z0-9-]++)[ \t]*+\Z")
 _EMPTY = regex(r"<p>(?:\s|<br>)*</p>\n?")
 _CALLOUT = regex(
     r"\s*<p>\[!(?P<type>[A-Za-z][A-Za-z0-9_-]{0,40})(?:\|[^\]\n<>]{0,200})?\](?P<fold>[+-]?)"
-    r"(?:[ \t\xa0]+(?P<title>[^\n]*?))?(?P<end></p>|<br>\n|\n)"
+    r"(?:[ \t\xa0]++(?P<title>[^\n]*?))?(?P<end></p>|<br>\n|\n)"
 )
 
 _KINDS = {

@@ -30,11 +30,18 @@ _PLAIN_TEXT = frozenset(_PLAIN.split())
 _FORMATTING = frozenset({"b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u"})
 """A browser opens these again in every paragraph until they are closed, each with its attributes."""
 
+_NO_ADDRESS = frozenset({"a", "code", "kbd", "pre", "samp"})
+
 
 class RawHtml(Struct):
-    """Reads the pieces of one text in order; ``left`` is how many tags may still come."""
+    """Reads the pieces of one text in order; ``left`` is how many tags may still come. ``links`` counts the open tags
+    in which an address is no link, ``tables`` those of tables: the outermost one scrolls in a box of its own, whose
+    attributes begin with the ``key``."""
 
+    key: str = ""
     left: int = MAX_TAGS
+    links: int = 0
+    tables: int = 0
 
     def read(self, text: str) -> str:
         """A piece as it goes to the cleaner."""
@@ -45,7 +52,18 @@ class RawHtml(Struct):
         self.left -= 1
         if not name or name in _PLAIN_TEXT or self.left < 0:
             return f"&lt;{match[0][1:]}"
+        if name in _NO_ADDRESS:
+            self.links = max(self.links + (-1 if match["close"] else 1), 0)
+        if name == "table":
+            return self._table(match)
         return f"<{match['close']}{name}>" if name in _FORMATTING else match[0]
+
+    def _table(self, match: re.Match[str]) -> str:
+        if not match["close"]:
+            self.tables += 1
+            return match[0] if self.tables > 1 else f'<div class="{self.key}scroll" tabindex="{self.key}0">{match[0]}'
+        self.tables -= self.tables > 0
+        return match[0] if self.tables else f"{match[0]}</div>"
 
 
 def _without_comments(text: str) -> str:

@@ -9,13 +9,15 @@ A value that begins with the key is ours: the author cannot write one, since the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from hashlib import sha256
 from html import escape, unescape
 
 import pyromark
 
 from prosa.data import Value
+from prosa.document import Document, maths, parse
+from prosa.document.autolinks import addresses, may_hold_address
 from prosa.document.mask import encodable
 from prosa.document.walk import OPTIONS
 from prosa.regex import regex
@@ -24,6 +26,7 @@ from prosa.render.page.model import Href
 from prosa.render.page.state import Coding, Quote, State, Unseen, Written, no_quote, uncoloured
 from prosa.render.page.urls import fragment, link_url, picture_url
 from prosa.site.wikilinks import WikiHref, as_written
+from prosa.source import SourceText
 
 MAX_DEPTH = 64
 """Quotations and lists around one another that show as such; deeper ones show their text only."""
@@ -31,7 +34,8 @@ MAX_DEPTH = 64
 BELOW = 2
 """Levels that the headings of a quoted text stand below their own: the page has one first heading."""
 
-_TAG = regex(r"<[^>]*>")
+_TAG = regex(r"<[^>]*(?:>|\Z)")
+_FILE = regex(r"[^\s={}<>\"'`,;:|*?\\]*(?:\.[A-Za-z][A-Za-z0-9_-]{0,15}|(?:Make|Docker)file|LICENSE)")
 _PLAIN_OPTIONS = OPTIONS ^ pyromark.Options.ENABLE_WIKILINKS
 _SIMPLE = {"Emphasis": "em", "Strong": "strong", "Strikethrough": "del"}
 _PHRASES = tuple(_SIMPLE)
@@ -63,11 +67,14 @@ def write(
     ``quoted`` they are no anchors. ``scope`` tells its footnotes from those of another text on the same page."""
     text = encodable(text)
     key = key_of(text)
+    text = joined_maths(text)
     state = State(
         key, embed, link, unseen or Unseen(), iter(anchors), scope, wiki, quote, coding, vault, blocks, quoted
     )
+    state.raw.key = key
     options = OPTIONS if obsidian.has_wikilink(text, wiki) else _PLAIN_OPTIONS
-    events: Iterator[Value] = pyromark.events(text, options=options)
+    found = maths.events(text, options, always=vault) if maths.may_hold_maths(text) else None
+    events: Iterable[Value] = pyromark.events(text, options=options) if found is None else found
     for event in events:
         if type(event) is str:
             state.out.append(_BREAKS.get(event, ""))
@@ -77,6 +84,17 @@ def write(
     if state.notes:
         state.pieces.append(_notes(state))
     return Written(key, tuple(state.pieces), state.titled)
+
+
+def joined_maths(text: str) -> str:
+    """Return a text in which each block of mathematics is one line."""
+    document: list[Document] = []
+
+    def in_code(at: int) -> bool:
+        document[:] = document or [parse(SourceText(text))]
+        return document[0].in_code(at)
+
+    return maths.joined(text, in_code) if maths.may_hold_maths(text) else text
 
 
 def key_of(text: str) -> str:
@@ -90,7 +108,7 @@ def _take(state: State, kind: str, value: Value) -> None:
         if state.block is not None:
             state.block.append(value)
             return
-        state.out.append(obsidian.marked(escape(value, quote=False)) if state.vault else escape(value, quote=False))
+        state.out.append(_text(state, value))
     elif kind == "Start" or kind == "End":
         name, payload = (value, None) if type(value) is str else value.popitem()
         own = (_START if kind == "Start" else _END).get(name)
@@ -100,6 +118,30 @@ def _take(state: State, kind: str, value: Value) -> None:
             state.out.append("<div>" if kind == "Start" else "</div>")
     elif kind in _LEAF:
         _LEAF[kind](state, value)
+
+
+def _text(state: State, text: str) -> str:
+    """Running text: its addresses are links, in a vault its highlights are marked."""
+    text = maths.written(text)  # a block that the parser takes for none
+    if state.links or state.raw.links or not may_hold_address(text):
+        return _marked(state, text)
+    pieces: list[str] = []
+    done = 0
+    for start, end, url in addresses(text):
+        link = f'<a href="{escape(url)}">{escape(text[start:end], quote=False)}</a>'
+        pieces += (_marked(state, text[done:start]), link)
+        done = end
+    return "".join((*pieces, _marked(state, text[done:])))
+
+
+def _math(state: State, tex: str, sign: str, look: str) -> str:
+    """Mathematics as its author wrote it, signs included."""
+    return f'<span class="{state.key}{look}">{sign}{escape(maths.written(tex), quote=False)}{sign}</span>'
+
+
+def _marked(state: State, text: str) -> str:
+    html = escape(text, quote=False)
+    return obsidian.marked(html) if state.vault else html
 
 
 def _paragraph(state: State, _: str, __: Value) -> None:
@@ -159,7 +201,7 @@ def _leave(state: State, name: str, _: Value) -> None:
     elif name == "List":
         state.out.append("</ul>\n" if payload is None else "</ol>\n")
     elif name == "Table":
-        state.out.append("</tbody></table></div>\n")
+        state.out.append("</table></div>\n" if state.in_head else "</tbody></table></div>\n")
     else:
         note = state.pop()
         if state.defined not in state.unseen.notes:
@@ -196,9 +238,9 @@ def _end_heading(state: State, _: str, __: Value) -> None:
 
 def _code(state: State, _: str, payload: Value) -> None:
     fenced = isinstance(payload, dict)
-    info = payload["Fenced"].split(maxsplit=1)[:1] if fenced else []
+    language, file = _info(payload["Fenced"]) if fenced else ("", "")
     held = fenced and state.fences in state.unseen.held
-    state.opened.append((held, info[0] if info else ""))
+    state.opened.append((held, language, file))
     state.block = []
     if held:
         script = state.unseen.held[state.fences]
@@ -206,13 +248,22 @@ def _code(state: State, _: str, payload: Value) -> None:
     state.fences += fenced
 
 
+def _info(info: str) -> tuple[str, str]:
+    """The language of a block of code, and the name of the file that it shows: a second word that looks like one."""
+    words = info.split(maxsplit=2)[:2]
+    file = words[1] if len(words) > 1 and _FILE.fullmatch(words[1]) else ""
+    return (words[0] if words else "", file)
+
+
 def _end_code(state: State, _: str, __: Value) -> None:
-    held, language = state.opened.pop()
+    held, language, file = state.opened.pop()
     text, state.block = "".join(state.block or ()), None
     if not held:
         named = f' class="language-{escape(language)}"' if language else ""
         inside = state.coding(text, language)
-        state.out.append(f'<pre tabindex="{state.key}0"><code{named}>{inside}</code></pre>\n')
+        block = f'<pre tabindex="{state.key}0"><code{named}>{inside}</code></pre>'
+        caption = f"<figcaption>{escape(file)}</figcaption>\n"
+        state.out.append(f'<figure class="{state.key}file">{caption}{block}</figure>\n' if file else f"{block}\n")
     elif not state.depth:
         state.flush()
 
@@ -274,13 +325,14 @@ def _end_html_block(state: State, _: str, __: Value) -> None:
 
 
 def _row(state: State, name: str, _: Value) -> None:
-    state.in_head = name == "TableHead"
+    is_head = name == "TableHead"
+    state.out.append("<thead><tr>" if is_head else "<tbody>\n<tr>" if state.in_head else "<tr>")
+    state.in_head = is_head
     state.cell = 0
-    state.out.append("<thead><tr>" if state.in_head else "<tr>")
 
 
 def _end_row(state: State, name: str, _: Value) -> None:
-    state.out.append("</tr></thead><tbody>\n" if name == "TableHead" else "</tr>\n")
+    state.out.append("</tr></thead>\n" if name == "TableHead" else "</tr>\n")
 
 
 def _cell(state: State, _: str, __: Value) -> None:
@@ -368,6 +420,8 @@ _LEAF: dict[str, Callable[[State, Value], None]] = {
     "Code": lambda state, text: state.out.append(f"<code>{escape(text, quote=False)}</code>"),
     "Html": lambda state, text: state.out.append(text),
     "InlineHtml": lambda state, text: state.out.append(state.raw.read(text)),
+    "InlineMath": lambda state, tex: state.out.append(_math(state, tex, "$", "math")),
+    "DisplayMath": lambda state, tex: state.out.append(_math(state, tex, "$$", "math display")),
     "FootnoteReference": _reference,
     "TaskListMarker": lambda state, done: state.out.append(f'<input type="checkbox"{" checked" if done else ""}> '),
 }

@@ -15,7 +15,7 @@ from prosa.diagnostics import Applicability, Fix, Misspelling, Severity
 from prosa.diagnostics.nearest import nearest
 from prosa.document.anchors import sounding
 from prosa.graph.names import Key
-from prosa.graph.pages import joined
+from prosa.graph.pages import is_page, joined, suffix_of
 from prosa.regex import regex
 from prosa.rules.corpus_names import CorpusNames, Place, corpus_names
 from prosa.rules.document import RULES
@@ -63,6 +63,42 @@ def unresolved_link(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Findin
                 yield _missing(found, _lowered(corpus).get(found.shown.lower()))
             elif not corpus_names(corpus).is_vault():
                 yield _only_by_name(found, elsewhere)
+
+
+@RULES.one_of_many("MD029", "unresolved-path", Severity.WARNING)
+def unresolved_path(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
+    """Finds a relative link to a folder, or to a file without a known suffix, that does not exist within the root. The
+    finding points at the destination. There is none where documents are linked by the addresses of their pages: then a
+    site generator may make what is not there."""
+    if facts.dialect == "mdh" or not corpus.complete:
+        return
+    for found in followed(corpus, path):
+        if found.place.state == "absent" and not _has_addresses(corpus):
+            target = found.link.target
+            notes = ["a relative link starts at the folder of the document"]
+            if _HOST.fullmatch(target.partition("/")[0]):
+                notes.append(f"the address of another site begins with a scheme: `https://{target}`")
+            yield Finding(f"`{target}` does not exist", found.link.span, tuple(notes))
+
+
+_HOST = regex(r"(?:[\w-]+\.)+[A-Za-z]{2,}")
+
+
+def _has_addresses(corpus: Corpus) -> bool:
+    """Whether any document is linked by the address of its page: `guide/` or `guide` for `guide.md`."""
+    names = corpus_names(corpus)
+
+    def is_address(path: Path, link: LocalLink) -> bool:
+        name = joined(posixpath.dirname(path.as_posix()), link.target)
+        made_of = names.at(name).real if is_page(name, suffix_of(name)) else None
+        return made_of is not None and made_of.stem == posixpath.splitext(posixpath.basename(name.rstrip("/")))[0]
+
+    def look() -> bool:
+        return any(
+            is_address(path, link) for path, facts in corpus.entries.items() for link in facts.links if link.target
+        )
+
+    return names.derived("addresses", "links", look)
 
 
 def _lowered(corpus: Corpus) -> Mapping[str, str]:

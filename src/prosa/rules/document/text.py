@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
+from typing import TYPE_CHECKING
 
-from prosa.diagnostics import Applicability, Fix, Severity
-from prosa.regex import regex
+from prosa.diagnostics import INTERNAL, Applicability, Fix, Severity
+from prosa.regex import UNSEEN, regex
 from prosa.rules.document import RULES
 from prosa.rules.rule import Finding
 from prosa.rules.subject import Subject
 from prosa.source import Edit, Span
 
-REPORTED = (RULES.reported("MD015", "unreadable-file", Severity.ERROR),)
+if TYPE_CHECKING:
+    from prosa.source.invisible import Run
+
+REPORTED = (
+    RULES.reported("MD015", "unreadable-file", Severity.ERROR),
+    RULES.reported("MD099", INTERNAL, Severity.ERROR, stops="everything"),
+)
 """What readers report by name."""
 
 
@@ -88,3 +96,50 @@ def mixed_line_ends(subject: Subject[object]) -> Iterator[Finding]:
     found = ", ".join(f"{count:,} {_NAMES[end]}" for end, count in counts.most_common())
     fix = Fix("end all lines alike", tuple(Edit(span, usual) for span in others), Applicability.UNSAFE)
     yield Finding(f"lines of this text end in different ways: {found}", others[0], fix=fix)
+
+
+_MOST = 20
+"""The findings of invisible characters in one document."""
+
+_HARMLESS = regex("[\u061c\u200b-\u200f\u2060-\u2064\ufeff]+")
+_HOSTILE = regex("[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]+")
+
+
+@RULES.document("MD045", "invisible-character", Severity.WARNING, strict=Severity.ERROR)
+def invisible_character(subject: Subject[object]) -> Iterator[Finding]:
+    """Finds characters that nobody sees and nothing around them needs (X39), each run of them once. The last finding
+    of a document with many stands for all that follow it."""
+    text = subject.source.text
+    if text.isascii() or not UNSEEN.search(text):
+        return
+    from prosa.source.invisible import invisible  # only here: most documents have none
+
+    runs = invisible(text)
+    found = list(islice(runs, _MOST))
+    rest = list(runs)
+    for number, run in enumerate(found, 1):
+        more = rest if number == _MOST else []
+        names = " ".join(f"U+{code:04X}" for code in run.codes[:4])
+        others = f" and {len(run.codes) - 4:,} more" if len(run.codes) > 4 else ""
+        later = f", and {len(more):,} more places hold such characters" if more else ""
+        notes = ["no reader sees it, and programs and models read it"]
+        if run.hidden:
+            notes.append(f"as ASCII the Unicode tags spell {run.hidden[:200]!r}")
+        unsafe = any(not _removable(subject, each) for each in (run, *more))
+        edits = tuple(Edit(Span(each.start, each.end), "") for each in (run, *more))
+        fix = Fix("remove it", edits, Applicability.UNSAFE if unsafe else Applicability.SAFE)
+        message = f"the text holds invisible characters: {names}{others}{later}"
+        yield Finding(message, Span(run.start, run.end), tuple(notes), fix=fix)
+
+
+def _removable(subject: Subject[object], run: Run) -> bool:
+    """Return whether a text without them surely means the same: in prose, where no mark of Markdown begins beside."""
+    text = subject.source.text
+    if subject.dialect in ("ymj", "evals", "test") or run.start < subject.front.body.start:
+        return False
+    if not subject.document.is_running_text(run.start):
+        return False
+    if _HOSTILE.fullmatch(text, run.start, run.end):
+        return True
+    before, after = text[run.start - 1 : run.start], text[run.end : run.end + 1]
+    return bool(_HARMLESS.fullmatch(text, run.start, run.end)) and before.isalnum() and after.isalnum()

@@ -67,6 +67,9 @@ def _may_be_meant(target: str, names: CorpusNames) -> bool:
     return is_name(target) or (is_attachment(target) and bool(names.file_names()))
 
 
+_ANYWHERE = "a file is found by its name anywhere below the root"
+
+
 @RULES.one_of_many("MD024", "unresolved-wikilink", Severity.WARNING)
 def unresolved_wikilink(corpus: Corpus, path: Path, _: Facts) -> Iterator[Finding]:
     """Finds a `[[name]]` that no document is called (YA21). The finding points at the link; there is none unless all
@@ -76,8 +79,9 @@ def unresolved_wikilink(corpus: Corpus, path: Path, _: Facts) -> Iterator[Findin
     for each in followed_wikilinks(corpus, path):
         if not each.candidates and not each.is_file:
             guess = nearest(each.link.target, corpus_names(corpus).stems())
-            notes = (f"did you mean `[[{guess}]]`?",) if guess else ()
-            what = "file" if is_attachment(each.link.target) else "document"
+            is_file = is_attachment(each.link.target)
+            notes = (f"did you mean `[[{guess}]]`?",) if guess else (_ANYWHERE,) if is_file else ()
+            what = "file" if is_file else "document"
             message = f"no {what} is called `{each.link.target}`"
             meant = Misspelling(each.link.target, guess) if guess else None
             yield Finding(message, each.link.span, notes, misspelling=meant)

@@ -24,6 +24,7 @@ REPORTED = (
     RULES.reported("SE003", "repeated-eval", Severity.ERROR),
     RULES.reported("SE004", "bad-assertion", Severity.ERROR),
     RULES.reported("SE005", "eval-without-assertions", Severity.INFO, strict=Severity.WARNING),
+    RULES.reported("SE006", "unjudged-expectation", Severity.INFO),
 )
 """What readers report by name."""
 

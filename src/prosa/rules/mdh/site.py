@@ -112,7 +112,8 @@ class Site(Struct, frozen=True, eq=False, dict=True):
 
 @lru_cache(maxsize=1)
 def sites(corpus: Corpus) -> tuple[Site, ...]:
-    """The sites of a corpus, in the order of their first documents; found once for all rules that ask."""
+    """Return the sites of a corpus that have a node, in the order of their first documents; found once for all rules
+    that ask. A link may lead to a node in a file whose name is that of no document."""
     top = top_of(corpus)
     known = _sites(corpus, top)
     grouped: dict[str, list[Page]] = {}
@@ -123,9 +124,10 @@ def sites(corpus: Corpus) -> tuple[Site, ...]:
             name = below(root, path[len(top) :])
             url = md_url(name, stands=path[len(top) :] in known.readmes)
             grouped.setdefault(root, []).append(Page(real, facts, name, url))
-    return tuple(
+    found = (
         Site(Path(top, root), tuple(pages), known.origins_of(root), corpus.files) for root, pages in grouped.items()
     )
+    return tuple(site for site in found if site.nodes)
 
 
 def neighbours(corpus: Corpus) -> Iterator[tuple[Page, ...]]:

@@ -51,8 +51,8 @@ def near_duplicate_description(corpus: Corpus) -> Iterator[tuple[Path, Finding]]
             by_folder.setdefault(real.parent.parent, []).append(_Described(real, facts.path, words, Span(start, end)))
     for beside in by_folder.values():
         for earlier, later in _alike([each for each in beside if len(each.words) >= MIN_WORDS]):
-            message = f"the description is nearly that of the skill beside it in `{shown(earlier.path, 80)}`"
-            notes = ["a model that sees both cannot tell when to load which: say what each is for"]
+            message = f"the description is almost the same as that of the skill in `{shown(earlier.path, 80)}`"
+            notes = ["a model that sees both cannot tell which one to load: say what each is for"]
             notes += _only("this one", later, earlier) + _only("the other", earlier, later)
             yield later.real, Finding(message, later.span, tuple(notes))
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prosa.data import Scalar
+from prosa.data import Mapping, Scalar
 from prosa.diagnostics import Applicability, Fix, Severity
-from prosa.dialects.fields import shown
-from prosa.dialects.skill_md.fields import MAX_NAME, as_name, is_name
-from prosa.dialects.skill_md.host_needs import host_needs
+from prosa.dialects.fields import shown, type_name
+from prosa.dialects.skill_md.fields import CLIENT_FIELDS, MAX_NAME, as_name, is_name, normal
 from prosa.dialects.skill_md.model import SkillModel
 from prosa.rules.rule import Finding
 from prosa.rules.skill_md import RULES
@@ -26,8 +25,8 @@ def skill_name_form(subject: Subject[SkillModel]) -> Iterator[Finding]:
     model = subject.model
     if model.bare or model.name is None or is_name(model.name):
         return
-    rule = f"a name is at most {MAX_NAME} lower-case letters, digits and single hyphens, with no hyphen at either end"
-    message = f"`{shown(model.name)}` is no name of a skill"
+    rule = f"a name is at most {MAX_NAME} lower-case letters and digits, of any script, and single hyphens between them"
+    message = f"`{shown(model.name)}` is not a valid skill name"
     span, better = model.span("name"), as_name(model.name)
     fix = Fix(f"call it `{better}`", (Edit(span, better),), Applicability.UNSAFE) if better else None
     yield Finding(message, span, (rule,), fix=fix)
@@ -41,12 +40,12 @@ def skill_name_unlike_folder(subject: Subject[SkillModel]) -> Iterator[Finding]:
     if model.bare or model.name is None or not is_name(model.name):
         return
     folder = _folder(subject)
-    if not folder or folder == model.name:
+    if not folder or normal(folder) == normal(model.name):
         return
-    message = f"the skill is named `{model.name}`, its folder `{shown(folder)}`"
+    message = f"the skill is named `{model.name}`, but its folder is `{shown(folder)}`"
     note = "clients look for a skill by the name of its folder: give both the same name"
     span = model.span("name")
-    fix = Fix(f"name it after its folder, `{folder}`", (Edit(span, folder),), Applicability.UNSAFE)
+    fix = Fix(f"rename it to `{folder}`, after its folder", (Edit(span, folder),), Applicability.UNSAFE)
     yield Finding(message, span, (note,), fix=fix if is_name(folder) else None)
 
 
@@ -64,7 +63,7 @@ def skill_without_instructions(subject: Subject[SkillModel]) -> Iterator[Finding
     model = subject.model
     if subject.front.present and not model.instructions.strip():
         message = "the skill has no instructions: an agent that chooses it learns nothing more"
-        yield Finding(message, model.anchor, ("write below the front matter what to do",))
+        yield Finding(message, model.anchor, ("describe below the front matter what to do",))
 
 
 MAX_LINES = 500
@@ -96,18 +95,30 @@ def tools_without_spaces(subject: Subject[SkillModel]) -> Iterator[Finding]:
     entry = model.entries.get("allowed-tools")
     if entry is None or not model.allowed_tools or isinstance(entry.value, Scalar):
         return
-    message = "the tools are a list; the specification has one text with spaces between them"
+    message = "`allowed-tools` is a list; the specification requires one string with spaces between the tools"
     notes = (f"write `{' '.join(model.allowed_tools)}`",)
     yield Finding(message, entry.value.span, notes)
 
 
-@RULES.document("SK008", "skill-needs-host", Severity.HINT)
-def skill_needs_host(subject: Subject[SkillModel]) -> Iterator[Finding]:
-    """Finds what only the agent that the skill was written for can give: commands, its own tools, scripts in other
-    languages than Python (X32). The finding points at the first of each kind. `prosa run` goes on without them."""
-    model = subject.model
-    entries = {each.key.text: each for each in subject.front.fields or ()}
-    for need in host_needs(model, entries.get("hooks")):
-        message = f"the skill asks for {need.words}, which a run here does not have"
-        note = "a run executes nothing of a skill but Python in the sandbox: say too how to do without it"
-        yield Finding(message, need.span, (note,))
+@RULES.document("SK009", "non-string-metadata", Severity.WARNING, strict=Severity.ERROR)
+def non_string_metadata(subject: Subject[SkillModel]) -> Iterator[Finding]:
+    """Finds `metadata` that holds something else than strings. The finding points at the value. Clients that keep
+    nested data there read it; the specification has strings alone."""
+    entry = subject.model.entries.get("metadata")
+    if entry is None or not isinstance(entry.value, Mapping):
+        return
+    for each in entry.value:
+        if not isinstance(each.value, Scalar) or each.value.value is None:
+            message = f"`metadata.{shown(each.key.text)}` must be a string, not {type_name(each.value)}"
+            notes = ("a client that follows the specification may refuse the skill or miss the value",)
+            yield Finding(message, each.value.span, notes)
+
+
+@RULES.document("SK010", "client-field", Severity.HINT, on_request=True)
+def client_field(subject: Subject[SkillModel]) -> Iterator[Finding]:
+    """Finds a field that only some clients define, and not the specification. The finding points at its key. Found only
+    where the rule is selected by its name, or by a profile."""
+    for each in subject.front.fields or ():
+        if each.key.text in CLIENT_FIELDS:
+            message = f"`{each.key.text}` is a field of some clients and not of the specification"
+            yield Finding(message, each.key.span, ("move it into `metadata`, or leave it out",))

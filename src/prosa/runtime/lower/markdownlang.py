@@ -23,7 +23,7 @@ from prosa.dialects.markdownlang.model import (
 from prosa.dialects.markdownlang.names import server_prefix
 from prosa.graph.closure import Closure, LoadedProgram
 from prosa.runtime.limits import Limits
-from prosa.runtime.ports import NamedTool, ServerConfig
+from prosa.runtime.ports import NamedTool, Origin, ServerConfig
 from prosa.runtime.program import Mailbox, Program
 from prosa.runtime.python_tool import PREFERRED_PYTHON
 from prosa.template import Template
@@ -43,12 +43,14 @@ def lower(
     base: Limits | None = None,
     chosen: Mapping[str, Value] | None = None,
     skills: Mapping[Path, Program] | None = None,
+    named: Path | None = None,
 ) -> Program:
     """The root program of a closure, each imported program lowered once; ``skills`` are those of the skills that it
     imports, by the real path of their file.
 
     ``model`` overrides every program's own, ``default_model`` none (X16). Limits are ``base``, then what the program
-    may ask for, then what the user has ``chosen`` for this run (X9).
+    may ask for, then what the user has ``chosen`` for this run (X9). ``named`` is the root of a program that an
+    argument of the call names, and with it what it imports inside (X7); without it a document named the program.
     """
     base = base or Limits()
     done: dict[Path, Program] = dict(skills or {})
@@ -58,7 +60,8 @@ def lower(
         imports = tuple(done[each.path] for each in reached if each.path)
         tickets = tuple(done[each.path].name for each in reached if each.path and not each.ref.wait)
         limits = replace(base, **(_asked(loaded.model.limits, base) | dict(chosen or {})))
-        program = _program(loaded, imports, model or loaded.model.model_name or default_model, limits)
+        origin = _origin(loaded, named is not None and (path == closure.root.path or path.is_relative_to(named)))
+        program = _program(loaded, imports, model or loaded.model.model_name or default_model, limits, origin)
         done[path] = replace(program, tickets=tickets) if tickets else program
     return done[closure.root.path]
 
@@ -79,7 +82,15 @@ def _imported_first(closure: Closure) -> list[Path]:
     return order
 
 
-def _program(loaded: LoadedProgram, imports: tuple[Program, ...], model_name: str, limits: Limits) -> Program:
+def _origin(loaded: LoadedProgram, named: bool) -> Origin:
+    """Return where a program stands, and who named it."""
+    source = loaded.model.source
+    return Origin("argument" if named else "document", source.path, source.digest)
+
+
+def _program(
+    loaded: LoadedProgram, imports: tuple[Program, ...], model_name: str, limits: Limits, origin: Origin
+) -> Program:
     read = loaded.model
     return Program(
         name=read.name,
@@ -90,7 +101,11 @@ def _program(loaded: LoadedProgram, imports: tuple[Program, ...], model_name: st
         model_name=model_name,
         limits=limits,
         imports=imports,
-        servers=tuple(_server(each) for each in read.mcp_servers if not each.disabled and not each.built_in),
+        servers=tuple(
+            _server(each, replace(origin, line=read.source.position(each.span.start).line))
+            for each in read.mcp_servers
+            if not each.disabled and not each.built_in
+        ),
         sites=read.mdh,
         preferred=_preferred(read),
         file=read.file_name,
@@ -98,6 +113,9 @@ def _program(loaded: LoadedProgram, imports: tuple[Program, ...], model_name: st
         body_line=read.source.position(read.body_offset).line,
         classified=looks_classified(read.source.text),
         mailbox=_mailbox(read.mailbox),
+        parameters=read.sampling,
+        origin=origin,
+        needs_agreement=True,
     )
 
 
@@ -129,7 +147,7 @@ def _within(asked: float, most: float | None) -> float:
     return asked if most is None else min(asked, most)
 
 
-def _server(model: ServerModel) -> ServerConfig:
+def _server(model: ServerModel, origin: Origin) -> ServerConfig:
     return ServerConfig(
         name=model.name,
         command=model.command,
@@ -138,6 +156,7 @@ def _server(model: ServerModel) -> ServerConfig:
         url=model.url,
         transport=model.transport,
         tools=None if model.tools is None else tuple(map(_tool, model.tools)),
+        origin=origin,
     )
 
 

@@ -54,7 +54,7 @@ def skill_of(model: SkillModel, front: Mapping[str, Entry], folder: PurePath, fi
         arguments=arguments_of(
             text, _prose(model.document), names=names, declared=bool(names) or "argument-hint" in front
         ),
-        unavailable=tuple(each.words for each in host_needs(model, front.get("hooks"), files)),
+        unavailable=tuple(host_needs(model, files, hooks="hooks" in front)),
     )
 
 

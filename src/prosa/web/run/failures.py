@@ -13,6 +13,7 @@ from prosa.runtime.errors import (
     BudgetSpent,
     InputRefused,
     LimitExceeded,
+    NotTrusted,
     OutputRefused,
     PriceUnknown,
     ProgramRefused,
@@ -28,6 +29,8 @@ from prosa.web.run.problem import Refused, Wrong
 
 MAX_DETAIL = 2_000
 """Characters of a sentence; a service may answer with a page."""
+
+NOT_ALLOWED = "The program has MCP servers or sites of its own; this site was started without --allow-servers."
 
 _STATUSES: tuple[tuple[type[Exception], int], ...] = (
     (InputRefused, 400),
@@ -52,6 +55,8 @@ def refusal(error: Exception, root: Path) -> Refused:
         return error
     if isinstance(error, FileProblem):
         return Refused(500, "The document cannot be read.")
+    if isinstance(error, NotTrusted):
+        return Refused(403, NOT_ALLOWED)
     if not isinstance(error, RunError):
         return Refused(500, "The run ended by a mistake of this server.")
     wrong = [Wrong(*_ends(each)) for each in error.problems] if isinstance(error, InputRefused) else []

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prosa.app.run.jobs import Job
 from prosa.app.run.load import ready_program
+from prosa.app.site.programs import unpublished
 from prosa.data import Value
 from prosa.render.json import dump
 from prosa.runtime.accept import accept_input
 from prosa.runtime.errors import RunError
-from prosa.runtime.program import reachable
 from prosa.runtime.usage import Meter
 from prosa.source import FileProblem
 from prosa.web.answer import NEVER, Answer, Receive, Scope, Send, answer, send_answer
@@ -88,26 +87,14 @@ def _accepted(runner: Runner, web: Web, path: str, given: Value) -> tuple[Progra
     """The program, and its input with the defaults of its schema. Whatever can be refused is refused here, before a
     model is asked. Raises `Refused`, `RunError`, `FileProblem`."""
     program = ready_program(runner.root / path, runner.choices, runner.around, within=runner.root)
-    _require_published(program, runner, web)
-    _require_allowed(program, runner)
+    _require_published(program, web)
     return program, accept_input(program, given)
 
 
-def _require_published(program: Program, runner: Runner, web: Web) -> None:
+def _require_published(program: Program, web: Web) -> None:
     """Refuses imports that are not published: what such a program says could be asked out of it (X23)."""
-    for each in reachable(program)[1:]:
-        place = Path(each.folder, each.file)
-        path = place.relative_to(runner.root).as_posix() if place.is_relative_to(runner.root) else ""
-        if not path or web.site.view(path) is None:
-            raise Refused(403, f"The program imports `{each.name}`, which is not published here.")
-
-
-def _require_allowed(program: Program, runner: Runner) -> None:
-    """Refuses what reaches beyond the site, unless the user allowed it (X7)."""
-    for each in reachable(program):
-        if (each.servers or each.sites) and not runner.reaching:
-            what = "MCP servers" if each.servers else "sites"
-            raise Refused(403, f"`{each.name}` names {what} of its own; this site was started without --allow-servers.")
+    for name in unpublished(web.site, program):
+        raise Refused(403, f"The program imports `{name}`, which is not published here.")
 
 
 async def _outcome(runner: Runner, program: Program, data: Value) -> Answer:

@@ -42,8 +42,7 @@ CLOSING_SECONDS = 10.0
 class Runner:
     """What runs on the site below ``root``.
 
-    ``choices`` and ``around`` are the user's, ``prefix`` is the path that the site lives under. With ``reaching``
-    programs may start their own MCP servers and ask their own sites.
+    ``choices`` and ``around`` are the user's, ``prefix`` is the path that the site lives under.
     """
 
     def __init__(
@@ -55,7 +54,6 @@ class Runner:
         gate: Gate | None = None,
         *,
         prefix: str = "",
-        reaching: bool = False,
     ) -> None:
         """Programs import only what lies in the site (X5), and may lower the wall clock but not raise it (X9)."""
         settings = around.settings
@@ -63,7 +61,7 @@ class Runner:
             around = replace(around, settings=replace(settings, wall_clock=WALL_CLOCK))
         self.root, self.choices, self.around = root, replace(choices, root=root), around
         self.budget, self.gate, self.kept = budget, gate or Gate(), KeptAnswers()
-        self.prefix, self.reaching = prefix, reaching
+        self.prefix = prefix
         self._tasks: set[asyncio.Task[Any]] = set()
         self._about_keys = Once(around.notice)
         self._store = OpenStore(choices.journal, around)

@@ -1,0 +1,43 @@
+"""What is sent to an MCP server so that it knows who asks (X18, X8). In: a URL. Out: headers for its origin, or None.
+
+A credential is bound to one origin, and shows nothing of itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import ClassVar, TypeAlias
+
+from msgspec import Struct
+
+from prosa.source.secrets import HIDDEN, forms_of
+from prosa.source.url import Origin, origin_of
+from prosa.source.values import PartlyShown
+
+
+class Credential(PartlyShown, Struct, frozen=True):
+    """Headers for one origin, and the secrets in them by the name of the variable that each comes from."""
+
+    origin: Origin
+    headers: Mapping[str, str]
+    secrets: Mapping[str, str]
+
+    unshown: ClassVar = frozenset({"headers", "secrets"})
+
+    def for_url(self, url: str) -> Mapping[str, str]:
+        """Return the headers for a request; none where it goes to another origin."""
+        try:
+            return self.headers if origin_of(url) == self.origin else {}
+        except ValueError:
+            return {}
+
+    def hide(self, text: str) -> str:
+        """Return a text with what is secret replaced: a server may say what it was sent."""
+        for secret in self.secrets.values():
+            for form in forms_of(secret):
+                text = text.replace(form, HIDDEN)
+        return text
+
+
+Credentials: TypeAlias = Callable[[str], Credential | None]
+"""From the URL of a server to what is sent to it. Raises `RunError` where a variable is not set."""

@@ -1,0 +1,91 @@
+"""What a person reads of a check whose findings are many and alike: notes that are not written yet, and a folder full
+of links that lead nowhere. Programs get every finding as it is.
+
+In: what was found, and the documents. Out: the findings to print, those that need no more than a line, and advice.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import shlex
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from prosa.adapters.files import find_root
+from prosa.adapters.files.read import real_path
+from prosa.adapters.files.roots import is_in_vault
+from prosa.app.check.gather import Group
+from prosa.diagnostics import Diagnostic
+from prosa.render.plain import safe
+
+MOST_WANTED = 10
+"""Wikilinks to notes that are not written yet of which each is printed."""
+
+MANY_BROKEN = 10
+"""Links of one folder that lead nowhere, from which on they are probably quoted."""
+
+_BROKEN = ("unresolved-link", "unresolved-path")
+
+
+class Digest(Struct, frozen=True):
+    """``shown`` are the findings to print, ``brief`` the positions among them of those that need one line; ``advice``
+    are paragraphs that follow them."""
+
+    shown: tuple[Diagnostic, ...]
+    brief: frozenset[int] = frozenset()
+    advice: tuple[str, ...] = ()
+
+
+def digest(found: Sequence[Diagnostic], groups: Sequence[Group]) -> Digest:
+    """Return what to print of a check."""
+    group_of = {str(path): group for group in groups for path in group.paths}
+    vaults = {id(group) for group in groups if is_in_vault(group.root)}
+    wanted = [at for at, each in enumerate(found) if _is_wanted(each) and id(group_of.get(each.path)) in vaults]
+    left_out = {*wanted[MOST_WANTED:]}
+    shown = [at for at in range(len(found)) if at not in left_out]
+    brief = frozenset(place for place, at in enumerate(shown) if at in {*wanted})
+    roots = [group.root for group in groups if id(group) in vaults]
+    advice = (*_of_wanted(len(wanted), len(left_out), roots), *_of_broken(found, group_of))
+    return Digest(tuple(found[at] for at in shown), brief, advice)
+
+
+def _is_wanted(each: Diagnostic) -> bool:
+    """Whether a finding is a wikilink to a note that does not exist; one that is nearly the name of another, or names
+    a file, says more."""
+    return each.rule == "unresolved-wikilink" and not each.notes
+
+
+def _of_wanted(count: int, left_out: int, roots: Sequence[Path]) -> Iterator[str]:
+    if not count:
+        return
+    links = "1 wikilink leads to a note that is" if count == 1 else f"{count:,} wikilinks lead to notes that are"
+    rest = f" ({left_out:,} are not printed)" if left_out else ""
+    folder = "" if roots[0] == find_root(Path()) else f"{shlex.quote(str(roots[0]))} "
+    how = "To list them by name, with the number of links:"
+    yield f"{links} not written yet{rest}. {how}\n  prosa graph {folder}--report wanted"
+
+
+def _of_broken(found: Sequence[Diagnostic], group_of: Mapping[str, Group]) -> Iterator[str]:
+    """Advice for the folder with the most links that lead nowhere."""
+    folders = Counter(
+        (folder, each.rule)
+        for each in found
+        if each.rule in _BROKEN and (folder := _folder(each.path, group_of.get(each.path)))
+    )
+    for (folder, rule), count in folders.most_common(1):
+        if count >= MANY_BROKEN:
+            yield (
+                f"{count:,} links in {safe(folder)}/ lead nowhere. If its documents are quoted from elsewhere, "
+                f'leave the rule out there, in prosa.toml:\n  [per-glob."{safe(folder)}/**"]\n  ignore = ["{rule}"]'
+            )
+
+
+def _folder(path: str, group: Group | None) -> str:
+    """The folder of a document below the root of its group; empty for the root itself."""
+    real = real_path(Path(path))
+    if group is None or not real.is_relative_to(group.root):
+        return ""
+    return posixpath.dirname(real.relative_to(group.root).as_posix())

@@ -1,0 +1,116 @@
+"""The files around a document as a check sees them at the door of agents: those that are published, and no other (X23).
+
+In: a site. Out: `PublishedFiles` and `PublishedGroup` in the place of the files on the disk. Paths are relative to the
+root of the site, so that nothing of a finding names a place on this machine.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+from itertools import islice
+from pathlib import Path
+
+from msgspec import Struct
+
+from prosa.adapters.files import RootedFiles
+from prosa.adapters.files.read import decode
+from prosa.adapters.files.roots import VAULT_MARK
+from prosa.app.check.gather import MAX_BESIDE, META_SUFFIX, Group
+from prosa.app.check.project import Project
+from prosa.app.site.files import is_document
+from prosa.app.site.live import LiveSite
+from prosa.app.site.unindexed import has_folder
+from prosa.source import FileProblem, SourceText
+
+
+class PublishedFiles(Struct, frozen=True):
+    """Meets `Files`: what is not published is not there. ``schemas`` are the schema files that the settings of the
+    project name: they are read for what they demand, and nothing else of them is told."""
+
+    site: LiveSite
+    under: RootedFiles
+    schemas: frozenset[str] = frozenset()
+
+    def read(self, path: Path) -> SourceText:
+        """The text of a document. Raises `FileProblem`."""
+        below = self._below(path)
+        try:
+            if below in self.schemas:
+                return self.under.read(self.site.root / below)
+            if not is_document(below):
+                data = self.site.assets.read(below, self.under.max_size)
+                return SourceText(decode(path, data), str(path), sha256(data).hexdigest())
+            source = self.site.source(below)
+        except FileProblem as problem:
+            raise FileProblem(path, problem.kind, problem.reason) from None
+        if source is None:
+            raise FileProblem(path, "missing", "no such file or folder")
+        return SourceText(source.text, str(path), source.digest)
+
+    def real(self, path: Path) -> Path:
+        """The path with links and ``..`` resolved."""
+        return self.under.real(self.site.root / path)
+
+    def inside_root(self, path: Path) -> bool:
+        """Whether the file may be opened."""
+        return self.under.inside_root(self.site.root / path)
+
+    def exists(self, path: Path) -> bool:
+        """Whether a file or a folder is there and published. That the root is a vault is no secret."""
+        below = self._below(path)
+        if below in ("", VAULT_MARK):
+            return os.path.isdir(self.site.root / below)  # noqa: PTH112 - a name too long is no error
+        return self.site.has(below) or has_folder(self.site, f"{below}/")
+
+    def digest(self, path: Path, limit: int) -> str:
+        """The SHA-256 of a file. Raises `FileProblem`."""
+        below = self._below(path)
+        if is_document(below):
+            return self.read(path).digest
+        try:
+            return sha256(self.site.assets.read(below, limit)).hexdigest()
+        except FileProblem as problem:
+            raise FileProblem(path, problem.kind, problem.reason) from None
+
+    def _below(self, path: Path) -> str:
+        """The path below the root, without `.` and `..`; one outside begins with `..`, and is nowhere published."""
+        below = os.path.relpath(self.site.root / path, self.site.root).replace(os.sep, "/")
+        return "" if below == "." else below
+
+
+class PublishedGroup(Group, frozen=True, kw_only=True):
+    """Documents with those around them that are published."""
+
+    site: LiveSite
+
+    def beside(self) -> tuple[Sequence[Path], bool]:
+        """The published documents, and whether these are all."""
+        found = [Path(each) for each in islice(_documents(self.site), MAX_BESIDE + 1)]
+        return found[:MAX_BESIDE], len(found) <= MAX_BESIDE
+
+    def file_names(self) -> dict[str, str]:
+        """The published files of any kind by their name but for case."""
+        paths = (*_documents(self.site), *(each.path for each in self.site.assets.all()))
+        return {path.rpartition("/")[2].casefold(): path for path in sorted(paths, reverse=True)}
+
+    def metas(self) -> list[Path]:
+        """The published documents that may lend metadata to others."""
+        settings = self.project.settings
+        by_glob = settings is not None and any(name == "magi" for _, name in settings.dialects)
+        return [path for path in self.beside()[0] if by_glob or path.name.lower().endswith(META_SUFFIX)]
+
+
+def published_files(site: LiveSite, project: Project) -> PublishedFiles:
+    """Return the files of a site as a check sees them."""
+    named = project.settings.schemas if project.settings is not None else ()
+    return PublishedFiles(site, RootedFiles(site.root, site.files.max_size), frozenset(path for _, path in named))
+
+
+def _documents(site: LiveSite) -> Iterator[str]:
+    """The paths of the published documents; while there is no index each of them is read."""
+    if site.index.is_ready:
+        yield from (row.path for row in site.index.catalogue.rows)
+    else:
+        yield from (path for path in site.files.others(is_document) if site.has(path))

@@ -1,0 +1,42 @@
+"""Faults of our own that a document brings to light: a rule or a reader that fails is a finding of that document.
+
+In: the exception. Out: a `Problem` that names what failed and where. Nobody else is kept from going on by it.
+"""
+
+from __future__ import annotations
+
+from prosa.diagnostics.diagnostic import INTERNAL, Problem
+from prosa.source import Span
+
+_MAX_WORDS = 300
+
+
+def crash(what: str, error: Exception) -> Problem:
+    """Return the problem that ``what`` failed. Raises ``error`` again where it says nothing of the document: memory
+    that is short is a matter of the machine."""
+    if isinstance(error, MemoryError):
+        raise error
+    return Problem(
+        INTERNAL,
+        f"internal error: {what} failed on this document: {_words(error)}",
+        Span(0, 0),
+        (f"a fault of Prosa{_place(error)}: please report it, with the document if you can share it",),
+    )
+
+
+def crash_words(error: BaseException) -> str:
+    """Return the class, the first words and the place of an exception."""
+    return f"{_words(error)}{_place(error)}"
+
+
+def _words(error: BaseException) -> str:
+    text = str(error).partition("\n")[0][:_MAX_WORDS]
+    return f"{type(error).__name__}{': ' + text if text else ''}"
+
+
+def _place(error: BaseException) -> str:
+    import traceback  # only here: nothing fails as a rule
+
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = next((each for each in reversed(frames) if "prosa" in each.filename), None)
+    return f" (in {ours.name}, line {ours.lineno})" if ours else ""

@@ -1,0 +1,124 @@
+"""Addresses that stand in running text without marks: GFM's extended autolinks, as GitHub and Obsidian show them.
+
+In: a text without markup. Out: where it holds an address, and what that leads to. What is code, a link or HTML is not
+known here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from prosa.regex import regex
+
+_HOST = regex(r"[\w-]++(?:\.[\w-]++)*+")
+_REST = regex(r"[^\s<]*+")
+_DOMAIN = regex(r"[A-Za-z0-9_-]++(?:\.[A-Za-z0-9_-]++)++")
+_BEFORE = frozenset("*_~(")
+_LOCAL = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._+-")
+_ENTITY = regex(r"&[A-Za-z0-9]+;\Z")
+_ENDS = frozenset("?!.,:*_~'\"")
+_CLOSING = {")": "(", "]": "["}
+
+
+class Address(NamedTuple):
+    """An address in a text, and the ``destination`` of the link that it is."""
+
+    start: int
+    end: int
+    destination: str
+
+
+def may_hold_address(text: str) -> bool:
+    """Return whether it is worth to look for one: most texts hold none."""
+    return "://" in text or "@" in text or "www." in text
+
+
+def addresses(text: str) -> Iterator[Address]:
+    """Yield the addresses of a text in order: `http://`, `https://`, `www.` and mail (GFM 6.9)."""
+    done = 0
+    for at, look in sorted((at, look) for look, sign in enumerate(_SIGNS) for at in _places(text, sign)):
+        found = _LOOKS[look](text, at, done) if at >= done else None
+        if type(found) is Address:
+            yield found
+            done = found.end
+        elif type(found) is int:
+            done = found
+
+
+def _url(text: str, at: int, done: int) -> Address | int | None:
+    """An address around `://`; where it is none, the end of its host."""
+    scheme = next((each for each in ("https", "http") if text[max(done, at - len(each)) : at].lower() == each), "")
+    start = at - len(scheme)
+    host = _HOST.match(text, at + len("://")) if scheme else None
+    before = text[max(start - 1, 0) : start]
+    if host is None or (before.isascii() and before.isalnum()):
+        return None
+    if not _is_host(host[0]):
+        return host.end()
+    end = _end(text, start, _rest(text, host.end()))
+    return Address(start, end, text[start:end])
+
+
+def _www(text: str, at: int, _: int) -> Address | int | None:
+    """An address that begins with `www.`; where it is none, the end of its host."""
+    before = text[max(at - 1, 0) : at]
+    host = _HOST.match(text, at)
+    if host is None or not (not before or before.isspace() or before in _BEFORE):
+        return None
+    if not _is_host(host[0]):
+        return host.end()
+    end = _end(text, at, _rest(text, host.end()))
+    return Address(at, end, f"http://{text[at:end]}") if "." in text[at + len("www.") : end] else None
+
+
+def _mail(text: str, at: int, done: int) -> Address | int | None:
+    """An address of mail around `@`."""
+    start = at
+    while start > done and text[start - 1] in _LOCAL:
+        start -= 1
+    domain = _DOMAIN.match(text, at + 1)
+    if start == at or domain is None or not domain[0][-1].isalpha():
+        return None
+    url = f"mailto:{text[start : domain.end()]}"
+    begin = start - len("mailto:")
+    return Address(begin if begin >= done and text[begin:start].lower() == "mailto:" else start, domain.end(), url)
+
+
+def _rest(text: str, at: int) -> int:
+    found = _REST.match(text, at)
+    return found.end() if found is not None else at
+
+
+_LOOKS = (_url, _www, _mail)
+_SIGNS = ("://", "www.", "@")
+
+
+def _places(text: str, sign: str) -> Iterator[int]:
+    at = text.find(sign)
+    while at >= 0:
+        yield at
+        at = text.find(sign, at + 1)
+
+
+def _is_host(host: str) -> bool:
+    """Whether the last two parts hold no underscore."""
+    return not any("_" in each for each in host.split(".")[-2:])
+
+
+def _end(text: str, start: int, end: int) -> int:
+    """Where an address ends: in front of punctuation, of a bracket that it did not open, of what may be an entity."""
+    depth = {mark: text.count(mark, start, end) - text.count(opens, start, end) for mark, opens in _CLOSING.items()}
+    while end > start:
+        last = text[end - 1]
+        if last in _ENDS:
+            end -= 1
+        elif depth.get(last, 0) > 0:
+            depth[last] -= 1
+            end -= 1
+        elif last == ";":
+            entity = _ENTITY.search(text, max(start, end - 40), end)
+            end = entity.start() if entity else end - 1
+        else:
+            break
+    return end

@@ -1,0 +1,140 @@
+r"""Mathematics in TeX between dollar signs, as GitHub, Obsidian and pandoc read it: `$a_1$`, and `$$ … $$` over lines.
+
+In: the text of a body. Out: the same text in which every block of mathematics is one line for the parser, and which of
+the parser's findings are mathematics. Prices stay prose: an opening sign has no blank behind it, a closing one neither
+a blank in front of it nor a digit or, if in doubt, a letter behind it; and outside of vaults a text has to hold
+something that is TeX beyond doubt.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import pyromark
+
+from prosa.data import Value
+from prosa.document.walk import OPTIONS
+from prosa.regex import regex
+
+if TYPE_CHECKING:
+    from pyromark.event import Range
+
+MATHS = pyromark.Options.ENABLE_MATH
+"""The option of the parser that finds mathematics."""
+
+_BLOCK = regex(r"^(?P<mark>[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*)\$\$", re.MULTILINE)
+_OTHER = regex(r"[\r\n][ \t>]*(?:#{1,6}[ \t]|```|~~~)")
+"""What no TeX begins a line with: two signs with that between them belong to no block."""
+
+_LINE = regex(r"(?P<end>\r\n|\n|\r)(?P<mark>[ \t]*(?:>[ \t]?)*)")
+_TEX = regex(r"\\[A-Za-z]+|\\[{},;:!|\\]|[_^]\{|[A-Za-z0-9)\]]\^[A-Za-z0-9({*+-]|\b[A-Za-z]_[A-Za-z0-9]\b")
+"""What nobody writes but in TeX."""
+
+_NEW_LINE, _NOTHING = "\x1e", "\x1f"
+"""What stands for the end of a line inside a block, and for what belongs to the quotation around it."""
+
+_HELD, _FREED = str.maketrans("{}$", "\x1b\x1c\x1d"), str.maketrans("\x1b\x1c\x1d\x1e", "{}$\n", _NOTHING)
+"""Signs that the parser would want in pairs, and everything as the author wrote it."""
+
+
+class Maths(NamedTuple):
+    """Mathematics as the parser found it, and where: in bytes of the joined text."""
+
+    tex: str
+    display: bool
+    where: Range
+
+
+def may_hold_maths(text: str) -> bool:
+    """Return whether it is worth to look for mathematics: most texts have no two dollar signs."""
+    at = text.find("$")
+    return at >= 0 and text.find("$", at + 1) >= 0
+
+
+def joined(text: str, in_code: Callable[[int], bool]) -> str:
+    """Return a text of the same length in which each block of mathematics over several lines is one line: nothing in it
+    is a list, a heading or a table then. ``in_code`` says of an offset whether it lies in code."""
+    pieces: list[str] = []
+    done = 0
+    for found in _BLOCK.finditer(text):
+        start, depth = found.end() - 2, found["mark"].count(">")
+        if start < done:
+            continue
+        close = text.find("$$", found.end())
+        if close < 0:
+            break
+        inside = text[found.end() : close]
+        is_line = "\n" not in inside and "\r" not in inside
+        if is_line or (_is_block(inside, depth) and not in_code(start)):
+            pieces += (text[done : found.end()], inside if is_line else _one_line(inside, depth), "$$")
+            done = close + 2
+    return "".join((*pieces, text[done:])) if pieces else text
+
+
+def _is_block(inside: str, depth: int) -> bool:
+    quoted = depth == 0 or all(each["mark"].count(">") >= depth for each in _LINE.finditer(inside))
+    return quoted and _OTHER.search(inside) is None
+
+
+def _one_line(inside: str, depth: int) -> str:
+    def line(found: re.Match[str]) -> str:
+        mark, left = found["mark"], depth
+        kept = 0
+        while left and kept < len(mark):
+            left -= mark[kept] == ">"
+            kept += 1
+        kept += depth > 0 and mark[kept : kept + 1] in (" ", "\t")
+        end = _NEW_LINE + _NOTHING * (len(found["end"]) - 1)
+        return f"{end}{_NOTHING * kept}{mark[kept:]}"
+
+    return _LINE.sub(line, inside.translate(_HELD))
+
+
+def written(tex: str) -> str:
+    """Return what the author wrote between the signs, given what stands there in the joined text."""
+    return tex.translate(_FREED) if _NEW_LINE in tex else tex
+
+
+def events(text: str, options: int, *, always: bool) -> Sequence[Value] | None:
+    """Return the events of a joined text with mathematics as such; None where nothing in it is, or nothing is beyond
+    doubt and it is not ``always`` meant."""
+    found: list[Value] = list(pyromark.events(text, options=options | MATHS))
+    sure = always
+    some = False
+    for at, event in enumerate(found):
+        if type(event) is str or not ("InlineMath" in event or "DisplayMath" in event):
+            continue
+        after = found[at + 1] if at + 1 < len(found) else ""
+        if _is_prose(event, after):
+            found[at] = {"Text": f"${event['InlineMath']}$"}
+            continue
+        some = True
+        sure = sure or _is_sure(event)
+    return found if some and sure else None
+
+
+def maths(text: str) -> Iterator[Maths]:
+    """Yield the mathematics of a joined text, where any of it is beyond doubt."""
+    found: list[tuple[Value, Range]] = list(pyromark.events_with_range(text, options=OPTIONS | MATHS))
+    afters = [*(event for event, _ in found[1:]), ""]
+    some = [
+        (event, where)
+        for (event, where), after in zip(found, afters, strict=False)
+        if type(event) is not str and ("InlineMath" in event or "DisplayMath" in event) and not _is_prose(event, after)
+    ]
+    if any(_is_sure(event) for event, _ in some):
+        for event, where in some:
+            kind, tex = next(iter(event.items()))
+            yield Maths(written(tex), kind == "DisplayMath", where)
+
+
+def _is_prose(event: Value, after: Value) -> bool:
+    """Whether what follows a closing sign says that it closes nothing: `$5-$10`, `$HOME/$USER`."""
+    text = after.get("Text", "") if type(after) is dict else ""
+    return "InlineMath" in event and (text[:1].isdigit() or (text[:1].isalnum() and not _is_sure(event)))
+
+
+def _is_sure(event: Value) -> bool:
+    return "DisplayMath" in event or _TEX.search(event["InlineMath"]) is not None

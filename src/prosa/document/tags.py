@@ -1,0 +1,55 @@
+"""Tags in running text, `#travel/2026`, as Obsidian reads them. In: a document. Out: their names without `#`.
+
+Only who knows that a document lies in a vault asks: elsewhere a number sign is anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from prosa.document.cover import Cover
+from prosa.regex import regex
+from prosa.source import Span
+
+if TYPE_CHECKING:
+    from prosa.document.document import Document
+
+MAX_TAGS = 1_000
+"""Different tags of one document that count."""
+
+_TAG = regex(
+    r"(?<![^\s(\[{\"'*_~>])#(?P<name>[^\s!-,.:-@\[-^`{-~\u00a1\u00a7\u00ab\u00b6\u00b7\u00bb\u00bf\u2000-\u206f"
+    r"\u2e00-\u2e7f\u3000-\u303f\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65]*+)"
+)
+"""Everything but punctuation, of which `-`, `_` and `/` may stand in a name."""
+
+_COMMENT = "%%"
+
+
+def inline_tags(document: Document) -> tuple[str, ...]:
+    """Return the tags in the text of a document, each once. They lie in no code, HTML, link, mathematics or comment,
+    and are no numbers."""
+    text, base = document.parsed.text, document.body.start
+    if "#" not in text:
+        return ()
+    hidden = Cover(_comments(document))
+    found: dict[str, None] = {}
+    for each in _TAG.finditer(text):
+        name, at = each["name"].strip("/"), each.start() + base
+        if name and not name.isdecimal() and document.is_running_text(at) and at not in hidden:
+            found[name] = None
+            if len(found) == MAX_TAGS:
+                break
+    return tuple(found)
+
+
+def _comments(document: Document) -> Iterator[Span]:
+    """What stands between `%%` and `%%` outside of code."""
+    text, at, opened = document.source.text, document.body.start, -1
+    while (at := text.find(_COMMENT, at)) >= 0:
+        if not document.in_code(at):
+            if opened >= 0:
+                yield Span(opened, at + len(_COMMENT))
+            opened = at if opened < 0 else -1
+        at += len(_COMMENT)

@@ -1,0 +1,169 @@
+"""What came of tests, as JUnit XML and as workflow commands of GitHub.
+
+In: a report. Out: text. JUnit is that of Jenkins (junit-10.xsd of its xUnit plugin): as a case may have no properties
+of its own there, each stands in a suite of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+from xml.sax.saxutils import escape
+
+from msgspec import Struct
+
+from prosa.evaluation.report import CaseReport, Compared, Report, SuiteReport
+from prosa.evaluation.routing import NOT_MEASURED
+from prosa.render.github import command
+from prosa.render.junit import attribute, xml_text
+from prosa.render.tests import comparison_lines, gate_words, rate_name
+
+
+def tests_junit(report: Report) -> str:
+    """The report as XML: one case for each case and model, with properties `pass`, `n`, `interval` and `cost`."""
+    suites = [line for suite in report.suites for line in _junit_suite(suite)]
+    suites += [line for each in report.comparisons for line in _junit_comparison(each)]
+    tests, failures, errors = (
+        sum(line.startswith(start) for line in suites) for start in ("    <testcase", "      <failure", "      <error")
+    )
+    head = f'<testsuites name="prosa test" tests="{tests}" failures="{failures}" errors="{errors}">'
+    return "\n".join(('<?xml version="1.0" encoding="UTF-8"?>', head, *suites, "</testsuites>"))
+
+
+class _Verdict(Struct, frozen=True):
+    """What keeps a case of JUnit from passing: `failure`, or `error` for what was not measured."""
+
+    element: Literal["failure", "error"]
+    message: str
+    text: str
+
+    @property
+    def kind(self) -> str:
+        """The word that says what it is about."""
+        return "expectation" if self.element == "failure" else NOT_MEASURED
+
+
+def _junit_suite(suite: SuiteReport) -> Iterator[str]:
+    for at, case in enumerate(suite.cases):
+        interval = case.interval
+        properties = {
+            "pass": f"{case.counted.passed}",
+            "n": f"{case.counted.repeats}",
+            "interval": f"{interval.low:.4f} {interval.high:.4f}",
+            "method": interval.method,
+            "cost": _property(case.cost),
+        }
+        why = "\n".join(_often(case))
+        yield from _junit_case(_place(suite), case.case.name, properties, _case_verdict(suite, at), why)
+    if (verdict := _gate_verdict(suite)) is not None:
+        yield from _junit_case(_place(suite), f"required: {suite.requirement.text}", {}, verdict, "")
+
+
+def _often(case: CaseReport) -> Iterator[str]:
+    yield from (f"{times}x {failure}" for failure, times in case.failures)
+    yield from (f"{times}x not measured: {reason}" for reason, times in case.reasons)
+
+
+def _case_verdict(suite: SuiteReport, at: int) -> _Verdict | None:
+    """What is said of a case; None where it is well."""
+    case, outcome = suite.cases[at], suite.outcome(at)
+    if outcome == "passed":
+        return None
+    traces = (each.trace for each in case.attempts if each.trace and not each.passed)
+    text = "\n".join(filter(None, (case.case.place, *_often(case), *traces)))
+    if outcome == "failed":
+        headline = next((str(failure) for failure, _ in case.failures), "short of what is required")
+        return _Verdict("failure", headline, text)
+    headline = next((str(reason) for reason, _ in case.reasons), NOT_MEASURED)
+    return _Verdict("error", headline, text)
+
+
+def _gate_verdict(suite: SuiteReport) -> _Verdict | None:
+    """What is said of a gate that is closed, where none of its cases says it."""
+    if suite.passed or any(_case_verdict(suite, at) is not None for at in range(len(suite.cases))):
+        return None
+    element: Literal["failure", "error"] = "error" if suite.gate.lacking else "failure"
+    return _Verdict(element, f"required: {suite.requirement.text}", f"{rate_name(suite)} {gate_words(suite)}")
+
+
+def _junit_comparison(each: Compared) -> Iterator[str]:
+    """A lift as a case, whose properties are what there is to look at; another comparison where it is not well."""
+    verdict = _comparison_verdict(each)
+    if not each.skill and verdict is None:
+        return
+    difference = each.comparison.difference
+    interval = difference.interval
+    p = each.comparison.p_adjusted
+    properties = {
+        "lift" if each.skill else "difference": "" if difference.value is None else f"{difference.value:.4f}",
+        "interval": "" if interval is None else f"{interval.low:.4f} {interval.high:.4f}",
+        "method": "sign-flip",
+        "p": "" if p is None else f"{p:.6f}",
+        "verdict": each.comparison.verdict,
+        "cost": _property(each.sides[0].cost),
+        "cost-without" if each.skill else "cost-second": _property(each.sides[1].cost),
+    }
+    place = f"{each.path} · lift" if each.skill else each.path
+    yield from _junit_case(place, _title(each), properties, verdict, "")
+
+
+def _title(each: Compared) -> str:
+    return f"lift of {each.skill}" if each.skill else f"{each.first} against {each.second}"
+
+
+def _comparison_verdict(each: Compared) -> _Verdict | None:
+    """What is said of a comparison that is not well; None for any other."""
+    verdict = each.comparison.verdict
+    text = "\n".join(comparison_lines(each))
+    if verdict == "worse":
+        return _Verdict("failure", f"{_title(each)}: worse", text)
+    return _Verdict("error", f"{_title(each)}: not measured", text) if verdict == NOT_MEASURED else None
+
+
+def _property(cost: float | None) -> str:
+    return "" if cost is None else f"{cost:.6f}"
+
+
+def _place(suite: SuiteReport) -> str:
+    return f"{suite.path}{f' · {suite.label}' if suite.label else ''}"
+
+
+def _junit_case(place: str, name: str, properties: dict[str, str], verdict: _Verdict | None, why: str) -> Iterator[str]:
+    failures, errors = (int(verdict is not None and verdict.element == each) for each in ("failure", "error"))
+    place = attribute(place)
+    yield f'  <testsuite name={place} tests="1" failures="{failures}" errors="{errors}">'
+    if properties:
+        each = "".join(f"<property name={attribute(key)} value={attribute(text)}/>" for key, text in properties.items())
+        yield f"    <properties>{each}</properties>"
+    if verdict is not None:
+        yield f"    <testcase name={attribute(name)} classname={place}>"
+        head = f"{verdict.element} message={attribute(verdict.message)} type={attribute(verdict.kind)}"
+        yield f"      <{head}>{escape(xml_text(verdict.text))}</{verdict.element}>"
+        yield "    </testcase>"
+    elif why:
+        yield f"    <testcase name={attribute(name)} classname={place}>"
+        yield f"      <system-out>{escape(xml_text(why))}</system-out>"
+        yield "    </testcase>"
+    else:
+        yield f"    <testcase name={attribute(name)} classname={place}/>"
+    yield "  </testsuite>"
+
+
+# ---- GitHub ----
+
+
+def tests_github(report: Report) -> str:
+    """One command for each case that failed or was not measured where that closes a gate, one for each gate that none
+    of them closes alone, and one for each comparison that is not well."""
+    lines = []
+    for suite in report.suites:
+        for at, case in enumerate(suite.cases):
+            if suite.outcome(at) != "passed" and not suite.baseline:
+                why = "\n".join(each.replace("x ", "× ", 1) for each in _often(case)) or "short of what is required"
+                path, _, line = case.case.place.rpartition(":")
+                lines.append(command("error", path or suite.path, int(line or 1), case.case.name, why))
+        if (verdict := _gate_verdict(suite)) is not None:
+            lines.append(command("error", suite.path, 1, verdict.message, verdict.text))
+    verdicts = ((each, _comparison_verdict(each)) for each in report.comparisons)
+    lines += [command("error", each.path, 1, said.message, said.text) for each, said in verdicts if said is not None]
+    return "\n".join(lines)

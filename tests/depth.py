@@ -1,0 +1,15 @@
+"""How many examples a property is tried on: a few of them in `make test`, all in `make test-deep`."""
+
+from __future__ import annotations
+
+import os
+
+DEEP = os.environ.get("PROSA_TESTS") == "deep"
+SHARE = 5
+"""Which part of the examples a quick run tries."""
+FEWEST = 10
+
+
+def examples(deep: int) -> int:
+    """Return how many examples to try of those that a deep run tries."""
+    return deep if DEEP else max(min(deep, FEWEST), deep // SHARE)
