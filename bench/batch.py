@@ -24,9 +24,9 @@ from prosa.app.batch.run import run_batch
 from prosa.app.options import Environment, JournalOptions, Options, say_nothing
 from prosa.app.run.jobs import Job, driving
 from prosa.app.run.load import load_program
+from prosa.records.run import CallRecord, RunRecord
 from prosa.runtime.messages import ModelReply, ModelRequest
 from prosa.runtime.program import Program
-from prosa.runtime.runs import CallRecord, RunRecord
 from prosa.runtime.usage import Usage
 from prosa.settings import Settings
 

@@ -54,7 +54,7 @@ def _run(program: Program, folder: Path, replies: list[dict[str, object]], *, jo
 
 def _lists(folder: Path) -> Iterator[Row]:
     from prosa.app.journal.history import listed
-    from prosa.runtime.runs import RunFilter
+    from prosa.records.run import RunFilter
     from tests.journal.test_history import many
 
     store = folder / "many.sqlite"

@@ -52,7 +52,7 @@ class _Run:
 def _place(url: str) -> Iterator[dict[str, str]]:
     """A folder with a program and rows, a model that takes its time, and the environment of a user."""
     from prosa.adapters.store.opening import open_store
-    from prosa.runtime.runs import StoreServer
+    from prosa.records.run import StoreServer
     from tests.batch.labels import program
     from tests.cli.programs import ROOT, SOURCE, user
     from tests.model_server.behaviour import Behaviour

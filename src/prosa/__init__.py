@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from prosa.corpus.errors import CorpusError, EmbeddingError, IndexProblem, QueryRefused, UnknownDocument
     from prosa.corpus.where.errors import WhereError
     from prosa.diagnostics import Diagnostic
-    from prosa.runtime.batches import RowResult
+    from prosa.records.batch import RowResult
+    from prosa.records.summary import RunResult
     from prosa.runtime.budget import Ledger
     from prosa.runtime.errors import (
         AgreementRequired,
@@ -51,7 +52,6 @@ if TYPE_CHECKING:
     )
     from prosa.runtime.events import Listener
     from prosa.runtime.ports import Provider
-    from prosa.runtime.summary import RunResult
     from prosa.source import FileProblem, ProsaError
 
 __version__ = "0.1.0"
@@ -90,10 +90,10 @@ _NAMES = {
     "Record": "prosa.app.options",
     "Replay": "prosa.app.options",
     "ReplayDrift": "prosa.runtime.errors",
-    "RowResult": "prosa.runtime.batches",
+    "RowResult": "prosa.records.batch",
     "RowsRefused": "prosa.runtime.errors",
     "RunError": "prosa.runtime.errors",
-    "RunResult": "prosa.runtime.summary",
+    "RunResult": "prosa.records.summary",
     "SandboxError": "prosa.runtime.errors",
     "ScriptResult": "prosa.app.scripts.run",
     "SiteError": "prosa.runtime.errors",

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import prosa
-from prosa.runtime.summary import Summary
+from prosa.records.summary import Summary
 from tests.cli.programs import BROKEN, COUNT, script, summary_in, user
 from tests.cli.programs import prosa as command
 from tests.scripts.documents import block

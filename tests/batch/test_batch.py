@@ -19,7 +19,7 @@ from prosa.adapters.store.batches import batches
 from prosa.adapters.store.opening import open_store
 from prosa.adapters.store.reading import put_note
 from prosa.adapters.store.sweeping import Kept, sweep
-from prosa.runtime.runs import stamp
+from prosa.runtime.digest import stamp
 from tests.batch.labels import Letters, home, program, texts
 from tests.depth import examples
 

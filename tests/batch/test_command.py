@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from prosa.records.batch import BatchProgress
 from prosa.render.batch import duration, progress_line
-from prosa.runtime.batches import BatchProgress
 from tests.batch.labels import LABEL
 from tests.cli.programs import prosa, user
 

@@ -20,8 +20,8 @@ from prosa.adapters.rows.spool import as_lines, spooled
 from prosa.app.batch.inputs import Inputs, RowMapping
 from prosa.app.batch.rows import open_rows
 from prosa.app.options import say_nothing
+from prosa.records.row import MAX_COLUMNS, MAX_ROW, Row, require_columns
 from prosa.runtime.errors import RowsRefused
-from prosa.runtime.rows import MAX_COLUMNS, MAX_ROW, Row, require_columns
 from tests.runtime.worlds import load
 from tests.work import is_quick
 

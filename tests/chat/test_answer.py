@@ -13,10 +13,10 @@ from prosa.app.chat.grants import chosen, granted
 from prosa.app.options import Options
 from prosa.app.run.jobs import Progress
 from prosa.dialects.prapti.escape import escaped
+from prosa.records.tool_record import MAX_SHOWN, tool_record
 from prosa.runtime.errors import AnswerCut, ProviderError, RunError
 from prosa.runtime.events import ModelAsked, Noticed, RunFinished, ToolCalled
 from prosa.runtime.messages import Message, ToolCall
-from prosa.runtime.tool_record import MAX_SHOWN, tool_record
 from tests.chat.chats import answered, around, chat, ready, scripted
 from tests.model_server.server import ModelServer
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from prosa.app.check.check import CheckOptions
 from prosa.app.check.gather import gather
 from prosa.app.check.workspace import Workspace
-from prosa.dialects.evals.read import MAX_PROBLEMS, read_evals
+from prosa.dialects.evals.suite.read import MAX_PROBLEMS, read_evals
 from prosa.dialects.reading import open_document
 from prosa.evaluation.case import Assertion
 from prosa.evaluation.matchers import MATCHERS

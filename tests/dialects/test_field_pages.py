@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import prosa.dialects
+from prosa.dialects.evals.document import fields as suite
 from prosa.dialects.fields import Field
 from prosa.dialects.prapti import fields as prapti
-from prosa.dialects.test import fields as suite
 from prosa.evaluation.case import run_mistakes
 from prosa.evaluation.matchers import MATCHERS
 from tools.docs.dialects import ELSEWHERE, TABLES

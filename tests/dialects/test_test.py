@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prosa.dialects.dialect import FormatOptions
+from prosa.dialects.evals.document.model import SuiteModel
+from prosa.dialects.evals.document.rows import RowProblem, read_rows
 from prosa.dialects.reading import open_document
 from prosa.dialects.table import TEST
-from prosa.dialects.test.model import SuiteModel
-from prosa.dialects.test.rows import RowProblem, read_rows
 from prosa.evaluation.expectations import match
 from prosa.evaluation.matchers import MISSING
 from prosa.source import SourceText

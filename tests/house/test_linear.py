@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from hypothesis import example, given, settings
 
-from prosa.app.test.judge import unfenced
+from prosa.app.evals.judge import unfenced
 from prosa.convert.convert import convert
 from prosa.convert.form import Around, NotConvertible
 from prosa.convert.table import ROWS, form_in

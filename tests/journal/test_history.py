@@ -13,7 +13,8 @@ import pytest
 from prosa.adapters.store import reading, writing
 from prosa.adapters.store.opening import open_reader, open_store
 from prosa.app.journal.history import forget, listed, moment
-from prosa.runtime.runs import CallRecord, RunFilter, RunRecord, first_difference, last_attempts, path_key, stamp
+from prosa.records.run import CallRecord, RunFilter, RunRecord, first_difference, last_attempts, path_key
+from prosa.runtime.digest import stamp
 from tests.cli.programs import ANSWER, configured, program, prosa, script, user
 from tests.model_server.fixture import model_server
 

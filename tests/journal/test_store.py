@@ -28,8 +28,9 @@ from prosa.app.journal.history import forget, listed, one
 from prosa.app.journal.query import query_runs
 from prosa.corpus.errors import QueryRefused
 from prosa.corpus.sql import QueryLimits
+from prosa.records.run import CallRecord, RunFilter, RunRecord
+from prosa.runtime.digest import stamp
 from prosa.runtime.errors import NotResumed, StoreProblem
-from prosa.runtime.runs import CallRecord, RunFilter, RunRecord, stamp
 from tests.cli.programs import ROOT, SOURCE
 from tests.depth import examples
 

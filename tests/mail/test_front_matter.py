@@ -6,8 +6,8 @@ import pytest
 
 from prosa.dialects.markdownlang.as_dialect import facts
 from prosa.dialects.markdownlang.read import read
+from prosa.records.plan import plan
 from prosa.runtime.digest import closure_digests
-from prosa.runtime.plan import plan
 from prosa.runtime.program import Mailbox
 from prosa.source import SourceText
 from tests.runtime.worlds import load, text_of

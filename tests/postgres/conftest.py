@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from prosa.runtime.runs import StorePlace, StoreServer
+from prosa.records.run import StorePlace, StoreServer
 from tests.postgres.cluster import MISSING, Cluster, is_required, programs
 
 assert programs() or not is_required(), MISSING

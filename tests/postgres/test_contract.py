@@ -20,10 +20,11 @@ from prosa.adapters.store.sweeping import Kept, sweep
 from prosa.adapters.store.writer import writer_of
 from prosa.adapters.store.writing import TakenOver
 from prosa.app.journal.history import forget, listed, one
-from prosa.runtime.batches import BatchRecord
+from prosa.records.batch import BatchRecord
+from prosa.records.run import RunFilter, RunRecord
 from prosa.runtime.budget import Ledger
+from prosa.runtime.digest import stamp
 from prosa.runtime.errors import NotResumed
-from prosa.runtime.runs import RunFilter, RunRecord, stamp
 from prosa.runtime.usage import NANO, nano
 from tests.depth import examples
 from tests.journal.test_store import NOW, call_record, run_record, write

@@ -28,8 +28,8 @@ from prosa.app.batch.subject import Subject, subject_of
 from prosa.app.batch.working import LONGEST_LEASE, Seats, lease_size, ranges
 from prosa.app.options import Environment, Options
 from prosa.app.run.money import server_budget
+from prosa.records.run import StorePlace, StoreServer
 from prosa.runtime.errors import NotTrusted, StoreProblem
-from prosa.runtime.runs import StorePlace, StoreServer
 from prosa.settings import Settings
 from tests.batch.labels import LABEL, Letters, home, program, texts
 from tests.cli.programs import prosa as command

@@ -12,8 +12,8 @@ from prosa.app.mail.boxes import box_list, message_list, send_message
 from prosa.app.mail.post import poll_seconds
 from prosa.app.mail.work import WorkerOptions, work_mail
 from prosa.app.options import JournalOptions, Options
+from prosa.records.run import StoreServer
 from prosa.runtime.mail import MessageFilter
-from prosa.runtime.runs import StoreServer
 from tests.journal.runs import environment
 from tests.mail.steps import Steps, answer, program
 from tests.mail.test_messages import (

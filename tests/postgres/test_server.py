@@ -16,8 +16,8 @@ from prosa.adapters.store import postgres, reading, schema, writing
 from prosa.adapters.store.opening import open_reader, open_store
 from prosa.adapters.store.writer import writer_of
 from prosa.app.journal.place import place_named, store_of
+from prosa.records.run import RunFilter, StoreServer
 from prosa.runtime.errors import RunError, StoreProblem
-from prosa.runtime.runs import RunFilter, StoreServer
 from tests.batch.labels import program
 from tests.cli.programs import prosa, user
 from tests.journal.test_store import run_record, write

@@ -18,7 +18,7 @@ import psycopg
 import pytest
 
 from prosa.adapters.store.opening import open_store
-from prosa.runtime.runs import StoreServer
+from prosa.records.run import StoreServer
 from tests.batch.labels import program
 from tests.cli.programs import ROOT, SOURCE, prosa, user
 from tests.model_server.behaviour import Behaviour

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from prosa.records.batch import BatchCounts
 from prosa.render.batch import counts_words
-from prosa.runtime.batches import BatchCounts
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from prosa.records.batch import BatchProgress
 from prosa.render.batch import progress_json
 from prosa.render.events import Numbering, as_json_line, as_line, name_of
 from prosa.runtime import events
-from prosa.runtime.batches import BatchProgress
 from prosa.runtime.events import (
     AttemptFailed,
     Event,

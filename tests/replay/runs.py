@@ -12,8 +12,8 @@ from typing import Any
 from prosa.app.options import Environment, Options, Record, Replay, Tape
 from prosa.app.run.jobs import run_program
 from prosa.app.run.load import load_program
+from prosa.records.summary import RunResult
 from prosa.runtime.messages import ModelReply, ModelRequest
-from prosa.runtime.summary import RunResult
 from prosa.settings import Settings
 from prosa.testing import ScriptedProvider
 from tests.cli.desk import Desk

@@ -12,9 +12,9 @@ import pytest
 
 from prosa.app.options import Record, Replay, SiteRights
 from prosa.app.run.cassettes import load_cassette
+from prosa.records.replay import RecordedServers
 from prosa.runtime.errors import ReplayDrift, SandboxError
 from prosa.runtime.events import ToolsOffered
-from prosa.runtime.replay import RecordedServers
 from prosa.testing import ScriptedProvider
 from tests.cli.programs import SOURCE, user
 from tests.mcp.support import ODD

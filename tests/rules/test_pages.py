@@ -7,7 +7,6 @@ import os
 import re
 import subprocess
 import sys
-from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
 
@@ -26,6 +25,7 @@ from prosa.rules.registry import (
     is_selector,
     known_rules,
     rule_named,
+    rule_set,
     selected,
     selects,
 )
@@ -129,7 +129,7 @@ def test_a_selector_is_valid_as_soon_as_it_names_a_rule():
 
 
 TREES = {path: ast.parse(path.read_text("utf-8")) for path in Path(str(files("prosa"))).rglob("*.py")}
-TOPICS = {path: tree for path, tree in TREES.items() if path.parts[-3] == "rules" and path.name != "__init__.py"}
+TOPICS = {path: tree for path, tree in TREES.items() if "rules" in path.parts[-4:-2] and path.name != "__init__.py"}
 
 
 def imports(tree: ast.Module, module: str, name: str) -> bool:
@@ -196,12 +196,8 @@ def test_a_rule_is_called_as_it_is_named():
 def test_every_module_with_rules_is_loaded_as_a_topic():
     """Without it a rule would be declared and never run."""
     for folder in FOLDERS:
-        rules = import_module(f"prosa.rules.{folder}").RULES
-        declaring = {
-            path.stem
-            for path, tree in TOPICS.items()
-            if path.parent.name == folder and imports(tree, rules.package, "RULES")
-        }
+        rules = rule_set(folder)
+        declaring = {path.stem for path, tree in TOPICS.items() if imports(tree, rules.package, "RULES")}
         assert declaring == {*rules.topics, *rules.corpus_topics}
 
 
@@ -214,7 +210,7 @@ def test_a_check_loads_the_rules_of_its_dialect_only(folder: str):
         "print(*(name for name in sys.modules if name.startswith('prosa.rules.')))"
     )
     done = subprocess.run([sys.executable, "-c", statement], capture_output=True, text=True, check=True)
-    sets = {each: import_module(f"prosa.rules.{each}").RULES for each in FOLDERS if each not in (folder, "document")}
+    sets = {each: rule_set(each) for each in FOLDERS if each not in (folder, "document")}
     topics = {f"{rules.package}.{topic}" for rules in sets.values() for topic in (*rules.topics, *rules.corpus_topics)}
     assert topics.isdisjoint(done.stdout.split())
 

@@ -26,8 +26,7 @@ from prosa.dialects.ymj.trace import (
     path_key,
     read_trace,
 )
-from prosa.rules.engine import check_text
-from prosa.runtime.cassette import (
+from prosa.records.recording import (
     Cassette,
     RecordedError,
     RecordedReply,
@@ -38,10 +37,11 @@ from prosa.runtime.cassette import (
     read_cassette,
     request_data,
 )
+from prosa.records.redaction import agree, marked, redacted
+from prosa.rules.engine import check_text
 from prosa.runtime.errors import CassetteProblem
 from prosa.runtime.messages import Message, ModelReply, ModelRequest, OutputFormat, ToolCall, ToolSpec
 from prosa.runtime.ports import ToolResult
-from prosa.runtime.redaction import agree, marked, redacted
 from prosa.runtime.usage import Usage
 from prosa.source import SourceText, Span
 from tests.depth import examples

@@ -17,11 +17,11 @@ from prosa.adapters.providers.prices import KnownPrices
 from prosa.app.options import Environment, Options
 from prosa.app.run.jobs import Job, driving
 from prosa.app.run.load import load_program
+from prosa.records.estimate import Estimate, Facts, PastRun, estimate
+from prosa.records.plan import first_messages, first_request
 from prosa.runtime.budget import Budget, Ledger
 from prosa.runtime.errors import ProviderError, RunError
-from prosa.runtime.estimate import Estimate, Facts, PastRun, estimate
 from prosa.runtime.messages import ModelReply, ModelRequest, ToolCall
-from prosa.runtime.plan import first_messages, first_request
 from prosa.runtime.program import Program
 from prosa.runtime.usage import Usage
 from prosa.settings import ModelSettings, Price, Settings

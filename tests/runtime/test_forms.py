@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from prosa.records.plan import first_messages, plan
 from prosa.runtime.contract import is_image_url
 from prosa.runtime.errors import AnswerCut, OutputRefused, RunError
 from prosa.runtime.events import Noticed
 from prosa.runtime.messages import Message
 from prosa.runtime.parameters import refused_parameters
-from prosa.runtime.plan import first_messages, plan
 from prosa.runtime.program import Program
 from prosa.template import Template
 from tests.runtime.worlds import FakeSandbox, call, load, run

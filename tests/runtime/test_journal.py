@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from prosa.app.journal.stored import decoded
+from prosa.records.recording import request_data
 from prosa.runtime import events
 from prosa.runtime.budget import tokens_upper
-from prosa.runtime.cassette import request_data
 from prosa.runtime.digest import as_json, request_digest
 from prosa.runtime.execute import execute
 from prosa.runtime.journal import UNRECORDED, chained

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prosa.runtime.summary import before_start, duration
+from prosa.records.summary import before_start, duration
 from prosa.testing import FakeClock
 from tests.runtime.worlds import FixedPrices, call, load, run
 

@@ -12,12 +12,12 @@ from typing import Any
 
 from prosa.app.options import Options
 from prosa.app.run.load import load_program
+from prosa.records.summary import Summary, Tally
 from prosa.runtime.errors import ToolServerError
 from prosa.runtime.execute import execute
 from prosa.runtime.journal import UNRECORDED, Journal
 from prosa.runtime.ports import SandboxResult, ServerConfig, ServerTool, ToolResult
 from prosa.runtime.program import Program
-from prosa.runtime.summary import Summary, Tally
 from prosa.runtime.world import World
 from prosa.settings import Settings
 from prosa.testing import FakeClock, ScriptedProvider

@@ -83,7 +83,7 @@ def test_x32_the_text_of_a_skill_is_data(tmp_path, body):
 
 
 def test_x26_the_tools_of_a_skill_are_in_the_bound_of_what_a_run_may_cost(tmp_path):
-    from prosa.runtime.estimate import _tools_upper
+    from prosa.records.estimate import _tools_upper
 
     home = skill(tmp_path, files={f"scripts/{'x' * 200}{number}.py": "" for number in range(150)})
     chosen = program(chosen=home)

@@ -9,8 +9,8 @@ from typing import Any
 
 from prosa.app.options import Environment, Options
 from prosa.app.run.jobs import run_program
+from prosa.records.summary import RunResult
 from prosa.runtime.program import Program
-from prosa.runtime.summary import RunResult
 from prosa.settings import Settings
 from prosa.testing import ScriptedProvider
 

@@ -273,7 +273,7 @@ def test_x34_one_failed_assertion_is_failed_whatever_a_grader_says(here: Path, m
 
 
 def test_x34_a_check_without_a_sandbox_is_not_measured(here: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("prosa.app.test.judge.missing_part", lambda: "the library is not installed")
+    monkeypatch.setattr("prosa.app.evals.judge.missing_part", lambda: "the library is not installed")
     code = "def check(input, output, calls):\n    return True"
     write(
         suite(

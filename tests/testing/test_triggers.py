@@ -162,9 +162,9 @@ def test_x32_neighbours_that_cannot_be_read_are_told_and_two_of_one_name_are_ref
     (here / "skills" / "broken" / "SKILL.md").write_text("---\nname: [\n---\nx\n")
     told: list[str] = []
     model = Model(obeys, routed)
+    from prosa.app.evals.load import find_tests, load_suites
+    from prosa.app.evals.run import TestOptions, run_tests
     from prosa.app.options import Environment, Options
-    from prosa.app.test.load import find_tests, load_suites
-    from prosa.app.test.run import TestOptions, run_tests
     from prosa.settings import Settings
 
     environment = Environment(user(here), Settings(), notice=told.append)

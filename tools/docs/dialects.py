@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from importlib.resources import files
 
 from prosa.dialects import agent_files
-from prosa.dialects.evals import fields as evals
+from prosa.dialects.evals.document import fields as suite
+from prosa.dialects.evals.suite import fields as evals
 from prosa.dialects.fields import WANTED, Field
 from prosa.dialects.magi import fields as magi
 from prosa.dialects.markdownlang import fields as markdownlang
 from prosa.dialects.mdh import fields as mdh
 from prosa.dialects.skill_md import fields as skill_md
 from prosa.dialects.table import DIALECTS
-from prosa.dialects.test import fields as suite
 from prosa.dialects.ymj import fields as ymj
 from tools.docs.writing import Made, page, prose, table
 

@@ -30,13 +30,13 @@ from prosa.app.journal.place import file_beside, place_named, store_path
 from prosa.app.options import JournalOptions, Options
 from prosa.app.run.load import ready_program
 from prosa.data import Value
-from prosa.runtime.batches import BatchCounts, RowResult
+from prosa.records.batch import BatchCounts, RowResult
+from prosa.records.provider_batch import BackendName
+from prosa.records.run import StorePlace
 from prosa.runtime.budget import Ledger
 from prosa.runtime.events import Listener, ignore
 from prosa.runtime.ports import Provider
 from prosa.runtime.program import Program
-from prosa.runtime.provider_batches import BackendName
-from prosa.runtime.runs import StorePlace
 
 
 class BatchResult(Struct, frozen=True):

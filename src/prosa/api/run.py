@@ -23,12 +23,12 @@ from prosa.api.arguments import (
 from prosa.app.options import NO_RIGHTS, JournalOptions, Record, Replay, SiteRights
 from prosa.app.run.load import ready_program
 from prosa.data import Value
+from prosa.records.summary import Output, RunResult
 from prosa.runtime.errors import OutputRefused
 from prosa.runtime.events import Listener, ignore
 from prosa.runtime.ports import Provider
 from prosa.runtime.program import Program
 from prosa.runtime.skill import takes_request
-from prosa.runtime.summary import Output, RunResult
 
 
 async def arun(

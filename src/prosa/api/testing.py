@@ -21,8 +21,8 @@ from prosa.api.chat import achat, chat
 from prosa.api.run import arun, run
 from prosa.api.scripts import arun_scripts, run_scripts
 from prosa.app.options import Record, Replay
+from prosa.records.replay import Match
 from prosa.runtime.errors import CassetteProblem, ReplayDrift
-from prosa.runtime.replay import Match
 
 __all__ = ["FakeClock", "Recorder", "ScriptProblem", "ScriptedProvider"]
 

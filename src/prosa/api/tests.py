@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from prosa.api.arguments import Amount, ApiName, environment_of, options_of, require_provider, synchronous, with_service
+from prosa.app.evals.load import find_tests, load_suites
+from prosa.app.evals.run import TestOptions
+from prosa.app.evals.run import run_tests as run_all
+from prosa.app.evals.suite import side_of
 from prosa.app.options import Record, Replay
-from prosa.app.test.load import find_tests, load_suites
-from prosa.app.test.run import TestOptions
-from prosa.app.test.run import run_tests as run_all
-from prosa.app.test.suite import side_of
 from prosa.evaluation.report import Report
 from prosa.runtime.errors import RunError
 from prosa.runtime.events import Listener, ignore

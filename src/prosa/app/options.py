@@ -17,8 +17,8 @@ from prosa.source.values import PartlyShown
 
 if TYPE_CHECKING:
     from prosa.app.client.rights import Declared
+    from prosa.records.run import History, StorePlace
     from prosa.runtime.budget import Ledger
-    from prosa.runtime.runs import History, StorePlace
     from prosa.settings import Settings
 
 DEFAULT_MODEL = "gpt-4o"

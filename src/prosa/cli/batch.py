@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from prosa.app.batch.run import BatchEnd
     from prosa.app.batch.waves import WavePlan
     from prosa.app.options import Options
-    from prosa.runtime.batches import BatchCounts, BatchPlan
-    from prosa.runtime.runs import StorePlace
+    from prosa.records.batch import BatchCounts, BatchPlan
+    from prosa.records.run import StorePlace
 
 MANY_ROWS, MANY_DOLLARS = 1_000, Decimal(1)
 """Above these a person is asked before a batch begins."""
@@ -157,7 +157,7 @@ def _status(args: argparse.Namespace, console: Console) -> int:
 def _requeued(args: argparse.Namespace, console: Console) -> int | None:
     """Rows that failed wait again, where any worker may run them; None for a store that is a file."""
     from prosa.app.batch.prepare import RETRIED
-    from prosa.runtime.runs import StoreServer
+    from prosa.records.run import StoreServer
 
     store = _store(args, console)
     if not isinstance(store, StoreServer) or args.backend != "live":

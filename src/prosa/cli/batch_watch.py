@@ -23,8 +23,8 @@ from prosa.cli.run.watch import event_log, numbering
 if TYPE_CHECKING:
     from prosa.app.batch.run import BatchEnd
     from prosa.data import Value
+    from prosa.records.batch import BatchProgress, RowResult
     from prosa.render.events import Numbering
-    from prosa.runtime.batches import BatchProgress, RowResult
     from prosa.runtime.events import Event, Listener
 
 SECONDS_OF_LINE = 30.0

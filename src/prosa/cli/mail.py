@@ -19,8 +19,8 @@ from prosa.cli.parser import Parser, WrongUse
 from prosa.cli.run.resuming import store_place
 
 if TYPE_CHECKING:
+    from prosa.records.run import StorePlace
     from prosa.runtime.mail import MessageFilter, MessageRecord
-    from prosa.runtime.runs import StorePlace
 
 SHOWN = 50
 SEND = "send"

@@ -124,7 +124,7 @@ def _record(args: argparse.Namespace) -> str:
 
 def _test(args: argparse.Namespace) -> str:
     """A test document with one case; its input is a sketch of what the program takes, where that can be read."""
-    from prosa.app.test.sketch import sketch
+    from prosa.app.evals.sketch import sketch
 
     name = Path(args.name).name.removesuffix(".test.md") if args.name else None
     program = args.program or (f"{name}.md" if name else "program.md")
@@ -174,7 +174,7 @@ def _beside_skill(args: argparse.Namespace) -> dict[str, str]:
 
 
 def _skill_files(args: argparse.Namespace) -> dict[str, str]:
-    from prosa.app.test.first_eval import first_skill
+    from prosa.app.evals.first_eval import first_skill
     from prosa.dialects.skill_md.fields import as_name, is_name
 
     name = Path(args.name.removesuffix("/SKILL.md")).name if args.name else "my-skill"

@@ -32,8 +32,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
     from prosa.app.run.server_credentials import credential_words
     from prosa.app.run.service import service_words
     from prosa.cli.run.input import given_input
+    from prosa.records.plan import plan
     from prosa.render.plan import plan_text
-    from prosa.runtime.plan import plan
 
     choices, around = choices_from(args, console.environ), environment_of(console, args.file)
     program = load_program(args.file, choices, around.settings, environ=console.environ)

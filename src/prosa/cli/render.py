@@ -34,7 +34,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         return _scripts(args, console)
     from prosa.app.run.load import load_program
     from prosa.cli.run.input import given_input
-    from prosa.runtime.plan import first_messages
+    from prosa.records.plan import first_messages
 
     choices = choices_from(args, console.environ)
     settings = environment_of(console, args.file).settings
@@ -46,7 +46,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
 def _scripts(args: argparse.Namespace, console: Console) -> int:
     """What one ai-script of a document would be sent (MA11)."""
     from prosa.cli.run.choosing import planning
-    from prosa.runtime.plan import first_messages
+    from prosa.records.plan import first_messages
 
     found = planning(args, console)
     rows = [row for row in found.rows if row.kind not in ("not-chosen", "error")]

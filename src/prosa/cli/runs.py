@@ -15,8 +15,8 @@ from prosa.cli.parser import WrongUse
 from prosa.cli.run.resuming import store_place
 
 if TYPE_CHECKING:
+    from prosa.records.run import RunRecord, StorePlace
     from prosa.runtime.ports import Prices
-    from prosa.runtime.runs import RunRecord, StorePlace
 
 SHOWN = 50
 MOST = 1_000_000
@@ -81,9 +81,9 @@ def _require_sense(args: argparse.Namespace) -> None:
 
 def _list(args: argparse.Namespace, path: StorePlace, console: Console) -> int:
     from prosa.app.journal.history import listed
+    from prosa.records.run import RunFilter
     from prosa.render.json import dump
     from prosa.render.runs import run_object, runs_table
-    from prosa.runtime.runs import RunFilter
 
     program = args.program
     if program is not None and ("/" in program or Path(program).is_file()):

@@ -18,9 +18,9 @@ from prosa.cli.parser import WrongUse
 from prosa.cli.progress import progress
 
 if TYPE_CHECKING:
+    from prosa.app.evals.run import TestOptions, TestProgress
+    from prosa.app.evals.suite import Suite
     from prosa.app.options import Options
-    from prosa.app.test.run import TestOptions, TestProgress
-    from prosa.app.test.suite import Suite
     from prosa.evaluation.report import Report
 
 FORMATS = ("text", "json", "jsonl", "junit", "github")
@@ -95,9 +95,9 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 
 def _once(args: argparse.Namespace, console: Console) -> int:
+    from prosa.app.evals.load import find_tests, load_suites
+    from prosa.app.evals.run import run_tests
     from prosa.app.run.service import complete_options
-    from prosa.app.test.load import find_tests, load_suites
-    from prosa.app.test.run import run_tests
     from prosa.cli.run.interaction import run_stoppable
 
     groups = find_tests(args.paths, args.root, args.max_size)
@@ -131,8 +131,8 @@ def _once(args: argparse.Namespace, console: Console) -> int:
 
 def _chosen(args: argparse.Namespace, console: Console) -> tuple[TestOptions, Options]:
     """What the user chose for tests, and for each of their runs."""
-    from prosa.app.test.run import TestOptions
-    from prosa.app.test.suite import side_of
+    from prosa.app.evals.run import TestOptions
+    from prosa.app.evals.suite import side_of
 
     models = tuple(dict.fromkeys(name for text in args.models or () for name in _names(text)))
     at_once = args.concurrency or 8
@@ -172,7 +172,7 @@ def rendered(report: Report, form: str, *, color: bool = False) -> str:
 
 def _updated(args: argparse.Namespace, suites: Sequence[Suite], report: Report, console: Console) -> int:
     """Shows what `--update` changes, then writes it. 1 where something that failed stays as it is."""
-    from prosa.app.test.update import updates, write_updates
+    from prosa.app.evals.update import updates, write_updates
     from prosa.render.diff import render_diff
 
     found = updates(suites, report)

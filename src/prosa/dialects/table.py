@@ -13,14 +13,14 @@ from prosa.diagnostics.nearest import UnknownName
 from prosa.dialects.dialect import Dialect, DialectName
 
 if TYPE_CHECKING:
-    from prosa.dialects.evals.model import EvalsModel
+    from prosa.dialects.evals.document.model import SuiteModel
+    from prosa.dialects.evals.suite.model import EvalsModel
     from prosa.dialects.magi.model import MagiModel
     from prosa.dialects.markdownlang.model import ProgramModel
     from prosa.dialects.mdh.model import NodeModel
     from prosa.dialects.plain import PlainModel
     from prosa.dialects.prapti.model import ChatModel
     from prosa.dialects.skill_md.model import SkillModel
-    from prosa.dialects.test.model import SuiteModel
     from prosa.dialects.ymj.model import YmjModel
 
 M_co = TypeVar("M_co", covariant=True)
@@ -76,13 +76,13 @@ def _skill_md() -> Dialect[SkillModel]:
 
 
 def _test() -> Dialect[SuiteModel]:
-    from prosa.dialects.test import DIALECT
+    from prosa.dialects.evals.document import DIALECT
 
     return DIALECT
 
 
 def _evals() -> Dialect[EvalsModel]:
-    from prosa.dialects.evals import DIALECT
+    from prosa.dialects.evals.suite import DIALECT
 
     return DIALECT
 

@@ -23,11 +23,11 @@ from prosa.app.site.live import LiveSite
 from prosa.app.site.programs import as_published, unpublished
 from prosa.data import Value
 from prosa.dialects.markdownlang.names import tool_name
+from prosa.records.plan import first_messages
 from prosa.runtime.budget import Budget
 from prosa.runtime.errors import RunError
 from prosa.runtime.events import Listener, ignore
 from prosa.runtime.messages import Message
-from prosa.runtime.plan import first_messages
 from prosa.runtime.usage import Meter
 from prosa.source import FileProblem
 

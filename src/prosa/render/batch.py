@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from prosa.data import Value
 
 if TYPE_CHECKING:
-    from prosa.runtime.batches import BatchCounts, BatchPlan, BatchProgress, BatchStatus, Interval
+    from prosa.records.batch import BatchCounts, BatchPlan, BatchProgress, BatchStatus, Interval
 
 Words: TypeAlias = Callable[[float], str]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 
+from prosa.records.plan import Plan, PlannedTool
 from prosa.render.estimate import estimate_lines
 from prosa.render.plain import safe, safe_source
 from prosa.runtime.messages import Message
-from prosa.runtime.plan import Plan, PlannedTool
 
 INDENT = "  "
 

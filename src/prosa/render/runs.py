@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import asdict
 
 from prosa.data import Value
+from prosa.records.run import CallRecord, FirstDifference, RunRecord
 from prosa.render.plain import safe
 from prosa.render.rows import render_table
-from prosa.runtime.runs import CallRecord, FirstDifference, RunRecord
 
 MAX_SHOWN = 240
 """Characters of a text that a difference shows of each side, around the place where they begin to differ."""

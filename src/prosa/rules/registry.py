@@ -25,6 +25,9 @@ _Check = TypeVar("_Check")
 FOLDERS = ("document", "magi", "mdh", "markdownlang", "prapti", "evals", "skill_md", "test", "ymj")
 """The folders with rules: one for every document, and one for every dialect that has rules of its own."""
 
+_PLACES = {"evals": "evals.suite", "test": "evals.document"}
+"""Where the rules of a dialect are whose folder does not have its name."""
+
 REMOVED = (
     Removed(
         "SK008", "skill-needs-host", "`prosa plan SKILL` lists what a skill asks for and a run here does not have."
@@ -147,15 +150,15 @@ def names_and_codes() -> tuple[str, ...]:
     return (*(rule.name for rule in all_rules()), *(rule.code for rule in all_rules()))
 
 
-def _set(folder: str) -> RuleSet[object]:
-    """The rules of a folder, as far as they are loaded."""
+def rule_set(folder: str) -> RuleSet[object]:
+    """Return the rules of one of `FOLDERS`, as far as they are loaded."""
     if folder not in _sets:
-        _sets[folder] = import_module(f"prosa.rules.{folder}").RULES
+        _sets[folder] = import_module(f"prosa.rules.{_PLACES.get(folder, folder)}").RULES
     return _sets[folder]
 
 
 def _whole(folder: str) -> RuleSet[object]:
-    rules = _set(folder)
+    rules = rule_set(folder)
     rules.load(corpus=False)
     rules.load(corpus=True)
     return rules
@@ -168,14 +171,14 @@ def _by_code(folder: str) -> list[Rule]:
 def _folders_of(code: str) -> Iterator[str]:
     """The folders with codes that begin so."""
     for folder in FOLDERS if code else ():
-        prefix = _set(folder).prefix
+        prefix = rule_set(folder).prefix
         if code == "ALL" or prefix.startswith(code) or code.startswith(prefix):
             yield folder
 
 
 def _sets_of(dialect: DialectName, *, corpus: bool) -> Iterator[RuleSet[object]]:
     for folder in ("document", *((dialect,) if dialect in FOLDERS else ())):
-        rules = _set(folder)
+        rules = rule_set(folder)
         rules.load(corpus=corpus)
         yield rules
 

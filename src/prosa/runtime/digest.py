@@ -7,6 +7,7 @@ which they are sent, for a model reads them in this order. The name of the model
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from hashlib import sha256
 
 import msgspec
@@ -85,3 +86,8 @@ def _server(server: ServerConfig) -> dict[str, Value]:
     """A server as declared; `tools` count where they are named, so that no other program gets another digest."""
     declared = {name: value for name, value in asdict(server).items() if name != "origin"}
     return {name: value for name, value in declared.items() if name != "tools" or value is not None}
+
+
+def stamp(moment: datetime) -> str:
+    """Return a moment as records have it: UTC to the millisecond, so that texts sort as times do."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

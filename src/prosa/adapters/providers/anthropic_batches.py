@@ -22,8 +22,8 @@ from prosa.adapters.providers.failures import (
 )
 from prosa.adapters.providers.wire import decode, encode
 from prosa.data import Value
+from prosa.records.provider_batch import BatchBounds, LineResult, RemoteBatch, WavePart
 from prosa.runtime.messages import ModelRequest
-from prosa.runtime.provider_batches import BatchBounds, LineResult, RemoteBatch, WavePart
 
 VERSION = "2023-06-01"
 BOUNDS = BatchBounds(100_000, 256_000_000)

@@ -43,7 +43,7 @@ _TOKENIZERS: tuple[tuple[str, str], ...] = (
 
 
 class KnownModels:
-    """Meets the port `prosa.runtime.estimate.Models`; ``own`` is what the user set, by exact name."""
+    """Meets the port `prosa.records.estimate.Models`; ``own`` is what the user set, by exact name."""
 
     def __init__(self, own: Mapping[str, ModelSettings] | None = None) -> None:
         self._own = own or {}

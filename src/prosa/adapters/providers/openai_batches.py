@@ -27,9 +27,9 @@ from prosa.adapters.providers.failures import (
 from prosa.adapters.providers.ladder import NEW_LIMIT, Form
 from prosa.adapters.providers.wire import decode, encode, optional_text
 from prosa.data import Value
+from prosa.records.provider_batch import BatchBounds, LineResult, RemoteBatch, WavePart
 from prosa.runtime.errors import ProviderError
 from prosa.runtime.messages import ModelReply, ModelRequest
-from prosa.runtime.provider_batches import BatchBounds, LineResult, RemoteBatch, WavePart
 
 BOUNDS = BatchBounds(50_000, 200_000_000)
 PAGE = 100

@@ -18,8 +18,8 @@ from typing import BinaryIO, NoReturn, TextIO
 from msgspec import Struct
 
 from prosa.data import Value
+from prosa.records.row import MAX_ROW, Row, require_columns, too_large
 from prosa.runtime.errors import RowsRefused
-from prosa.runtime.rows import MAX_ROW, Row, require_columns, too_large
 
 MAX_LIST = 256 * 1024 * 1024
 """Bytes of a JSON list, which is in memory as a whole; JSON lines have no such bound."""

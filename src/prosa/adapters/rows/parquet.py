@@ -15,8 +15,8 @@ from msgspec import Struct
 
 from prosa.data import Value
 from prosa.extras import lacking
+from prosa.records.row import MAX_ROW, Row, digest_of_rows, numbered_rows, require_columns
 from prosa.runtime.errors import RowsRefused
-from prosa.runtime.rows import MAX_ROW, Row, digest_of_rows, numbered_rows, require_columns
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

@@ -15,8 +15,8 @@ from msgspec import Struct
 from prosa.adapters.sqlite.guard import select
 from prosa.corpus.sql import Readable
 from prosa.diagnostics.nearest import nearest
+from prosa.records.row import Row, digest_of_rows, numbered_rows
 from prosa.runtime.errors import RowsRefused
-from prosa.runtime.rows import Row, digest_of_rows, numbered_rows
 
 _AT_ONCE = 1_000
 

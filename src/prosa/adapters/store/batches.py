@@ -16,9 +16,9 @@ from msgspec.structs import astuple, replace
 from prosa.adapters.store.schema import RUN_COLUMNS
 from prosa.adapters.store.writing import TakenOver, stored
 from prosa.data import Value
-from prosa.runtime.batches import BatchCounts, BatchRecord, BatchState, RowResult
+from prosa.records.batch import BatchCounts, BatchRecord, BatchState, RowResult
+from prosa.records.run import RunRecord
 from prosa.runtime.errors import RunError
-from prosa.runtime.runs import RunRecord
 
 if TYPE_CHECKING:
     from prosa.adapters.store.database import Database

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
+    from prosa.records.run import StoreServer
     from prosa.runtime.errors import StoreProblem
-    from prosa.runtime.runs import StoreServer
 
 T = TypeVar("T")
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prosa.adapters.store.opening import server_adapter
-from prosa.runtime.runs import StorePlace, StoreServer
+from prosa.records.run import StorePlace, StoreServer
 
 if TYPE_CHECKING:
     from prosa.adapters.store.database import Database

@@ -17,7 +17,7 @@ from prosa.adapters.store.batches import LEFT, batch_of, insert_batch
 from prosa.adapters.store.reading import parts_note, put_note
 from prosa.adapters.store.writing import TakenOver, stored
 from prosa.data import Value
-from prosa.runtime.batches import BatchRecord, BatchState
+from prosa.records.batch import BatchRecord, BatchState
 
 if TYPE_CHECKING:
     from prosa.adapters.store.database import Database

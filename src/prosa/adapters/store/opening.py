@@ -22,8 +22,8 @@ from msgspec import ValidationError
 from prosa.adapters.store import schema
 from prosa.adapters.store.views import TABLES
 from prosa.adapters.store.writing import DamagedRecord, Unwritable
+from prosa.records.run import StorePlace, StoreServer
 from prosa.runtime.errors import RunError, StoreProblem
-from prosa.runtime.runs import StorePlace, StoreServer
 
 if TYPE_CHECKING:
     from prosa.adapters.store.database import Database, Row, ServerAdapter

@@ -22,8 +22,8 @@ from psycopg.adapt import Loader
 
 from prosa.adapters.store import schema
 from prosa.data import Value
+from prosa.records.run import StoreServer
 from prosa.runtime.errors import StoreProblem
-from prosa.runtime.runs import StoreServer
 
 T = TypeVar("T")
 

@@ -31,8 +31,8 @@ from prosa.adapters.store import postgres
 from prosa.adapters.store.database import Database
 from prosa.adapters.store.leases import LeaseKey
 from prosa.adapters.store.postgres import LOCKS, SCHEMA, PostgresDatabase, address_of, problem_of
+from prosa.records.run import StoreServer
 from prosa.runtime.errors import StoreProblem
-from prosa.runtime.runs import StoreServer
 
 T = TypeVar("T")
 

@@ -13,7 +13,7 @@ from msgspec import convert
 
 from prosa.adapters.store.schema import CALL_COLUMNS, RUN_COLUMNS
 from prosa.data import Value
-from prosa.runtime.runs import CallRecord, RunFilter, RunRecord
+from prosa.records.run import CallRecord, RunFilter, RunRecord
 
 if TYPE_CHECKING:
     from prosa.adapters.store.database import Database

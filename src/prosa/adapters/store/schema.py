@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from prosa.runtime.runs import CallRecord, RunRecord
+from prosa.records.run import CallRecord, RunRecord
 
 APPLICATION_ID = 0x50525253
 """Marks the file as a store of runs, in the header of SQLite."""

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from prosa.adapters.store import reading
 from prosa.adapters.store.writing import FORGET_CONTENT
-from prosa.runtime.runs import stamp
+from prosa.runtime.digest import stamp
 
 if TYPE_CHECKING:
     from prosa.adapters.store.database import Database

@@ -13,8 +13,8 @@ from msgspec import convert
 from msgspec.structs import astuple
 
 from prosa.adapters.store.writing import stored
+from prosa.records.provider_batch import LineResult, WavePart, custom_id, run_of_id
 from prosa.runtime.digest import as_json, reply_digest
-from prosa.runtime.provider_batches import LineResult, WavePart, custom_id, run_of_id
 
 if TYPE_CHECKING:
     from prosa.adapters.store.database import Database

@@ -17,8 +17,8 @@ from msgspec import Struct, field
 
 from prosa.adapters.store.holding import Holder, ServerHolder, holder_of
 from prosa.adapters.store.opening import is_of_values, open_store, problem_of, unwritable
+from prosa.records.run import StorePlace
 from prosa.runtime.errors import RunError, StoreProblem
-from prosa.runtime.runs import StorePlace
 
 if TYPE_CHECKING:
     from prosa.adapters.store.database import Database

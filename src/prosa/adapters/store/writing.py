@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from msgspec.structs import astuple, replace
 
 from prosa.adapters.store.schema import CALL_COLUMNS, RUN_COLUMNS
+from prosa.records.run import CallRecord, RunRecord, RunState
 from prosa.runtime.errors import RunError, StoreProblem
-from prosa.runtime.runs import CallRecord, RunRecord, RunState
 
 if TYPE_CHECKING:
     from prosa.adapters.store.database import Database

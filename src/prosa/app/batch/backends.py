@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from prosa.adapters.providers.table import ProviderRow
     from prosa.app.batch.prepare import Prepared
     from prosa.app.options import Environment, Options
+    from prosa.records.provider_batch import ProviderBatches
     from prosa.runtime.messages import ModelReply, ModelRequest
     from prosa.runtime.ports import OnText, Prices
-    from prosa.runtime.provider_batches import ProviderBatches
 
 BACKENDS = ("live", "openai-batch", "anthropic-batch")
 

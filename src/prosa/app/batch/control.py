@@ -17,9 +17,10 @@ from prosa.adapters.store.waves import open_parts
 from prosa.adapters.store.writer import writer_of
 from prosa.app.batch.backends import backend_of
 from prosa.app.journal.history import reading_store
-from prosa.runtime.batches import BatchCounts, BatchRecord, BatchStatus
+from prosa.records.batch import BatchCounts, BatchRecord, BatchStatus
+from prosa.records.run import StorePlace, StoreServer
+from prosa.runtime.digest import stamp
 from prosa.runtime.errors import BatchRefused
-from prosa.runtime.runs import StorePlace, StoreServer, stamp
 
 if TYPE_CHECKING:
     from prosa.adapters.store.database import Database

@@ -18,10 +18,10 @@ from msgspec import Struct, field
 
 from prosa.data import Value
 from prosa.diagnostics.nearest import nearest
+from prosa.records.row import Row, RowSource
 from prosa.runtime.accept import accept_input
 from prosa.runtime.errors import InputRefused, RowsRefused
 from prosa.runtime.program import Program
-from prosa.runtime.rows import Row, RowSource
 from prosa.schema import ArgumentProblem, Schema, typed_arguments
 
 SAMPLE = 24

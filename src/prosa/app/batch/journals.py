@@ -23,12 +23,12 @@ from prosa.app.journal.journals import JobJournal, Journals, kind_of, words_of
 from prosa.app.journal.stored import StoredJournal, by_path
 from prosa.app.run.world import known_prices
 from prosa.data import Value
-from prosa.runtime.batches import MAX_CRASHES, BatchRecord, row_kind
-from prosa.runtime.digest import digest_of
+from prosa.records.batch import MAX_CRASHES, BatchRecord, row_kind
+from prosa.records.run import RunRecord
+from prosa.records.summary import cost_of
+from prosa.runtime.digest import digest_of, stamp
 from prosa.runtime.errors import BudgetSpent, RunError, first_error
 from prosa.runtime.journal import Waits
-from prosa.runtime.runs import RunRecord, stamp
-from prosa.runtime.summary import cost_of
 
 if TYPE_CHECKING:
     from pathlib import Path

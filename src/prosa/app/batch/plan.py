@@ -22,10 +22,10 @@ from prosa.app.journal.history import reading_store
 from prosa.app.run.facts import facts_of
 from prosa.app.run.world import known_prices
 from prosa.data import Value
-from prosa.runtime.batches import BatchCounts, BatchPlan, Interval
+from prosa.records.batch import BatchCounts, BatchPlan, Interval
+from prosa.records.estimate import estimate
+from prosa.records.plan import first_messages, first_request
 from prosa.runtime.errors import RunError
-from prosa.runtime.estimate import estimate
-from prosa.runtime.plan import first_messages, first_request
 from prosa.runtime.usage import BATCHED, Usage
 
 WIDTH = 2.0

@@ -20,11 +20,11 @@ from prosa.app.batch.waves import WavePlan
 from prosa.app.journal.place import store_path
 from prosa.app.options import Environment, Once, Options
 from prosa.app.run.world import system_clock
-from prosa.runtime.batches import BatchRecord, batch_id
-from prosa.runtime.digest import as_json, closure_digests
+from prosa.records.batch import BatchRecord, batch_id
+from prosa.records.run import StorePlace
+from prosa.runtime.digest import as_json, closure_digests, stamp
 from prosa.runtime.errors import BatchRefused
 from prosa.runtime.program import Program, reachable
-from prosa.runtime.runs import StorePlace, stamp
 
 if TYPE_CHECKING:
     from prosa.adapters.providers.table import ProviderRow

@@ -20,8 +20,8 @@ from prosa.app.journal.history import reading_store
 from prosa.runtime.errors import BatchRefused
 
 if TYPE_CHECKING:
-    from prosa.runtime.batches import BatchRecord, RowResult
-    from prosa.runtime.runs import StorePlace
+    from prosa.records.batch import BatchRecord, RowResult
+    from prosa.records.run import StorePlace
 
 _PIECE = 500
 

@@ -18,9 +18,9 @@ from prosa.adapters.rows.spool import as_lines, blocks_of, spool_folder, spooled
 from prosa.adapters.sqlite.rows import SqliteRows
 from prosa.app.batch.inputs import RowMapping
 from prosa.data import Value
-from prosa.runtime.batches import BatchRecord
+from prosa.records.batch import BatchRecord
+from prosa.records.row import RowSource
 from prosa.runtime.errors import BatchRefused, RowsRefused
-from prosa.runtime.rows import RowSource
 from prosa.source import FileProblem
 
 STDIN = "-"

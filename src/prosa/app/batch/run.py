@@ -34,7 +34,7 @@ from prosa.app.journal.journals import words_of
 from prosa.app.options import JournalOptions
 from prosa.app.run.jobs import Driver, Job, Progress, driving
 from prosa.app.run.world import kept_servers, known_prices, system_clock
-from prosa.runtime.batches import (
+from prosa.records.batch import (
     ALONE_AFTER,
     BatchCounts,
     BatchProgress,
@@ -43,14 +43,15 @@ from prosa.runtime.batches import (
     RowResult,
     row_kind,
 )
+from prosa.records.run import RunRecord, StorePlace
 from prosa.runtime.budget import Budget, Ledger
+from prosa.runtime.digest import stamp
 from prosa.runtime.errors import BatchRefused, BudgetSpent, RunError, StoreProblem, first_error
 from prosa.runtime.events import Listener, ignore
 from prosa.runtime.execute import exit_stack
 from prosa.runtime.gate import Gated, GateLimits, Gates
 from prosa.runtime.journal import Waits
 from prosa.runtime.program import reachable
-from prosa.runtime.runs import RunRecord, StorePlace, stamp
 from prosa.runtime.usage import BATCHED, NANO, nano
 
 if TYPE_CHECKING:

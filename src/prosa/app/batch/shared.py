@@ -29,19 +29,19 @@ from prosa.app.batch.working import POLL, LeaseWorker, Share, as_problem, lease_
 from prosa.app.journal.history import reading_store
 from prosa.app.options import LIMITS, Environment, JournalOptions, Options, limits_in
 from prosa.app.run.world import system_clock
+from prosa.records.batch import BatchProgress, BatchRecord, BatchState, RowResult, SharedOptions
+from prosa.records.run import StorePlace, StoreServer
 from prosa.render.plain import safe
-from prosa.runtime.batches import BatchProgress, BatchRecord, BatchState, RowResult, SharedOptions
 from prosa.runtime.budget import Budget, Ledger
-from prosa.runtime.digest import as_json
+from prosa.runtime.digest import as_json, stamp
 from prosa.runtime.errors import BatchRefused, RunError, StoreProblem
 from prosa.runtime.events import Listener, ignore
-from prosa.runtime.runs import StorePlace, StoreServer, stamp
 from prosa.runtime.usage import NANO, nano
 
 if TYPE_CHECKING:
     from prosa.adapters.store.database import Database
     from prosa.adapters.store.writer import Work
-    from prosa.runtime.batches import BatchCounts
+    from prosa.records.batch import BatchCounts
     from prosa.runtime.ports import Clock, Provider
 
 _CHUNK = 500

@@ -24,23 +24,22 @@ from msgspec.structs import replace
 
 from prosa.adapters.store import waves
 from prosa.app.journal.stored import StoredJournal
+from prosa.records.provider_batch import ProviderBatches, RemoteBatch, WavePart, custom_id
 from prosa.runtime.budget import Budget, Ledger
-from prosa.runtime.digest import request_digest
+from prosa.runtime.digest import request_digest, stamp
 from prosa.runtime.errors import BatchRefused, BudgetSpent, ProviderError
 from prosa.runtime.journal import Waits
-from prosa.runtime.provider_batches import ProviderBatches, RemoteBatch, WavePart, custom_id
-from prosa.runtime.runs import stamp
 from prosa.runtime.usage import BATCHED, NANO, nano
 
 if TYPE_CHECKING:
     from io import BufferedWriter
 
     from prosa.adapters.store.writer import Work
+    from prosa.records.provider_batch import BackendName, LineResult
+    from prosa.records.run import RunRecord
     from prosa.runtime.journal import Ask, ModelStep
     from prosa.runtime.messages import ModelReply, ModelRequest
     from prosa.runtime.ports import Clock, Prices
-    from prosa.runtime.provider_batches import BackendName, LineResult
-    from prosa.runtime.runs import RunRecord
 
 T = TypeVar("T")
 

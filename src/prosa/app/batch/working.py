@@ -31,13 +31,13 @@ from prosa.app.batch.run import GRACE, row_result, too_many
 from prosa.app.options import Environment, JournalOptions, Options
 from prosa.app.run.jobs import Driver, Job, Progress, driving
 from prosa.app.run.world import kept_servers, known_prices
-from prosa.runtime.batches import ALONE_AFTER, BatchProgress, RowResult
+from prosa.records.batch import ALONE_AFTER, BatchProgress, RowResult
 from prosa.runtime.budget import Budget, Budgeted, Ledger
 from prosa.runtime.deadlines import paused
+from prosa.runtime.digest import stamp
 from prosa.runtime.errors import BudgetSpent, RunError, StoreProblem
 from prosa.runtime.events import Listener, ignore
 from prosa.runtime.gate import WINDOW, Gated, GateLimits, Gates
-from prosa.runtime.runs import stamp
 from prosa.runtime.usage import NANO, nano
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from prosa.adapters.store.queue import LeaseQueue, TakenLease
     from prosa.adapters.store.writer import Work, Writer
     from prosa.app.run.jobs import Outcome
-    from prosa.runtime.batches import BatchRecord, SharedOptions
+    from prosa.records.batch import BatchRecord, SharedOptions
     from prosa.runtime.messages import ModelReply, ModelRequest
     from prosa.runtime.ports import Clock, OnText, Provider
     from prosa.runtime.program import Program

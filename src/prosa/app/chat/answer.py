@@ -22,20 +22,20 @@ from prosa.app.run.routes import known_row
 from prosa.app.run.service import row_of_model
 from prosa.corpus.embedding import looks_classified
 from prosa.dialects.prapti.headings import wire_names
+from prosa.records.tool_record import tool_record
 from prosa.runtime.errors import AnswerCut, RunError, first_error
 from prosa.runtime.events import AttemptFailed, Listener, ModelAsked, TextArrived, ignore
 from prosa.runtime.limits import Limits
 from prosa.runtime.messages import Message
 from prosa.runtime.program import Program
-from prosa.runtime.tool_record import tool_record
 from prosa.template import Template
 
 if TYPE_CHECKING:
     from prosa.adapters.providers.table import ProviderRow
+    from prosa.records.summary import Summary
     from prosa.runtime.events import Event
     from prosa.runtime.lower.prapti import Turn
     from prosa.runtime.ports import Provider
-    from prosa.runtime.summary import Summary
 
 
 class Spot(Struct, frozen=True):

@@ -47,8 +47,8 @@ from prosa.source import SourceText
 
 if TYPE_CHECKING:
     from prosa.app.chat.writing import ReplyPlace
+    from prosa.records.summary import Summary
     from prosa.runtime.ports import Provider
-    from prosa.runtime.summary import Summary
 
 TEXT = Path("chat.md")
 """What a chat that is a text is called: it is read as a file of the working directory would be."""

@@ -21,8 +21,8 @@ from prosa.source import FileProblem
 if TYPE_CHECKING:
     from prosa.app.chat.answer import Reply, Spot
     from prosa.app.chat.file import TextBelow
+    from prosa.records.summary import Summary
     from prosa.runtime.lower.prapti import Turn
-    from prosa.runtime.summary import Summary
 
 GRACE_SECONDS = 1.0
 """How long a file may be away: some editors remove it for a moment when they save it."""

@@ -26,13 +26,13 @@ from prosa.app.editor.complete_documents import (
 )
 from prosa.app.editor.spot import EditorSpot
 from prosa.dialects.dialect import DialectName
+from prosa.dialects.evals.document.fields import BLOCKS
 from prosa.dialects.markdownlang.model import ProgramModel, ServerModel
 from prosa.dialects.markdownlang.names import MAIL_TOOLS, PYTHON_TOOL, server_prefix, server_tool_name, tool_name
 from prosa.dialects.prapti.commands import CHAT_ROLES, TEXT_ROLES, kind_names
 from prosa.dialects.prapti.fields import ABOUT_ACTIONS, BUILT_IN_PLUGINS, SETTINGS, setting_of
 from prosa.dialects.reading import DialectReading
 from prosa.dialects.table import MARKDOWNLANG, PRAPTI
-from prosa.dialects.test.fields import BLOCKS
 from prosa.regex import regex
 from prosa.rules.registry import all_rules
 from prosa.rules.suppressions import MARK

@@ -19,7 +19,8 @@ from prosa.data.place import DataPlace, json_place, yaml_names, yaml_place
 from prosa.dialects.agent_files import agent_fields
 from prosa.dialects.detect import decided, likely_dialect, may_have_shape
 from prosa.dialects.dialect import DialectName
-from prosa.dialects.evals.fields import QUERY, TOP
+from prosa.dialects.evals.document.fields import RUN, WORDS
+from prosa.dialects.evals.suite.fields import QUERY, TOP
 from prosa.dialects.fields import Field
 from prosa.dialects.magi.fields import RELATIONSHIP, SCRIPT
 from prosa.dialects.markdownlang.fields import PROGRAM
@@ -28,7 +29,6 @@ from prosa.dialects.shapes import DataShape, SchemaShape, TableShape, WordsShape
 from prosa.dialects.shapes import Path as Way
 from prosa.dialects.skill_md.fields import CLIENT
 from prosa.dialects.table import DOCUMENT_SUFFIXES, MARKDOWNLANG, TEST, dialect
-from prosa.dialects.test.fields import RUN, WORDS
 from prosa.dialects.ymj.fields import FOOTER
 from prosa.document.standing import Standing, standing
 from prosa.regex import regex

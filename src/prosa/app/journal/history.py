@@ -22,9 +22,7 @@ from prosa.adapters.store.reading import calls_of, run_of, runs, runs_alike, run
 from prosa.adapters.store.writer import writer_of
 from prosa.app.journal.place import store_path, store_there
 from prosa.dialects.quantity import seconds
-from prosa.runtime.digest import as_json, closure_digests
-from prosa.runtime.errors import NotResumed, StoreProblem
-from prosa.runtime.runs import (
+from prosa.records.run import (
     CallRecord,
     FirstDifference,
     RunFilter,
@@ -33,16 +31,17 @@ from prosa.runtime.runs import (
     first_difference,
     last_attempts,
     only,
-    stamp,
 )
-from prosa.runtime.summary import Answered, cost_of
+from prosa.records.summary import Answered, cost_of
+from prosa.runtime.digest import as_json, closure_digests, stamp
+from prosa.runtime.errors import NotResumed, StoreProblem
 from prosa.runtime.usage import Usage
 from prosa.source.url import is_on_this_machine
 
 if TYPE_CHECKING:
     from prosa.adapters.store.database import Database
     from prosa.app.options import Environment, JournalOptions
-    from prosa.runtime.estimate import PastRun
+    from prosa.records.estimate import PastRun
     from prosa.runtime.ports import Prices
     from prosa.runtime.program import Program
 
@@ -170,7 +169,7 @@ def past_runs(
 
 
 def _past(run: RunRecord, calls: Sequence[CallRecord], prices: Prices) -> PastRun:
-    from prosa.runtime.estimate import PastRun
+    from prosa.records.estimate import PastRun
 
     cost = run.cost if run.cost is not None else _cost(calls, lambda: prices, remote=False)
     dollars = None if cost is None else Decimal(str(cost))

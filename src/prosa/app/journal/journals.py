@@ -29,7 +29,9 @@ from prosa.adapters.store.writing import end
 from prosa.app.journal.place import store_path
 from prosa.app.journal.stored import Ending, StoredJournal, by_path
 from prosa.data import Value
-from prosa.runtime.digest import as_json, closure_digests, digest_of
+from prosa.records.run import RunRecord, StorePlace, only
+from prosa.records.summary import cost_of
+from prosa.runtime.digest import as_json, closure_digests, digest_of, stamp
 from prosa.runtime.errors import (
     BudgetSpent,
     InDoubt,
@@ -45,16 +47,14 @@ from prosa.runtime.errors import (
 )
 from prosa.runtime.journal import UNRECORDED, Journal
 from prosa.runtime.program import reachable
-from prosa.runtime.runs import RunRecord, StorePlace, only, stamp
-from prosa.runtime.summary import cost_of
 
 if TYPE_CHECKING:
     from prosa.adapters.store.database import Database
     from prosa.adapters.store.writer import AnyWriter, Work, Writer
     from prosa.app.options import Environment, JournalOptions
+    from prosa.records.run import History, RunState
     from prosa.runtime.ports import Clock
     from prosa.runtime.program import Program
-    from prosa.runtime.runs import History, RunState
 
 ABSENT = object()
 """The output of a run that is not over."""

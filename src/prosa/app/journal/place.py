@@ -13,8 +13,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 from prosa.adapters.files import UnsafePlace, data_dir, data_place
 from prosa.app.settings import settings_for
+from prosa.records.run import StorePlace, StoreServer
 from prosa.runtime.errors import StoreProblem
-from prosa.runtime.runs import StorePlace, StoreServer
 
 if TYPE_CHECKING:
     from prosa.app.options import JournalOptions

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sqlite3 import Connection
 
     from prosa.corpus.sql import QueryAnswer, QueryLimits
-    from prosa.runtime.runs import StorePlace
+    from prosa.records.run import StorePlace
 
 
 def query_runs(path: StorePlace, text: str, limits: QueryLimits) -> QueryAnswer:

@@ -21,19 +21,19 @@ from msgspec.structs import replace
 from prosa.adapters.store import writing
 from prosa.adapters.store.writing import DamagedRecord, TakenOver, Unwritable
 from prosa.data import Value
-from prosa.runtime.digest import as_json, digest_of, reply_digest, request_digest, result_digest
+from prosa.records.run import CallRecord, RunRecord, last_attempts
+from prosa.records.summary import Answered
+from prosa.runtime.digest import as_json, digest_of, reply_digest, request_digest, result_digest, stamp
 from prosa.runtime.errors import InDoubt, RunError, StoreProblem, ToolServerError
 from prosa.runtime.messages import ModelReply
 from prosa.runtime.ports import ToolResult
-from prosa.runtime.runs import CallRecord, RunRecord, last_attempts, stamp
-from prosa.runtime.summary import Answered
 
 if TYPE_CHECKING:
     from prosa.adapters.store.writer import AnyWriter, Work
+    from prosa.records.run import CallState
     from prosa.runtime.journal import Ask, ModelStep, ToolStep, Use
     from prosa.runtime.messages import Message, ModelRequest
     from prosa.runtime.ports import Clock
-    from prosa.runtime.runs import CallState
 
 T = TypeVar("T")
 

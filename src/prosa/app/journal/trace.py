@@ -16,7 +16,7 @@ import msgspec
 import prosa
 from prosa.adapters.files.write import write_output
 from prosa.app.journal.stored import decoded
-from prosa.runtime.cassette import (
+from prosa.records.recording import (
     Cassette,
     RecordedError,
     RecordedReply,
@@ -27,12 +27,12 @@ from prosa.runtime.cassette import (
     given_digest,
     request_data,
 )
+from prosa.records.run import CallRecord, RunRecord
 from prosa.runtime.digest import digest_of
 from prosa.runtime.errors import CassetteProblem
 from prosa.runtime.messages import Message, ModelReply, ModelRequest, OutputFormat, ToolSpec
 from prosa.runtime.ports import ToolResult
 from prosa.runtime.program import Program
-from prosa.runtime.runs import CallRecord, RunRecord
 from prosa.template import Template
 
 if TYPE_CHECKING:

@@ -19,9 +19,9 @@ from prosa.app.journal.history import reading_store
 from prosa.app.mail.post import poll_seconds
 from prosa.data import Value
 from prosa.dialects.markdownlang.names import USER
-from prosa.runtime.digest import as_json
+from prosa.records.run import StorePlace
+from prosa.runtime.digest import as_json, stamp
 from prosa.runtime.mail import BoxCounts, Letter, MessageFilter, MessageRecord, address_of
-from prosa.runtime.runs import StorePlace, stamp
 
 if TYPE_CHECKING:
     from prosa.adapters.store.writer import Work

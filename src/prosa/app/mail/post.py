@@ -24,6 +24,8 @@ from prosa.adapters.store.mail import Lease, MemoryStore
 from prosa.app.journal.journals import JobJournal, Journals, words_of
 from prosa.app.journal.stored import StoredJournal
 from prosa.data import Value
+from prosa.records.run import StorePlace
+from prosa.runtime.digest import stamp
 from prosa.runtime.errors import RunError, StoreProblem
 from prosa.runtime.mail import (
     POLL_SECONDS,
@@ -39,7 +41,6 @@ from prosa.runtime.mail import (
 )
 from prosa.runtime.mail_specs import MAX_WAIT
 from prosa.runtime.program import Program, reachable
-from prosa.runtime.runs import StorePlace, stamp
 
 if TYPE_CHECKING:
     from prosa.adapters.store.writer import Work

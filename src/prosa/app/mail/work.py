@@ -27,7 +27,8 @@ from prosa.app.options import JournalOptions
 from prosa.app.run.jobs import Driver, Job, Progress, driving
 from prosa.app.run.world import kept_servers, system_clock
 from prosa.data import Value
-from prosa.runtime.digest import as_json, closure_digests, digest_of
+from prosa.records.run import RunRecord
+from prosa.runtime.digest import as_json, closure_digests, digest_of, stamp
 from prosa.runtime.errors import (
     AgreementRequired,
     BudgetSpent,
@@ -57,7 +58,6 @@ from prosa.runtime.mail import (
     too_many_hops,
 )
 from prosa.runtime.program import reachable
-from prosa.runtime.runs import RunRecord, stamp
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -25,18 +25,18 @@ from prosa.data import Value
 from prosa.dialects.ymj.fields import is_recording
 from prosa.dialects.ymj.sections import normalised, sha256_of
 from prosa.dialects.ymj.trace import Unreadable, footer_of
+from prosa.records.recorder import Recorder
+from prosa.records.recording import Cassette, Stamp, cassette_name, cassette_text, given_digest, read_cassette
+from prosa.records.redaction import Mark, marked, redacted
+from prosa.records.replay import Player
 from prosa.regex import regex
-from prosa.runtime.cassette import Cassette, Stamp, cassette_name, cassette_text, given_digest, read_cassette
 from prosa.runtime.digest import closure_digests, digest_of
 from prosa.runtime.errors import CassetteProblem
 from prosa.runtime.program import Program, reachable
-from prosa.runtime.recorder import Recorder
-from prosa.runtime.redaction import Mark, marked, redacted
-from prosa.runtime.replay import Player
 from prosa.source import FileProblem, SourceText
 
 if TYPE_CHECKING:
-    from prosa.runtime.summary import Tally
+    from prosa.records.summary import Tally
 
 SUFFIX = ".ymj"
 MAX_CASSETTE = 256 * 1024 * 1024

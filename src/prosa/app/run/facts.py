@@ -15,8 +15,8 @@ from prosa.app.options import Environment, Options
 from prosa.app.run.service import row_of_model, service_of
 from prosa.app.run.world import known_prices
 from prosa.extras import ALL
+from prosa.records.estimate import Facts
 from prosa.runtime.budget import Ledger
-from prosa.runtime.estimate import Facts
 from prosa.runtime.program import Program, reachable
 from prosa.source.url import EMBEDDED_SERVICE
 

@@ -27,6 +27,7 @@ from prosa.app.run.tape import Taped, open_tape
 from prosa.app.run.telemetry import telemetry_of
 from prosa.app.run.world import known_prices, new_tally, open_world, system_clock
 from prosa.data import Value
+from prosa.records.summary import RunResult, Summary, Tally, Together, before_start
 from prosa.runtime.accept import accept_input
 from prosa.runtime.budget import Budget, Budgeted, Ledger
 from prosa.runtime.errors import CassetteProblem, ProviderError, RunError, first_error
@@ -34,8 +35,6 @@ from prosa.runtime.events import Listener, RunFailed, Scope, ignore, tell
 from prosa.runtime.execute import execute, exit_stack
 from prosa.runtime.journal import UNRECORDED, Journal, chained
 from prosa.runtime.program import reachable, with_model
-from prosa.runtime.summaries import Together
-from prosa.runtime.summary import RunResult, Summary, Tally, before_start
 from prosa.runtime.usage import Meter
 
 if TYPE_CHECKING:

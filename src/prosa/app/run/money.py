@@ -12,8 +12,8 @@ from msgspec import Struct
 
 from prosa.app.options import Environment, Options
 from prosa.app.run.world import known_prices
+from prosa.records.run import StorePlace, StoreServer
 from prosa.runtime.budget import Budget, Ledger
-from prosa.runtime.runs import StorePlace, StoreServer
 from prosa.runtime.usage import NANO, nano
 
 DEFAULT_BUDGET = Decimal(5)

@@ -22,10 +22,10 @@ from prosa.runtime.program import Program, reachable
 
 if TYPE_CHECKING:
     from prosa.app.run.cassettes import Target
+    from prosa.records.recorder import Recorder
+    from prosa.records.replay import Player
+    from prosa.records.summary import Tally
     from prosa.runtime.ports import Provider
-    from prosa.runtime.recorder import Recorder
-    from prosa.runtime.replay import Player
-    from prosa.runtime.summary import Tally
     from prosa.runtime.world import World
 
 MAX_NAMED = 5
@@ -74,7 +74,7 @@ class Taped(Struct):
 
     def absent(self, error: RunError) -> Provider:
         """The provider where nobody can be asked, which matters only when somebody must be."""
-        from prosa.runtime.replay import NobodyThere
+        from prosa.records.replay import NobodyThere
 
         return NobodyThere(error)
 

@@ -17,19 +17,19 @@ from prosa.adapters.files import cache_dir
 from prosa.adapters.providers.prices import KnownPrices
 from prosa.app.options import Environment, Options
 from prosa.app.permission import PermittedServers
+from prosa.records.summary import Tally
 from prosa.runtime.errors import SandboxError
 from prosa.runtime.events import Listener
 from prosa.runtime.execute import exit_stack
 from prosa.runtime.journal import UNRECORDED, Journal
 from prosa.runtime.program import reachable
 from prosa.runtime.server_pool import KeptServers
-from prosa.runtime.summary import Tally
 from prosa.runtime.world import World
 
 if TYPE_CHECKING:
+    from prosa.records.replay import Player
     from prosa.runtime.ports import Clock, Mail, Prices, Provider, Sandbox, Sites, SkillFiles, ToolServers
     from prosa.runtime.program import Program
-    from prosa.runtime.replay import Player
     from prosa.settings import Settings
 
 
@@ -142,7 +142,7 @@ def _played_world(
     program: Program, player: Player, choices: Options, listener: Listener, provider: Provider, journal: Journal
 ) -> World:
     """A world in which nothing is started and nobody asked: it offers what was offered in the recording (X27)."""
-    from prosa.runtime.replay import RecordedServers, RecordedSites, recorded_sandbox
+    from prosa.records.replay import RecordedServers, RecordedSites, recorded_sandbox
 
     return World(
         provider=provider,

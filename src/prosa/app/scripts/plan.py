@@ -15,9 +15,9 @@ from prosa.app.scripts.choose import Selection
 from prosa.app.scripts.load import Preparing, ScriptJob
 from prosa.data import Value
 from prosa.dialects.magi.choosing import Choice, Row
+from prosa.records.estimate import estimate
+from prosa.records.plan import first_messages, first_request
 from prosa.runtime.errors import RunError
-from prosa.runtime.estimate import estimate
-from prosa.runtime.plan import first_messages, first_request
 
 if TYPE_CHECKING:
     from prosa.dialects.magi import Script

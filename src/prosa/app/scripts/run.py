@@ -20,9 +20,9 @@ from prosa.runtime.events import Listener, ignore
 if TYPE_CHECKING:
     from prosa.app.options import Environment, Options
     from prosa.app.scripts.choose import ReadyScripts
+    from prosa.records.summary import Summary
     from prosa.runtime.ports import Provider
     from prosa.runtime.program import OutputForm
-    from prosa.runtime.summary import Summary
 
 
 class ScriptResult(Struct, frozen=True):

@@ -169,9 +169,9 @@ def _played(console: Console, tapes: Path) -> None:
 
 def _tested(console: Console) -> None:
     """The test of the imported program: recorded unseen, then played."""
+    from prosa.app.evals.load import find_tests, load_suites
+    from prosa.app.evals.run import TestOptions, run_tests
     from prosa.app.options import Options, Record, Replay, Tape
-    from prosa.app.test.load import find_tests, load_suites
-    from prosa.app.test.run import TestOptions, run_tests
     from prosa.cli.environment import environment_of
     from prosa.cli.test import rendered
 

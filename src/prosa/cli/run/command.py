@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from prosa.app.run.jobs import Progress
     from prosa.cli.run.watch import Watch
     from prosa.diagnostics import Diagnostic
-    from prosa.runtime.summary import RunResult, Summary
+    from prosa.records.summary import RunResult, Summary
 
 
 class Job(Struct, frozen=True):

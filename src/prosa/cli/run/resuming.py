@@ -20,7 +20,7 @@ from prosa.cli.parser import Parser, WrongUse
 if TYPE_CHECKING:
     from prosa.app.options import JournalOptions
     from prosa.app.run.jobs import Progress
-    from prosa.runtime.runs import StorePlace
+    from prosa.records.run import StorePlace
 
 _ABOUT_RESUMING = ("--resume", "--in-doubt")
 _ALREADY_WRITTEN = ("--message",)

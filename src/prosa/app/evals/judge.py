@@ -19,9 +19,9 @@ from msgspec.structs import replace
 
 from prosa.adapters.files import cache_dir
 from prosa.adapters.sandbox import WasmSandbox, missing_part
+from prosa.app.evals.answers import Answers, Kept
 from prosa.app.run.jobs import Driver, Job
 from prosa.app.run.load import load_program
-from prosa.app.test.answers import Answers, Kept
 from prosa.data import JsonError, Value, parse_json
 from prosa.evaluation.case import Assertion, Case, RunFacts, is_judged, run_failures
 from prosa.evaluation.expectations import GRADE, Failure, Match, PythonCheck, match
@@ -132,7 +132,7 @@ def load_grader(path: Path | None, root: Path | None, options: Options, environm
     `ProgramRefused` and `FileProblem`."""
     if path is not None:
         return load_program(path, options, environment.settings, environ=environment.environ, within=root)
-    with resources.as_file(resources.files("prosa.app.test").joinpath("grade.md")) as shipped:
+    with resources.as_file(resources.files("prosa.app.evals").joinpath("grade.md")) as shipped:
         program = load_program(shipped, options, environment.settings, within=shipped.parent)
     return replace(program, python=False, parameters={"temperature": 0}, needs_agreement=False)
 

@@ -20,10 +20,10 @@ from msgspec.structs import replace
 from prosa.data import Entry, Node, Scalar, Sequence, key_span_at, read_json, read_yaml, span_at, to_value
 from prosa.diagnostics import Annotation, Misspelling, Problem
 from prosa.diagnostics.nearest import nearest
+from prosa.dialects.evals.document.fields import DATA, FRONT, LANGUAGES, Role
+from prosa.dialects.evals.document.model import Block, CaseModel, SuiteModel, questions
 from prosa.dialects.fields import Owner, read_fields, shown, text_of
 from prosa.dialects.front import FrontReading
-from prosa.dialects.test.fields import DATA, FRONT, LANGUAGES, Role
-from prosa.dialects.test.model import Block, CaseModel, SuiteModel, questions
 from prosa.document import Document, Fence, Heading
 from prosa.evaluation.case import Requirement, parse_requirement, run_mistakes
 from prosa.evaluation.expectations import Mistake, mistakes

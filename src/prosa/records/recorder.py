@@ -10,7 +10,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from msgspec import Struct, field, structs
 
-from prosa.runtime.cassette import Cassette, RecordedReply, RecordedResult, recorded_error, request_data
+from prosa.records.recording import Cassette, RecordedReply, RecordedResult, recorded_error, request_data
 from prosa.runtime.errors import RunError
 from prosa.runtime.events import AttemptFailed, Event
 from prosa.runtime.journal import Ask, ModelStep, ToolStep, Use

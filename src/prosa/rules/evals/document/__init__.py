@@ -7,6 +7,6 @@ from typing import TYPE_CHECKING
 from prosa.rules.rule import RuleSet
 
 if TYPE_CHECKING:
-    from prosa.dialects.test.model import SuiteModel
+    from prosa.dialects.evals.document.model import SuiteModel
 
 RULES: RuleSet[SuiteModel] = RuleSet(__name__, "TS", "test", topics=("suite", "program"))

@@ -12,9 +12,9 @@ from pathlib import PurePath
 from prosa.data import Entry, Mapping, Node, Scalar, Sequence, Value, read_json, to_value
 from prosa.diagnostics import Annotation, Misspelling, Problem
 from prosa.diagnostics.nearest import nearest
-from prosa.dialects.evals.assertions import asserted
-from prosa.dialects.evals.fields import EVAL, LISTS, QUERY, TOP, UNJUDGED
-from prosa.dialects.evals.model import EvalModel, EvalsModel, Holds, TriggerModel
+from prosa.dialects.evals.suite.assertions import asserted
+from prosa.dialects.evals.suite.fields import EVAL, LISTS, QUERY, TOP, UNJUDGED
+from prosa.dialects.evals.suite.model import EvalModel, EvalsModel, Holds, TriggerModel
 from prosa.dialects.fields import Field, Owner, read_fields, shown, text_of, type_name
 from prosa.dialects.front import FrontReading
 from prosa.document import Document

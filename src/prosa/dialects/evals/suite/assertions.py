@@ -20,7 +20,7 @@ from prosa.data import Mapping, Node, Scalar, Value, format_pointer, key_span_at
 from prosa.data import Sequence as Items
 from prosa.diagnostics import Misspelling, Problem
 from prosa.diagnostics.nearest import nearest
-from prosa.dialects.evals.fields import ALIASES, GRADED, JSON, RUN, SENTENCES, VALID_JSON
+from prosa.dialects.evals.suite.fields import ALIASES, GRADED, JSON, RUN, SENTENCES, VALID_JSON
 from prosa.dialects.fields import shown, type_name
 from prosa.evaluation.case import Assertion, run_mistakes
 from prosa.evaluation.expectations import Mistake, mistakes

@@ -17,13 +17,13 @@ from prosa.adapters.files import RootedFiles
 from prosa.adapters.files.skill_files import SKILL_FILE, is_skill, skill_files
 from prosa.app.check.check import Checker, CheckOptions
 from prosa.app.check.gather import Group, evals_beside
+from prosa.app.evals.suite import Suite, Terms
 from prosa.app.options import Environment, Options
 from prosa.app.run.skills import LoadedSkill, load_skill, skills_program
-from prosa.app.test.suite import Suite, Terms
 from prosa.diagnostics import Diagnostic
 from prosa.dialects.detect import holds_requests
 from prosa.dialects.dialect import Hints
-from prosa.dialects.evals.model import EvalModel, EvalsModel, TriggerModel
+from prosa.dialects.evals.suite.model import EvalModel, EvalsModel, TriggerModel
 from prosa.dialects.fields import shown
 from prosa.dialects.reading import open_document
 from prosa.dialects.table import CASES, EVALS, dialect_of_file_name, skill_folder

@@ -7,13 +7,13 @@ from pathlib import Path, PurePosixPath
 
 from prosa.diagnostics import Severity
 from prosa.dialects.dialect import Hints
-from prosa.dialects.evals.model import EvalsModel
+from prosa.dialects.evals.suite.model import EvalsModel
 from prosa.dialects.fields import shown
 from prosa.dialects.reading import open_document
 from prosa.dialects.skill_md.fields import as_name
 from prosa.dialects.skill_md.model import SkillModel
 from prosa.dialects.table import SKILL_MD, skill_folder
-from prosa.rules.evals import RULES
+from prosa.rules.evals.suite import RULES
 from prosa.rules.rule import Finding
 from prosa.rules.subject import Subject
 from prosa.source import FileProblem

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from prosa.dialects.evals.document.fields import FRONT
 from prosa.dialects.fields import Field
-from prosa.dialects.test.fields import FRONT
 from prosa.evaluation.matchers import MATCHERS
 
 _SHARED = ("repeat", "require", "models", "grader", "votes")

@@ -6,7 +6,6 @@ In: rows of a store. Out: the calls in the order of their paths, the first diffe
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -33,11 +32,6 @@ class StoreServer(Struct, frozen=True):
 
 StorePlace: TypeAlias = Path | StoreServer
 """Where a store is: a file of SQLite, or a server."""
-
-
-def stamp(moment: datetime) -> str:
-    """A moment as records have it: UTC to the millisecond, so that texts sort as times do."""
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 class RunRecord(Struct, frozen=True):

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from prosa.adapters.files.git_files import RevisionFiles, resolve_revision, top_of
 from prosa.adapters.files.near import nearest_file
-from prosa.dialects.test.model import SuiteModel
+from prosa.dialects.evals.document.model import SuiteModel
 from prosa.evaluation.case import Case, Requirement
 from prosa.evaluation.routing import Routing
 from prosa.regex import regex

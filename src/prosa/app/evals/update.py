@@ -13,14 +13,14 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from prosa.app.check.fix import Change, write_changes
-from prosa.app.test.suite import Suite
+from prosa.app.evals.suite import Suite
 from prosa.data import Mapping, Node, Scalar, Value, to_value
 from prosa.data import Sequence as Items
 from prosa.data.yaml_write import write_yaml
 from prosa.dialects.dialect import Hints
+from prosa.dialects.evals.document.model import Block, CaseModel, SuiteModel
 from prosa.dialects.reading import open_document
 from prosa.dialects.table import TEST
-from prosa.dialects.test.model import Block, CaseModel, SuiteModel
 from prosa.evaluation.case import expects_failure
 from prosa.evaluation.expectations import is_query, match
 from prosa.evaluation.jsonpath import BadQuery, compile_query

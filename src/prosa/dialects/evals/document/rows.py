@@ -11,8 +11,8 @@ from msgspec import Struct
 
 from prosa.data import JsonError, Value, parse_json
 from prosa.diagnostics.nearest import nearest
+from prosa.dialects.evals.document.model import questions
 from prosa.dialects.fields import shown
-from prosa.dialects.test.model import questions
 from prosa.evaluation.case import Case, run_mistakes
 from prosa.evaluation.expectations import Mistake, mistakes
 from prosa.evaluation.matchers import MISSING

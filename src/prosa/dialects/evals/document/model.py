@@ -7,7 +7,7 @@ from collections.abc import Mapping as Map
 from msgspec import Struct
 
 from prosa.data import Entry, Node, Value
-from prosa.dialects.test.fields import Role
+from prosa.dialects.evals.document.fields import Role
 from prosa.document import Document, Heading
 from prosa.evaluation.case import Case, Requirement
 from prosa.evaluation.matchers import MISSING, PYTHON, is_matcher

@@ -18,22 +18,22 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from prosa.app.evals.answers import Answers, Kept, failed_key, open_kept
+from prosa.app.evals.judge import Checks, Grader, Ran, judge, load_grader
+from prosa.app.evals.skills import WITHOUT
+from prosa.app.evals.suite import Side, Suite
 from prosa.app.options import DEFAULT_MODEL, Environment, Options, Tape
 from prosa.app.permission import require_permission
 from prosa.app.run.jobs import MAX_JOBS, Driver, Job, Progress, driving
 from prosa.app.run.money import budget_of
 from prosa.app.run.routes import with_provider
-from prosa.app.test.answers import Answers, Kept, failed_key, open_kept
-from prosa.app.test.judge import Checks, Grader, Ran, judge, load_grader
-from prosa.app.test.skills import WITHOUT
-from prosa.app.test.suite import Side, Suite
 from prosa.data import Value
-from prosa.dialects.test.fields import MAX_REPEAT
+from prosa.dialects.evals.document.fields import MAX_REPEAT
 from prosa.evaluation.case import Case, FailureKind, RunFacts, gate
 from prosa.evaluation.report import Attempt, CaseReport, Matched, Reason, Report, SuiteReport, compared
+from prosa.records.recording import cassette_name, given_digest
 from prosa.regex import regex
 from prosa.runtime import errors, events
-from prosa.runtime.cassette import cassette_name, given_digest
 from prosa.runtime.errors import ProviderError, RunError, first_error
 from prosa.runtime.events import Listener, ignore, tell
 from prosa.runtime.program import Program, with_model

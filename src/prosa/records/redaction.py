@@ -16,8 +16,8 @@ from msgspec import structs
 from msgspec.structs import replace
 
 from prosa.data import Value
+from prosa.records.recording import Cassette, RecordedError, RecordedReply, RecordedResult
 from prosa.regex import regex
-from prosa.runtime.cassette import Cassette, RecordedError, RecordedReply, RecordedResult
 from prosa.runtime.messages import ModelReply
 from prosa.runtime.ports import ToolResult
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from prosa.data import Value
 from prosa.dialects.dialect import Dialect
-from prosa.dialects.test.fields import FRONT
-from prosa.dialects.test.model import CaseModel, SuiteModel
-from prosa.dialects.test.read import read
+from prosa.dialects.evals.document.fields import FRONT
+from prosa.dialects.evals.document.model import CaseModel, SuiteModel
+from prosa.dialects.evals.document.read import read
 from prosa.document import Def, Ref
 from prosa.evaluation.matchers import MISSING
 

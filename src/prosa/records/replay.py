@@ -16,7 +16,8 @@ from msgspec import Struct, field
 
 from prosa.data import Value, format_pointer
 from prosa.dialects.ymj.trace import Request, path_key, scope_of
-from prosa.runtime.cassette import Cassette, RecordedError, RecordedReply, RecordedResult, request_data
+from prosa.records.recording import Cassette, RecordedError, RecordedReply, RecordedResult, request_data
+from prosa.records.redaction import agree
 from prosa.runtime.errors import CassetteProblem, ReplayDrift, RunError
 from prosa.runtime.journal import Ask, ModelStep, ToolStep, Use
 from prosa.runtime.messages import ModelReply, ModelRequest
@@ -30,7 +31,6 @@ from prosa.runtime.ports import (
     SiteSession,
     ToolResult,
 )
-from prosa.runtime.redaction import agree
 
 Match: TypeAlias = Literal["exact", "messages", "path"]
 """What must be as recorded: the whole request, all but descriptions and parameters of tools, nothing but the path."""

@@ -14,16 +14,16 @@ from msgspec.structs import replace
 
 from prosa.app.check.check import Checker, CheckOptions
 from prosa.app.check.gather import Group, evals_beside, gather
+from prosa.app.evals.skills import check_evals, is_of_skill, skill_suites
+from prosa.app.evals.suite import Suite, Terms
 from prosa.app.options import Environment, Options
 from prosa.app.run.load import load_program
-from prosa.app.test.skills import check_evals, is_of_skill, skill_suites
-from prosa.app.test.suite import Suite, Terms
 from prosa.diagnostics import Severity
 from prosa.dialects.detect import decided
 from prosa.dialects.dialect import Hints
+from prosa.dialects.evals.document.rows import read_rows
 from prosa.dialects.reading import open_document
 from prosa.dialects.table import EVALS, SKILL_MD, TEST, dialect_of_file_name
-from prosa.dialects.test.rows import read_rows
 from prosa.evaluation.case import Case
 from prosa.runtime.errors import ProgramRefused, RunError
 from prosa.runtime.program import Program

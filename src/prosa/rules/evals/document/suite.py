@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from prosa.diagnostics import Severity
-from prosa.rules.test import RULES
+from prosa.rules.evals.document import RULES
 
 REPORTED = (
     RULES.reported("TS001", "test-without-cases", Severity.ERROR),

@@ -9,20 +9,20 @@ from pathlib import Path
 from prosa.data import Value, span_at
 from prosa.diagnostics import Misspelling, Severity
 from prosa.dialects.dialect import Hints
+from prosa.dialects.evals.document.model import CaseModel, SuiteModel
+from prosa.dialects.evals.document.read import place_of
+from prosa.dialects.evals.document.rows import RowProblem, read_rows
 from prosa.dialects.fields import shown
 from prosa.dialects.markdownlang.model import ProgramModel
 from prosa.dialects.reading import open_document
 from prosa.dialects.table import MARKDOWNLANG
-from prosa.dialects.test.model import CaseModel, SuiteModel
-from prosa.dialects.test.read import place_of
-from prosa.dialects.test.rows import RowProblem, read_rows
 from prosa.evaluation.case import Case, expects_failure
 from prosa.evaluation.contradictions import contradictions
 from prosa.evaluation.expectations import Mistake, mistakes
 from prosa.evaluation.matchers import MISSING
+from prosa.rules.evals.document import RULES
 from prosa.rules.rule import Finding
 from prosa.rules.subject import Subject
-from prosa.rules.test import RULES
 from prosa.schema import Schema, SchemaError, fill_defaults
 from prosa.source import FileProblem, Files, Span
 

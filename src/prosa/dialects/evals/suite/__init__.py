@@ -1,0 +1,66 @@
+"""How a skill is tried: the cases in its `evals/evals.json`, and the requests that it is for in
+`evals/trigger-eval.json`, as other tools write them (X32).
+
+`fields` are their names, `assertions` reads what is expected, `read` gives the model. They are JSON: nothing of them is
+Markdown, and nothing is said of how they are laid out.
+"""
+
+from __future__ import annotations
+
+from prosa.data import Value
+from prosa.dialects.dialect import Dialect
+from prosa.dialects.evals.suite.model import EvalModel, EvalsModel, TriggerModel
+from prosa.dialects.evals.suite.read import read
+from prosa.dialects.front import FrontReading
+from prosa.document import Def, Ref
+from prosa.source import Span
+
+__all__ = ["DIALECT", "definitions", "facts", "read", "references"]
+
+
+def facts(model: EvalsModel) -> dict[str, Value]:
+    """The keys of a file that says how a skill is tried."""
+    return {
+        "skill_name": model.skill_name,
+        "repeat": model.repeat,
+        "require": model.requirement.text,
+        "models": list(model.models),
+        "evals": [_eval(model, each) for each in model.evals],
+        "queries": [_query(model, each) for each in model.queries],
+    }
+
+
+def _eval(model: EvalsModel, each: EvalModel) -> dict[str, Value]:
+    return {
+        "id": each.id or None,
+        "name": each.name,
+        "line": model.line(each.span),
+        "prompt": each.prompt,
+        "files": [name for name, _ in each.files],
+        "decided": [assertion.name for assertion in each.assertions],
+        "graded": list(each.asked),
+    }
+
+
+def _query(model: EvalsModel, each: TriggerModel) -> dict[str, Value]:
+    told: dict[str, Value] = {"query": each.query, "should_trigger": each.should_trigger}
+    return told | ({"expected_skill": each.belongs} if each.belongs else {}) | {"line": model.line(each.span)}
+
+
+def references(_model: EvalsModel) -> tuple[Ref, ...]:
+    """Nothing: the skill is found by the folder."""
+    return ()
+
+
+def definitions(_model: EvalsModel) -> tuple[Def, ...]:
+    """Nothing."""
+    return ()
+
+
+def _no_markdown(front: FrontReading) -> Span:
+    return Span(front.body.end, front.body.end)
+
+
+DIALECT: Dialect[EvalsModel] = Dialect(
+    name="evals", read=read, references=references, definitions=definitions, facts=facts, markdown=_no_markdown
+)
