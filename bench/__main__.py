@@ -39,7 +39,7 @@ SECTIONS = {
 
 
 def main(arguments: list[str]) -> int:
-    """Measures the named sections, all by default."""
+    """Measure the named sections, all by default."""
     options = _parser().parse_args(arguments)
     if options.rows:
         for row in import_module(SECTIONS[options.rows]).rows():
@@ -66,7 +66,7 @@ def main(arguments: list[str]) -> int:
 
 
 def compile_first() -> bool:
-    """Writes the byte code of the package, as an installation has it, and says whether it could: otherwise every start
+    """Write the byte code of the package, as an installation has it, and say whether it could: otherwise every start
     would measure the compiler."""
     import prosa
 

@@ -31,7 +31,7 @@ def looks(folder: str) -> Iterator[tuple[str, os.stat_result]]:
 
 
 def opened(file: Path) -> sqlite3.Connection:
-    """A connection with the settings that Prosa's own index has."""
+    """Return a connection with the settings that Prosa's own index has."""
     connection = sqlite3.connect(file, isolation_level=None)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = NORMAL")
@@ -39,7 +39,7 @@ def opened(file: Path) -> sqlite3.Connection:
 
 
 def build(folder: str, file: Path) -> None:
-    """Makes the index of a folder."""
+    """Make the index of a folder."""
     file.unlink(missing_ok=True)
     file.parent.mkdir(parents=True, exist_ok=True)
     connection = opened(file)

@@ -43,11 +43,11 @@ class _Echo:
         return ModelReply(json.dumps({"words": 2}), (), Usage(100, 5), model_name=MODEL)
 
     async def aclose(self) -> None:
-        """Does nothing."""
+        """Do nothing."""
 
 
 def rows() -> Iterator[Row]:
-    """The table."""
+    """Yield the table."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         program = load_program(write_program(folder), Options(model=MODEL), Settings())
@@ -60,7 +60,7 @@ def rows() -> Iterator[Row]:
 
 
 def _many(program: Program, folder: Path) -> Iterator[Row]:
-    """Rows whose calls go over HTTP, a thousand at once, beside the calls alone."""
+    """Yield rows whose calls go over HTTP, a thousand at once, beside the calls alone."""
     with model_server(LATENCY) as base_url:
         plain, plain_wall = asyncio.run(_plain(base_url))
         path = _written(folder, ROWS)
@@ -108,7 +108,7 @@ def _bare(program: Program, folder: Path) -> float:
 
 
 def _kept(program: Program, folder: Path) -> tuple[float, float]:
-    """The same for a row of a batch, all looked at and kept; and rows a second."""
+    """Return the same for a row of a batch, all looked at and kept; and rows a second."""
     path = _written(folder, ROWS)
     options = Options(model=MODEL, journal=JournalOptions("batch", folder / "store.sqlite"))
     rows = Rows(open_rows(str(path)), str(path))
@@ -120,7 +120,7 @@ def _kept(program: Program, folder: Path) -> tuple[float, float]:
 
 
 def _store(folder: Path) -> float:
-    """Rows a second that are begun, asked, answered and ended in the store, 32 at once, without any loop."""
+    """Return rows a second that are begun, asked, answered and ended in the store, 32 at once, without any loop."""
     writer = writer_of(folder / "alone.sqlite")
 
     async def row(number: int) -> None:
@@ -151,7 +151,7 @@ def _store(folder: Path) -> float:
 
 
 def _looked(program: Program, folder: Path) -> Iterator[Row]:
-    """A look at many rows, as it comes before the first call."""
+    """Yield a look at many rows, as it comes before the first call."""
     path = _written(folder, SEEN)
     started = time.process_time()
     found = survey(Inputs(open_rows(str(path)), program, RowMapping({}, "key"), say_nothing), lambda _: None)

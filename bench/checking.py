@@ -58,7 +58,7 @@ class Contender:
     fine: Container[int] = FINDINGS
 
     def run(self, folder: Path) -> Process:
-        """Runs it in ``folder``."""
+        """Run it in ``folder``."""
         environ = dict(os.environ)
         if self.cache is not None:
             environ["PROSA_CACHE_DIR"] = str(self.cache)
@@ -69,7 +69,7 @@ class Contender:
 
 
 def rows(count: int = COUNT, runs: int = RUNS) -> Iterator[Row]:
-    """The table."""
+    """Yield the table."""
     found = peers.find()
     with tempfile.TemporaryDirectory(prefix="prosa-bench-") as name:
         for large, corpus in ((False, book(Path(name))), (True, _mixed(Path(name), count))):
@@ -78,7 +78,7 @@ def rows(count: int = COUNT, runs: int = RUNS) -> Iterator[Row]:
 
 
 def book(temporary: Path) -> Corpus:
-    """The corpus the user named, else the book, else a generated one of the same number of files."""
+    """Return the corpus the user named, else the book, else a generated one of the same number of files."""
     named = os.environ.get(CORPUS_VARIABLE)
     if named and Path(named).is_dir():
         return _counted(Path(named).name, Path(named).resolve())

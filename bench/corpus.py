@@ -28,7 +28,7 @@ ANSWER = {"words": 2}
 
 
 def write_program(folder: Path, name: str = "words") -> Path:
-    """A program that asks once."""
+    """Return a program that asks once."""
     path = folder / f"{name}.md"
     path.write_text(PROGRAM.format(name=name), encoding="utf-8")
     return path

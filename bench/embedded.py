@@ -46,7 +46,7 @@ TICK = os.sysconf("SC_CLK_TCK")
 
 
 def rows() -> Iterator[Row]:
-    """The table."""
+    """Yield the table."""
     model = model_of("smollm2", models_folder(os.environ))
     engine = Engine(model, plan_of(model), os.environ)
     started = time.perf_counter()
@@ -94,7 +94,7 @@ async def _ask(provider: EmbeddedProvider, number: int, first: list[float]) -> N
 
 
 def _whole_runs() -> Iterator[Row]:
-    """A command from its start to its end, beside the same with a scripted reply."""
+    """Yield a command from its start to its end, beside the same with a scripted reply."""
     with TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "letter.md").write_text(PROGRAM, encoding="utf-8")
@@ -113,7 +113,7 @@ def _whole_runs() -> Iterator[Row]:
 
 
 def _used(pid: int) -> float:
-    """Seconds of processors that a process has used."""
+    """Return seconds of processors that a process has used."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / TICK
 

@@ -22,7 +22,7 @@ RUNS, STORED, ITERATIONS = 200, 100_000, 9
 
 
 def rows() -> Iterator[Row]:
-    """The table."""
+    """Yield the table."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         program = load_program(write_program(folder), Options(), Settings())

@@ -70,17 +70,17 @@ class Measured:
     aimed: bool
 
     def row(self, what: str, value: float, baseline: str, base: float | None, aim: str = "") -> Row:
-        """A row in milliseconds, of microseconds."""
+        """Return a row in milliseconds, of microseconds."""
         compared = None if base is None else base / 1000
         return Row(f"{self.title}, {what}", value / 1000, "ms", baseline, compared, aim if self.aimed else "")
 
     def calls(self, work: Callable[[], object], before: Callable[[], object] | None = None) -> float:
-        """The median time of one call in microseconds."""
+        """Return the median time of one call in microseconds."""
         return calls(work, seconds=self.seconds, before=before)
 
 
 def rows(folder: Path, bare: Path, seconds: float = SECONDS) -> Iterator[Row]:
-    """The rows of one corpus."""
+    """Yield the rows of one corpus."""
     from prosa.app.corpus.open import open_corpus
 
     with open_corpus(folder, environ=os.environ) as corpus:
@@ -94,7 +94,7 @@ def rows(folder: Path, bare: Path, seconds: float = SECONDS) -> Iterator[Row]:
 
 
 def _updates(measured: Measured) -> Iterator[Row]:
-    """One document that changed, named and not named."""
+    """Yield one document that changed, named and not named."""
     path = measured.corpus.root / PAGE
     before = path.read_text(encoding="utf-8")
     texts = (f"{before}\nSeen for the {number}th time.\n" for number in count(1))
@@ -110,7 +110,7 @@ def _updates(measured: Measured) -> Iterator[Row]:
 
 
 def _queries(measured: Measured) -> Iterator[Row]:
-    """Searches for words and by fields, ten hits each."""
+    """Search for words and by fields, ten hits each."""
     from prosa.adapters.sqlite.search import search
     from prosa.corpus.search import Search
 
@@ -156,7 +156,7 @@ def _picture(measured: Measured, graph: Graph) -> Row:
 
 
 def _near(graph: Graph, start: str) -> set[str]:
-    """The nodes around one of them, the nearest first, until there are enough for a picture."""
+    """Return the nodes around one of them, the nearest first, until there are enough for a picture."""
     found, queue = {start}, [start]
     for node in queue:
         for edge in (*graph.out(node), *graph.back(node)):

@@ -55,20 +55,20 @@ class Corpus:
         return f"{self.count:,} documents"
 
     def bare(self, state: str) -> Path:
-        """The file of the bare index."""
+        """Return the file of the bare index."""
         return self.place / f"bare-{state}" / "bare.sqlite"
 
     def cache(self, state: str) -> Path:
-        """The cache of Prosa."""
+        """Return the cache of Prosa."""
         return self.place / f"prosa-{state}"
 
     def vault(self, state: str) -> Path:
-        """The file of the index of markdown-vault-mcp."""
+        """Return the file of the index of markdown-vault-mcp."""
         return self.place / f"vault-{state}" / "vault.sqlite"
 
 
 def rows(sizes: Sequence[int] = (), runs: int = RUNS, seconds: float = SECONDS) -> Iterator[Row]:
-    """The table."""
+    """Yield the table."""
     found = corpora.find()
     built: dict[int, float] = {}
     for count in sizes or (*SIZES, *([LARGE] if os.environ.get(LARGE_VARIABLE) else [])):
@@ -92,7 +92,7 @@ def _generated(count: int, place: Path) -> Corpus:
 
 
 def _built(corpus: Corpus, found: Mapping[str, Peer], runs: int, built: dict[int, float]) -> Iterator[Row]:
-    """A new index."""
+    """Yield a new index."""
     bare = corpus.bare("cold")
     contenders = {
         "prosa": Contender(_PROSA_INDEX, corpus.cache("cold"), emptied=True, fine=WELL),
@@ -181,7 +181,7 @@ def _whole_processes(corpus: Corpus, ran: Mapping[str, Process], vault: Peer) ->
 
 
 def _answers(corpus: Corpus, seconds: float) -> Iterator[Row]:
-    """What happens inside a process."""
+    """Yield what happens inside a process."""
     environ = dict(os.environ) | {"PROSA_CACHE_DIR": str(corpus.cache("cold"))}
     command = python("-m", "bench.index_answers", str(corpus.folder), str(corpus.bare("cold")), str(seconds))
     done = run(command, env=environ, capture_output=True, text=True, check=False)

@@ -42,24 +42,24 @@ class Client:
         self.number = 0
 
     def send(self, message: Mapping[str, Any]) -> None:
-        """Writes a message."""
+        """Write a message."""
         assert self.process.stdin is not None
         body = json.dumps({"jsonrpc": "2.0", **message}).encode()
         self.process.stdin.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
         self.process.stdin.flush()
 
     def tell(self, method: str, params: Mapping[str, Any]) -> None:
-        """Notifies the server."""
+        """Notify the server."""
         self.send({"method": method, "params": params})
 
     def ask(self, method: str, params: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """The answer to a request."""
+        """Return the answer to a request."""
         self.number += 1
         self.send({"id": self.number, "method": method, "params": params})
         return self.wait(lambda each: each.get("id") == self.number and "method" not in each)
 
     def wait(self, wanted: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
-        """The next message of a kind; what the server asks meanwhile is answered with nothing."""
+        """Return the next message of a kind; what the server asks meanwhile is answered with nothing."""
         stream = self.process.stdout
         assert stream is not None
         while line := stream.readline():
@@ -76,7 +76,7 @@ class Client:
         raise SystemExit("the language server ended")
 
     def told(self, uri: str, version: int) -> dict[str, Any]:
-        """The diagnostics of a version of a document."""
+        """Return the diagnostics of a version of a document."""
 
         def wanted(each: dict[str, Any]) -> bool:
             params = each.get("params") or {}
@@ -86,7 +86,7 @@ class Client:
 
 
 def rows(documents: int = COUNT, runs: int = RUNS) -> Iterator[Row]:
-    """The table."""
+    """Yield the table."""
     with tempfile.TemporaryDirectory(prefix="prosa-bench-") as name:
         folder = Path(name, "mixed").resolve()
         write_corpus(folder, documents)
@@ -133,7 +133,7 @@ def _session(folder: Path, environ: Mapping[str, str], documents: int, runs: int
 
 
 def _text(folder: Path) -> str:
-    """A document of many links and headings, about as long as a chapter."""
+    """Return a document of many links and headings, about as long as a chapter."""
     names = sorted(each.relative_to(folder / "pages").as_posix() for each in (folder / "pages").rglob("*.md"))
     parts = (
         f"## Part {at}\n\nMore of this in [the page]({names[at % len(names)]}) than here.\n\n{WORDS}\n\n"
@@ -146,7 +146,7 @@ def _text(folder: Path) -> str:
 
 
 def _opened(client: Client, folder: Path, uri: str, text: str, started: float) -> tuple[float, float, float]:
-    """The slowest answer, and the milliseconds until the first diagnostics and until those of all were told."""
+    """Return the slowest answer, and the milliseconds until the first diagnostics and until those of all were told."""
     root = {"uri": folder.as_uri(), "name": "mixed"}
     client.ask(
         "initialize", {"processId": os.getpid(), "rootUri": None, "capabilities": {}, "workspaceFolders": [root]}
@@ -174,7 +174,7 @@ def _opened(client: Client, folder: Path, uri: str, text: str, started: float) -
 
 
 def _link(text: str) -> dict[str, int]:
-    """The position within the destination of a link in the middle."""
+    """Return the position within the destination of a link in the middle."""
     before = text[: text.index("](", len(text) // 2) + 4]
     return {"line": before.count("\n"), "character": len(before) - before.rindex("\n") - 1}
 
@@ -182,7 +182,7 @@ def _link(text: str) -> dict[str, int]:
 def _asked(
     what: str, work: Callable[[], object], client: Client, runs: int, base: tuple[str, float], aim: str
 ) -> Iterator[Row]:
-    """The time of a question as the editor sees it, and the time of processors that it takes the server."""
+    """Yield the time of a question as the editor sees it, and the time of processors that it takes the server."""
     work()
     before = _spent(client)
     wall = _p95(work, runs)
@@ -192,7 +192,7 @@ def _asked(
 
 
 def _spent(client: Client) -> float:
-    """The milliseconds of processors that the server has used; nothing where the system does not tell."""
+    """Return the milliseconds of processors that the server has used; nothing where the system does not tell."""
     status = Path("/proc", str(client.process.pid), "stat")
     if not status.exists():
         return 0.0
@@ -201,7 +201,7 @@ def _spent(client: Client) -> float:
 
 
 def _changing(client: Client, uri: str) -> Callable[[], None]:
-    """Types a character at the beginning of the body, each time another one."""
+    """Type a character at the beginning of the body, each time another one."""
     versions = count(10_000)
     place = {"start": {"line": 2, "character": 0}, "end": {"line": 2, "character": 0}}
 
@@ -224,14 +224,14 @@ def _p95(work: Callable[[], object], runs: int) -> float:
 
 
 def _bare(environ: Mapping[str, str]) -> tuple[float, float]:
-    """The milliseconds and the MiB of a process that imports the library."""
+    """Return the milliseconds and the MiB of a process that imports the library."""
     begun = time.perf_counter()
     done = subprocess.run(python("-c", LIBRARY), env=dict(environ), capture_output=True, text=True, check=True)
     return (time.perf_counter() - begun) * 1000, int(done.stdout) / 1024
 
 
 def _resident(client: Client) -> float:
-    """What the server takes now in MiB; nothing where the system does not tell."""
+    """Return what the server takes now in MiB; nothing where the system does not tell."""
     status = Path("/proc", str(client.process.pid), "status")
     lines = status.read_text().splitlines() if status.exists() else []
     return next((int(each.split()[1]) / 1024 for each in lines if each.startswith("VmRSS")), 0.0)

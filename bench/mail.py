@@ -26,7 +26,7 @@ NOW = "2026-03-01T12:00:00.000Z"
 
 
 def rows() -> Iterator[Row]:
-    """The table."""
+    """Yield the table."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         together, alone = _sends(folder / "sends.sqlite")
@@ -36,7 +36,7 @@ def rows() -> Iterator[Row]:
 
 
 def _sends(store: Path) -> tuple[float, float]:
-    """Messages a second: sent at once, and each after the one before is there."""
+    """Return messages a second: sent at once, and each after the one before is there."""
     writer = writer_of(store)
     try:
         writer.do(_send("first", 0)).result()

@@ -35,7 +35,7 @@ class Row:
     aim: str = ""
 
     def text(self) -> str:
-        """The row for the table."""
+        """Return the row for the table."""
         absent = "not installed" if self.baseline else ""
         compared = f"{self.base:,.2f} {self.unit}" if self.base is not None else absent
         ratio = f"{self.value / self.base:.2f}x" if self.base else ""
@@ -59,7 +59,7 @@ class Process:
 def process(
     command: Sequence[str], environ: Mapping[str, str], *, folder: Path | None = None, fine: Container[int] = (0,)
 ) -> Process:
-    """Runs a command to its end. Raises when its exit status is not a ``fine`` one: a failed run has no time."""
+    """Run a command to its end. Raises when its exit status is not a ``fine`` one: a failed run has no time."""
     started = time.perf_counter()
     child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=dict(environ), cwd=folder)
     errors = child.stderr.read() if child.stderr else b""
@@ -97,7 +97,7 @@ def interleaved(commands: Mapping[str, Sequence[str]], environ: Mapping[str, str
 
 
 def middle(runs: Sequence[Process]) -> Process:
-    """The median times and the highest peak."""
+    """Return the median times and the highest peak."""
     wall, used = (statistics.median(each) for each in zip(*((each.wall, each.used) for each in runs), strict=True))
     return Process(wall, max(each.memory for each in runs), used)
 
@@ -105,7 +105,7 @@ def middle(runs: Sequence[Process]) -> Process:
 def calls(
     work: Callable[[], object], *, seconds: float = 0.5, least: int = 5, before: Callable[[], object] | None = None
 ) -> float:
-    """The median time of one call in microseconds. What happens ``before`` each call is not counted."""
+    """Return the median time of one call in microseconds. What happens ``before`` each call is not counted."""
     if before is not None:
         before()
     work()
@@ -126,5 +126,5 @@ def own_memory() -> float:
 
 
 def python(*arguments: str) -> list[str]:
-    """A command that runs this interpreter."""
+    """Return a command that runs this interpreter."""
     return [sys.executable, *arguments]

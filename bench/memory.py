@@ -16,7 +16,7 @@ STEP = 0.01
 
 
 def peak_of_all(command: Sequence[str], environ: Mapping[str, str], folder: Path) -> float | None:
-    """The highest sum over all processes of a command, None where the system does not tell. Raises
+    """Return the highest sum over all processes of a command, None where the system does not tell. Raises
     CalledProcessError for a command that fails."""
     if not (PROCESSES / "self" / "smaps_rollup").exists():
         return None

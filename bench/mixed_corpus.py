@@ -44,7 +44,7 @@ def documents(count: int = COUNT, seed: int = SEED, *, rare: bool = False) -> It
 
 
 def write_corpus(folder: Path, count: int = COUNT, seed: int = SEED, *, rare: bool = False) -> Written:
-    """Writes the corpus into ``folder``."""
+    """Write the corpus into ``folder``."""
     size = findings = 0
     for path, text, flawed in documents(count, seed, rare=rare):
         file, data = folder / path, text.encode()

@@ -27,20 +27,20 @@ class Place:
     rare: bool = False
 
     def rng(self) -> Random:
-        """The randomness of this document alone."""
+        """Return the randomness of this document alone."""
         return Random(f"{self.seed}:{self.index}:{self.count}")
 
     def other(self, rng: Random) -> int:
-        """The index of any document of its kind."""
+        """Return the index of any document of its kind."""
         return rng.randrange(self.count)
 
     def tongue(self, rng: Random) -> Tongue:
-        """The language of this document."""
+        """Return the language of this document."""
         return tongue(rng)._replace(rare=self.rare)
 
 
 def plain(place: Place) -> str:
-    """A page with links to other pages and to their sections, a footnote, a table, code and a picture."""
+    """Return a page with links to other pages and to their sections, a footnote, a table, code and a picture."""
     rng = place.rng()
     words = place.tongue(rng)
     head = ""
@@ -61,7 +61,7 @@ def plain(place: Place) -> str:
 
 
 def magi(place: Place) -> str:
-    """A document with all common fields, an ai-script block and two relationships."""
+    """Return a document with all common fields, an ai-script block and two relationships."""
     rng = place.rng()
     words = place.tongue(rng)
     notes = {"link": _relationship(place, rng, "related"), "root": _relationship(place, rng, "extends")}
@@ -79,7 +79,7 @@ def magi(place: Place) -> str:
 
 
 def ymj(place: Place) -> str:
-    """A record in Strict form with its hash, wikilinks to two others and a few directives."""
+    """Return a record in Strict form with its hash, wikilinks to two others and a few directives."""
     rng = place.rng()
     words = place.tongue(rng)
     links = f"See [[{record_stem(place.other(rng))}]] and [[{record_stem(place.other(rng))}|the other one]].\n"
@@ -108,7 +108,7 @@ def ymj(place: Place) -> str:
 
 
 def mdh(place: Place) -> str:
-    """A node of a site with a search action, linked to other nodes by id and inline."""
+    """Return a node of a site with a search action, linked to other nodes by id and inline."""
     rng = place.rng()
     words = place.tongue(rng)
     related = place.other(rng)
@@ -138,7 +138,7 @@ def mdh(place: Place) -> str:
 
 
 def prapti(place: Place) -> str:
-    """A chat of a few turns with configuration lines."""
+    """Return a chat of a few turns with configuration lines."""
     rng = place.rng()
     words = place.tongue(rng)
     parts = [
@@ -153,7 +153,7 @@ def prapti(place: Place) -> str:
 
 
 def program(place: Place) -> str:
-    """A program that takes a text and gives findings, and says at length how."""
+    """Return a program that takes a text and gives findings, and says at length how."""
     rng = place.rng()
     words = place.tongue(rng)
     head = f"""\
@@ -186,7 +186,7 @@ output:
 
 
 def skill(place: Place) -> str:
-    """An Agent Skill."""
+    """Return an Agent Skill."""
     rng = place.rng()
     words = place.tongue(rng)
     name = f"another-{place.index}" if place.flawed else skill_name(place.index)
@@ -198,27 +198,27 @@ def skill(place: Place) -> str:
 
 
 def page_path(index: int) -> str:
-    """A page, from the folder of all pages."""
+    """Return a page, from the folder of all pages."""
     return f"part-{index // 100:02}/page-{index}.md"
 
 
 def record_stem(index: int) -> str:
-    """The file name of a record without its suffix."""
+    """Return the file name of a record without its suffix."""
     return f"record-{index}"
 
 
 def node_path(index: int) -> str:
-    """A node, from the root of its site; the first one is the home page."""
+    """Return a node, from the root of its site; the first one is the home page."""
     return f"area-{index // 100:02}/node-{index}.md" if index else "index.md"
 
 
 def node_url(index: int) -> str:
-    """Where a node is served."""
+    """Return where a node is served."""
     return f"/{node_path(index).removesuffix('.md')}"
 
 
 def skill_name(index: int) -> str:
-    """The name of a skill, and of its folder."""
+    """Return the name of a skill, and of its folder."""
     return f"skill-{index}"
 
 
@@ -269,7 +269,7 @@ def _doc_id(seed: int, index: int) -> str:
 
 
 def _section(rng: Random, words: Tongue, number: int) -> str:
-    """A heading with a paragraph and now and then a list, a table, code or a quotation under it."""
+    """Return a heading with a paragraph and now and then a list, a table, code or a quotation under it."""
     block = rng.choice((_list, _table, _quotation, _code, paragraph))(rng, words)
     return f"## {title(rng, words)} {number}\n\n{paragraph(rng, words)}\n{block}"
 
@@ -288,7 +288,7 @@ def _quotation(rng: Random, words: Tongue) -> str:
 
 
 def _code(rng: Random, words: Tongue) -> str:
-    """Code, with a comment in the language of the document."""
+    """Return code, with a comment in the language of the document."""
     comment = title(rng, words)
     lines = "".join(f"    total += {rng.choice(TOPICS)}[{at}]  # {comment}\n" for at in range(rng.randint(3, 9)))
     return f"```python\ndef {rng.choice(TOPICS)}(total):\n{lines}    return total\n```\n"

@@ -38,14 +38,14 @@ Ask = Callable[[], Awaitable[Any]]
 
 
 def rows() -> Iterator[Row]:
-    """The table."""
+    """Yield the table."""
     with model_server() as base_url:
         yield from asyncio.run(_measure(base_url))
 
 
 @contextlib.contextmanager
 def model_server(delay: float = 0.0) -> Iterator[str]:
-    """The base URL of a fake that answers alike after so many seconds."""
+    """Return the base URL of a fake that answers alike after so many seconds."""
     with tempfile.TemporaryDirectory() as name:
         script = Path(name) / "script.jsonl"
         script.write_text(json.dumps({"content": ANSWER, "times": 10**9, "delay": delay}) + "\n", encoding="utf-8")
@@ -168,7 +168,7 @@ async def _openai(base_url: str) -> AsyncIterator[Ask]:
 
 @contextlib.asynccontextmanager
 async def _loop(base_url: str) -> AsyncIterator[Ask]:
-    """A whole run: input, rendering, prompt, request, validation, events."""
+    """Return a whole run: input, rendering, prompt, request, validation, events."""
     from prosa.adapters.providers import OpenAIProvider
     from prosa.app.options import Environment, Options
     from prosa.app.run.load import load_program

@@ -100,12 +100,12 @@ FIGURES = ("🚂", "⛴️", "🗺️", "→", "½", "€ 4.20", "№ 7", "°C")
 
 
 def tongue(rng: Random) -> Tongue:
-    """A language; half of all documents are in English."""
+    """Return a language; half of all documents are in English."""
     return ENGLISH if rng.random() < 0.5 else rng.choice(TONGUES)
 
 
 def sentence(rng: Random, words: Tongue) -> str:
-    """One sentence."""
+    """Return one sentence."""
     parts = [rng.choice(words.subjects), rng.choice(words.verbs), rng.choice(words.ends)]
     if words.rare:
         parts[2:] = rare_words.words(rng, words.tag, rng.randint(2, 5))
@@ -113,13 +113,14 @@ def sentence(rng: Random, words: Tongue) -> str:
 
 
 def title(rng: Random, words: Tongue) -> str:
-    """A few words for a heading."""
+    """Return a few words for a heading."""
     subject = rng.choice(words.subjects)
     return words.gap.join([subject, *rare_words.words(rng, words.tag, 1)]) if words.rare else subject
 
 
 def paragraph(rng: Random, words: Tongue) -> str:
-    """Three to six sentences, each on a line of its own, some with emphasis, code or a sign beyond the first plane."""
+    """Return three to six sentences, each on a line of its own, some with emphasis, code or a sign beyond the first
+    plane."""
     return "\n".join(_dressed(rng, sentence(rng, words)) for _ in range(rng.randint(3, 6))) + "\n"
 
 

@@ -23,7 +23,7 @@ GOOD = {"title": "Notes", "tags": ["a", "b", "c"], "count": 3, "when": "2026-01-
 
 
 def rows() -> Iterator[Row]:
-    """The table."""
+    """Yield the table."""
     yield from _templates()
     yield from _schemas()
 

@@ -31,7 +31,7 @@ FRONT = {"en": "qua"}
 
 
 def word(tag: str, rank: int) -> str:
-    """The word of a rank, from 1. Frequent words are short."""
+    """Return the word of a rank, from 1. Frequent words are short."""
     pieces, spelled = SYLLABLES[tag], ""
     while rank:
         rank, piece = divmod(rank, len(pieces))
@@ -40,5 +40,5 @@ def word(tag: str, rank: int) -> str:
 
 
 def words(rng: Random, tag: str, count: int) -> list[str]:
-    """Some words, the frequent ones often."""
+    """Return some words, the frequent ones often."""
     return [word(tag, int(VOCABULARY ** rng.random())) for _ in range(count)]

@@ -29,7 +29,7 @@ Reader: TypeAlias = Callable[[str, str], object]
 
 
 def rows(mixed: int = MIXED, rounds: int = ROUNDS, short: int = SHORT, seconds: float = 1) -> Iterator[Row]:
-    """The table."""
+    """Yield the table."""
     with tempfile.TemporaryDirectory(prefix="prosa-bench-") as name:
         corpus = book(Path(name))
         texts = _texts(corpus)
@@ -53,7 +53,7 @@ def _compared(what: str, texts: Sequence[Text], rounds: int) -> Iterator[Row]:
 
 
 def _times(texts: Sequence[Text], rounds: int) -> dict[str, float]:
-    """The median time that each reader takes for all texts, in seconds."""
+    """Return the median time that each reader takes for all texts, in seconds."""
     found: dict[str, list[float]] = {}
     for turn in range(rounds + 1):
         for name, read in _readers().items():
@@ -113,7 +113,7 @@ def _elements(kind: type) -> list[str]:
 
 
 def _longer(short: int, seconds: float) -> Iterator[Row]:
-    """A file and the same ten times over."""
+    """Yield a file and the same ten times over."""
     from prosa.rules.engine import check_text
     from prosa.source import SourceText
 

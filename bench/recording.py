@@ -19,7 +19,7 @@ ROUNDS = 5
 
 
 def rows() -> Iterator[Row]:
-    """The table."""
+    """Yield the table."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         times: dict[str, list[float]] = {"scripted": [], "recorded": [], "played": []}

@@ -30,7 +30,7 @@ WORDS = "Another line, and [a link](nowhere.md)."
 
 
 def rows(documents: int = COUNT, runs: int = RUNS) -> Iterator[Row]:
-    """The table."""
+    """Yield the table."""
     with tempfile.TemporaryDirectory(prefix="prosa-bench-") as name:
         folder = Path(name, "mixed").resolve()
         write_corpus(folder, documents)
@@ -42,7 +42,7 @@ def rows(documents: int = COUNT, runs: int = RUNS) -> Iterator[Row]:
 
 
 def _edited(workspace: Workspace, dialect: str, documents: int, aim: str) -> Row:
-    """An edit of a document of a dialect, each time another one."""
+    """Return an edit of a document of a dialect, each time another one."""
     resident = workspace.resident
     path = next(real for real, each in resident.seen.items() if each.facts.dialect == dialect)
     text = path.read_text("utf-8")
@@ -50,7 +50,7 @@ def _edited(workspace: Workspace, dialect: str, documents: int, aim: str) -> Row
     numbers = count()
 
     def edited() -> str:
-        """A paragraph near the beginning grows and shrinks, so that all that follows moves."""
+        """Return a paragraph near the beginning grows and shrinks, so that all that follows moves."""
         return f"{text[:at]}{WORDS * (next(numbers) % 3)}\n\n{text[at:]}"
 
     def edit() -> object:
@@ -64,7 +64,8 @@ def _edited(workspace: Workspace, dialect: str, documents: int, aim: str) -> Row
 
 
 def _hook(workspace: Workspace, cache: Path, documents: int, runs: int) -> Iterator[Row]:
-    """A warm check of three documents; all must have names that others may have, or nothing beside is looked at."""
+    """Yield a warm check of three documents; all must have names that others may have, or nothing beside is looked
+    at."""
     environ = {**os.environ, "PROSA_CACHE_DIR": str(cache)}
     cache.mkdir(mode=0o700)
     entries = workspace.resident.seen.items()

@@ -17,7 +17,7 @@ CALLS = 50
 
 
 def rows() -> Iterator[Row]:
-    """The table."""
+    """Yield the table."""
     native = interleaved({"native": python("-I", "-c", CODE)}, {}, 11)["native"].wall
     with tempfile.TemporaryDirectory() as name:
         cache = Path(name) / "cache"

@@ -47,7 +47,7 @@ class Rate:
 
 
 def rows(count: int = COUNT, pages: int = PAGES, rounds: int = ROUNDS, seconds: float = SECONDS) -> Iterator[Row]:
-    """The table."""
+    """Yield the table."""
     with tempfile.TemporaryDirectory(prefix="prosa-bench-") as name:
         place = Path(name)
         write_corpus(place / "documents", count, SEED, rare=True)
@@ -61,20 +61,20 @@ def rows(count: int = COUNT, pages: int = PAGES, rounds: int = ROUNDS, seconds: 
 
 
 def serve_command(place: Path) -> list[str]:
-    """The server over the documents, with its access log, as it is meant to run."""
+    """Return the server over the documents, with its access log, as it is meant to run."""
     log = str(place / "access.jsonl")
     return python("-m", "prosa", "serve", str(place / "documents"), "--port", "0", "--access-log", log)
 
 
 def listed(child: Child) -> list[str]:
-    """The paths of all nodes, from the index of the site."""
+    """Return the paths of all nodes, from the index of the site."""
     with connected(child.port) as line:
         _, index = answered(line, request_of("/mdh/nodes.json", "application/json", child.port))
     return [each["md_url"] for each in json.loads(index)["nodes"]]
 
 
 def taken(child: Child, paths: Sequence[str]) -> Answers:
-    """What the server answers for its pages, in each form, when all is there."""
+    """Return what the server answers for its pages, in each form, when all is there."""
     with connected(child.port) as line:
         return {
             (path, accept): answered(line, request_of(path, accept, child.port))
@@ -89,7 +89,7 @@ def spread(paths: Sequence[str], count: int) -> list[str]:
 
 
 def _rates(child: Child, answers: Answers, place: Path, rounds: int, seconds: float) -> Iterator[Row]:
-    """Each form, and what has not changed, from both servers in turn."""
+    """Yield each form, and what has not changed, from both servers in turn."""
     file = place / "answers.json"
     held = [(path, accept, pairs, body.decode()) for (path, accept), (pairs, body) in answers.items()]
     file.write_text(json.dumps(held), encoding="utf-8")
@@ -111,7 +111,7 @@ def _questions(answers: Answers, accept: str, *, tagged: bool) -> list[tuple[str
 
 
 def _require_same(answers: Answers, bare: Child) -> None:
-    """Ends it all where the bare server answers with other bytes or headers."""
+    """End it all where the bare server answers with other bytes or headers."""
     with connected(bare.port) as line:
         for (path, accept), (pairs, body) in answers.items():
             got, same = answered(line, request_of(path, accept, bare.port))
@@ -140,7 +140,7 @@ def _compared(
 
 
 def middle(rates: Sequence[Rate]) -> Rate:
-    """The medians."""
+    """Return the medians."""
     used = [each.used for each in rates if each.used is not None]
     return Rate(statistics.median(each.per_second for each in rates), statistics.median(used) if used else None)
 

@@ -19,7 +19,8 @@ KEPT = ("etag", "vary", "cache-control", "content-location", "link")
 
 
 def application(file: Path) -> Starlette:
-    """The application that gives the answers of a file: `[[path, accept, headers, body], …]`, all of them 200."""
+    """Return the application that gives the answers of a file: `[[path, accept, headers, body], …]`, all of them
+    200."""
     from starlette.applications import Starlette
     from starlette.requests import Request
     from starlette.responses import Response
@@ -43,7 +44,7 @@ def application(file: Path) -> Starlette:
 
 
 def main(file: Path) -> None:
-    """Serves with the same settings of uvicorn as `prosa serve` has."""
+    """Serve with the same settings of uvicorn as `prosa serve` has."""
     import uvicorn
 
     made = socket.create_server(("127.0.0.1", 0), backlog=512)

@@ -28,7 +28,7 @@ class Child:
     began: float
 
     def memory(self, name: str = "VmRSS") -> float | None:
-        """What it holds of memory in MiB; `VmHWM` is the most it ever held."""
+        """Return what it holds of memory in MiB; `VmHWM` is the most it ever held."""
         status = PROCESSES / str(self.process.pid) / "status"
         if not status.exists():
             return None
@@ -36,7 +36,8 @@ class Child:
         return int(found[1]) / 1024 if found else None
 
     def used(self, *, children: bool = False) -> float | None:
-        """Seconds of processors that it has used, with ``children`` those of the ones that have ended as well."""
+        """Return seconds of processors that it has used, with ``children`` those of the ones that have ended as
+        well."""
         stat = PROCESSES / str(self.process.pid) / "stat"
         if not stat.exists():
             return None
@@ -46,7 +47,7 @@ class Child:
 
 @contextmanager
 def serving(command: Sequence[str], environ: Mapping[str, str], folder: Path | None = None) -> Iterator[Child]:
-    """A server from its first line that tells an address to its end."""
+    """Return a server from its first line that tells an address to its end."""
     began = time.perf_counter()
     process = subprocess.Popen(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=dict(environ), cwd=folder, text=True

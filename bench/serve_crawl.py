@@ -49,7 +49,7 @@ def _each(ran: Sequence[Process], pages: int) -> tuple[float, float]:
 
 
 def main(file: Path) -> None:
-    """Asks for every URL of a list, over one connection."""
+    """Ask for every URL of a list, over one connection."""
     import httpx2
 
     with httpx2.Client(headers={"accept": "text/markdown"}) as client:

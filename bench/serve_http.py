@@ -13,21 +13,21 @@ Pairs = list[tuple[str, str]]
 
 
 def connected(port: int) -> socket.socket:
-    """A connection to a server of this machine."""
+    """Return a connection to a server of this machine."""
     line = socket.create_connection((HOST, port), timeout=WAIT_SECONDS)
     line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return line
 
 
 def request_of(path: str, accept: str, port: int, tag: str = "") -> bytes:
-    """A request as a client sends it; with ``tag`` one for what it has already."""
+    """Return a request as a client sends it; with ``tag`` one for what it has already."""
     known = f"If-None-Match: {tag}\r\n" if tag else ""
     said = f"Host: {HOST}:{port}\r\nUser-Agent: bench/1\r\nAccept: {accept}\r\n{known}"
     return f"GET {path} HTTP/1.1\r\n{said}\r\n".encode("latin-1")
 
 
 def answered(line: socket.socket, request: bytes) -> tuple[Pairs, bytes]:
-    """The headers and the body of an answer, without the date. Ends the program where it is no 200."""
+    """Return the headers and the body of an answer, without the date. Ends the program where it is no 200."""
     head, _, body = whole_answer(line, request).partition(b"\r\n\r\n")
     first, *lines = head.decode("latin-1").split("\r\n")
     if " 200 " not in f"{first} ":
@@ -37,7 +37,7 @@ def answered(line: socket.socket, request: bytes) -> tuple[Pairs, bytes]:
 
 
 def whole_answer(line: socket.socket, request: bytes) -> bytes:
-    """Every byte of an answer."""
+    """Return every byte of an answer."""
     line.sendall(request)
     got = b""
     while b"\r\n\r\n" not in got:
@@ -52,7 +52,7 @@ def whole_answer(line: socket.socket, request: bytes) -> bytes:
 
 
 def piece_of(line: socket.socket) -> bytes:
-    """What came last. Ends the program where the server closed the connection."""
+    """Return what came last. Ends the program where the server closed the connection."""
     piece = line.recv(PIECE)
     if not piece:
         raise SystemExit("the server closed a connection")

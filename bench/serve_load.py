@@ -40,7 +40,7 @@ class _Asking:
 
 
 def measure(port: int, requests: list[bytes], seconds: float) -> tuple[int, float]:
-    """How many answers came in how many seconds."""
+    """Return how many answers came in how many seconds."""
     with connected(port) as line:
         answers = [whole_answer(line, request) for request in requests]
     asked = [Question(each, got[:12], len(got)) for each, got in zip(requests, answers, strict=True)]
@@ -87,7 +87,7 @@ def _silent() -> list[tuple[int, int]]:
 
 
 def main(arguments: list[str]) -> int:
-    """Prints `[answers, seconds]`."""
+    """Print `[answers, seconds]`."""
     port, seconds, file = arguments
     requests = [text.encode("latin-1") for text in json.loads(Path(file).read_text(encoding="utf-8"))]
     print(json.dumps(measure(int(port), requests, float(seconds))))

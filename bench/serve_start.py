@@ -79,7 +79,7 @@ def start_rows(place: Path, command: Sequence[str], environ: Mapping[str, str], 
 
 
 def page_paths(folder: Path) -> list[str]:
-    """The URL paths of Markdown pages, those of all folders mixed."""
+    """Return the URL paths of Markdown pages, those of all folders mixed."""
     files = sorted((folder / "pages").rglob("*.md"), key=lambda each: (each.name, each))
     return [quote(f"/{each.relative_to(folder).with_suffix('').as_posix()}") for each in files]
 
@@ -93,7 +93,7 @@ def _start(command: Sequence[str], environ: Mapping[str, str], paths: Sequence[s
 
 
 def _alone(command: Sequence[str], environ: Mapping[str, str]) -> Start:
-    """A start that nobody disturbs: asked for nothing but whether the graph is there."""
+    """Return a start that nobody disturbs: asked for nothing but whether the graph is there."""
     with serving(command, environ) as child, connected(child.port) as line:
         while time.perf_counter() - child.began < READY_SECONDS:
             _, health = answered(line, request_of("/healthz", ACCEPT, child.port))
@@ -104,14 +104,14 @@ def _alone(command: Sequence[str], environ: Mapping[str, str]) -> Start:
 
 
 def _first(command: Sequence[str], path: str) -> Start:
-    """The first answer of the bare server."""
+    """Return the first answer of the bare server."""
     with serving(command, os.environ) as child, connected(child.port) as line:
         answered(line, request_of(path, ACCEPT, child.port))
         return Start(time.perf_counter() - child.began, child.used())
 
 
 def _until_ready(child: Child, line: socket.socket, paths: Sequence[str]) -> Iterator[float]:
-    """Asks for one page after the other until the graph is there; the milliseconds of each."""
+    """Ask for one page after the other until the graph is there; the milliseconds of each."""
     looked = at = 0
     while time.perf_counter() - child.began < READY_SECONDS:
         if time.perf_counter() - child.began >= looked:

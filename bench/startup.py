@@ -17,7 +17,7 @@ COUNTED = ("prosa check FILE", "prosa run, scripted")
 
 
 def rows() -> Iterator[Row]:
-    """The table."""
+    """Yield the table."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         program = str(write_program(folder))

@@ -21,7 +21,7 @@ ROUNDS = 3
 
 
 def rows() -> Iterator[Row]:
-    """The table."""
+    """Yield the table."""
     with tempfile.TemporaryDirectory() as name:
         small, large = (_played(Path(name) / str(cases), cases) for cases in (CASES, MORE))
         skill = _replayed(write_skill(Path(name) / "skill", CASES), Path(name) / "skill")
@@ -33,7 +33,7 @@ def rows() -> Iterator[Row]:
 
 
 def write_suite(folder: Path, cases: int) -> Path:
-    """A program with a test of so many cases, and the replies for them."""
+    """Return a program with a test of so many cases, and the replies for them."""
     folder.mkdir(parents=True, exist_ok=True)
     write_program(folder)
     blocks = "".join(
@@ -48,7 +48,7 @@ def write_suite(folder: Path, cases: int) -> Path:
 
 
 def write_skill(folder: Path, cases: int) -> Path:
-    """A skill with so many cases, and the replies for each of them with it and without it."""
+    """Return a skill with so many cases, and the replies for each of them with it and without it."""
     home = folder / "word-count"
     (home / "evals").mkdir(parents=True)
     text = "---\nname: word-count\ndescription: Counts words.\n---\n\nSay the number.\n"
@@ -61,7 +61,7 @@ def write_skill(folder: Path, cases: int) -> Path:
 
 
 def _played(folder: Path, cases: int) -> tuple[float, float]:
-    """The figures of a suite of so many cases."""
+    """Return the figures of a suite of so many cases."""
     return _replayed(write_suite(folder, cases), folder)
 
 

@@ -22,7 +22,7 @@ ROWS, AT_ONCE, DELAY = 400, 4, 0.1
 
 
 def rows() -> Iterator[Row]:
-    """The table; nothing where there is no PostgreSQL."""
+    """Yield the table; nothing where there is no PostgreSQL."""
     from tests.postgres import cluster
 
     if cluster.programs() is None:
@@ -50,7 +50,7 @@ class _Run:
 
 @contextmanager
 def _place(url: str) -> Iterator[dict[str, str]]:
-    """A folder with a program and rows, a model that takes its time, and the environment of a user."""
+    """Return a folder with a program and rows, a model that takes its time, and the environment of a user."""
     from prosa.adapters.store.opening import open_store
     from prosa.records.run import StoreServer
     from tests.batch.labels import program
@@ -115,7 +115,7 @@ def _in_a_file(url: str) -> float:
 
 
 def _watch(url: str, waits: list[int], over: threading.Event) -> None:
-    """Looks fifty times a second whether somebody waits for a lock."""
+    """Look fifty times a second whether somebody waits for a lock."""
     import psycopg
 
     text = "SELECT COUNT(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"

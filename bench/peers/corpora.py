@@ -17,33 +17,34 @@ _ASK = "import importlib.metadata, sys; print(importlib.metadata.version(sys.arg
 
 
 def find() -> dict[str, Peer]:
-    """The peers by name, missing ones among them. They are looked for where `install` puts them only."""
+    """Return the peers by name, missing ones among them. They are looked for where `install` puts them only."""
     return {name: _peer(name) for name in ("markdown-vault-mcp", "obsidiantools", "networkx")}
 
 
 def vault_index(peer: Peer, place: Path, file: Path) -> Sequence[str]:
-    """Builds an index anew."""
+    """Build an index anew."""
     return [*peer.start, "index", "--source-dir", str(place), "--index-path", str(file), "--force"]
 
 
 def vault_refresh(peer: Peer, place: Path, file: Path) -> Sequence[str]:
-    """Brings an index up to date."""
+    """Bring an index up to date."""
     return [*peer.start, "reindex", "--source-dir", str(place), "--index-path", str(file)]
 
 
 def vault_search(peer: Peer, place: Path, file: Path, words: str) -> Sequence[str]:
-    """Asks an index for ten hits, which it has to be told of by a variable."""
+    """Ask an index for ten hits, which it has to be told of by a variable."""
     told = ("env", f"MARKDOWN_VAULT_MCP_INDEX_PATH={file}")
     return [*told, *peer.start, "search", "--source-dir", str(place), words]
 
 
 def link_folder(peer: Peer, place: Path) -> Sequence[str]:
-    """Reads and links every page of a folder, and ends."""
+    """Read and link every page of a folder, and ends."""
     return [*peer.start, "link", str(place)]
 
 
 def arranged(peer: Peer, pairs: Sequence[tuple[str, str]]) -> float | None:
-    """The milliseconds that networkx needs to give every node of a graph its place; None where it is not installed."""
+    """Return the milliseconds that networkx needs to give every node of a graph its place; None where it is not
+    installed."""
     if not peer.start:
         return None
     done = subprocess.run([*peer.start, "arrange"], input=json.dumps(pairs), capture_output=True, text=True, check=True)

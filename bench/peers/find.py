@@ -36,13 +36,13 @@ class Peer:
 
 
 def folder() -> Path:
-    """Where peers are installed."""
+    """Return where peers are installed."""
     named = os.environ.get("PROSA_BENCH_PEERS")
     return Path(named) if named else cache_dir(os.environ) / "bench-peers"
 
 
 def install() -> None:
-    """Installs the pinned peers. Raises CalledProcessError with the installer's words on the terminal."""
+    """Install the pinned peers. Raises CalledProcessError with the installer's words on the terminal."""
     place = folder()
     place.mkdir(parents=True, exist_ok=True)
     subprocess.run([sys.executable, "-m", "venv", str(place / "venv")], check=True)
@@ -56,24 +56,24 @@ def install() -> None:
 
 
 def find() -> dict[str, Peer]:
-    """The peers by name, missing ones among them."""
+    """Return the peers by name, missing ones among them."""
     return {name: _peer(name) for name in ("rumdl", "markdownlint-cli2", "mdformat")}
 
 
 def rumdl(peer: Peer, cache: Path | None) -> Sequence[str]:
-    """Checks the documents below the working folder, those that it would not take for Markdown too."""
+    """Check the documents below the working folder, those that it would not take for Markdown too."""
     every = ",".join(f"**/*.{suffix}" for suffix in SUFFIXES)
     kept = ["--no-cache"] if cache is None else ["--cache-dir", str(cache)]
     return [*peer.start, "check", *kept, "--include", every, "."]
 
 
 def markdownlint(peer: Peer) -> Sequence[str]:
-    """Checks the documents below the working folder."""
+    """Check the documents below the working folder."""
     return [*peer.start, f"**/*.{{{','.join(SUFFIXES)}}}"]
 
 
 def mdformat(peer: Peer, documents: Sequence[Path]) -> Sequence[str]:
-    """Checks the documents, which it takes one by one where they are not called `.md`."""
+    """Check the documents, which it takes one by one where they are not called `.md`."""
     return [*peer.start, "--check", *map(str, documents)]
 
 

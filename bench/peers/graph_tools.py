@@ -14,12 +14,12 @@ ROUNDS = 5
 
 
 def link(folder: Path) -> None:
-    """Makes the graph of all pages of a folder."""
+    """Make the graph of all pages of a folder."""
     import_module("obsidiantools.api").Vault(folder).connect()
 
 
 def arrange() -> float:
-    """The median time of an arrangement by springs, in milliseconds."""
+    """Return the median time of an arrangement by springs, in milliseconds."""
     networkx = import_module("networkx")
     graph = networkx.Graph([tuple(pair) for pair in json.load(sys.stdin)])
     times: list[float] = []

@@ -54,7 +54,7 @@ ALL = "pip install prosa"
 
 
 def is_installed(extra: str) -> bool:
-    """Whether the module of an extra can be found."""
+    """Return whether the module of an extra can be found."""
     try:
         return find_spec(EXTRAS[extra].module) is not None
     except ModuleNotFoundError:  # a package above it is missing
@@ -62,18 +62,20 @@ def is_installed(extra: str) -> bool:
 
 
 def install_line(extra: str) -> str:
-    """The command that installs an extra."""
+    """Return the command that installs an extra."""
     return f'pip install "prosa[{extra}]"'
 
 
 def lacking(kind: Callable[..., Problem], what: str, extra: str) -> Problem:
-    """A problem of the ``kind`` that a caller raises, which takes a message and a ``hint``: ``what`` needs an extra."""
+    """Return a problem of the ``kind`` that a caller raises, which takes a message and a ``hint``: ``what`` needs an
+    extra."""
     module = EXTRAS[extra].module.partition(".")[0]
     return kind(f"{what} needs the library `{module}`, which is not installed", hint=install_line(extra))
 
 
 def line_for_module(module: str) -> str:
-    """The command that installs a library of Prosa's, or of one of its extras, by the module that was missing."""
+    """Return the command that installs a library of Prosa's, or of one of its extras, by the module that was
+    missing."""
     top = module.partition(".")[0]
     brings = (name for name, each in EXTRAS.items() if each.module.partition(".")[0] == top)
     extra = next(brings, None)

@@ -26,7 +26,7 @@ class _Lazy:
 
 
 def regex(text: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
-    """The pattern, compiled at its first use. Raises `re.error` then."""
+    """Return the pattern, compiled at its first use. Raises `re.error` then."""
     return cast("re.Pattern[AnyStr]", _Lazy(text, flags))
 
 

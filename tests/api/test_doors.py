@@ -158,7 +158,8 @@ def test_x30_load_gives_the_model_of_every_dialect(dialect: str, tmp_path: Path)
     for given in (path, text):
         document = prosa.load(given, dialect=dialect)  # type: ignore[arg-type]
         assert document.dialect == dialect
-        assert type(document.model).__module__.removesuffix(".model") == f"prosa.dialects.{dialect}"
+        folder = {"evals": "evals.suite", "test": "evals.document"}.get(dialect, dialect)
+        assert type(document.model).__module__.removesuffix(".model") == f"prosa.dialects.{folder}"
 
 
 QUESTIONS = ("a", "a.md", "b", "notes/b.md", "./notes/b.md", "one", "nothing", "notes", "outside.md")

@@ -18,7 +18,7 @@ _WORDS = {"options": "Flags", "positional arguments": "Arguments"}
 
 
 def command_pages() -> Iterator[Made]:
-    """A page for each command, `markdownlang` among them, and the list of all."""
+    """Yield a page for each command, `markdownlang` among them, and the list of all."""
     rows = [(f"[`prosa {each.name}`](prosa-{each.name}.md)", prose(each.summary)) for each in COMMANDS]
     rows.append(("[`markdownlang`](markdownlang.md)", "the command line of the specification"))
     for command in COMMANDS:
@@ -29,7 +29,7 @@ def command_pages() -> Iterator[Made]:
 
 
 def status_page() -> Made:
-    """What commands end with."""
+    """Return what commands end with."""
     rows = [(code(str(number)), prose(meaning)) for number, meaning in EXIT_STATUSES]
     text = "A command ends with one of these, so that scripts know what became of it."
     return Made("exit-statuses.md", page("Exit statuses", text, table(("status", "meaning"), rows)))
@@ -51,7 +51,7 @@ class _Wide(argparse.RawDescriptionHelpFormatter):
 
 
 def _examples(command: Command) -> str:
-    """What its help ends with."""
+    """Return what its help ends with."""
     lines = "\n\n".join(f"# {each.purpose}\n{each.line}" for each in EXAMPLES.get(command.name, ()))
     return f"## Examples\n\n```sh\n{lines}\n```" if lines else ""
 
@@ -66,7 +66,7 @@ def _group(group: argparse._ArgumentGroup) -> str:
 
 
 def _argument(action: argparse.Action) -> str:
-    """An argument below a heading of its own, so that others can point at it."""
+    """Return an argument below a heading of its own, so that others can point at it."""
     if not action.option_strings:
         name = action.metavar if isinstance(action.metavar, str) else action.dest.upper()
         return f"### {name}\n\n{sentence(_help(action))}"
@@ -82,7 +82,7 @@ def _help(action: argparse.Action) -> str:
 
 
 def _value(action: argparse.Action) -> str:
-    """What stands behind a flag: its word, or what it may be; empty for a switch."""
+    """Return what stands behind a flag: its word, or what it may be; empty for a switch."""
     if action.nargs == 0:
         return ""
     if isinstance(action.metavar, tuple):

@@ -49,7 +49,7 @@ _ROWS = r"^(?P<head>##+ {}\n(?:(?!##).*\n)*?)\| \w+ \| \w+ \|\n\|---\|---\|\n(?:
 
 
 def dialect_pages() -> Iterator[Made]:
-    """The pages, and their list."""
+    """Yield the pages, and their list."""
     for row in DIALECTS:
         yield Made(f"dialects/{row.name}.md", _dialect(row.name))
     rows = [(f"[{row.name}]({row.name}.md)", prose(row.title)) for row in DIALECTS]
@@ -81,7 +81,7 @@ def _type(field: Field) -> str:
 
 
 def _choices(field: Field) -> str:
-    """The values of a closed set, where the words do not name them all."""
+    """Return the values of a closed set, where the words do not name them all."""
     if all(f"`{each}`" in field.about for each in field.choices):
         return ""
     return f": {', '.join(f'`{each}`' for each in field.choices)}"

@@ -22,7 +22,7 @@ _WIDE = 88
 
 
 def python_pages() -> Iterator[Made]:
-    """`prosa` itself, its modules, `prosa.plugins`; and their list."""
+    """Yield `prosa` itself, its modules, `prosa.plugins`; and their list."""
     names = [name for name in prosa.__all__ if name not in MODULES and name != "__version__"]
     groups: dict[str, list[str]] = {"Functions": [], "Classes": [], "Errors": []}
     for name in names:
@@ -44,7 +44,7 @@ def _names(some: list[str]) -> str:
 
 
 def event_page() -> Made:
-    """Every event with its fields."""
+    """Return every event with its fields."""
     about = (
         "What a run tells, in the order in which it happens: as JSON with `--events jsonl`, as values to a `listener`. "
         "[Events](../events.md) says which keys every line has."
@@ -66,7 +66,7 @@ def _short(module: ModuleType) -> str:
 
 
 def _first(module: ModuleType) -> str:
-    """The first sentence of what a module says of itself."""
+    """Return the first sentence of what a module says of itself."""
     return re.split(r"(?<=[.:;]) ", _told(module))[0].rstrip(".:;")
 
 
@@ -95,7 +95,7 @@ def _member(name: str, member: Any, level: int) -> str:
 
 
 def _inside(member: type) -> Iterator[str]:
-    """The methods and properties of a class that it defines itself."""
+    """Yield the methods and properties of a class that it defines itself."""
     rows: list[tuple[str, str]] = []
     for name, each in vars(member).items():
         if name.startswith("_") and name not in ("__call__", "__enter__", "__iter__", "__len__"):
@@ -113,7 +113,7 @@ def _told(member: Any) -> str:
 
 
 def _fields(struct: type[Struct]) -> list[tuple[str, str]]:
-    """The fields of a value with their types, inherited ones first."""
+    """Return the fields of a value with their types, inherited ones first."""
     kinds: dict[str, str] = {}
     for each in reversed(struct.__mro__):
         kinds |= {name: str(kind) for name, kind in vars(each).get("__annotations__", {}).items()}
@@ -121,7 +121,7 @@ def _fields(struct: type[Struct]) -> list[tuple[str, str]]:
 
 
 def _signature(name: str, member: Any, *, method: bool = False) -> str:
-    """The signature as it is written, over several lines where it is long."""
+    """Return the signature as it is written, over several lines where it is long."""
     if isinstance(member, type) and issubclass(member, Struct):
         parts, returns = [f"{field}: {kind}" for field, kind in _fields(member)], ""
     else:
@@ -153,7 +153,7 @@ def _signature(name: str, member: Any, *, method: bool = False) -> str:
 
 
 def _parameters(found: inspect.Signature) -> Iterator[str]:
-    """The parameters as they are written, with the marks between them."""
+    """Yield the parameters as they are written, with the marks between them."""
     starred, positional = False, False
     for each in found.parameters.values():
         if positional and each.kind is not each.POSITIONAL_ONLY:

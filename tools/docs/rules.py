@@ -23,7 +23,7 @@ _SCOPES = {
 
 
 def rule_pages() -> Iterator[Made]:
-    """All of them, and their list by dialect."""
+    """Yield all of them, and their list by dialect."""
     rules = all_rules()
     for rule in rules:
         yield Made(f"rules/{rule.name}.md", _rule(rule))

@@ -8,7 +8,7 @@ from tools.docs.writing import Made, page, prose, sentence
 
 
 def setting_page() -> Made:
-    """Those of the user, then those of a project."""
+    """Return those of the user, then those of a project."""
     about = "What these files are, and which wins, is told in [Settings](../settings.md)."
     parts = [
         f"{about} A `*` stands for a name that you choose.",

@@ -25,31 +25,31 @@ class Made(NamedTuple):
 
 
 def page(title: str, *parts: str) -> str:
-    """A page of parts, each of them blocks of Markdown."""
+    """Return a page of parts, each of them blocks of Markdown."""
     return (
         "\n\n".join((f"# {title}", *(part.strip("\n") for part in parts if part.strip()))).translate(_PICTURES) + "\n"
     )
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table; empty without rows."""
+    """Return a table; empty without rows."""
     lines = [f"| {' | '.join(each.replace('|', chr(92) + '|') for each in row)} |" for row in rows]
     return "\n".join((f"| {' | '.join(head)} |", f"|{'---|' * len(head)}", *lines)) if lines else ""
 
 
 def code(text: str) -> str:
-    """A text as code on one line."""
+    """Return a text as code on one line."""
     return f"`` {text} ``" if "`" in text else f"`{text}`"
 
 
 def prose(text: str) -> str:
-    """A text of the code as a paragraph: what Markdown would take for markup outside of code is escaped."""
+    """Return a text of the code as a paragraph: what Markdown would take for markup outside of code is escaped."""
     parts = re.split(r"(`+[^`]*`+)", " ".join(text.split()))
     return "".join(part if part.startswith("`") else re.sub(r"([\\*_<>\[\]])", r"\\\1", part) for part in parts)
 
 
 def sentence(text: str) -> str:
-    """A phrase of the help as a sentence; a value in front of a colon stays as it is written."""
+    """Return a phrase of the help as a sentence; a value in front of a colon stays as it is written."""
     said = prose(text)
     first = said.partition(" ")[0]
     begun = said if first.endswith(":") else f"{said[:1].upper()}{said[1:]}"
@@ -57,7 +57,7 @@ def sentence(text: str) -> str:
 
 
 def documentation(docstring: str | None) -> str:
-    """A docstring as Markdown: its paragraphs, its indented examples as code."""
+    """Return a docstring as Markdown: its paragraphs, its indented examples as code."""
     made: list[str] = []
     for block in _REQUIREMENTS.sub("", docstring or "").replace("``", "`").split("\n\n"):
         lines = block.strip("\n").split("\n")
@@ -67,7 +67,7 @@ def documentation(docstring: str | None) -> str:
 
 
 def _block(lines: list[str]) -> str:
-    """A paragraph; lines of a list stay lines."""
+    """Return a paragraph; lines of a list stay lines."""
     if any(line.lstrip().startswith("- ") for line in lines):
         return "\n".join(lines)
     return prose(" ".join(line.strip() for line in lines))

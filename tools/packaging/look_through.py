@@ -22,7 +22,7 @@ COMPONENT = "src/prosa_sandbox/python.wasm.xz"
 
 
 def main() -> None:
-    """Looks, and prints what was seen."""
+    """Look, and print what was seen."""
     dist = Path(sys.argv[1]).resolve()
     found = sorted(dist.iterdir())
     if len(found) != 6:
@@ -35,7 +35,7 @@ def main() -> None:
 
 
 def _same_again(source: Path, folder: Path) -> None:
-    """Builds a wheel from its source distribution, in another folder and with another date."""
+    """Build a wheel from its source distribution, in another folder and with another date."""
     with tarfile.open(source) as archive:
         archive.extractall(folder, filter="data")
     (tree,) = folder.iterdir()
@@ -49,7 +49,7 @@ def _same_again(source: Path, folder: Path) -> None:
 
 
 def _take_component(wheel: Path, tree: Path) -> None:
-    """Puts the interpreter of the wheel where its build would put it, with the stamp that says it is current."""
+    """Put the interpreter of the wheel where its build would put it, with the stamp that says it is current."""
     with zipfile.ZipFile(wheel) as archive:
         (tree / COMPONENT).write_bytes(archive.read("prosa_sandbox/python.wasm.xz"))
     code = (
@@ -61,7 +61,7 @@ def _take_component(wheel: Path, tree: Path) -> None:
 
 
 def _tour(dist: Path, folder: Path) -> None:
-    """Installs `prosa` from these wheels, with the libraries of the package index, and takes the tour."""
+    """Install `prosa` from these wheels, with the libraries of the package index, and take the tour."""
     venv.create(folder, with_pip=True)
     pip = [folder / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     subprocess.run([*pip, "--find-links", dist, *dist.glob("*.whl")], check=True)

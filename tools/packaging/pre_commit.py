@@ -75,7 +75,7 @@ This repository is generated; each tag installs the version of Prosa of the same
 
 
 def contents() -> dict[str, str]:
-    """The files of the repository by name."""
+    """Return the files of the repository by name."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     known = {"version": project["version"], "python": project["requires-python"]}
     return {
@@ -86,7 +86,7 @@ def contents() -> dict[str, str]:
 
 
 def main() -> None:
-    """Writes them."""
+    """Write them."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     for name, text in contents().items():
         (FOLDER / name).write_text(text, encoding="utf-8")

@@ -30,7 +30,7 @@ class Section(NamedTuple):
 
 
 def sections(changelog: str) -> Iterator[Section]:
-    """The sections of a changelog, the newest first. Raises `ValueError` for another form."""
+    """Yield the sections of a changelog, the newest first. Raises `ValueError` for another form."""
     for part in re.split(r"^(?=## )", changelog, flags=re.MULTILINE)[1:]:
         head, _, text = part.partition("\n")
         found = _HEAD.fullmatch(head)
@@ -43,7 +43,7 @@ def sections(changelog: str) -> Iterator[Section]:
 
 
 def versions() -> dict[str, str]:
-    """Every place that says the version, and what it says."""
+    """Return every place that says the version, and what it says."""
     said = {}
     for folder in PROJECTS:
         project = tomllib.loads((ROOT / folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -57,7 +57,7 @@ def versions() -> dict[str, str]:
 
 
 def problems(tag: str | None) -> Iterator[str]:
-    """Why this tree cannot be released, or not as ``tag``; nothing where it can."""
+    """Yield why this tree cannot be released, or not as ``tag``; nothing where it can."""
     said = versions()
     version = said["src/prosa/__init__.py"]
     yield from (f"{place} says {found}, not {version}" for place, found in said.items() if found != version)
@@ -79,7 +79,7 @@ def problems(tag: str | None) -> Iterator[str]:
 
 
 def main() -> int:
-    """Looks, tells, and gives the exit status."""
+    """Look, tell, and give the exit status."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tag")
     parser.add_argument("--notes", type=Path)

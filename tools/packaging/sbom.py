@@ -61,7 +61,7 @@ has the texts, and a test asks the interpreter for its versions."""
 
 
 def main() -> None:
-    """Writes the three files."""
+    """Write the three files."""
     locked = dict(
         re.findall(r"^([a-z0-9-]+)==([\w.]+)", (ROOT / "requirements" / "run.lock").read_text(), re.MULTILINE)
     )
@@ -76,13 +76,13 @@ def main() -> None:
 
 
 def _project(folder: str) -> dict[str, Any]:
-    """What a distribution says of itself."""
+    """Return what a distribution says of itself."""
     project: dict[str, Any] = tomllib.loads((ROOT / folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     return project
 
 
 def _closure(lines: list[str]) -> set[str]:
-    """The names of what is asked for, with all that it needs in turn."""
+    """Return the names of what is asked for, with all that it needs in turn."""
     found: set[str] = set()
     waiting = [canonicalize_name(Requirement(line).name) for line in lines]
     while waiting:
@@ -94,7 +94,8 @@ def _closure(lines: list[str]) -> set[str]:
 
 
 def _needs(name: str) -> Iterator[str]:
-    """What a distribution depends on here, without its extras. Ours are read from their project, installed or not."""
+    """Yield what a distribution depends on here, without its extras. Ours are read from their project, installed or
+    not."""
     if name.startswith("prosa-"):
         yield from (canonicalize_name(Requirement(line).name) for line in _project(OURS[name]).get("dependencies", ()))
         return
@@ -143,7 +144,8 @@ def _python(name: str, version: str) -> Component:
 
 
 def _licence(about: PackageMetadata) -> str:
-    """The licence that a distribution declares: its expression, else its classifier, else its first line about it."""
+    """Return the licence that a distribution declares: its expression, else its classifier, else its first line about
+    it."""
     kinds = [line.rpartition(" :: ")[2] for line in about.get_all("Classifier") or () if line.startswith("License :: ")]
     return str(about.get("License-Expression") or ", ".join(kinds) or (about.get("License") or "").partition("\n")[0])
 

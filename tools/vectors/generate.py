@@ -23,7 +23,7 @@ GOLDEN = TESTS / "golden.jsonl"
 
 
 def main() -> int:
-    """Builds the oracle, asks it, writes the golden file. Exit status 0 or 1."""
+    """Build the oracle, ask it, write the golden file. Exit status 0 or 1."""
     cases = read_cases(TESTS / "cases")
     with tempfile.TemporaryDirectory(prefix="prosa-vectors-") as folder:
         environment = offline(Path(folder))
@@ -39,7 +39,8 @@ def main() -> int:
 
 
 def offline(folder: Path) -> dict[str, str]:
-    """The environment of the Go commands: everything they write goes to ``folder``, nothing comes from the network.
+    """Return the environment of the Go commands: everything they write goes to ``folder``, nothing comes from the
+    network.
 
     A ``GOCACHE`` that is already set is kept, so that a second call need not compile Go's library again.
     """
@@ -56,12 +57,12 @@ def offline(folder: Path) -> dict[str, str]:
 
 
 def run(command: list[str], environment: dict[str, str], given: bytes = b"") -> bytes:
-    """The stdout of a command that must succeed."""
+    """Return the stdout of a command that must succeed."""
     return subprocess.run(command, env=environment, input=given, stdout=subprocess.PIPE, check=True).stdout
 
 
 def read_cases(folder: Path) -> list[dict[str, Any]]:
-    """All cases, file by file. A text line ends at LF only: U+2028 occurs inside of cases."""
+    """Return all cases, file by file. A text line ends at LF only: U+2028 occurs inside of cases."""
     cases = [
         json.loads(line)
         for path in sorted(folder.glob("*.jsonl"))
@@ -85,7 +86,7 @@ def ask(oracle: Path, cases: list[dict[str, Any]], environment: dict[str, str]) 
 
 
 def write_golden(version: str, cases: list[dict[str, Any]], answers: list[dict[str, Any]]) -> None:
-    """Rewrites the golden file. ``asked`` ties an answer to the text of its case."""
+    """Rewrite the golden file. ``asked`` ties an answer to the text of its case."""
     lines = [{"go": version}]
     for case, answer in zip(cases, answers, strict=True):
         lines.append({"id": case["id"], "asked": fingerprint(case), **answer})
@@ -94,7 +95,7 @@ def write_golden(version: str, cases: list[dict[str, Any]], answers: list[dict[s
 
 
 def fingerprint(case: dict[str, Any]) -> str:
-    """A short hash of the question: a case that changed has another one, and its answer is out of date."""
+    """Return a short hash of the question: a case that changed has another one, and its answer is out of date."""
     asked = json.dumps([case["template"], case["data"]], sort_keys=True)
     return hashlib.sha256(asked.encode()).hexdigest()[:12]
 

@@ -11,13 +11,13 @@ class SystemClock:
     """Wall clock in UTC, monotonic seconds, and waiting that other tasks can use."""
 
     def now(self) -> datetime:
-        """The time of day, with zone UTC."""
+        """Return the time of day, with zone UTC."""
         return datetime.now(UTC)
 
     def monotonic(self) -> float:
-        """Seconds since some fixed moment."""
+        """Return seconds since some fixed moment."""
         return time.monotonic()
 
     async def sleep(self, seconds: float) -> None:
-        """Waits."""
+        """Wait."""
         await asyncio.sleep(seconds)

@@ -37,7 +37,7 @@ MAX_PATH = 4096
 
 
 def synchronous(work: Callable[P, Coroutine[Any, Any, T]], name: str) -> Callable[P, T]:
-    """The same for code that is not asynchronous, with the same signature."""
+    """Return the same for code that is not asynchronous, with the same signature."""
     options = list(inspect.signature(work).parameters)
 
     @wraps(work)
@@ -61,14 +61,14 @@ def synchronous(work: Callable[P, Coroutine[Any, Any, T]], name: str) -> Callabl
 
 
 def environment_of(path: Path | None, environ: Mapping[str, str] | None) -> Environment:
-    """The environment of a call: variables, the settings of the user and of the project of ``path``, the log."""
+    """Return the environment of a call: variables, the settings of the user and of the project of ``path``, the log."""
     variables = os.environ if environ is None else environ
     return Environment(variables, settings_for(path, variables, log), log)
 
 
 def with_service(options: Options, environment: Environment, own: Provider | None) -> Options:
-    """The options with the service that the prefix of their model selects (X7); ``own`` is a provider that takes the
-    place of all, whose models have the names that it gives them."""
+    """Return the options with the service that the prefix of their model selects (X7); ``own`` is a provider that takes
+    the place of all, whose models have the names that it gives them."""
     if own is not None or "/" not in (options.model_name or ""):
         return options
     from prosa.app.run.routes import with_provider  # its table of services is needed for such a name alone
@@ -77,7 +77,7 @@ def with_service(options: Options, environment: Environment, own: Provider | Non
 
 
 def provider_of(given: Provider | str | None) -> tuple[str | None, Provider | None]:
-    """The name of a provider, or one that takes the place of all. Raises TypeError for what is neither."""
+    """Return the name of a provider, or one that takes the place of all. Raises TypeError for what is neither."""
     if isinstance(given, str):
         return given, None
     require_provider(given)
@@ -85,7 +85,7 @@ def provider_of(given: Provider | str | None) -> tuple[str | None, Provider | No
 
 
 def require_provider(given: Value) -> None:
-    """Raises TypeError for what is neither a provider nor None."""
+    """Raise TypeError for what is neither a provider nor None."""
     if given is not None and not (callable(getattr(given, "complete", None)) and not isinstance(given, type)):
         raise TypeError(f"provider is of the type {type(given).__name__}; {A_PROVIDER}")
 
@@ -109,7 +109,7 @@ def options_of(
     record: str | Path | Record | None = None,
     replay: str | Path | Replay | None = None,
 ) -> Options:
-    """The options that all calls share, in the order of their signatures."""
+    """Return the options that all calls share, in the order of their signatures."""
     return Options(
         model=model,
         provider=provider,
@@ -130,7 +130,7 @@ def options_of(
 
 
 def _tape_of(record: str | Path | Record | None, replay: str | Path | Replay | None) -> Tape | None:
-    """What is recorded and what is played. Raises ValueError for what is asked for and recorded nowhere."""
+    """Return what is recorded and what is played. Raises ValueError for what is asked for and recorded nowhere."""
     if record is None and replay is None:
         return None
     kept = Record(Path(record)) if isinstance(record, str | Path) else record
@@ -141,7 +141,7 @@ def _tape_of(record: str | Path | Record | None, replay: str | Path | Replay | N
 
 
 def cap_of(given: Amount) -> Decimal | Ledger:
-    """An amount in US dollars above zero, or a ledger. Raises ValueError for what is neither."""
+    """Return an amount in US dollars above zero, or a ledger. Raises ValueError for what is neither."""
     if not isinstance(given, Decimal | float | int | str):
         return given
     try:
@@ -154,12 +154,12 @@ def cap_of(given: Amount) -> Decimal | Ledger:
 
 
 def words(given: str | Iterable[str]) -> tuple[str, ...]:
-    """The words of an argument; a text is one of them, not its letters."""
+    """Return the words of an argument; a text is one of them, not its letters."""
     return (given,) if isinstance(given, str) else tuple(given)
 
 
 def path_of(given: str | Path) -> Path | None:
-    """The path that an argument gives, None where it is the text of a document: see `prosa.load`."""
+    """Return the path that an argument gives, None where it is the text of a document: see `prosa.load`."""
     if isinstance(given, Path):
         return given
     if "\n" in given or len(given) > MAX_PATH or not given:
@@ -172,5 +172,5 @@ def path_of(given: str | Path) -> Path | None:
 
 
 def log(text: str) -> None:
-    """Logs what a person should know, with the logger ``prosa``."""
+    """Log what a person should know, with the logger ``prosa``."""
     logging.getLogger("prosa").warning("%s", text)

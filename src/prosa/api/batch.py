@@ -55,11 +55,11 @@ class BatchResult(Struct, frozen=True):
         return not self.reason and self.summary.done == self.summary.total
 
     def rows(self) -> Iterator[RowResult]:
-        """The rows that are done, in their order, read from the store one by one."""
+        """Return the rows that are done, in their order, read from the store one by one."""
         return row_results(self.store, self.id)
 
     def failures(self) -> Iterator[RowResult]:
-        """The rows that failed, each with its ``kind`` and ``error``."""
+        """Return the rows that failed, each with its ``kind`` and ``error``."""
         return row_results(self.store, self.id, failed=True)
 
 
@@ -100,7 +100,7 @@ async def abatch(
     listener: Listener = ignore,
     environ: Mapping[str, str] | None = None,
 ) -> BatchResult:
-    """Runs a program over rows and gives what came of each. The same call again goes on where it stopped (X29).
+    """Run a program over rows and give what came of each. The same call again goes on where it stopped (X29).
 
     ``script`` is the id of one of the ai-scripts of a document, whose ``text`` and ``context`` are columns. ``rows``
     are mappings, or the path of a file: JSON lines, a JSON list, CSV, ``data.sqlite::TABLE`` (or ``query``), Parquet.

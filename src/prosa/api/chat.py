@@ -61,7 +61,7 @@ async def achat(
     listener: Listener = ignore,
     environ: Mapping[str, str] | None = None,
 ) -> ChatResult:
-    """Answers the last message of a chat, or ``message``, which is added first as one of ``speaker`` (P2, P7).
+    """Answer the last message of a chat, or ``message``, which is added first as one of ``speaker`` (P2, P7).
 
     ``path_or_text`` is read as by `load`; a chat that is empty or not there is begun. ``write`` puts the message and
     the replies into the file. ``n`` asks for several replies, ``force`` sends whatever the last message is. ``tools``,
@@ -90,7 +90,7 @@ async def achat(
 
 
 def _paths(given: Iterable[str | Path]) -> tuple[Path, ...]:
-    """The paths of an argument; one by itself is one of them."""
+    """Return the paths of an argument; one by itself is one of them."""
     return tuple(map(Path, (given,) if isinstance(given, str | Path) else given))
 
 

@@ -94,7 +94,7 @@ class Corpus:
         self.close()  # an error in the block is the caller's own
 
     def close(self) -> None:
-        """Closes the index. Every further question opens it again."""
+        """Close the index. Every further question opens it again."""
         with self._lock:
             self._stack.close()
             self._corpus.index.close()
@@ -116,7 +116,7 @@ class Corpus:
         return self._corpus.report
 
     def refresh(self, paths: Iterable[str | Path] | None = None) -> Refreshed:
-        """Brings the index up to date with the files; the same value as `report` afterwards.
+        """Bring the index up to date with the files; the same value as `report` afterwards.
 
         With ``paths``, of documents that were written or removed, nothing else is looked at: a millisecond or two,
         however large the corpus. Raises `FileProblem` for a path outside the root.
@@ -127,11 +127,11 @@ class Corpus:
             return self._corpus.refresh_paths([Path(each) for each in paths])
 
     def documents(self) -> list[Node]:
-        """Every document, by path: ``id``, ``path``, ``dialect``, ``title``, ``type``, ``url``."""
+        """Return every document, by path: ``id``, ``path``, ``dialect``, ``title``, ``type``, ``url``."""
         return self._ask(lambda corpus: corpus.index.documents())
 
     def document(self, name: str | Path) -> Node:
-        """The document called ``name``. Raises `UnknownDocument`."""
+        """Return the document called ``name``. Raises `UnknownDocument`."""
         return self._ask(lambda corpus: find_document(corpus, name))
 
     def search(
@@ -150,7 +150,7 @@ class Corpus:
         path_glob: str = "",
         sections: bool = False,
     ) -> list[Hit]:
-        """Sections that answer a query, best first; with filters alone every document that they let through.
+        """Return sections that answer a query, best first; with filters alone every document that they let through.
 
         ``dialects`` and ``kinds``: any of them; ``tags`` and ``rels``: all of them. ``since`` and ``until`` are ISO
         dates, inclusive. ``where`` is a condition on fields of the front matter (`audience=ops and has owner`).
@@ -175,40 +175,40 @@ class Corpus:
         return self._ask(lambda corpus: search_corpus(corpus, asked))
 
     def graph(self) -> Graph:
-        """All nodes and edges; what nobody wrote but follows stands in ``derived`` (X21)."""
+        """Return all nodes and edges; what nobody wrote but follows stands in ``derived`` (X21)."""
         return self._ask(lambda corpus: corpus.index.graph())
 
     def links(self, name: str | Path) -> Links:
-        """What a document points at (``out``), what points at it (``back``, Y22), and its references that lead nowhere
-        (``unresolved``). Raises `UnknownDocument`."""
+        """Return what a document points at (``out``), what points at it (``back``, Y22), and its references that lead
+        nowhere (``unresolved``). Raises `UnknownDocument`."""
 
         return self._ask(lambda corpus: links_of(corpus, name))
 
     def path(self, start: str | Path, end: str | Path, *, directed: bool = False) -> tuple[Reached, ...] | None:
-        """The steps of a shortest way between two documents, over references in either direction, or with ``directed``
-        only from source to target; empty from a document to itself, None where there is none. Raises
+        """Return the steps of a shortest way between two documents, over references in either direction, or with
+        ``directed`` only from source to target; empty from a document to itself, None where there is none. Raises
         `UnknownDocument`."""
         return self._ask(lambda corpus: shortest_path_between(corpus, start, end, directed=directed)).steps
 
     def impact(
         self, name: str | Path, *, rels: Collection[str] | None = None, depth: int | None = None
     ) -> tuple[Reached, ...]:
-        """What reaches a document, the nearest first: what a change of it concerns. ``rels`` counts only references of
-        these types, ``depth`` only documents so many references away. Raises `UnknownDocument`."""
+        """Return what reaches a document, the nearest first: what a change of it concerns. ``rels`` counts only
+        references of these types, ``depth`` only documents so many references away. Raises `UnknownDocument`."""
         return self._ask(lambda corpus: impact_of(corpus, name, rels=_several(rels or ()), depth=depth)).reached
 
     def stats(self) -> Statistics:
-        """The corpus in numbers."""
+        """Return the corpus in numbers."""
         return self._ask(corpus_statistics)
 
     def query(self, sql: str) -> QueryAnswer:
-        """The answer to one SELECT over the documented views: ``columns``, ``rows``, and ``more`` where a limit cut
-        them. Raises `prosa.QueryRefused` (X10)."""
+        """Return the answer to one SELECT over the documented views: ``columns``, ``rows``, and ``more`` where a limit
+        cut them. Raises `prosa.QueryRefused` (X10)."""
         return self._ask(lambda corpus: query_corpus(corpus, sql))
 
 
 def _several(names: Collection[str]) -> tuple[str, ...]:
-    """The names; a text is one of them, not its letters."""
+    """Return the names; a text is one of them, not its letters."""
     return (names,) if isinstance(names, str) else tuple(names)
 
 

@@ -54,7 +54,7 @@ class Document(Struct, frozen=True):
 
 
 def load(path_or_text: str | Path, dialect: DialectName | None = None) -> Document:
-    """Reads a document: a `Path`, one line that names a file or ends like one (`.md`), or else the text itself.
+    """Read a document: a `Path`, one line that names a file or ends like one (`.md`), or else the text itself.
 
     A file is read as `prosa check` reads it: under the settings of its project, beside the documents there. For a text
     nothing else is opened. Never fails for what the text says; a path that cannot be read raises
@@ -87,8 +87,8 @@ def check(
     cache: bool = False,
     profile: str | None = None,
 ) -> list[Diagnostic]:
-    """What `prosa check` reports of documents and of what they import, under the settings of their projects: those of
-    `prosa.toml` first, then in reading order. Folders without a document give nothing.
+    """Return what `prosa check` reports of documents and of what they import, under the settings of their projects:
+    those of `prosa.toml` first, then in reading order. Folders without a document give nothing.
 
     The options are those of the command; ``strict`` None leaves it to documents and project. ``jobs`` is the number of
     processes, None one for each processor; ``cache`` keeps what was found for the next check. ``profile`` judges by a

@@ -26,7 +26,8 @@ def request(
     allow_undeclared: bool = False,
     idempotency_key: str | None = None,
 ) -> dict[str, Value]:
-    """The request as it would be sent: ``{"method", "url", "query": [[name, value]…], "headers", "body"}`` (HA8–HA19).
+    """Return the request as it would be sent: ``{"method", "url", "query": [[name, value]…], "headers", "body"}``
+    (HA8–HA19).
 
     ``action`` is an entry of `actions` as plain data. ``input`` is ``{"query": {…}, "path": {…}, "body": …}``, each
     part optional. ``url`` has no query. ``body`` is a value for JSON, a text for other types, None without one. The

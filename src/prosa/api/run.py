@@ -59,7 +59,7 @@ async def arun(
     environ: Mapping[str, str] | None = None,
     returns: type[Output] | None = None,
 ) -> RunResult[Output]:
-    """Runs a program and gives its validated output and the summary.
+    """Run a program and give its validated output and the summary.
 
     ``input`` is plain JSON data, ``{}`` when left out; of a skill (its `SKILL.md` or folder) the request, as a text.
     ``output`` is a JSON Schema of what a skill answers, which is text without one. ``model`` wins over every program's,
@@ -94,7 +94,7 @@ async def arun(
 
 
 def _given(result: RunResult, typed: _Typed[Output] | None) -> RunResult[Output]:
-    """The result as it was asked for."""
+    """Return the result as it was asked for."""
     if result.unrecorded is not None:
         log(f"error: {result.unrecorded.message}")
     return typed.of(result) if typed is not None else cast("RunResult[Output]", result)
@@ -110,7 +110,7 @@ class _Typed(Generic[Output]):
         self.type = returns
 
     def of(self, result: RunResult) -> RunResult[Output]:
-        """The result with its output as a value of the type. Raises `OutputRefused`."""
+        """Return the result with its output as a value of the type. Raises `OutputRefused`."""
         try:
             return replace(result, output=convert(result.output, self.type, dec_hook=_validated))
         except ValidationError as error:
@@ -120,7 +120,7 @@ class _Typed(Generic[Output]):
 
 
 def _validated(kind: type, data: Value) -> Value:
-    """A model of pydantic, or of what has its method."""
+    """Return a model of pydantic, or of what has its method."""
     validate = getattr(kind, "model_validate", None)
     if validate is None:
         raise ValidationError(f"Expected `{kind.__name__}`, which no data becomes")
@@ -128,21 +128,21 @@ def _validated(kind: type, data: Value) -> Value:
 
 
 def _require_provider(provider: Value) -> None:
-    """Raises TypeError for what is no provider: a program has no name for one."""
+    """Raise TypeError for what is no provider: a program has no name for one."""
     if isinstance(provider, str):
         raise TypeError(f"provider={provider!r}: a program has no name for a provider; {A_PROVIDER}, or base_url=")
     require_provider(provider)
 
 
 def _value(program: Program, given: Value) -> Value:
-    """The input: nothing is an empty one, and a text is the request of a skill."""
+    """Return the input: nothing is an empty one, and a text is the request of a skill."""
     if isinstance(given, str) and takes_request(program.template):
         return {"request": given}
     return {} if given is None else given
 
 
 def _journal(journal: bool | str | Path, resume: str | None, *, rerun_in_doubt: bool) -> JournalOptions | None:
-    """What is to be kept of the run."""
+    """Return what is to be kept of the run."""
     if journal is False and resume is None:
         return None
     store = None if isinstance(journal, bool) else Path(journal)

@@ -56,7 +56,7 @@ async def arun_scripts(
     listener: Listener = ignore,
     environ: Mapping[str, str] | None = None,
 ) -> tuple[ScriptResult, ...]:
-    """Runs the ai-scripts of a MAGI document, or scripts that come beside any document: a result for each (M41).
+    """Run the ai-scripts of a MAGI document, or scripts that come beside any document: a result for each (M41).
 
     ``path_or_text`` is read as by `load`. ``scripts`` take the place of the blocks: a JSON file, or its data. Run are
     all for ``env``, or ``ids``, or with ``auto`` those that ask for it in a document that the user trusts; of these

@@ -95,7 +95,7 @@ class Recorder:
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Says how a test records what is missing or differs."""
+        """Say how a test records what is missing or differs."""
         try:
             yield
         except CassetteProblem as error:
@@ -104,7 +104,7 @@ class Recorder:
 
 
 def _when(environ: Mapping[str, str]) -> str:
-    """What the variables say."""
+    """Return what the variables say."""
     named = environ.get(VARIABLE, "").strip()
     in_ci = environ.get("CI", "").strip().lower() not in ("", "0", "false")
     return named or ("never" if in_ci else "once")
@@ -119,19 +119,19 @@ class FakeClock:
         self.sleeps: list[float] = []
 
     def now(self) -> datetime:
-        """The start plus all seconds that were slept or advanced."""
+        """Return the start plus all seconds that were slept or advanced."""
         return self._start + timedelta(seconds=self._elapsed)
 
     def monotonic(self) -> float:
-        """Seconds that were slept or advanced."""
+        """Return seconds that were slept or advanced."""
         return self._elapsed
 
     async def sleep(self, seconds: float) -> None:
-        """Moves the time forward by ``seconds`` and lets others run once."""
+        """Move the time forward by ``seconds`` and let others run once."""
         self.sleeps.append(seconds)
         self.advance(seconds)
         await asyncio.sleep(0)
 
     def advance(self, seconds: float) -> None:
-        """Moves the time forward; a negative number is taken as 0."""
+        """Move the time forward; a negative number is taken as 0."""
         self._elapsed += max(0.0, seconds)

@@ -45,8 +45,8 @@ async def arun_tests(
     listener: Listener = ignore,
     environ: Mapping[str, str] | None = None,
 ) -> Report:
-    """Runs test documents and skills with cases, files or folders of them: a report with every repeat of every case
-    (X28, X32).
+    """Return runs test documents and skills with cases, files or folders of them: a report with every repeat of every
+    case (X28, X32).
 
     ``models`` are tried each on their own, ``repeat`` is how often each case runs; both win over the documents.
     ``cases`` are parts of names, ``failed`` chooses the cases that failed the last time. ``against`` is another

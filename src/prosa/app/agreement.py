@@ -32,7 +32,7 @@ class Agreement(Struct, frozen=True):
 
 
 def stored_agreement(environ: Mapping[str, str]) -> Agreement:
-    """What the user's home says."""
+    """Return what the user's home says."""
     found = load_agreement(environ)
     if isinstance(found, AgreementRecord):
         return Agreement(agreement_path(environ), found)
@@ -40,5 +40,5 @@ def stored_agreement(environ: Mapping[str, str]) -> Agreement:
 
 
 def accept_agreement(environ: Mapping[str, str], phrase_index: int) -> Path:
-    """Stores that this phrase was accepted now; gives the path. Raises `OSError` where home is not writable."""
+    """Store that this phrase was accepted now, and return the path. Raises `OSError` where home is not writable."""
     return save_agreement(environ, phrase_index)

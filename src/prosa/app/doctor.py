@@ -62,7 +62,7 @@ class Finding(Struct, frozen=True):
 
 
 def examine(environ: Mapping[str, str], folder: Path) -> tuple[Finding, ...]:
-    """Everything that can be said without asking anybody."""
+    """Return everything that can be said without asking anybody."""
     looks: tuple[Callable[[Mapping[str, str], Path], Iterator[Finding]], ...] = (
         _installation,
         _command,
@@ -82,7 +82,7 @@ def examine(environ: Mapping[str, str], folder: Path) -> tuple[Finding, ...]:
 
 
 def reach_services(environ: Mapping[str, str], folder: Path) -> tuple[Finding, ...]:
-    """Whether the service that the user's own choice leads to answers at all. No key is sent."""
+    """Return whether the service that the user's own choice leads to answers at all. No key is sent."""
     settings = _known_settings(environ, folder)
     around = Environment(environ=environ, settings=settings)
     url = service_of(Options(), around, model_name=settings.model_name) or DEFAULT_BASE_URL
@@ -97,7 +97,7 @@ def reach_services(environ: Mapping[str, str], folder: Path) -> tuple[Finding, .
 
 
 def _starts(settings: Settings, around: Environment) -> Finding:
-    """Whether the embedded model that the user chose starts."""
+    """Return whether the embedded model that the user chose starts."""
     import asyncio
 
     from prosa.app.run.embedded import open_embedded
@@ -122,7 +122,7 @@ def _starts(settings: Settings, around: Environment) -> Finding:
 def _guarded(
     look: Callable[[Mapping[str, str], Path], Iterator[Finding]], environ: Mapping[str, str], folder: Path
 ) -> Iterator[Finding]:
-    """What a look finds; one that fails is itself a finding."""
+    """Yield what a look finds; one that fails is itself a finding."""
     try:
         yield from look(environ, folder)
     except (OSError, RunError, FileProblem) as error:
@@ -140,7 +140,7 @@ def _installation(_environ: Mapping[str, str], _folder: Path) -> Iterator[Findin
 
 
 def _kind() -> str:
-    """How this Prosa was installed."""
+    """Return how this Prosa was installed."""
     try:
         found = distribution("prosa-core")
     except PackageNotFoundError:
@@ -150,7 +150,7 @@ def _kind() -> str:
 
 
 def _command(environ: Mapping[str, str], _folder: Path) -> Iterator[Finding]:
-    """Which `prosa` a shell would start."""
+    """Yield which `prosa` a shell would start."""
     found = shutil.which("prosa", path=environ.get("PATH", ""))
     own = Path(sys.executable).with_name("prosa")
     if found is None:
@@ -190,7 +190,7 @@ def _known_settings(environ: Mapping[str, str], folder: Path) -> Settings:
 
 
 def _keys(environ: Mapping[str, str], folder: Path) -> Iterator[Finding]:
-    """The names of variables with keys, and never a key."""
+    """Yield the names of variables with keys, and never a key."""
     names = [name for row in PROVIDERS for name in row.key_variables]
     own = _known_settings(environ, folder)
     names += [*own.key_variables.values(), *(each.api_key_env for each in own.providers.values() if each.api_key_env)]
@@ -204,7 +204,7 @@ def _keys(environ: Mapping[str, str], folder: Path) -> Iterator[Finding]:
 
 
 def _servers(environ: Mapping[str, str], folder: Path) -> Iterator[Finding]:
-    """The variables with what is sent to MCP servers, and never a value."""
+    """Yield the variables with what is sent to MCP servers, and never a value."""
     for origin, here, missing in configured(_known_settings(environ, folder), environ):
         said = [f"set: {', '.join(here)}"] if here else []
         said += [f"not set: {', '.join(missing)}"] if missing else []
@@ -276,7 +276,7 @@ def _sandbox(environ: Mapping[str, str], _folder: Path) -> Iterator[Finding]:
 
 
 def _embedded(environ: Mapping[str, str], _folder: Path) -> Iterator[Finding]:
-    """The engine and the weights of the models that run in a process of ours, with their hash."""
+    """Yield the engine and the weights of the models that run in a process of ours, with their hash."""
     from prosa.adapters.embedded.machine import memory_left
     from prosa.adapters.embedded.weights import TABLE, fault_of
     from prosa.app.run.embedded import engine_fault, models_folder

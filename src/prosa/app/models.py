@@ -60,7 +60,7 @@ class Service(Struct, frozen=True):
 def survey(
     environ: Mapping[str, str], folder: Path, names: Sequence[str] = (), *, online: bool = False
 ) -> tuple[Service, ...]:
-    """What can be asked: all of it, or the services ``names``, which are asked for their models.
+    """Return what can be asked: all of it, or the services ``names``, which are asked for their models.
 
     Raises `RunError` for a name that nobody knows, with the nearest one.
     """
@@ -84,7 +84,7 @@ async def _survey(
 
 
 def _all_rows(settings: Settings) -> list[ProviderRow]:
-    """Every service of the table, and those that the user added."""
+    """Return every service of the table, and those that the user added."""
     own = [provider_row(name, settings.providers) for name in settings.providers]
     known = [provider_row(row.name, settings.providers) or row for row in PROVIDERS]
     return known + [row for row in own if row is not None and row.name not in {each.name for each in known}]
@@ -110,7 +110,7 @@ def _silent(found: Silent, titles: Mapping[str, str]) -> Service:
 
 
 def _hosted(row: ProviderRow, around: Environment) -> tuple[Service, Endpoint | None]:
-    """What is known of a service without asking it, and how it would be asked; None where it cannot be."""
+    """Return what is known of a service without asking it, and how it would be asked; None where it cannot be."""
     names = row.key_variables
     try:
         endpoint, variable = endpoint_of(row, around)
@@ -131,7 +131,7 @@ async def _same(service: Service) -> Service:
 
 
 async def _listed(service: Service, protocol: Protocol, endpoint: Endpoint) -> Service:
-    """The service with its models, or with why it gave none."""
+    """Return the service with its models, or with why it gave none."""
     try:
         found = await list_models(protocol, endpoint)
     except ProviderError as error:

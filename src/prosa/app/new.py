@@ -17,18 +17,18 @@ _PART = regex(r"[-_.\s]+")
 
 
 def first_program(name: str, *, about: str | None) -> str:
-    """A program that answers a question; its name is that of its file as a tool may be called."""
+    """Return a program that answers a question; its name is that of its file as a tool may be called."""
     described = about or "Answers a question in one sentence"
     return _document({"name": _identifier(name), "description": described}, _PROGRAM)
 
 
 def first_chat(*, about: str | None) -> str:
-    """A chat with the first message of a person."""
+    """Return a chat with the first message of a person."""
     return _CHAT.format(question=about or "Which three questions should I ask before I write a program?")
 
 
 def first_magi(name: str, *, doc_id: str, about: str | None, owner: str | None) -> str:
-    """A MAGI document with one instruction that asks for a summary."""
+    """Return a MAGI document with one instruction that asks for a summary."""
     title = about or _title(name)
     fields: dict[str, Value] = {"doc-id": doc_id, "title": title}
     if owner:
@@ -37,7 +37,7 @@ def first_magi(name: str, *, doc_id: str, about: str | None, owner: str | None) 
 
 
 def first_node(name: str, *, about: str | None, summary: str | None) -> str:
-    """An MDH node with the form of an action in a comment: an action that no API answers would be a lie."""
+    """Return an MDH node with the form of an action in a comment: an action that no API answers would be a lie."""
     title = about or _title(name)
     fields: dict[str, Value] = {"id": _identifier(name), "type": "page", "title": title}
     if summary:
@@ -50,7 +50,7 @@ def _document(fields: dict[str, Value], rest: str) -> str:
 
 
 def _identifier(name: str) -> str:
-    """The name in ASCII letters, digits, `-` and `_`, which every service takes for the name of a tool."""
+    """Return the name in ASCII letters, digits, `-` and `_`, which every service takes for the name of a tool."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     return slug(_PART.sub("-", plain)).strip("-") or "first"
 

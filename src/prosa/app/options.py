@@ -60,8 +60,8 @@ class SiteRights(Struct, frozen=True):
                 permission(text)
 
     def permits(self, action: Declared, named: Collection[Declared] = ()) -> bool:
-        """Whether an action may change something without a further question. ``named`` are the actions of the pages
-        that the user named, as they were when the run began."""
+        """Return whether an action may change something without a further question. ``named`` are the actions of the
+        pages that the user named, as they were when the run began."""
         if self.allow_actions or not self.actions:
             return self.allow_actions
         from prosa.app.client.rights import permission
@@ -69,7 +69,7 @@ class SiteRights(Struct, frozen=True):
         return any(permission(text).holds(action, named) for text in self.actions)
 
     def names(self, action: str) -> bool:
-        """Whether the user named an id, whatever it is declared as."""
+        """Return whether the user named an id, whatever it is declared as."""
         return any(text.strip() == action for text in self.actions)
 
 
@@ -287,7 +287,7 @@ class Once(Struct, frozen=True):
     said: set[str] = field(default_factory=set)
 
     def __call__(self, text: str) -> None:
-        """Says it, if it is new."""
+        """Say it, if it is new."""
         if text not in self.said:
             self.said.add(text)
             self.notice(text)
@@ -315,5 +315,5 @@ LIMITS = (
 
 
 def limits_in(holder: Options | Settings) -> dict[str, Value]:
-    """The limits that flags or settings name."""
+    """Return the limits that flags or settings name."""
     return {name: value for name in LIMITS if (value := getattr(holder, name)) is not None}

@@ -116,7 +116,7 @@ def _state(path: str, environ: Mapping[str, str]) -> str:
 
 
 def _refused(servers: Sequence[ServerConfig], environment: Environment) -> NotTrusted:
-    """The refusal of servers: the first one in full, and the documents of all."""
+    """Return the refusal of servers: the first one in full, and the documents of all."""
     first = servers[0]
     command = first.url if first.url is not None else shlex.join((first.command or "", *first.args))
     more = f" (and {len(servers) - 1} more)" if len(servers) > 1 else ""

@@ -17,7 +17,7 @@ from prosa.source import SourceText
 def settings_for(
     path: Path | None, environ: Mapping[str, str], notice: Callable[[str], None] = say_nothing
 ) -> Settings:
-    """The user's settings, with those of the project that ``path`` belongs to.
+    """Return the user's settings, with those of the project that ``path`` belongs to.
 
     A project's are in `prosa.toml` in its root, or where there is none in `[tool.prosa]` of its `pyproject.toml`.
     Raises `RunError` with file and line when a file has errors; what has no effect is told to ``notice``: a choice is
@@ -36,13 +36,14 @@ def settings_for(
 
 
 def documentation_address(environ: Mapping[str, str]) -> str:
-    """Where the documentation is published: as the user says, else as the release does; empty where nobody knows.
-    Raises as `settings_for` does."""
+    """Return where the documentation is published: as the user says, else as the release does; empty where nobody
+    knows. Raises as `settings_for` does."""
     return settings_for(None, environ).documentation or DOCUMENTATION
 
 
 def size_limit(chosen: int | None, settings: Settings | None) -> int:
-    """Bytes of the largest document that is read: as the user chose, as the settings say, or `MAX_DOCUMENT_BYTES`."""
+    """Return bytes of the largest document that is read: as the user chose, as the settings say, or
+    `MAX_DOCUMENT_BYTES`."""
     return chosen or (settings.max_size if settings else None) or MAX_DOCUMENT_BYTES
 
 

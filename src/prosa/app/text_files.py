@@ -23,12 +23,12 @@ __all__ = ["nearest_file", "private_folder", "read_given", "write_new", "write_o
 
 
 def read_given(path: Path, max_size: int = MAX_DOCUMENT_BYTES) -> str:
-    """The text of a file that the user named, of at most ``max_size`` bytes. Raises `FileProblem`."""
+    """Return the text of a file that the user named, of at most ``max_size`` bytes. Raises `FileProblem`."""
     return RootedFiles(max_size=max_size).read(path).text.removeprefix("\ufeff")
 
 
 def write_new(path: Path, text: str) -> bool:
-    """Writes a file that was not there; False, and nothing is written, where there is one by now. Raises `OSError`."""
+    """Write a file that was not there; False, and nothing is written, where there is one by now. Raises `OSError`."""
     try:
         replace_file(path, text, expect_digest="")
     except FileChanged:
@@ -37,5 +37,6 @@ def write_new(path: Path, text: str) -> bool:
 
 
 def private_folder(name: str, environ: Mapping[str, str]) -> Path:
-    """A folder of the user's cache that nobody else may look into, made where it is not there. Raises `OSError`."""
+    """Return a folder of the user's cache that nobody else may look into, made where it is not there. Raises
+    `OSError`."""
     return private_dir(cache_dir(environ) / name)

@@ -25,21 +25,21 @@ class TrustedDocument(Struct, frozen=True):
 
 
 def trust(paths: Sequence[Path], environ: Mapping[str, str]) -> tuple[Path, ...]:
-    """Trusts documents, and every document below a folder, as they are now; gives their real paths. Raises
+    """Trusts documents, and every document below a folder, as they are now, and return their real paths. Raises
     `FileProblem`."""
     store = TrustStore(config_dir(environ))
     return tuple(each.path for path in paths for each in store.add(path))
 
 
 def distrust(paths: Sequence[Path], environ: Mapping[str, str]) -> tuple[Path, ...]:
-    """Trusts documents, and everything below a folder, no more, whether or not they are still there; gives those that
-    were trusted."""
+    """Trusts documents, and everything below a folder, no more, whether or not they are still there, and return those
+    that were trusted."""
     store = TrustStore(config_dir(environ))
     return tuple(each.path for path in paths for each in store.remove(path))
 
 
 def trusted(paths: Sequence[Path], environ: Mapping[str, str]) -> tuple[TrustedDocument, ...]:
-    """Every document of the record by path, and how it stands; below ``paths`` only, where some are named."""
+    """Return every document of the record by path, and how it stands; below ``paths`` only, where some are named."""
     below = [real_path(path) for path in paths]
     return tuple(
         TrustedDocument(each.path, _change(each))
@@ -49,7 +49,7 @@ def trusted(paths: Sequence[Path], environ: Mapping[str, str]) -> tuple[TrustedD
 
 
 def _change(each: Trusted) -> str:
-    """What happened to a document since; nothing for one that still counts."""
+    """Return what happened to a document since; nothing for one that still counts."""
     try:
         same = digest_bytes(each.path, each.path, MAX_TRUSTED_BYTES) == each.digest
     except FileProblem as problem:

@@ -17,8 +17,8 @@ SETTINGS = ("prosa.toml", "pyproject.toml", ".gitignore")
 
 
 def document_changes(folders: Collection[Path]) -> Iterator[frozenset[str]]:
-    """The paths of documents, and of what decides about them, as they change below the folders, until Ctrl-C. Raises
-    `NoWatcher`, at once where the library for that is not installed."""
+    """Return the paths of documents, and of what decides about them, as they change below the folders, until Ctrl-C.
+    Raises `NoWatcher`, at once where the library for that is not installed."""
     found = changes(folders, _matters, step=QUIET_MILLISECONDS, longest=QUIET_MILLISECONDS * 4)
     return (each for each in found if each)
 

@@ -33,14 +33,14 @@ MAX_PHRASE_BYTES = 4096
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Adds the way that needs no terminal."""
+    """Add the way that needs no terminal."""
     parser.add_argument(
         "--phrase", metavar="TEXT", help="accept by giving one of the phrases; works without a terminal"
     )
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
-    """The command."""
+    """Return the command."""
     return agree(console, phrase=args.phrase)
 
 
@@ -51,7 +51,7 @@ def agree(
     command: str = COMMAND,
     choose: Callable[[int], int] = secrets.randbelow,
 ) -> int:
-    """Accepts the agreement and gives the exit status: 0 accepted (also earlier), 1 not accepted, `WrongUse` for 2.
+    """Accept the agreement and give the exit status: 0 accepted (also earlier), 1 not accepted, `WrongUse` for 2.
 
     ``choose`` picks the index of the phrase to show from the number of phrases; ``command`` is how hints call this.
     """
@@ -73,7 +73,8 @@ def agree(
 
 
 def _found(console: Console, phrase: str | None) -> tuple[str, str | None]:
-    """A phrase that nobody has to type, and where it came from: the flag, the variable, a pipe or a file (LA29)."""
+    """Return a phrase that nobody has to type, and where it came from: the flag, the variable, a pipe or a file
+    (LA29)."""
     if phrase is not None:
         return "--phrase", phrase
     if console.environ.get(VARIABLE):
@@ -85,7 +86,7 @@ def _found(console: Console, phrase: str | None) -> tuple[str, str | None]:
 
 
 def _given(phrase: str, source: str, command: str) -> int:
-    """The index of a phrase that nobody typed; anything else is wrong use."""
+    """Return the index of a phrase that nobody typed; anything else is wrong use."""
     index = index_of(phrase)
     if index is None:
         raise WrongUse(
@@ -96,7 +97,7 @@ def _given(phrase: str, source: str, command: str) -> int:
 
 
 def _typed(console: Console, command: str, choose: Callable[[int], int]) -> int | None:
-    """Shows one phrase and asks for it; None when it was not typed. Without a terminal this is wrong use."""
+    """Show one phrase and ask for it; None when it was not typed. Without a terminal this is wrong use."""
     if not console.interactive:
         raise WrongUse(
             "the agreement is accepted by typing a phrase at a terminal, and there is none here",

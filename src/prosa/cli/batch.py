@@ -103,7 +103,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def parse(parser: Parser, argv: Sequence[str], console: Console) -> argparse.Namespace:
-    """The arguments, in any order."""
+    """Return the arguments, in any order."""
     del console
     return parser.parse_anywhere(argv)
 
@@ -155,7 +155,7 @@ def _status(args: argparse.Namespace, console: Console) -> int:
 
 
 def _requeued(args: argparse.Namespace, console: Console) -> int | None:
-    """Rows that failed wait again, where any worker may run them; None for a store that is a file."""
+    """Return rows that failed wait again, where any worker may run them; None for a store that is a file."""
     from prosa.app.batch.prepare import RETRIED
     from prosa.records.run import StoreServer
 
@@ -231,7 +231,7 @@ def _run(args: argparse.Namespace, console: Console) -> int:
 
 
 def _prepared(args: argparse.Namespace, console: Console, notice: Callable[[str], None]) -> Prepared:
-    """The batch of the arguments, or the one that they name with what it was begun with."""
+    """Return the batch of the arguments, or the one that they name with what it was begun with."""
     from prosa.app.batch.inputs import RowMapping
     from prosa.app.batch.prepare import AT_ONCE, RETRIED, BatchOptions, prepare
     from prosa.app.batch.rows import begun_with, rows_of
@@ -270,7 +270,7 @@ def _prepared(args: argparse.Namespace, console: Console, notice: Callable[[str]
 
 
 def _waves(args: argparse.Namespace) -> WavePlan:
-    """Raises `WrongUse` for flags about waves where there are none."""
+    """Raise `WrongUse` for flags about waves where there are none."""
     from prosa.app.batch.waves import WAVES, WavePlan
 
     if args.backend == "live" and (args.waves is not None or args.then is not None):
@@ -306,7 +306,7 @@ def _stdin(console: Console) -> Callable[[int], bytes]:
 
 
 def _mapped(pairs: Sequence[str]) -> dict[str, str]:
-    """Raises `WrongUse`."""
+    """Raise `WrongUse`."""
     found: dict[str, str] = {}
     for each in pairs:
         name, equals, column = each.partition("=")
@@ -338,7 +338,7 @@ def _plan(plan: BatchPlan, args: argparse.Namespace, console: Console) -> int:
 
 
 def _expected(args: argparse.Namespace, prepared: Prepared) -> str:
-    """The digest of the file of results as it is now. Raises `BatchRefused` for one of somebody else."""
+    """Return the digest of the file of results as it is now. Raises `BatchRefused` for one of somebody else."""
     from prosa.app.batch.control import known_batch
     from prosa.app.batch.results import require_own
 
@@ -348,7 +348,7 @@ def _expected(args: argparse.Namespace, prepared: Prepared) -> str:
 
 
 def _go(args: argparse.Namespace, console: Console, prepared: Prepared, at: BatchWatch) -> BatchEnd:
-    """Runs it. A first Ctrl-C lets rows under way end, a second one does not."""
+    """Run it. A first Ctrl-C lets rows under way end, a second one does not."""
     from prosa.app.batch.shared import begin_batch
 
     def agree(found: Survey, counts: BatchCounts) -> None:
@@ -364,7 +364,7 @@ def _go(args: argparse.Namespace, console: Console, prepared: Prepared, at: Batc
 
 
 def _agree(args: argparse.Namespace, console: Console, prepared: Prepared, found: Survey, counts: BatchCounts) -> None:
-    """Asks before much is run. Raises `WrongUse` where nobody can be asked, and KeyboardInterrupt where the answer was
+    """Ask before much is run. Raises `WrongUse` where nobody can be asked, and KeyboardInterrupt where the answer was
     no."""
     from prosa.app.batch.plan import is_large, planned
     from prosa.render.batch import plan_lines
@@ -383,7 +383,7 @@ def _agree(args: argparse.Namespace, console: Console, prepared: Prepared, found
 
 
 def _delivered(args: argparse.Namespace, console: Console, end: BatchEnd, expected: str, at: BatchWatch) -> int:
-    """Writes or prints the results and says show its progress."""
+    """Write or print the results and say show its progress."""
     from prosa.app.batch.results import lines, write_results
     from prosa.render.batch import counts_words
 

@@ -49,7 +49,7 @@ class BatchWatch(Struct):
     over: bool = False
 
     def listens(self, row: int) -> Listener:
-        """The listener of one row."""
+        """Return the listener of one row."""
         about: dict[str, Value] = {"batch": self.batch, "row": row}
 
         def hear(event: Event, /) -> None:
@@ -59,7 +59,7 @@ class BatchWatch(Struct):
         return hear
 
     def heard(self, at: BatchProgress) -> None:
-        """Shows how far it is: at once on a terminal, elsewhere now and then."""
+        """Show how far it is: at once on a terminal, elsewhere now and then."""
         from prosa.render.batch import progress_json, progress_line
 
         now = time.monotonic()
@@ -115,8 +115,8 @@ class BatchWatch(Struct):
 
 @contextmanager
 def watch_batch(console: Console, *, events: str | None, progress: bool, prints: bool) -> Iterator[BatchWatch]:
-    """What hears of a batch. ``events`` is None, ``jsonl`` or ``jsonl:FILE``; ``progress`` is whether it is said how
-    far it is. Raises `WrongUse`, and `OSError` for a file that cannot be written."""
+    """Return what hears of a batch. ``events`` is None, ``jsonl`` or ``jsonl:FILE``; ``progress`` is whether it is said
+    how far it is. Raises `WrongUse`, and `OSError` for a file that cannot be written."""
     with ExitStack() as stack:
         log, to_stderr = event_log(console, events, stack), events == "jsonl"
         # A status line between JSON lines would spoil them.

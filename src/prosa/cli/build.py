@@ -23,7 +23,7 @@ READY_SECONDS = 3_600.0
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `build`."""
+    """Add the arguments of `build`."""
     add_site_options(parser, optional=False)
     parser.add_argument("out", metavar="OUT", help="the folder to write into; created if it does not exist")
     parser.add_argument("--dry-run", action="store_true", help="name the files that would be written; write nothing")
@@ -57,7 +57,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 
 def _say_plan(done: Written, out: str, console: Console) -> int:
-    """What a build would do, and write nothing; 1 where a file of somebody else's is in the way."""
+    """Return what a build would do, and write nothing; 1 where a file of somebody else's is in the way."""
     from prosa.render.plain import safe
 
     for path in done.changes:
@@ -69,7 +69,7 @@ def _say_plan(done: Written, out: str, console: Console) -> int:
 
 
 def _require_apart(out: Path, site: LiveSite) -> None:
-    """Raises `WrongUse` for an output that would be part of the next build."""
+    """Raise `WrongUse` for an output that would be part of the next build."""
     if not out.is_relative_to(site.root):
         return
     below = out.relative_to(site.root).as_posix()

@@ -39,7 +39,7 @@ MANY = 200
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `check`."""
+    """Add the arguments of `check`."""
     parser.add_argument(
         "paths", nargs="*", default=[], metavar="PATH", help="files and folders (default: .); - is standard input"
     )
@@ -92,7 +92,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 
 def named_groups(args: argparse.Namespace, console: Console) -> tuple[Group, ...]:
-    """The documents that a command line names. Raises `WrongUse` when there are none."""
+    """Return the documents that a command line names. Raises `WrongUse` when there are none."""
     paths = args.paths or [STDIN if args.stdin_filename else "."]
     named = gather_named(
         paths,
@@ -127,7 +127,7 @@ def _once(args: argparse.Namespace, console: Console, groups: Sequence[Group]) -
 
 @contextlib.contextmanager
 def checker(args: argparse.Namespace, console: Console, count: int) -> Iterator[Checker]:
-    """How to check ``count`` documents, with a status line on a terminal while it goes on. Raises `WrongUse`."""
+    """Return how to check ``count`` documents, with a status line on a terminal while it goes on. Raises `WrongUse`."""
     options = CheckOptions(
         chosen_dialect(args.dialect),
         args.strict,
@@ -166,7 +166,7 @@ def failed(found: Sequence[Diagnostic], least: str) -> int:
 
 
 def report(found: Sequence[Diagnostic], groups: Sequence[Group], args: argparse.Namespace, console: Console) -> None:
-    """Prints what was found in the format asked for."""
+    """Print what was found in the format asked for."""
     paths = [str(path) for group in groups for path in group.paths]
     files = report_files(args.report)
     is_linked = not LINKED.isdisjoint((args.format, *(form for form, _ in files)))
@@ -188,15 +188,15 @@ def report(found: Sequence[Diagnostic], groups: Sequence[Group], args: argparse.
 
 
 def _documentation(console: Console) -> str:
-    """Where pages of rules are, as the user's settings or the release say."""
+    """Return where pages of rules are, as the user's settings or the release say."""
     from prosa.app.settings import documentation_address  # only here: most checks read no settings of the user
 
     return documentation_address(console.environ)
 
 
 def _fix(groups: Sequence[Group], how: Checker, args: argparse.Namespace, console: Console) -> int:
-    """Fixes, and reports what is left. 1 when an error is left, when a file could not be written, and with `--diff`
-    when there is a difference."""
+    """Return fixes, and reports what is left. 1 when an error is left, when a file could not be written, and with
+    `--diff` when there is a difference."""
     from prosa.app.check.fix import fix_groups, write_changes
 
     if args.diff and args.format != "text":

@@ -96,7 +96,7 @@ HELP_FLAGS = ("-h", "--help")
 
 
 def find(name: str) -> Command | None:
-    """The command of that name."""
+    """Return the command of that name."""
     return next((command for command in (*COMMANDS, *HIDDEN) if command.name == name), None)
 
 
@@ -128,7 +128,7 @@ Exit status: {statuses}."""
 
 
 def _group(name: str, width: int) -> Iterator[str]:
-    """The lines of a group: its name, and a line for each of its commands."""
+    """Yield the lines of a group: its name, and a line for each of its commands."""
     yield f"{name}:"
     yield from (_line(each, width) for each in COMMANDS if each.group == name)
 

@@ -43,12 +43,12 @@ class Typed(Struct, frozen=True):
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `complete`."""
+    """Add the arguments of `complete`."""
     parser.add_argument("words", nargs="*", help="the words so far, the name of the program first")
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
-    """Prints the candidates. Always 0: nobody sees an error in the middle of a word."""
+    """Print the candidates. Always 0: nobody sees an error in the middle of a word."""
     found = dict.fromkeys(candidates(args.words, console))
     for word, meaning in found:
         console.out(f"{word}\t{meaning}" if meaning else word)
@@ -56,7 +56,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 
 def candidates(words: Sequence[str], console: Console) -> list[Candidate]:
-    """What may stand in place of the last word."""
+    """Return what may stand in place of the last word."""
     from prosa.render.plain import safe
 
     before, word = words[1:-1], words[-1] if len(words) > 1 else ""
@@ -68,7 +68,7 @@ def candidates(words: Sequence[str], console: Console) -> list[Candidate]:
 
 
 def _fits(candidate: str, word: str) -> bool:
-    """Whether it goes on from what is typed, and is a word that a terminal only shows."""
+    """Return whether it goes on from what is typed, and is a word that a terminal only shows."""
     return candidate.startswith(word) and candidate.isprintable()
 
 
@@ -107,7 +107,7 @@ def _arguments(parser: Parser, typed: Typed) -> Iterable[Candidate]:
 
 
 def _positional(parser: Parser, flags: Mapping[str, argparse.Action], typed: Typed) -> Iterable[Candidate]:
-    """The values of the argument that comes next."""
+    """Return the values of the argument that comes next."""
     given, skip = 0, False
     for word in typed.words:
         if not skip and not word.startswith("-"):
@@ -170,7 +170,7 @@ def _forms(_: Typed) -> Iterable[Candidate]:
 
 
 def _inputs(typed: Typed) -> Iterable[Candidate]:
-    """The inputs of the program that is named, or the values that one of them may have."""
+    """Return the inputs of the program that is named, or the values that one of them may have."""
     from prosa.cli.run.program_help import input_fields
 
     fields = {field.name: field for field in input_fields(typed.console, typed.words)}
@@ -188,7 +188,7 @@ def _text(value: Value) -> str:
 
 
 def _scripts(typed: Typed) -> Iterable[Candidate]:
-    """The addresses of the ai-scripts of the document that is named."""
+    """Yield the addresses of the ai-scripts of the document that is named."""
     from prosa.dialects.table import MAGI
 
     for path in _named(typed):
@@ -197,7 +197,7 @@ def _scripts(typed: Typed) -> Iterable[Candidate]:
 
 
 def _actions(typed: Typed) -> Iterable[Candidate]:
-    """The ids of the actions that a node in a file declares; no site is asked."""
+    """Yield the ids of the actions that a node in a file declares; no site is asked."""
     from prosa.site.node import node_of_text
 
     for path in _named(typed):
@@ -210,7 +210,7 @@ def _named(typed: Typed) -> Iterator[Path]:
 
 
 def _documents(typed: Typed) -> Iterable[Candidate]:
-    """Files, and the ids of the documents of the corpus as its index knows them now."""
+    """Yield files, and the ids of the documents of the corpus as its index knows them now."""
     from prosa.app.corpus.open import open_corpus
     from prosa.app.settings import settings_for
 

@@ -92,11 +92,11 @@ SHELLS = {"bash": BASH, "zsh": ZSH, "fish": FISH}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `completion`."""
+    """Add the arguments of `completion`."""
     parser.add_argument("shell", choices=SHELLS, help="the shell that the script is for")
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
-    """Prints the script. Always 0."""
+    """Print the script. Always 0."""
     console.out(SHELLS[args.shell])
     return 0

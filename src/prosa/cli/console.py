@@ -52,7 +52,7 @@ class Console:
 
     @classmethod
     def from_process(cls) -> Console:
-        """The streams of this process, switched to UTF-8. A closed stream is replaced by the null device."""
+        """Return the streams of this process, switched to UTF-8. A closed stream is replaced by the null device."""
         stdin = _usable(sys.stdin, "r")
         stdout, stderr = _utf8(_usable(sys.stdout, "w")), _utf8(_usable(sys.stderr, "w"))
         environ = dict(os.environ)
@@ -68,7 +68,7 @@ class Console:
         interactive: bool | None = None,
         quiet: bool | None = None,
     ) -> Console:
-        """The same terminal with something else in its place."""
+        """Return the same terminal with something else in its place."""
         return Console(
             self.stdin,
             self.stdout if stdout is None else stdout,
@@ -80,7 +80,7 @@ class Console:
         )
 
     def out(self, text: str, *, end: str = "\n", styled: bool = False, control: str = "") -> None:
-        """Writes to stdout. A terminal is given nothing that it would obey, except styles of ours in a ``styled`` text,
+        """Write to stdout. A terminal is given nothing that it would obey, except styles of ours in a ``styled`` text,
         and ``control``, a sequence of ours, in front. Raises `PipeClosed` when nobody reads it any more, `OSError` when
         the disk is full."""
         if self.stdout.isatty():
@@ -95,7 +95,7 @@ class Console:
             raise OSError(error.errno, error.strerror, "standard output") from None
 
     def out_bytes(self, data: bytes) -> None:
-        """Writes bytes to stdout as they are; to a terminal as text, without what a terminal would obey."""
+        """Write bytes to stdout as they are; to a terminal as text, without what a terminal would obey."""
         stream = getattr(self.stdout, "buffer", None)
         if stream is None or self.stdout.isatty():
             self.out(data.decode("utf-8", "replace"), end="")
@@ -111,7 +111,7 @@ class Console:
             raise OSError(error.errno, error.strerror, "standard output") from None
 
     def err(self, text: str, *, end: str = "\n", control: str = "") -> None:
-        """Writes to stderr, to a terminal as a styled text. That nobody can be told is no reason to stop."""
+        """Write to stderr, to a terminal as a styled text. That nobody can be told is no reason to stop."""
         if self.stderr.isatty():
             text = for_terminal(text, styled=True)
         try:
@@ -121,12 +121,12 @@ class Console:
             _detach(self.stderr)
 
     def note(self, text: str) -> None:
-        """Writes a notice to stderr: what is good to know and asks for nothing. `-q` leaves it out."""
+        """Write a notice to stderr: what is good to know and asks for nothing. `-q` leaves it out."""
         if not self.quiet:
             self.err(text)
 
     def ask(self, prompt: str) -> str | None:
-        """Prints a prompt on stdout and reads one line without its end; None at the end of input."""
+        """Print a prompt on stdout and read one line without its end; None at the end of input."""
         self.out(prompt, end="")
         line = self.stdin.readline()
         return line.removesuffix("\n").removesuffix("\r") if line else None
@@ -141,7 +141,8 @@ class Console:
         return stat.S_ISFIFO(mode) or stat.S_ISREG(mode)
 
     def read_bytes(self, limit: int = MAX_STDIN_BYTES) -> bytes:
-        """All of standard input, at most ``limit`` + 1 bytes: one more than allowed says that it is too large."""
+        """Return all of standard input, at most ``limit`` + 1 bytes: one more than allowed says that it is too
+        large."""
         stream = getattr(self.stdin, "buffer", None)
         if stream is None:
             return self.stdin.read(limit + 1).encode("utf-8", "surrogatepass")[: limit + 1]
@@ -162,7 +163,7 @@ class Console:
 
 
 def in_ci(environ: Mapping[str, str]) -> bool:
-    """Whether ``CI`` is set to anything but an empty or false value."""
+    """Return whether ``CI`` is set to anything but an empty or false value."""
     return environ.get("CI", "").lower() not in ("", "0", "false")
 
 
@@ -176,21 +177,21 @@ def wants_color(environ: Mapping[str, str], terminal: bool) -> bool:
 
 
 def _utf8(stream: TextIO) -> TextIO:
-    """The same stream writing UTF-8 with plain line feeds; what UTF-8 cannot carry is written as an escape."""
+    """Return the same stream writing UTF-8 with plain line feeds; what UTF-8 cannot carry is written as an escape."""
     if isinstance(stream, io.TextIOWrapper):
         stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
     return stream
 
 
 def _usable(stream: TextIO | None, mode: str) -> TextIO:
-    """The stream, or the null device where the process was started without it."""
+    """Return the stream, or the null device where the process was started without it."""
     if stream is not None and not stream.closed:
         return stream
     return io.TextIOWrapper(io.FileIO(os.devnull, mode), encoding="utf-8", write_through=True)
 
 
 def _detach(stream: TextIO) -> None:
-    """Points a broken stream at the null device, so that the interpreter's own flush at exit stays quiet."""
+    """Point a broken stream at the null device, so that the interpreter's own flush at exit stays quiet."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, stream.fileno())

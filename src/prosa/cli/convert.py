@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `convert`."""
+    """Add the arguments of `convert`."""
     parser.add_argument("files", nargs="+", metavar="FILE", help="documents, or folders of skills; - is standard input")
     forms = ", ".join(ROWS)
     parser.add_argument("--to", dest="target", required=True, metavar="FORM", help=f"one of {forms}")
@@ -85,7 +85,7 @@ def _form(flag: str, name: str) -> FormName:
 
 
 def _sources(args: argparse.Namespace, options: ConvertOptions, console: Console) -> tuple[list[SourceText], int]:
-    """The documents that can be read, and how many cannot."""
+    """Return the documents that can be read, and how many cannot."""
     from prosa.app.check.gather import STDIN, read_stdin
     from prosa.app.convert.convert import read_sources
     from prosa.source import FileProblem
@@ -112,7 +112,7 @@ def _say_problems(results: Sequence[Result], console: Console) -> int:
 
 
 def _put(results: Sequence[Result], args: argparse.Namespace, options: ConvertOptions, console: Console) -> int:
-    """Prints or writes the results; gives how many could not be written."""
+    """Print or write the results, and return how many could not be written."""
     from prosa.app.convert.convert import blocked, write_results
 
     folder = options.output if options.into else None
@@ -141,7 +141,7 @@ def _refuse(refused: Sequence[str], console: Console) -> int:
 
 
 def _there(path: Path | None) -> str:
-    """The text that a file has now; empty where there is none."""
+    """Return the text that a file has now; empty where there is none."""
     from prosa.app.text_files import read_given
 
     return read_given(path) if path is not None and path.is_file() else ""

@@ -45,8 +45,8 @@ def add_corpus_options(parser: argparse.ArgumentParser, *, refresh: bool = True)
 
 @contextmanager
 def opened(place: Path | None, args: argparse.Namespace, console: Console) -> Iterator[OpenCorpus]:
-    """The corpus that ``place`` belongs to: a folder, a document, or None for the current folder. Documents that cannot
-    be read are named on stderr. Raises `WrongUse`, and `IndexProblem` for an index that cannot be used."""
+    """Return the corpus that ``place`` belongs to: a folder, a document, or None for the current folder. Documents that
+    cannot be read are named on stderr. Raises `WrongUse`, and `IndexProblem` for an index that cannot be used."""
     from prosa.app.corpus.open import corpus_root, open_corpus
     from prosa.app.settings import settings_for
     from prosa.cli.progress import progress
@@ -80,7 +80,7 @@ def opened(place: Path | None, args: argparse.Namespace, console: Console) -> It
 
 
 def place_of(name: str) -> Path | None:
-    """The file that a word names, or None where it is a name of another kind, or a folder."""
+    """Return the file that a word names, or None where it is a name of another kind, or a folder."""
     path = Path(name)
     return path if os.path.lexists(path) and not path.is_dir() else None
 
@@ -94,7 +94,7 @@ def _folder(root: str | None) -> Path | None:
 
 
 def shown_from_here(root: Path) -> Callable[[str], str]:
-    """How a path of the corpus is named from the current folder, so that an editor opens it."""
+    """Return how a path of the corpus is named from the current folder, so that an editor opens it."""
     base = os.path.relpath(root)
     below = "" if base == "." else f"{root}/" if base.startswith("..") else f"{base}/"
     return lambda path: f"{below}{path}"
@@ -113,7 +113,7 @@ def add_watch_option(parser: argparse.ArgumentParser) -> None:
 
 
 def corpus_place(name: str | None) -> Path | None:
-    """The folder or document that a command line names. Raises `FileProblem` for one that does not exist."""
+    """Return the folder or document that a command line names. Raises `FileProblem` for one that does not exist."""
     if name is None:
         return None
     if not Path(name).exists():
@@ -124,8 +124,8 @@ def corpus_place(name: str | None) -> Path | None:
 def answered(
     args: argparse.Namespace, console: Console, place: Path | None, answer: Callable[[OpenCorpus], int]
 ) -> int:
-    """Opens the corpus that ``place`` belongs to and answers; with `--watch` again after every change of a document
-    below its root, until Ctrl-C. Gives the last exit status. Nothing is kept between two answers but the index."""
+    """Open the corpus that ``place`` belongs to and answers; with `--watch` again after every change of a document
+    below its root, until Ctrl-C. Return the last exit status. Nothing is kept between two answers but the index."""
 
     def once() -> int:
         with opened(place, args, console) as corpus:
@@ -135,7 +135,7 @@ def answered(
 
 
 def watched(args: argparse.Namespace, console: Console, place: Path | None, once: Callable[[], int]) -> int:
-    """Runs ``once``; with `--watch` again after every change. Raises `WrongUse` where the library for that is not
+    """Run ``once``; with `--watch` again after every change. Raises `WrongUse` where the library for that is not
     installed."""
     if not args.watch:
         return once()
@@ -146,7 +146,7 @@ def watched(args: argparse.Namespace, console: Console, place: Path | None, once
 
 
 def put(args: argparse.Namespace, console: Console, data: Callable[[], object], text: Callable[[], str]) -> None:
-    """Prints the answer in the form asked for: ``data`` as JSON, or ``text``."""
+    """Print the answer in the form asked for: ``data`` as JSON, or ``text``."""
     if args.format == "json":
         from prosa.render.json import dump
 

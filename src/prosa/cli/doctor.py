@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `doctor`."""
+    """Add the arguments of `doctor`."""
     parser.add_argument("--online", action="store_true", help="also ask whether the service of your settings answers")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="text for people, json for programs")
 

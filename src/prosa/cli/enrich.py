@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `enrich`."""
+    """Add the arguments of `enrich`."""
     parser.add_argument("paths", nargs="+", metavar="PATH", help="YMJ records, and folders that hold some")
     parser.add_argument("--no-embed", dest="embed", action="store_false", help="write hashes only; nothing is sent")
     parser.add_argument("--force", action="store_true", help="recompute vectors that are still up to date")

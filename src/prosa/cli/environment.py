@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 
 def environment_of(console: Console, program: Path, notice: Callable[[str], None] | None = None) -> Environment:
-    """The environment of ``program``. ``notice`` is how a line is said that stays; left out, a line on stderr."""
+    """Return the environment of ``program``. ``notice`` is how a line is said that stays; left out, a line on
+    stderr."""
     from prosa.app.options import Environment
     from prosa.app.settings import settings_for
 

@@ -32,7 +32,7 @@ class Stopped(Exception):
 
 
 def guarded(console: Console, argv: Sequence[str], work: Callable[[], int]) -> int:
-    """Runs ``work`` and turns whatever it raises into an exit status. Only `SystemExit` passes through."""
+    """Run ``work`` and turns whatever it raises into an exit status. Only `SystemExit` passes through."""
     try:
         return work()
     except (HelpShown, PipeClosed):
@@ -47,13 +47,13 @@ def guarded(console: Console, argv: Sequence[str], work: Callable[[], int]) -> i
 
 
 def wants_debug(argv: Sequence[str], console: Console) -> bool:
-    """Whether tracebacks were asked for."""
+    """Return whether tracebacks were asked for."""
     flags = ("--debug", "-debug")
     return any(item in flags for item in argv) or console.environ.get("PROSA_DEBUG", "") not in ("", "0")
 
 
 def report(error: BaseException, console: Console, *, debug: bool = False) -> int:
-    """Says what happened on stderr and gives the exit status."""
+    """Say what happened on stderr and give the exit status."""
     error = _single(error)
     if isinstance(error, KeyboardInterrupt):
         console.err("interrupted")
@@ -69,7 +69,7 @@ def report(error: BaseException, console: Console, *, debug: bool = False) -> in
 
 
 def say(console: Console, message: str, hint: str = "", *, status: int = FAILED) -> int:
-    """Prints ``error: message`` and an indented hint, and gives ``status`` back."""
+    """Print ``error: message`` and an indented hint, and gives ``status`` back."""
     console.err(f"error: {_plain(message)}")
     if hint:
         console.err("\n".join(f"  {line}" if line else "" for line in _plain(hint).splitlines()))
@@ -77,7 +77,8 @@ def say(console: Console, message: str, hint: str = "", *, status: int = FAILED)
 
 
 def _is_explained(error: BaseException) -> bool:
-    """Whether its own words say all there is to say: the input, the program or a service is at fault, not our code."""
+    """Return whether its own words say all there is to say: the input, the program or a service is at fault, not our
+    code."""
     from prosa.corpus.errors import CorpusError
     from prosa.runtime.errors import RunError
     from prosa.source import FileProblem
@@ -86,7 +87,7 @@ def _is_explained(error: BaseException) -> bool:
 
 
 def _known(error: BaseException, console: Console) -> int:
-    """The status for errors that the product raises on purpose, 0 when this is none of them."""
+    """Return the status for errors that the product raises on purpose, 0 when this is none of them."""
     from prosa.corpus.errors import CorpusError, UnknownDocument
     from prosa.runtime.errors import (
         AgreementRequired,
@@ -125,7 +126,7 @@ def _known(error: BaseException, console: Console) -> int:
 
 
 def _nearest_file(problem: FileProblem) -> str:
-    """The file that may have been meant by one that is missing, as a hint."""
+    """Return the file that may have been meant by one that is missing, as a hint."""
     from prosa.app.text_files import nearest_file
 
     near = nearest_file(problem.path) if problem.kind == "missing" else None
@@ -133,7 +134,7 @@ def _nearest_file(problem: FileProblem) -> str:
 
 
 def _refused(error: ProgramRefused, console: Console) -> int:
-    """A program with errors: every one of them, as `prosa check` shows it."""
+    """Return a program with errors: every one of them, as `prosa check` shows it."""
     from prosa.render.text import render_text
 
     console.err(render_text(error.diagnostics, color=console.color_err))
@@ -141,7 +142,7 @@ def _refused(error: ProgramRefused, console: Console) -> int:
 
 
 def _internal(error: BaseException, console: Console) -> int:
-    """A fault of ours. One line with its place, so that a report is useful even without the traceback."""
+    """Return a fault of ours. One line with its place, so that a report is useful even without the traceback."""
     from prosa.diagnostics.crash import crash_words
 
     message = f"internal error: {crash_words(error)}"
@@ -149,7 +150,7 @@ def _internal(error: BaseException, console: Console) -> int:
 
 
 def _single(error: BaseException) -> BaseException:
-    """The first real error inside groups that task groups build; an interrupt anywhere in them wins."""
+    """Return the first real error inside groups that task groups build; an interrupt anywhere in them wins."""
     while isinstance(error, BaseExceptionGroup):
         stops = error.subgroup(KeyboardInterrupt)
         error = (stops or error).exceptions[0]
@@ -157,7 +158,8 @@ def _single(error: BaseException) -> BaseException:
 
 
 def _plain(text: str) -> str:
-    """The text, line by line, without characters that a terminal would obey: names and values come from anywhere."""
+    """Return the text, line by line, without characters that a terminal would obey: names and values come from
+    anywhere."""
     from prosa.render.plain import safe
 
     return "\n".join(map(safe, text.split("\n")))

@@ -17,7 +17,7 @@ class Example(NamedTuple):
 
 
 def section(command: str) -> str:
-    """The section of a command, empty when it has no example."""
+    """Return the section of a command, empty when it has no example."""
     shown = "\n\n".join(f"  # {each.purpose}\n  {each.line}" for each in EXAMPLES.get(command, ()))
     return f"Examples:\n{shown}" if shown else ""
 

@@ -13,18 +13,18 @@ from prosa.rules.registry import all_rules, find_rule, names_and_codes, page_of,
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `explain`."""
+    """Add the arguments of `explain`."""
     parser.add_argument("name", nargs="?", metavar="RULE", help="a rule's name or code, or a dialect's name")
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
-    """Prints the page. Raises `WrongUse` for a name that is neither."""
+    """Print the page. Raises `WrongUse` for a name that is neither."""
     console.out(page(args.name) if args.name else overview())
     return 0
 
 
 def page(name: str) -> str:
-    """The page of a rule or a dialect as Markdown."""
+    """Return the page of a rule or a dialect as Markdown."""
     rule = find_rule(name)
     if rule is not None:
         return page_of(rule)
@@ -41,7 +41,7 @@ def page(name: str) -> str:
 
 
 def overview() -> str:
-    """Every rule with its code and severity, then the dialects that have a page."""
+    """Return every rule with its code and severity, then the dialects that have a page."""
     rules = all_rules()
     width = max(len(rule.name) for rule in rules)
     lines = [f"{rule.code}  {rule.name:<{width}}  {_severity(rule.severity, rule.strict)}" for rule in rules]

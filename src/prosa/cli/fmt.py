@@ -17,7 +17,7 @@ from prosa.dialects.table import WHICH_DOCUMENTS
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `fmt`."""
+    """Add the arguments of `fmt`."""
     parser.add_argument(
         "paths", nargs="*", default=[], metavar="PATH", help="files and folders (default: .); - is standard input"
     )
@@ -75,7 +75,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 
 def _say_refused(done: Sequence[FormattedDocument], console: Console) -> int:
-    """Prints why documents were left alone; gives how many."""
+    """Print why documents were left alone, and return how many."""
     from prosa.render.plain import safe
 
     for each in done:

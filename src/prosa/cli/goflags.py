@@ -34,7 +34,7 @@ class Given(Struct, frozen=True):
 
 
 def parse(flags: Sequence[Flag], argv: Sequence[str]) -> Given:
-    """Reads flags up to the first word that is none, as Go does. Raises `WrongUse`."""
+    """Read flags up to the first word that is none, as Go does. Raises `WrongUse`."""
     known = {flag.name: flag for flag in flags}
     texts: dict[str, str] = {}
     switches: dict[str, bool] = {}
@@ -56,14 +56,14 @@ def parse(flags: Sequence[Flag], argv: Sequence[str]) -> Given:
 
 
 def describe(flags: Sequence[Flag]) -> str:
-    """One line for each flag."""
+    """Return one line for each flag."""
     heads = [f"-{flag.name} {flag.value}".rstrip() for flag in flags]
     width = max(map(len, heads))
     return "\n".join(f"  {head:<{width}}  {flag.help}" for head, flag in zip(heads, flags, strict=True))
 
 
 def _split(item: str, known: Mapping[str, Flag]) -> tuple[Flag, str, str]:
-    """The flag that an argument names, whether ``=`` follows, and what follows it."""
+    """Return the flag that an argument names, whether ``=`` follows, and what follows it."""
     name, equals, value = item[2 if item.startswith("--") else 1 :].partition("=")
     flag = known.get(name)
     if flag is None:

@@ -34,7 +34,7 @@ MAX_DEPTH = 1000
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `graph`."""
+    """Add the arguments of `graph`."""
     parser.add_argument("place", nargs="?", metavar="DIR|FILE", help="a corpus, or a document and what is around it")
     choice = parser.add_argument_group("what is shown")
     choice.add_argument("--around", metavar="FILE|ID", help="only what is connected with this document")
@@ -67,7 +67,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 
 def _place(args: argparse.Namespace) -> tuple[Path | None, str | None]:
-    """The corpus that is meant and the document in its middle. A document alone is both."""
+    """Return the corpus that is meant and the document in its middle. A document alone is both."""
     if args.place is None:
         return (Path(args.root) if args.root else None), args.around
     place = Path(args.place)
@@ -96,7 +96,7 @@ def _graph_filter(args: argparse.Namespace, graph: Graph) -> GraphFilter:
 
 
 def _rels(names: Sequence[str], graph: Graph) -> list[str]:
-    """The types that were named, under the names that the graph has for them (MA7)."""
+    """Return the types that were named, under the names that the graph has for them (MA7)."""
     from prosa.dialects.magi.relationships import normal_rel
     from prosa.graph.inverse import INVERSES
     from prosa.graph.selection import PLAIN_REL
@@ -113,7 +113,7 @@ def _rels(names: Sequence[str], graph: Graph) -> list[str]:
 
 
 def _selection(graph: Graph, graph_filter: GraphFilter, middle: Node | None, args: argparse.Namespace) -> Selection:
-    """What is shown: everything, or what lies around a document over the edges that were asked for."""
+    """Return what is shown: everything, or what lies around a document over the edges that were asked for."""
     from prosa.graph.graph import Graph
     from prosa.graph.reach import neighbourhood
     from prosa.graph.selection import select
@@ -185,7 +185,7 @@ def _picture(corpus: OpenCorpus, selection: Selection, middle: Node | None, args
 
 
 def _way_to(root: Path, output: str | None) -> str:
-    """How a page at ``output``, or in the current folder, names the root of the corpus."""
+    """Return how a page at ``output``, or in the current folder, names the root of the corpus."""
     base = Path(output).resolve().parent if output else Path().resolve()
     try:
         return Path(os.path.relpath(root, base)).as_posix()

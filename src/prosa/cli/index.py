@@ -33,7 +33,7 @@ MAX_UNREADABLE = 20
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `index`."""
+    """Add the arguments of `index`."""
     parser.add_argument("place", nargs="?", metavar="DIR", help="the folder of the corpus (default: the project)")
     parser.add_argument("--rebuild", action="store_true", help="read all documents again, changed or not")
     parser.add_argument("--stats", action="store_true", help="count what the corpus holds")
@@ -100,7 +100,7 @@ def _object(corpus: OpenCorpus, report: Refreshed) -> dict[str, Value]:
 
 
 def _below(root: Path, path: Path) -> str:
-    """A path relative to the root of the corpus."""
+    """Return a path relative to the root of the corpus."""
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
 
 

@@ -11,7 +11,7 @@ from prosa.source import FileProblem
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `init`."""
+    """Add the arguments of `init`."""
     parser.add_argument("folder", nargs="?", default=".", metavar="DIR", help="the project (default: .)")
     parser.add_argument(
         "--only",

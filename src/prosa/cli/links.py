@@ -17,7 +17,7 @@ MAX_DEPTH = 1_000_000
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `links`."""
+    """Add the arguments of `links`."""
     parser.add_argument("what", metavar="A", help="a document: its file, its id or the name of its file")
     parser.add_argument("end", nargs="?", metavar="B", help="another one: a shortest path from A to it")
     parser.add_argument("--directed", action="store_true", help="follow references only from source to target")

@@ -16,7 +16,7 @@ from prosa.extras import is_installed, lacking
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `lsp`."""
+    """Add the arguments of `lsp`."""
     parser.add_argument("--stdio", action="store_true", help="use standard input and output, as always")
     parser.add_argument("--log", metavar="FILE", help="log the protocol to a file")
     parser.add_argument("--clientProcessId", type=int, help=argparse.SUPPRESS)

@@ -49,7 +49,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def parse(parser: Parser, argv: Sequence[str], console: Console) -> argparse.Namespace:
-    """The arguments, in any order."""
+    """Return the arguments, in any order."""
     del console
     return parser.parse_anywhere(argv)
 
@@ -72,7 +72,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 
 def _filters(args: argparse.Namespace) -> list[str]:
-    """The flags that choose among messages."""
+    """Return the flags that choose among messages."""
     return [flag for name, flag in _FILTERS.items() if getattr(args, name)]
 
 
@@ -170,7 +170,7 @@ def _retry(args: argparse.Namespace, place: StorePlace, console: Console) -> int
 
 
 def _chosen(args: argparse.Namespace) -> MessageFilter:
-    """Raises `WrongUse`, and `MailRefused` for a name that no mailbox has."""
+    """Raise `WrongUse`, and `MailRefused` for a name that no mailbox has."""
     from prosa.corpus.where import WhereError, parse_where
     from prosa.runtime.mail import MessageFilter, address_of
 

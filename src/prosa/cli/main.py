@@ -28,7 +28,7 @@ def entry() -> NoReturn:
 
 
 def main(argv: Sequence[str] | None = None, console: Console | None = None) -> int:
-    """Runs one command and gives its exit status: 0 well, 1 findings or a failed run, 2 wrong use."""
+    """Run one command and give its exit status: 0 well, 1 findings or a failed run, 2 wrong use."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     console = console or Console.from_process()
     from prosa.cli.errors import guarded
@@ -37,7 +37,7 @@ def main(argv: Sequence[str] | None = None, console: Console | None = None) -> i
 
 
 def _dispatch(argv: list[str], console: Console) -> int:
-    """Answers the flags of `prosa` itself, or hands the rest to a command."""
+    """Answer the flags of `prosa` itself, or hand the rest to a command."""
     words = [item for item in argv if item not in EVERYWHERE]
     first = words[0] if words else "--help"
     if first in HELP_FLAGS or words in (["help"], ["help", "all"]):
@@ -55,7 +55,7 @@ def _dispatch(argv: list[str], console: Console) -> int:
 
 
 def _command(name: str) -> Command:
-    """The command, or a complaint with the nearest name."""
+    """Return the command, or a complaint with the nearest name."""
     from prosa.cli.parser import WrongUse, nearest
 
     command = find(name)
@@ -74,7 +74,7 @@ def _command(name: str) -> Command:
 
 
 def _call(command: Command, argv: list[str], console: Console) -> int:
-    """Loads the module of a command and runs it."""
+    """Load the module of a command and run it."""
     from importlib import import_module
 
     module = import_module(command.module)
@@ -100,7 +100,7 @@ def _call(command: Command, argv: list[str], console: Console) -> int:
 
 
 def parser_of(command: Command, console: Console) -> Parser:
-    """What reads the arguments of a command: its own, and those that every command takes."""
+    """Return what reads the arguments of a command: its own, and those that every command takes."""
     from importlib import import_module
 
     from prosa.cli.parser import Parser

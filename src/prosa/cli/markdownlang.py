@@ -60,14 +60,14 @@ def entry() -> NoReturn:
 
 
 def main(argv: Sequence[str] | None = None, console: Console | None = None) -> int:
-    """Runs the command and gives its exit status: 0 well, 1 a failed run or no agreement, 2 wrong use."""
+    """Run the command and give its exit status: 0 well, 1 a failed run or no agreement, 2 wrong use."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     console = console or Console.from_process()
     return guarded(console, arguments, lambda: _in_its_words(arguments, console))
 
 
 def _in_its_words(argv: list[str], console: Console) -> int:
-    """The same with the gate naming this command, as the specification has it (L41)."""
+    """Return the same with the gate naming this command, as the specification has it (L41)."""
     from prosa.runtime.errors import AgreementRequired
 
     try:
@@ -93,7 +93,7 @@ def _dispatch(argv: list[str], console: Console) -> int:
 
 
 def _agree(argv: list[str], console: Console) -> int:
-    """`markdownlang agree`."""
+    """Return `markdownlang agree`."""
     given = _flags(AGREE_FLAGS, argv)
     if _wants_help(given):
         console.out(USAGE)
@@ -104,7 +104,7 @@ def _agree(argv: list[str], console: Console) -> int:
 
 
 def _run(argv: list[str], console: Console) -> int:
-    """`markdownlang run`: checks in the order of the specification, then runs (L37)."""
+    """Return `markdownlang run`: checks in the order of the specification, then runs (L37)."""
     given = _flags(FLAGS, argv)
     if _wants_help(given):
         console.out(USAGE)
@@ -139,7 +139,7 @@ def _run(argv: list[str], console: Console) -> int:
 
 
 def _flags(flags: Sequence[Flag], argv: list[str]) -> Given:
-    """The flags, with nothing behind them."""
+    """Return the flags, with nothing behind them."""
     given = goflags.parse(flags, argv)
     if given.words:
         raise WrongUse(
@@ -154,7 +154,7 @@ def _wants_help(given: Given) -> bool:
 
 
 def _deprecated_agree(given: Given, console: Console) -> int | None:
-    """`-agree`: the same as the command, in front of the run. None when the run may go on."""
+    """Return `-agree`: the same as the command, in front of the run. None when the run may go on."""
     from prosa.cli.agree import agree
 
     console.err("warning: -agree is deprecated; run: markdownlang agree")
@@ -165,7 +165,7 @@ def _deprecated_agree(given: Given, console: Console) -> int | None:
 
 
 def _program(name: str) -> Path:
-    """The program, which must be there and be a `.md` file."""
+    """Return the program, which must be there and be a `.md` file."""
     if not name:
         raise WrongUse("-program is missing: which .md file should run?", hint="see: markdownlang -help")
     path = Path(name)
@@ -187,7 +187,7 @@ def _program(name: str) -> Path:
 
 
 def _require_json(text: str) -> None:
-    """Refuses an input that is no JSON before anything else happens; the run reads it again, with its places."""
+    """Refuse an input that is no JSON before anything else happens; the run reads it again, with its places."""
     from prosa.data import JsonError, parse_json
 
     try:
@@ -198,6 +198,6 @@ def _require_json(text: str) -> None:
 
 
 def _quoting(text: str) -> str:
-    """A word on shells, where the input looks as if one had eaten its quotes."""
+    """Return a word on shells, where the input looks as if one had eaten its quotes."""
     example = "In a shell, write it in single quotes: -input '{\"start\": 1}'"
     return example if '"' not in text else "Names and texts stand in double quotes; no comma after the last one."

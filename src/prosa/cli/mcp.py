@@ -27,7 +27,7 @@ CONFIG = "config"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `mcp`."""
+    """Add the arguments of `mcp`."""
     parser.add_argument("folder", nargs="?", default=".", metavar="DIR", help="the folder (default: .); or: config")
     parser.add_argument("rest", nargs="?", metavar="DIR", help="after config: the folder")
     parser.add_argument("--client", choices=CLIENTS, help="after config: the client whose configuration is printed")
@@ -120,7 +120,7 @@ def _serve_http(args: argparse.Namespace, console: Console, server: Server[Any],
 
 
 def _config(args: argparse.Namespace, console: Console) -> int:
-    """Prints what a client needs to start the server. Nothing is written."""
+    """Print what a client needs to start the server. Nothing is written."""
     if args.client is None:
         raise WrongUse("--client is missing", hint=f"one of {', '.join(CLIENTS)}; a folder of that name is ./config")
     folder = Path(args.rest or ".").resolve()

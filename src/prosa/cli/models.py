@@ -22,7 +22,7 @@ MOST = 200
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `models`."""
+    """Add the arguments of `models`."""
     parser.add_argument(
         "services",
         nargs="*",
@@ -67,7 +67,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 
 def _fails(found: Sequence[Service], *, named: bool) -> bool:
-    """Whether something that the user wanted to hear from is silent: of servers on this machine one is enough."""
+    """Return whether something that the user wanted to hear from is silent: of servers on this machine one is
+    enough."""
     local = [each for each in found if each.is_local]
     silent = any(each.state == "silent" for each in found if not each.is_local)
     without = named and any(each.state == "no-key" for each in found)
@@ -75,7 +76,7 @@ def _fails(found: Sequence[Service], *, named: bool) -> bool:
 
 
 def _pull(args: argparse.Namespace, console: Console) -> int:
-    """Brings the weights of one model. Raises `WrongUse` and `RunError`."""
+    """Bring the weights of one model. Raises `WrongUse` and `RunError`."""
     from prosa.app.pull import pull_model
     from prosa.cli.parser import WrongUse
     from prosa.cli.progress import progress
@@ -100,7 +101,7 @@ def _pull(args: argparse.Namespace, console: Console) -> int:
 
 
 def _embedded(found: Sequence[EmbeddedModel]) -> Iterator[str]:
-    """The models that run in a process of ours."""
+    """Yield the models that run in a process of ours."""
     from prosa.render.plain import safe
 
     for each in found:
@@ -190,7 +191,7 @@ def _object(found: Sequence[Service], embedded: Sequence[EmbeddedModel]) -> dict
 
 
 def _data(service: Service) -> dict[str, object]:
-    """Plain data; ``models`` is null where nobody was asked."""
+    """Return plain data; ``models`` is null where nobody was asked."""
     models = None
     if service.models is not None:
         models = [

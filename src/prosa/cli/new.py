@@ -29,7 +29,7 @@ class Maker(Struct, frozen=True):
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `new`."""
+    """Add the arguments of `new`."""
     parser.add_argument("kind", nargs="?", metavar="KIND", help=f"what to write: {', '.join(MAKERS)}")
     parser.add_argument("name", nargs="?", metavar="NAME", help="write to NAME with the suffix of its kind")
     parser.add_argument("--list", action="store_true", help="list the kinds, as without KIND")
@@ -72,7 +72,7 @@ def _list(console: Console) -> int:
 
 
 def _maker(kind: str) -> Maker:
-    """The maker of a kind; a dialect may be called by its own name too."""
+    """Return the maker of a kind; a dialect may be called by its own name too."""
     known = _DIALECTS.get(kind, kind)
     if known in MAKERS:
         return MAKERS[known]
@@ -82,7 +82,7 @@ def _maker(kind: str) -> Maker:
 
 
 def _write(files: dict[Path, str], console: Console, *, dry_run: bool) -> int:
-    """Writes new files, all or none of them: each is looked for before the first is written."""
+    """Write new files, all or none of them: each is looked for before the first is written."""
     for path in files:
         if os.path.lexists(path):
             raise _exists(path)
@@ -101,7 +101,7 @@ def _write(files: dict[Path, str], console: Console, *, dry_run: bool) -> int:
 
 
 def _record(args: argparse.Namespace) -> str:
-    """A YMJ record after one of the profiles (Y30)."""
+    """Return a YMJ record after one of the profiles (Y30)."""
     from prosa.dialects.ymj.profiles import PROFILES, profile
     from prosa.dialects.ymj.write import Unwritable, new_record
 
@@ -123,7 +123,7 @@ def _record(args: argparse.Namespace) -> str:
 
 
 def _test(args: argparse.Namespace) -> str:
-    """A test document with one case; its input is a sketch of what the program takes, where that can be read."""
+    """Return a test document with one case; its input is a sketch of what the program takes, where that can be read."""
     from prosa.app.evals.sketch import sketch
 
     name = Path(args.name).name.removesuffix(".test.md") if args.name else None
@@ -160,12 +160,12 @@ def _node(args: argparse.Namespace) -> str:
 
 
 def _stem(args: argparse.Namespace, otherwise: str) -> str:
-    """The name of the new file without its folder and its suffix."""
+    """Return the name of the new file without its folder and its suffix."""
     return Path(args.output or args.name or otherwise).stem
 
 
 def _skill(args: argparse.Namespace) -> str:
-    """A skill; its name is the last part of NAME, as that of its folder is."""
+    """Return a skill; its name is the last part of NAME, as that of its folder is."""
     return _skill_files(args)["SKILL.md"]
 
 

@@ -80,7 +80,7 @@ def _count(text: str) -> int:
 
 
 def chosen_dialect(name: str | None) -> DialectName | None:
-    """`--as` as a dialect. Raises `WrongUse`."""
+    """Return `--as` as a dialect. Raises `WrongUse`."""
     try:
         return None if name is None else known_dialect(name)
     except UnknownName as error:
@@ -88,7 +88,7 @@ def chosen_dialect(name: str | None) -> DialectName | None:
 
 
 def size_in_bytes(text: str) -> int:
-    """`--max-size` in bytes. Raises `WrongUse`."""
+    """Return `--max-size` in bytes. Raises `WrongUse`."""
     match = _SIZE.fullmatch(text.strip())
     if match is None:
         raise WrongUse(f"--max-size {text}: not a size", hint="write bytes or a unit: 500KB, 20MB")
@@ -127,7 +127,7 @@ def add_model(parser: argparse.ArgumentParser) -> None:
 
 
 def add_limits(parser: argparse.ArgumentParser, *, at_once: str = "tool calls at once (8)") -> None:
-    """Limits; a flag may go beyond what a document may ask for (X9). ``at_once`` says what `--concurrency` bounds."""
+    """Limit; a flag may go beyond what a document may ask for (X9). ``at_once`` says what `--concurrency` bounds."""
     group = parser.add_argument_group("limits")
     group.add_argument("--max-iterations", type=count, metavar="N", dest="iterations", help="model calls (10)")
     group.add_argument(
@@ -182,7 +182,7 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
 
 
 def choices_from(args: argparse.Namespace, environ: Mapping[str, str]) -> Options:
-    """The user's choices. Raises `WrongUse` for scripted replies without a file."""
+    """Return the user's choices. Raises `WrongUse` for scripted replies without a file."""
     from prosa.app.options import NO_SCRIPT, NO_SCRIPT_HINT, Options
     from prosa.cli.parser import WrongUse
     from prosa.cli.run.resuming import journal_from
@@ -202,7 +202,7 @@ def choices_from(args: argparse.Namespace, environ: Mapping[str, str]) -> Option
 
 
 def with_service(choices: Options, environ: Mapping[str, str]) -> Options:
-    """The choices with the service that the prefix of their model selects (X7)."""
+    """Return the choices with the service that the prefix of their model selects (X7)."""
     if "/" not in (choices.model_name or ""):
         return choices
     from prosa.app.run.routes import with_provider
@@ -212,7 +212,7 @@ def with_service(choices: Options, environ: Mapping[str, str]) -> Options:
 
 
 def _output_schema(args: argparse.Namespace) -> Mapping[str, Value] | bool | None:
-    """What a skill is to answer. Raises `RunError` for a file that holds no schema."""
+    """Return what a skill is to answer. Raises `RunError` for a file that holds no schema."""
     if getattr(args, "schema_file", None) is None:
         return None
     from prosa.app.run.skills import read_schema
@@ -221,7 +221,7 @@ def _output_schema(args: argparse.Namespace) -> Mapping[str, Value] | bool | Non
 
 
 def count(text: str) -> int:
-    """A whole number from 1, as the type of an argument."""
+    """Return a whole number from 1, as the type of an argument."""
     return _whole(text, at_least=1)
 
 
@@ -236,7 +236,7 @@ def _whole(text: str, *, at_least: int) -> int:
 
 
 def dollars(text: str) -> Decimal:
-    """An amount such as 2.50, as the type of an argument."""
+    """Return an amount such as 2.50, as the type of an argument."""
     try:
         found = Decimal(text.strip().removeprefix("$"))
     except InvalidOperation:
@@ -247,7 +247,7 @@ def dollars(text: str) -> Decimal:
 
 
 def duration(text: str, *, most: float = inf) -> float:
-    """A time such as 30, 30s or 5m in seconds, as the type of an argument."""
+    """Return a time such as 30, 30s or 5m in seconds, as the type of an argument."""
     from prosa.dialects.quantity import seconds
 
     found = seconds(text)
@@ -267,12 +267,12 @@ def _folder(text: str) -> Path:
 
 
 def _bytes(text: str) -> int:
-    """A size of text, where a plain number means bytes, as in the settings."""
+    """Return a size of text, where a plain number means bytes, as in the settings."""
     return _whole(text, at_least=1) if text.strip().isdigit() else _size(text)
 
 
 def _size(text: str) -> int:
-    """A size of memory, where a plain number means megabytes, as in front matter."""
+    """Return a size of memory, where a plain number means megabytes, as in front matter."""
     from prosa.dialects.quantity import size
 
     found = size(text)
@@ -291,7 +291,7 @@ def add_embedding(parser: argparse.ArgumentParser) -> None:
 
 
 def embedding_choice(args: argparse.Namespace) -> EmbeddingChoice:
-    """What the flags of `add_embedding` say."""
+    """Return what the flags of `add_embedding` say."""
     from prosa.app.corpus.embedding import EmbeddingChoice
 
     return EmbeddingChoice(args.embedding_model, args.base_url, args.api_key_env, args.max_cost)
@@ -309,12 +309,12 @@ def add_bounds(group: argparse._ArgumentGroup) -> None:
 
 
 def seconds(text: str) -> float:
-    """A `duration` that somebody waits for one answer."""
+    """Return a `duration` that somebody waits for one answer."""
     return duration(text, most=MOST_SECONDS)
 
 
 def bounds(args: argparse.Namespace, url: str) -> Bounds:
-    """The bounds that the arguments ask for; ``url`` is the one that the user typed. Raises `WrongUse`."""
+    """Return the bounds that the arguments ask for; ``url`` is the one that the user typed. Raises `WrongUse`."""
     from prosa.app.client.requests import Bounds, on_this_machine
 
     default = Bounds()
@@ -327,7 +327,7 @@ def bounds(args: argparse.Namespace, url: str) -> Bounds:
 
 
 def given_token(args: argparse.Namespace, console: Console) -> str | None:
-    """The token of `--token-env`; None without the flag. Raises `WrongUse` for a variable that is not set."""
+    """Return the token of `--token-env`; None without the flag. Raises `WrongUse` for a variable that is not set."""
     if args.token_env is None:
         return None
     token = console.environ.get(args.token_env)
@@ -382,7 +382,7 @@ def add_otel(parser: argparse.ArgumentParser) -> None:
 
 
 def otel_from(args: argparse.Namespace) -> Otel | None:
-    """Where traces go, where the arguments say so. Raises `WrongUse`."""
+    """Return where traces go, where the arguments say so. Raises `WrongUse`."""
     from prosa.app.options import Otel
     from prosa.cli.parser import WrongUse
     from prosa.source.url import origin_of
@@ -401,7 +401,7 @@ def otel_from(args: argparse.Namespace) -> Otel | None:
 
 
 def tape_from(args: argparse.Namespace) -> Tape | None:
-    """The tape that the arguments ask for. Raises `WrongUse` for flags that mean nothing together."""
+    """Return the tape that the arguments ask for. Raises `WrongUse` for flags that mean nothing together."""
     from prosa.app.options import Record, Replay, Tape
 
     record, replay = getattr(args, "record", None), getattr(args, "replay", None)
@@ -467,7 +467,8 @@ def add_sites(parser: argparse.ArgumentParser, *, named: bool) -> None:
 
 
 def rights_from(args: argparse.Namespace) -> SiteRights:
-    """The rights; none where a command has no such arguments. A site that a flag grants was typed by the user."""
+    """Return the rights; none where a command has no such arguments. A site that a flag grants was typed by the
+    user."""
     from prosa.app.options import SiteRights
 
     granted = (each for each in getattr(args, "tools", None) or () if isinstance(each, str))
@@ -482,14 +483,14 @@ def rights_from(args: argparse.Namespace) -> SiteRights:
 
 
 def require_no_sites(args: argparse.Namespace) -> None:
-    """Refuses the flags for a document that is run by its scripts. Raises `WrongUse`."""
+    """Refuse the flags for a document that is run by its scripts. Raises `WrongUse`."""
     given = next((flag for name, flag in SITE_FLAGS.items() if getattr(args, name)), None)
     if given is not None:
         raise WrongUse(f"{given} is about the sites of a program, and ai-scripts have none")
 
 
 def _permission(text: str) -> str:
-    """A text that names actions, as it is."""
+    """Return a text that names actions, as it is."""
     from prosa.app.client.rights import permission
 
     try:
@@ -500,7 +501,7 @@ def _permission(text: str) -> str:
 
 
 def _token(text: str) -> tuple[str, str]:
-    """An origin and the name of a variable."""
+    """Return an origin and the name of a variable."""
     from prosa.source.url import origin_of
 
     where, _, name = text.rpartition("=")
@@ -521,7 +522,7 @@ CONTEXTS = ("document", "section", "none")
 
 
 def add_scripts(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
-    """Which scripts, and what they are sent."""
+    """Return which scripts, and what they are sent."""
     group = parser.add_argument_group("ai-scripts of a .mda document (or of any document, with --as magi)")
     group.add_argument("--as", dest="dialect", metavar="DIALECT", help="read the document as magi or markdownlang")
     group.add_argument(

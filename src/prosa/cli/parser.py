@@ -105,7 +105,7 @@ class Parser(argparse.ArgumentParser):
         raise HelpShown
 
     def error(self, message: str) -> NoReturn:
-        """Turns a complaint of argparse into `WrongUse`, in the words of this command line."""
+        """Turn a complaint of argparse into `WrongUse`, in the words of this command line."""
         if message.startswith(_MISSING):
             missing = message.removeprefix(_MISSING)
             self._refuse(f"{missing} {'are' if ', ' in missing else 'is'} missing")
@@ -118,7 +118,7 @@ class Parser(argparse.ArgumentParser):
         self._refuse(message)
 
     def parse_anywhere(self, argv: Sequence[str]) -> argparse.Namespace:
-        """Parses with flags and positional arguments in any order: ``run FILE --model m KEY=VALUE`` works. Behind
+        """Parse with flags and positional arguments in any order: ``run FILE --model m KEY=VALUE`` works. Behind
         ``--``, which argparse would lose on that way, no word is a flag."""
         argv = [word for each in argv for word in self._with_value_apart(each)]
         self._require_known(argv)
@@ -133,17 +133,17 @@ class Parser(argparse.ArgumentParser):
         return args
 
     def _with_value_apart(self, word: str) -> tuple[str, ...]:
-        """A flag that may have a value, but only behind `=`: the value belongs to a flag of its own."""
+        """Return a flag that may have a value, but only behind `=`: the value belongs to a flag of its own."""
         name, equals, value = word.partition("=")
         return (name, f"{name}-value", value) if equals and name in self.with_value else (word,)
 
     def has_flag(self, flag: str) -> bool:
-        """Whether the command defines this flag itself."""
+        """Return whether the command defines this flag itself."""
         return flag in self._option_string_actions
 
     def _require_known(self, argv: Sequence[str]) -> None:
-        """Refuses the first flag that is none, before anything is said of what is missing. Argparse takes no word for
-        a value that begins with a dash, is no number and has no space."""
+        """Refuse the first flag that is none, before anything is said of what is missing. Argparse takes no word for a
+        value that begins with a dash, is no number and has no space."""
         for at, word in enumerate(argv):
             if word == "--":
                 return
@@ -160,7 +160,7 @@ class Parser(argparse.ArgumentParser):
             self._refuse(f"unknown flag {name}", hint=self._instead_of(name, value, argv))
 
     def _instead_of(self, name: str, value: str | None, argv: Sequence[str]) -> str:
-        """What may have been meant by an unknown flag: an input of the program, a flag, any input."""
+        """Return what may have been meant by an unknown flag: an input of the program, a flag, any input."""
         word = name.lstrip("-")
         takes_inputs = any(action.dest == "pairs" for action in self._actions)
         as_input = f"inputs are KEY=VALUE: {shlex.quote(f'{word}={value or chr(0x2026)}')}"
@@ -172,7 +172,7 @@ class Parser(argparse.ArgumentParser):
         return as_input if takes_inputs and value is not None else ""
 
     def _refuse_choice(self, name: str, value: str, known: list[str]) -> NoReturn:
-        """Refuses a value that is none of those known."""
+        """Refuse a value that is none of those known."""
         near = nearest(value, known)
         listed = f"{name} {value}: expected {_listed(known)}"
         self._refuse(listed, hint=f"did you mean {near}?" if near else "")
@@ -182,19 +182,20 @@ class Parser(argparse.ArgumentParser):
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The known word most like this one, None when no one is close. Loads the comparison only when it is needed."""
+    """Return the known word most like this one, None when no one is close. Loads the comparison only when it is
+    needed."""
     from prosa.diagnostics.nearest import nearest as find
 
     return find(word, known)
 
 
 def _name(spellings: str) -> str:
-    """The long spelling of `-m/--model`; a positional argument as it is."""
+    """Return the long spelling of `-m/--model`; a positional argument as it is."""
     return spellings.rpartition("/")[2] if spellings.startswith("-") and len(spellings) > 1 else spellings
 
 
 def _in_usage(action: argparse.Action) -> str:
-    """A positional argument as the usage shows it."""
+    """Return a positional argument as the usage shows it."""
     name = str(action.metavar or f"{{{','.join(map(str, action.choices or ()))}}}")
     return {"?": f"[{name}]", "*": f"[{name} ...]", "+": f"{name} ..."}.get(str(action.nargs), name)
 

@@ -24,7 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
-    """Plans it."""
+    """Plan it."""
     if runs_scripts(args):
         return _scripts(args, console)
     from prosa.app.run.facts import facts_of
@@ -49,7 +49,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 
 def _scripts(args: argparse.Namespace, console: Console) -> int:
-    """The plan of the ai-scripts of a document: those chosen, or all; with what each would be sent (MA10, MA12)."""
+    """Return the plan of the ai-scripts of a document: those chosen, or all; with what each would be sent (MA10,
+    MA12)."""
     from prosa.app.permission import is_trusted
     from prosa.app.scripts.plan import planned
     from prosa.cli.run.choosing import planning

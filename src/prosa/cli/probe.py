@@ -25,7 +25,7 @@ MOST_PAGES = 10_000
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `probe`."""
+    """Add the arguments of `probe`."""
     parser.add_argument("target", metavar="URL|DIR", help="the root node of a running site, or a folder of nodes")
     parser.add_argument("--strict", action="store_true", help="require every SHOULD as well")
     parser.add_argument("--format", choices=FORMATS, default="text", help="how to print (default: text)")

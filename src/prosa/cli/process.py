@@ -34,7 +34,7 @@ ends as any other."""
 
 
 def run(main: Callable[[], int]) -> NoReturn:
-    """Ends the process with the exit status that ``main`` gives."""
+    """End the process with the exit status that ``main`` gives."""
     gc.set_threshold(COLLECT_AFTER, 50, 50)
     status = main()
     if _holds_nothing():
@@ -61,7 +61,7 @@ def _give_back() -> None:
 
 
 def _holds_nothing() -> bool:
-    """Whether nothing is open but what the end of a process closes, and nobody wants to see how it ends."""
+    """Return whether nothing is open but what the end of a process closes, and nobody wants to see how it ends."""
     loaded = sys.modules
     threading = loaded.get("threading")
     watched = sys.flags.inspect or sys.gettrace() is not None or sys.getprofile() is not None
@@ -75,7 +75,7 @@ def _has_threads() -> bool:
 
 
 def _end(status: int) -> None:
-    """Ends the process without freeing what it had, once everybody who asked for it has been called and everything is
+    """End the process without freeing what it had, once everybody who asked for it has been called and everything is
     written. Comes back where something cannot be written: then Python says so."""
     import atexit
 

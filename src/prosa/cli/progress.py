@@ -24,7 +24,7 @@ class Progress(Struct, frozen=True):
     enabled: bool
 
     def show(self, text: str) -> None:
-        """Replaces the status by the first line of ``text``, cut to the width of the terminal."""
+        """Replace the status by the first line of ``text``, cut to the width of the terminal."""
         if self.enabled:
             from shutil import get_terminal_size
 
@@ -32,14 +32,14 @@ class Progress(Struct, frozen=True):
             self.console.err(_fit(first, get_terminal_size().columns - 1), end="", control=_ERASE)
 
     def clear(self) -> None:
-        """Removes the status, so that other text can follow."""
+        """Remove the status, so that other text can follow."""
         if self.enabled:
             self.console.err("", end="", control=_ERASE)
 
 
 @contextmanager
 def progress(console: Console, *, wanted: bool = True) -> Iterator[Progress]:
-    """A status line for the length of a block, cleared however the block ends."""
+    """Return a status line for the length of a block, cleared however the block ends."""
     line = Progress(console, wanted and console.shows_progress)
     try:
         yield line
@@ -48,5 +48,5 @@ def progress(console: Console, *, wanted: bool = True) -> Iterator[Progress]:
 
 
 def _fit(text: str, width: int) -> str:
-    """The text cut to ``width`` characters, with an ellipsis where something is missing."""
+    """Return the text cut to ``width`` characters, with an ellipsis where something is missing."""
     return text if len(text) <= width else text[: max(width - 1, 0)] + "…"

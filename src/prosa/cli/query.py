@@ -20,7 +20,7 @@ MOST_SECONDS, MOST_ROWS = 3_600.0, 1_000_000
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `query`."""
+    """Add the arguments of `query`."""
     parser.add_argument("query", metavar="SELECT", help="one SELECT statement; - reads it from standard input")
     parser.add_argument("place", nargs="?", metavar="DIR", help="the folder of the corpus (default: the project)")
     parser.add_argument(
@@ -47,7 +47,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def _views() -> str:
-    """The views with their columns, and the full-text table, for a terminal of 80 columns."""
+    """Return the views with their columns, and the full-text table, for a terminal of 80 columns."""
     from textwrap import fill
 
     from prosa.app.corpus.query import full_text_table, known_views

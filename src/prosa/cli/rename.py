@@ -27,7 +27,7 @@ MAX_LISTED = 5
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `rename`."""
+    """Add the arguments of `rename`."""
     parser.add_argument("what", metavar="FILE|ID", help="the document that moves, or the id that changes")
     parser.add_argument("new", metavar="NEW", help="the new path, a folder to move into, or the new id")
     parser.add_argument("--id", dest="by_id", action="store_true", help="NEW is the new id of the document FILE")
@@ -69,7 +69,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 
 def _move(args: argparse.Namespace, place: Path | None, corpus: OpenCorpus, known: KnownRecords) -> Move:
-    """What the two words mean. Raises `WrongUse`."""
+    """Return what the two words mean. Raises `WrongUse`."""
     from prosa.corpus.moves import Move
 
     if place is not None:
@@ -106,7 +106,7 @@ def _new_id(record: Record, new: str) -> Move:
 
 
 def _new_path(args: argparse.Namespace, corpus: OpenCorpus) -> str:
-    """The new path below the root; a folder takes the document under its old name."""
+    """Return the new path below the root; a folder takes the document under its old name."""
     new = Path(args.new)
     if args.new.endswith(("/", os.sep)) or new.is_dir():
         new = new / Path(args.what).name
@@ -114,7 +114,7 @@ def _new_path(args: argparse.Namespace, corpus: OpenCorpus) -> str:
 
 
 def _path_in(corpus: OpenCorpus, path: Path) -> str:
-    """A path as the corpus knows it. Links in its folders are resolved, one that the path itself is not."""
+    """Return a path as the corpus knows it. Links in its folders are resolved, one that the path itself is not."""
     try:
         return corpus.path_of(path)
     except FileProblem as problem:
@@ -159,5 +159,5 @@ def _print(plan: Plan, unreadable: list[tuple[str, str]], args: argparse.Namespa
 
 
 def _is_shown_only(args: argparse.Namespace) -> bool:
-    """Whether the plan is printed and nothing written."""
+    """Return whether the plan is printed and nothing written."""
     return bool(args.dry_run or args.diff)

@@ -29,7 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
-    """Renders it."""
+    """Render it."""
     if runs_scripts(args):
         return _scripts(args, console)
     from prosa.app.run.load import load_program
@@ -44,7 +44,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 
 def _scripts(args: argparse.Namespace, console: Console) -> int:
-    """What one ai-script of a document would be sent (MA11)."""
+    """Return what one ai-script of a document would be sent (MA11)."""
     from prosa.cli.run.choosing import planning
     from prosa.records.plan import first_messages
 

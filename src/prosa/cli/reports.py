@@ -102,7 +102,7 @@ LINKED = frozenset({"sarif", "rdjsonl"})
 
 
 def report_files(asked: Sequence[str]) -> tuple[tuple[str, Path], ...]:
-    """The files of `--report FORMAT=FILE`. Raises `WrongUse`."""
+    """Return the files of `--report FORMAT=FILE`. Raises `WrongUse`."""
     return tuple(map(_report_file, asked))
 
 
@@ -120,7 +120,7 @@ def _report_file(text: str) -> tuple[str, Path]:
 def write_reports(
     files: Sequence[tuple[str, Path]], found: Sequence[Diagnostic], paths: Sequence[str], documentation: str
 ) -> None:
-    """Writes the files, each whole or not at all. Raises `OSError`."""
+    """Write the files, each whole or not at all. Raises `OSError`."""
     if not files:
         return
     from prosa.app.text_files import write_output  # only here: most checks write no file

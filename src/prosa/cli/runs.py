@@ -23,7 +23,7 @@ MOST = 1_000_000
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `runs`."""
+    """Add the arguments of `runs`."""
     parser.add_argument(
         "ids", nargs="*", metavar="ID", help="one ID: the run with its calls; two: where they begin to differ"
     )
@@ -164,7 +164,7 @@ def _forget(args: argparse.Namespace, path: StorePlace, console: Console) -> int
 def _priced(
     args: argparse.Namespace, path: StorePlace, runs: list[RunRecord] | tuple[RunRecord, ...], console: Console
 ) -> list[RunRecord]:
-    """The runs with what they cost."""
+    """Return the runs with what they cost."""
     from prosa.app.journal.history import priced
 
     def prices() -> Prices:

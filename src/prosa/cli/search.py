@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `search`."""
+    """Add the arguments of `search`."""
     add_search_options(parser)
     add_corpus_options(parser)
     add_watch_option(parser)
@@ -51,7 +51,7 @@ def _searched(corpus: OpenCorpus, what: Named, args: argparse.Namespace, console
 
 
 def _answer(corpus: OpenCorpus, asked: Search, args: argparse.Namespace, console: Console) -> list[Hit]:
-    """The hits, by whichever way was asked for."""
+    """Return the hits, by whichever way was asked for."""
     from prosa.app.corpus.search import search_corpus, search_similar
 
     if args.similar is not None:
@@ -64,8 +64,8 @@ def _answer(corpus: OpenCorpus, asked: Search, args: argparse.Namespace, console
 
 
 def semantic_hits(corpus: OpenCorpus, asked: Search, args: argparse.Namespace, console: Console) -> list[Hit]:
-    """What full text finds, fused with what lies near the query as a vector. Sends the query, and sections that have
-    no vector yet, to the service that the user configured (X6). Raises `EmbeddingError`, `ProviderError`."""
+    """Return what full text finds, fused with what lies near the query as a vector. Sends the query, and sections that
+    have no vector yet, to the service that the user configured (X6). Raises `EmbeddingError`, `ProviderError`."""
     from prosa.app.corpus.embedding import choose_embedder
     from prosa.app.corpus.search import search_by_meaning
     from prosa.cli.environment import environment_of
@@ -86,14 +86,14 @@ def semantic_hits(corpus: OpenCorpus, asked: Search, args: argparse.Namespace, c
 
 
 def _below(corpus: OpenCorpus, place: Path | None) -> str:
-    """The part of the corpus that was named, empty for all of it."""
+    """Return the part of the corpus that was named, empty for all of it."""
     if place is None or corpus.files.real(place) == corpus.root:
         return ""
     return corpus.path_of(place)
 
 
 def _check_where(wheres: Sequence[str], corpus: OpenCorpus) -> None:
-    """Raises `WrongUse` for a condition that cannot be read, with the nearest field of the corpus."""
+    """Raise `WrongUse` for a condition that cannot be read, with the nearest field of the corpus."""
     from prosa.app.corpus.search import nearest_field_of
     from prosa.corpus.where import WhereError, parse_where
 
@@ -107,7 +107,7 @@ def _check_where(wheres: Sequence[str], corpus: OpenCorpus) -> None:
 
 
 def _say_unknown(corpus: OpenCorpus, asked: Search, console: Console) -> None:
-    """Names that no document has: they explain why nothing is found, or too much."""
+    """Name that no document has: they explain why nothing is found, or too much."""
     from prosa.app.corpus.search import unknown_in
     from prosa.render.plain import safe
 
@@ -187,7 +187,7 @@ def add_search_options(parser: argparse.ArgumentParser) -> None:
 
 
 def named(words: Sequence[str], *, similar: bool) -> Named:
-    """The query and the place. Raises `WrongUse` when there are too many words: a query of several is quoted."""
+    """Return the query and the place. Raises `WrongUse` when there are too many words: a query of several is quoted."""
     query, rest = ("", words) if similar else (words[0] if words else "", words[1:])
     if not rest:
         return Named(query, None)
@@ -206,7 +206,7 @@ def named(words: Sequence[str], *, similar: bool) -> Named:
 
 
 def search_of(args: argparse.Namespace, query: str, below: str) -> Search:
-    """What is asked for. Raises `WrongUse` for a filter that cannot be read, but does not read ``--where``."""
+    """Return what is asked for. Raises `WrongUse` for a filter that cannot be read, but does not read ``--where``."""
     wheres = [where for where in args.where if where.strip()]
     asked = Search(
         text=query,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `show`."""
+    """Add the arguments of `show`."""
     parser.add_argument("paths", nargs="+", metavar="PATH", help="files and folders; - is standard input")
     add_reading_options(parser)
     add_hidden_options(parser)
@@ -68,7 +68,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 
 def _require_payload(args: argparse.Namespace) -> None:
-    """Refuses what makes no sense with or without ``--payload``. Raises `WrongUse`."""
+    """Refuse what makes no sense with or without ``--payload``. Raises `WrongUse`."""
     given = "--selector" if args.selector is not None else "--fallback-body" if args.fallback_body else ""
     if given and not args.payload:
         raise WrongUse(f"{given} is about the payload", hint="add --payload")
@@ -79,7 +79,7 @@ def _require_payload(args: argparse.Namespace) -> None:
 
 
 def _write_payload(documents: Sequence[ShownDocument], args: argparse.Namespace, console: Console) -> int:
-    """Writes the bytes; 1 where there are none, 2 where the user's selector cannot be used."""
+    """Write the bytes; 1 where there are none, 2 where the user's selector cannot be used."""
     if len(documents) != 1:
         raise WrongUse("--payload writes the payload of one record", hint="name one file")
     path = documents[0].path
@@ -96,7 +96,7 @@ def _write_payload(documents: Sequence[ShownDocument], args: argparse.Namespace,
 
 
 def _words(found: Extracted) -> str:
-    """Why there is no payload."""
+    """Return why there is no payload."""
     words = {
         "unknown": f"there is no selector of the type `{found.reason}`",
         "bad": f"the selector {found.reason}",
@@ -113,7 +113,7 @@ def _forms() -> str:
 
 
 def _facts(each: ShownDocument) -> dict[str, Value]:
-    """What `--format json` prints of a document."""
+    """Return what `--format json` prints of a document."""
     from prosa.render.facts import document_facts
 
     facts = document_facts(each.document, each.diagnostics, lent=each.lent)
@@ -121,7 +121,7 @@ def _facts(each: ShownDocument) -> dict[str, Value]:
 
 
 def _structure(each: CheckedDocument) -> Structure:
-    """The headings and links of its Markdown."""
+    """Return the headings and links of its Markdown."""
     from prosa.render.outline import Structure
 
     document, line_of = each.reading.document, each.front.source.position

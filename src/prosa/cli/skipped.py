@@ -19,7 +19,7 @@ MOST_NAMED = 6
 
 
 def say_skipped(skipped: Skipped, args: argparse.Namespace, console: Console) -> None:
-    """Says what was passed over, on stderr."""
+    """Say what was passed over, on stderr."""
     from prosa.render.plain import safe
 
     if args.show_skipped:
@@ -36,7 +36,8 @@ def _paths(skipped: Skipped) -> Iterator[str]:
 
 
 def _parts(skipped: Skipped) -> Iterator[str]:
-    """`2,570 .rst` for files of one kind, `node_modules` or `3 node_modules` for folders of one name; most first."""
+    """Yield `2,570 .rst` for files of one kind, `node_modules` or `3 node_modules` for folders of one name; most
+    first."""
     kinds = Counter(PurePath(path).suffix.lower() for path in skipped.files)
     names = Counter(PurePath(path).name for path in skipped.folders)
     yield from (f"{count:,} {kind}" for kind, count in kinds.most_common())

@@ -130,7 +130,7 @@ def _once(args: argparse.Namespace, console: Console) -> int:
 
 
 def _chosen(args: argparse.Namespace, console: Console) -> tuple[TestOptions, Options]:
-    """What the user chose for tests, and for each of their runs."""
+    """Return what the user chose for tests, and for each of their runs."""
     from prosa.app.evals.run import TestOptions
     from prosa.app.evals.suite import side_of
 
@@ -155,12 +155,12 @@ def _chosen(args: argparse.Namespace, console: Console) -> tuple[TestOptions, Op
 
 
 def _names(text: str) -> Sequence[str]:
-    """The models that one `--model` names: several with commas between them, but for a file of replies."""
+    """Return the models that one `--model` names: several with commas between them, but for a file of replies."""
     return [text] if text.startswith("scripted:") else [each.strip() for each in text.split(",") if each.strip()]
 
 
 def rendered(report: Report, form: str, *, color: bool = False) -> str:
-    """The report as text in one of `FORMATS`."""
+    """Return the report as text in one of `FORMATS`."""
     from prosa.render import tests, tests_ci
 
     if form == "json":
@@ -171,7 +171,7 @@ def rendered(report: Report, form: str, *, color: bool = False) -> str:
 
 
 def _updated(args: argparse.Namespace, suites: Sequence[Suite], report: Report, console: Console) -> int:
-    """Shows what `--update` changes, then writes it. 1 where something that failed stays as it is."""
+    """Show what `--update` changes, then write it. 1 where something that failed stays as it is."""
     from prosa.app.evals.update import updates, write_updates
     from prosa.render.diff import render_diff
 

@@ -16,7 +16,7 @@ from prosa.cli.parser import WrongUse
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `trust`."""
+    """Add the arguments of `trust`."""
     parser.add_argument(
         "paths", nargs="*", type=Path, metavar="PATH", help="documents, or folders with everything in them"
     )
@@ -30,7 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
-    """Changes or prints the record. 1 when there was nothing to remove."""
+    """Change or print the record. 1 when there was nothing to remove."""
     if args.agreement:
         if args.paths or args.list or args.remove:
             raise WrongUse("--agreement is about programs of markdownlang alone: give no document with it")
@@ -70,7 +70,7 @@ def _removed(paths: Sequence[Path], console: Console) -> int:
 
 
 def _listed(paths: Sequence[Path], console: Console) -> int:
-    """Each trusted document with how it stands; below ``paths`` only, where some are named."""
+    """Return each trusted document with how it stands; below ``paths`` only, where some are named."""
     from prosa.app.trust import trusted
 
     for each in trusted(paths, console.environ):

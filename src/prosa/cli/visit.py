@@ -23,7 +23,7 @@ MOST_STEPS = 100
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `visit`."""
+    """Add the arguments of `visit`."""
     parser.add_argument("node", metavar="URL", help="the page of a site")
     what = "follow a link: its number, rel, target, text or path; repeat for further steps"
     parser.add_argument("--follow", action="append", default=[], metavar="WHAT", help=what)
@@ -81,7 +81,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 
 def _check_flags(args: argparse.Namespace) -> None:
-    """Refuses flags that would do nothing. Raises `WrongUse`."""
+    """Refuse flags that would do nothing. Raises `WrongUse`."""
     if args.crawl is None:
         useless = [name for name in ("dry_run", "max_pages", "max_depth", "delay", "refresh") if getattr(args, name)]
         if useless:

@@ -18,7 +18,7 @@ _CLEAR = "\x1b[2J\x1b[3J\x1b[H"
 
 
 def watch_documents(args: argparse.Namespace, console: Console, once: Callable[[], int]) -> int:
-    """Runs ``once`` now and after every change below the paths named, until Ctrl-C. Gives the last exit status."""
+    """Run ``once`` now and after every change below the paths named, until Ctrl-C. Return the last exit status."""
     if "-" in args.paths or args.stdin_filename:
         raise WrongUse("--watch watches files, and standard input is none")
     return watch_folders(
@@ -27,7 +27,7 @@ def watch_documents(args: argparse.Namespace, console: Console, once: Callable[[
 
 
 def watch_folders(folders: Collection[Path], console: Console, once: Callable[[], int]) -> int:
-    """Runs ``once`` now and after every change of a document below ``folders``, until Ctrl-C. Gives the last exit
+    """Run ``once`` now and after every change of a document below ``folders``, until Ctrl-C. Return the last exit
     status. Raises `WrongUse` where the library for that is not installed."""
     try:
         changes = document_changes(folders)

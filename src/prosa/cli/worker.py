@@ -58,7 +58,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 
 def _rows(args: argparse.Namespace, console: Console) -> int:
-    """Runs rows of batches; 1 where the budget of this worker is spent."""
+    """Return runs rows of batches; 1 where the budget of this worker is spent."""
     from prosa.app.batch.shared import RowsWorker, work_batches
     from prosa.app.journal.place import store_of
 
@@ -84,7 +84,7 @@ def _rows(args: argparse.Namespace, console: Console) -> int:
 
 
 def _mail(args: argparse.Namespace, console: Console) -> int:
-    """Handles messages. Results go to stdout, a line of JSON for each; everything else to stderr."""
+    """Handle messages. Results go to stdout, a line of JSON for each; everything else to stderr."""
     from prosa.app.mail.work import WorkerOptions, require_mailbox, work_mail
     from prosa.app.run.load import ready_program
     from prosa.app.run.service import complete_options
@@ -111,7 +111,7 @@ def _mail(args: argparse.Namespace, console: Console) -> int:
 
 
 def until_stopped(work: Callable[[asyncio.Event], Coroutine[None, None, T]], console: Console) -> T:
-    """Runs what ends when its event is set, which a signal does."""
+    """Run what ends when its event is set, which a signal does."""
 
     async def both() -> T:
         stop = asyncio.Event()

@@ -12,7 +12,7 @@ from prosa.source import SourceText
 
 
 def _servers_in(node: Node) -> Value:
-    """The servers of a mapping by their names, as a list."""
+    """Return the servers of a mapping by their names, as a list."""
     if not isinstance(node, Fields):
         return None
     found = [{"name": entry.key.text, **_settings(to_value(entry.value))} for entry in node]
@@ -38,12 +38,12 @@ ROWS = (
 
 
 def read(source: SourceText, marks: Marks | None = None) -> FormReading:
-    """The agent. Raises `NotConvertible`."""
+    """Return the agent. Raises `NotConvertible`."""
     return read_markdown(source, marks, "agent", ROWS)
 
 
 def write(piece: Piece, carry: Carry, around: Around) -> Written:
-    """The agent."""
+    """Return the agent."""
     del around
     return write_markdown(piece, carry, "agent", ROWS, piece.slots, tells=True)
 

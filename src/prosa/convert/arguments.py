@@ -19,7 +19,7 @@ _ACTION = "{{ .arguments }}"
 
 
 def as_template(text: str) -> tuple[str, dict[str, Value]] | None:
-    """The text as a template, with its input; None where it does not speak of arguments."""
+    """Return the text as a template, with its input; None where it does not speak of arguments."""
     pieces = _NAME.split(text)
     if len(pieces) == 1:
         return None
@@ -27,6 +27,6 @@ def as_template(text: str) -> tuple[str, dict[str, Value]] | None:
 
 
 def as_arguments(template: str) -> str | None:
-    """The text that a template is of; None where it does more than to place the arguments."""
+    """Return the text that a template is of; None where it does more than to place the arguments."""
     pieces = [spells(piece) for piece in template.split(_ACTION)]
     return None if None in pieces else "$ARGUMENTS".join(each for each in pieces if each is not None)

@@ -45,7 +45,7 @@ def read_body(
     as_template: AsTemplate = no_template,
     unescaped: Callable[[str], str] = unescaped_headings,
 ) -> BodyReading:
-    """What a body says. ``unescaped`` takes away what its writer put in front of what would be structure."""
+    """Return what a body says. ``unescaped`` takes away what its writer put in front of what would be structure."""
     body = _without_section(body, marks)
     if marks.escaped:
         body = unescaped(body)
@@ -65,8 +65,8 @@ def read_body(
 def write_body(
     piece: Piece, form: FormName, as_template: AsTemplate = no_template, *, tells: bool = False, guards: bool = True
 ) -> tuple[str, Marks]:
-    """The body, and how its reader finds the texts in it. ``tells`` adds the section of parameters, ``guards`` keeps
-    headings of messages from being any."""
+    """Return the body, and how its reader finds the texts in it. ``tells`` adds the section of parameters, ``guards``
+    keeps headings of messages from being any."""
     own = piece.own_of(form)
     if piece.is_conversation:
         text = body_of(piece)
@@ -93,7 +93,7 @@ def _told(piece: Piece, worded: Value, as_template: AsTemplate, *, tells: bool) 
 
 
 def told(piece: Piece) -> str:
-    """The section that tells parameters and results (L46); empty where a document says neither."""
+    """Return the section that tells parameters and results (L46); empty where a document says neither."""
     parts = [("Parameters", piece.slot("input")), ("Output", piece.slot("output"))]
     said = [f"## {title}\n\n{lines}\n" for title, schema in parts if (lines := _listed(schema))]
     gap = "\n" if piece.text.endswith(("\n", "\r")) else "\n\n"
@@ -101,7 +101,7 @@ def told(piece: Piece) -> str:
 
 
 def _without_section(body: str, marks: Marks) -> str:
-    """The text without the section at its end, while that is as it was written."""
+    """Return the text without the section at its end, while that is as it was written."""
     at = len(body)
     for _ in range(2 if marks.section else 0):  # it has two headings at most
         at = body.rfind("\n## ", 0, at)

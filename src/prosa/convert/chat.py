@@ -37,7 +37,7 @@ SAMPLING = (
 
 
 def read(source: SourceText, marks: Marks | None = None) -> FormReading:
-    """The chat. Raises `NotConvertible`."""
+    """Return the chat. Raises `NotConvertible`."""
     part = read_part(source, "chat", ())
     carry = carry_of(part.carry) or NO_CARRY
     marks = marks or carry.marks
@@ -52,7 +52,7 @@ def read(source: SourceText, marks: Marks | None = None) -> FormReading:
 
 
 def _places(model: ChatModel) -> dict[str, At]:
-    """Where messages begin, and the lines that set something."""
+    """Return where messages begin, and the lines that set something."""
     shown = [each for each in model.messages if each.heading is not None or each.content.strip()]
     starts = (each.heading.start if each.heading else each.body.start for each in shown)
     places = {f"text/{number}": At(start) for number, start in enumerate(starts)}
@@ -64,7 +64,7 @@ def _slot_of(key: str | None) -> str:
 
 
 def _settings(model: ChatModel) -> dict[str, Value]:
-    """The model and the sampling that lines in front of the first message set."""
+    """Return the model and the sampling that lines in front of the first message set."""
     head = next((each for each in model.messages if each.heading is None), None)
     values = {line.key: line.value for line in head.in_effect() if line.kind == "assign"} if head else {}
     sampling = {name: values[name] for name in SAMPLING if values.get(name) is not None and fits(name, values[name])}
@@ -73,7 +73,7 @@ def _settings(model: ChatModel) -> dict[str, Value]:
 
 
 def fits(name: str, value: Value) -> bool:
-    """Whether a chat can set this to that."""
+    """Return whether a chat can set this to that."""
     setting = setting_of(f"vars.{name}")
     return setting is not None and wrong_type(setting, value) is None
 
@@ -88,7 +88,7 @@ def _head(slots: Mapping[str, Value]) -> list[str]:
 
 
 def write(piece: Piece, carry: Carry, around: Around) -> Written:
-    """The chat."""
+    """Return the chat."""
     del around
     said, notes = as_messages(piece)
     head = _head(piece.slots)
@@ -105,7 +105,7 @@ def write(piece: Piece, carry: Carry, around: Around) -> Written:
 
 
 def as_messages(piece: Piece) -> tuple[tuple[Said, ...], tuple[Note, ...]]:
-    """The messages of a piece; a text without a role gets one, with a note."""
+    """Return the messages of a piece; a text without a role gets one, with a note."""
     if piece.is_conversation:
         return piece.said, ()
     role = "system" if piece.form in INSTRUCTING else "user"
@@ -114,8 +114,8 @@ def as_messages(piece: Piece) -> tuple[tuple[Said, ...], tuple[Note, ...]]:
 
 
 def sendable(said: Sequence[Said]) -> tuple[Said, ...]:
-    """The messages that a service takes: without hidden and disabled ones, and without the empty one at the end in
-    which somebody goes on."""
+    """Return the messages that a service takes: without hidden and disabled ones, and without the empty one at the end
+    in which somebody goes on."""
     sent = [each for each in said if each.role in ("system", "user", "assistant")]
     while sent and not sent[-1].text:
         sent.pop()

@@ -20,12 +20,13 @@ ROWS = (
 
 
 def read(source: SourceText, marks: Marks | None = None) -> FormReading:
-    """The command. Raises `NotConvertible`."""
+    """Return the command. Raises `NotConvertible`."""
     return read_markdown(source, marks, "command", ROWS, as_template)
 
 
 def write(piece: Piece, carry: Carry, around: Around) -> Written:
-    """The command. Its name is that of its file, so it says one only where its author did or another form has one."""
+    """Return the command. Its name is that of its file, so it says one only where its author did or another form has
+    one."""
     del around
     return write_markdown(piece, carry, "command", ROWS, piece.slots, as_template, tells=True)
 

@@ -28,12 +28,12 @@ OFF = "//"
 
 
 def chat_model(source: SourceText, body: Span) -> ChatModel:
-    """The chat in a part of a source."""
+    """Return the chat in a part of a source."""
     return read(read_front(source), parse(source, body=body))[0]
 
 
 def messages_of(model: ChatModel) -> tuple[Said, ...]:
-    """The messages of a chat; what stands before the first heading is one where it says anything."""
+    """Return the messages of a chat; what stands before the first heading is one where it says anything."""
     return tuple(
         Said(sent_text(each, model.document, {}), f"{OFF if each.disabled else ''}{each.role}", each.name)
         for each in model.messages
@@ -42,13 +42,13 @@ def messages_of(model: ChatModel) -> tuple[Said, ...]:
 
 
 def conversation_in(text: str) -> tuple[tuple[Said, ...], dict[str, Mapping[str, Value]]]:
-    """The messages in the body of a chat, and what its author worded otherwise than `chat_body` would."""
+    """Return the messages in the body of a chat, and what its author worded otherwise than `chat_body` would."""
     said = messages_of(chat_model(SourceText(text), Span(0, len(text))))
     return said, {} if chat_body(said) == text.removeprefix("\n") else {"chat": {BODY: text}}
 
 
 def body_of(piece: Piece) -> str:
-    """The messages of a piece as the body of a chat, as its author worded it where that says the same."""
+    """Return the messages of a piece as the body of a chat, as its author worded it where that says the same."""
     worded = piece.own_of("chat").get(BODY)
     if isinstance(worded, str) and _says(worded, piece.said):
         return worded
@@ -60,7 +60,7 @@ def _says(text: str, said: Sequence[Said]) -> bool:
 
 
 def chat_body(said: Sequence[Said], head: Sequence[str] = ()) -> str:
-    """The text of a chat that begins with these lines."""
+    """Return the text of a chat that begins with these lines."""
     blocks = ["\n".join(head)] if head else []
     for each in said:
         if each.role == HEAD_ROLE:
@@ -74,7 +74,8 @@ def chat_body(said: Sequence[Said], head: Sequence[str] = ()) -> str:
 
 @lru_cache(maxsize=32)
 def _escaped(text: str) -> str:
-    """A text as it stands below a heading. It is asked for each time that a conversion writes or compares a chat."""
+    """Return a text as it stands below a heading. It is asked for each time that a conversion writes or compares a
+    chat."""
     return escaped(text)
 
 

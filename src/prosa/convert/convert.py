@@ -32,8 +32,8 @@ class Converted(Struct, frozen=True):
 
 
 def convert(source: SourceText, origin: FormName, target: FormName, around: Around) -> Converted:
-    """The document in another form. Raises `NotConvertible` for a source that cannot be read whole, and where a fault
-    of our own shows in it."""
+    """Return the document in another form. Raises `NotConvertible` for a source that cannot be read whole, and where a
+    fault of our own shows in it."""
     try:
         return _converted(source, origin, target, around)
     except (NotConvertible, MemoryError):
@@ -59,7 +59,7 @@ def _converted(source: SourceText, origin: FormName, target: FormName, around: A
 
 
 def _written(form: Form, piece: Piece, around: Around) -> tuple[Written, Piece, Carry]:
-    """The document, what it says itself, and what it carries."""
+    """Return the document, what it says itself, and what it carries."""
     bare = form.write(piece, NO_CARRY, around)
     back = form.read(SourceText(bare.text, around.path), bare.marks).piece
     carry = _fitting(carried(piece, back, bare.marks), form)
@@ -98,7 +98,8 @@ def _report(
     notes: tuple[Note, ...],
     form: Form,
 ) -> Report:
-    """The report. ``pieces`` are what the source says, what the new document says itself, and that with its carry."""
+    """Return the report. ``pieces`` are what the source says, what the new document says itself, and that with its
+    carry."""
     wanted, said, final = flat(pieces[0]), aligned(*pieces[:2]), aligned(pieces[0], pieces[2])
     kept = 0
     made: list[Note] = []
@@ -120,7 +121,8 @@ def _report(
 
 
 def aligned(wanted: Piece, found: Piece) -> dict[str, Value]:
-    """The parts of ``found``, its texts under the numbers that they have in ``wanted`` where some are left out."""
+    """Return the parts of ``found``, its texts under the numbers that they have in ``wanted`` where some are left
+    out."""
     parts = flat(found)
     if len(found.said) >= len(wanted.said):
         return parts
@@ -133,7 +135,7 @@ def aligned(wanted: Piece, found: Piece) -> dict[str, Value]:
 
 
 def _is_silent(key: str) -> bool:
-    """Whether a part is no field, but says how others are to be taken."""
+    """Return whether a part is no field, but says how others are to be taken."""
     return key in ("template", "roles") or key.endswith(("/=bare", "/=unsound", "/=roles", "/=front"))
 
 
@@ -146,7 +148,7 @@ def _items(source: SourceText, found: FormReading, notes: tuple[Note, ...]) -> I
 
 
 def _named(key: str) -> str:
-    """A part in words."""
+    """Return a part in words."""
     if key.startswith("text/"):
         return "the text" if key == "text/0" else f"the text of message {int(key[5:]) + 1}"
     if key.startswith("own/"):

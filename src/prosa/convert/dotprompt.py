@@ -30,7 +30,7 @@ _CONFIG = {
 
 
 def _input_in(node: Node) -> Value:
-    """The input schema, with the defaults that stand beside it; of defaults alone, what they say."""
+    """Return the input schema, with the defaults that stand beside it; of defaults alone, what they say."""
     value = to_value(node)
     if not isinstance(value, dict):
         return None
@@ -58,7 +58,7 @@ _KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
 
 
 def _defaults_in(defaults: Value) -> Value:
-    """The input schema that defaults without a schema are; None where there are none."""
+    """Return the input schema that defaults without a schema are; None where there are none."""
     if not isinstance(defaults, dict) or not defaults:
         return None
     return {"type": "object", "properties": {name: _default_in(each) for name, each in defaults.items()}}
@@ -111,7 +111,7 @@ ROWS = (
 
 
 def read(source: SourceText, marks: Marks | None = None) -> FormReading:
-    """The prompt. Raises `NotConvertible`."""
+    """Return the prompt. Raises `NotConvertible`."""
     preface = _PREFACE.match(source.text)
     cut = preface.end() if preface else 0
     inner = SourceText(source.text[cut:], source.path)
@@ -133,7 +133,7 @@ def read(source: SourceText, marks: Marks | None = None) -> FormReading:
 
 
 def write(piece: Piece, carry: Carry, around: Around) -> Written:
-    """The prompt."""
+    """Return the prompt."""
     del around
     own = piece.own_of("dotprompt")
     slots = {name: value for name, value in piece.slots.items() if name != "sampling" or _is_finite(value)}
@@ -154,7 +154,7 @@ def _is_finite(value: Value) -> bool:
 
 
 def _body(piece: Piece) -> tuple[str, tuple[Note, ...]]:
-    """The prompt in Handlebars, and what of it is no template any more."""
+    """Return the prompt in Handlebars, and what of it is no template any more."""
     parts: list[str] = []
     notes: list[Note] = []
     for number, each in enumerate(piece.said):

@@ -29,12 +29,12 @@ WORDED = "=front"
 
 
 def text_in(node: Node) -> Value:
-    """The source text of a scalar (X1)."""
+    """Return the source text of a scalar (X1)."""
     return node.text if isinstance(node, Scalar) and node.value is not None else None
 
 
 def texts_in(node: Node) -> Value:
-    """The texts of a list, or of a text with commas between them."""
+    """Return the texts of a list, or of a text with commas between them."""
     if isinstance(node, Items):
         found = [text_in(item) for item in node.items]
         return None if None in found else found
@@ -43,12 +43,12 @@ def texts_in(node: Node) -> Value:
 
 
 def any_in(node: Node) -> Value:
-    """Plain data."""
+    """Return plain data."""
     return to_value(node)
 
 
 def as_is(value: Value) -> Value:
-    """The value itself."""
+    """Return the value itself."""
     return value
 
 
@@ -109,19 +109,20 @@ def read_part(source: SourceText, form: FormName, rows: Iterable[Row], *, loose:
 
 
 def require_whole(front: FrontReading) -> None:
-    """Refuses front matter of which a part is unread. Raises `NotConvertible`."""
+    """Refuse front matter of which a part is unread. Raises `NotConvertible`."""
     problem = next(iter(front.problems), None)
     if problem is not None and (front.fields is None or not front.complete or problem.rule == "duplicate-key"):
         raise NotConvertible(problem.message, problem.span.start, "mend the front matter first: prosa check shows it")
 
 
 def _worded(node: Node, row: Row) -> Value:
-    """A field as the writer would have to word it; a text is its source text."""
+    """Return a field as the writer would have to word it; a text is its source text."""
     return text_in(node) if row.read is text_in else to_value(node)
 
 
 def own_and_slots(piece: Piece, form: FormName, rows: Iterable[Row], slots: Mapping[str, Value]) -> dict[str, Value]:
-    """The fields to write: those of the table, worded as the author did where that says the same, then the others."""
+    """Return the fields to write: those of the table, worded as the author did where that says the same, then the
+    others."""
     own = dict(piece.own_of(form))
     fields: dict[str, Value] = {}
     for row in rows:
@@ -137,7 +138,7 @@ def own_and_slots(piece: Piece, form: FormName, rows: Iterable[Row], slots: Mapp
 
 
 def node_of(value: Value) -> Node:
-    """Plain data as a tree without places."""
+    """Return plain data as a tree without places."""
     nowhere = Span(0, 0)
     if isinstance(value, dict):
         return Fields(tuple(Entry(Scalar(key, key, nowhere), node_of(each)) for key, each in value.items()), nowhere)
@@ -147,8 +148,8 @@ def node_of(value: Value) -> Node:
 
 
 def document(fields: Mapping[str, Value], body: str, *, bare: bool, worded: Value = None) -> str:
-    """The text of a document. ``bare`` says that its body came without front matter and gets a blank line in front,
-    ``worded`` is the front matter as its author wrote it, which is taken where it says the same."""
+    """Return the text of a document. ``bare`` says that its body came without front matter and gets a blank line in
+    front, ``worded`` is the front matter as its author wrote it, which is taken where it says the same."""
     if not fields and not worded and not body.removeprefix("\ufeff").startswith(("---", "–", "—", " ")):
         return body
     gap = "\n" if bare and body and not body.startswith(("\n", "\r")) else ""
@@ -160,12 +161,12 @@ def document(fields: Mapping[str, Value], body: str, *, bare: bool, worded: Valu
 
 
 def is_bare(piece: Piece) -> bool:
-    """Whether the text of a piece never stood behind front matter: then a blank line goes between."""
+    """Return whether the text of a piece never stood behind front matter: then a blank line goes between."""
     return piece.bare and not any(WORDED in own for own in piece.own.values())
 
 
 def _says(worded: str, fields: Mapping[str, Value]) -> bool:
-    """Whether a front matter that somebody wrote says these fields, and nothing that breaks out of it."""
+    """Return whether a front matter that somebody wrote says these fields, and nothing that breaks out of it."""
     if not worded.endswith(("\n", "\r")) and worded:
         return False
     front = read_front(SourceText(f"---\n{worded}---\n"))
@@ -173,7 +174,7 @@ def _says(worded: str, fields: Mapping[str, Value]) -> bool:
 
 
 def with_carry(fields: dict[str, Value], carry: Carry) -> dict[str, Value]:
-    """The fields with the carry behind them: as data where YAML can hold it, else as JSON."""
+    """Return the fields with the carry behind them: as data where YAML can hold it, else as JSON."""
     if not carry:
         return fields
     data = carry.data()
@@ -192,7 +193,8 @@ def _is_tame(value: Value, depth: int) -> bool:
 
 
 def _wording(front: FrontReading, fields: Mapping[str, Value]) -> str | None:
-    """The front matter as its author wrote it, without what it carries; None where it would be written just so."""
+    """Return the front matter as its author wrote it, without what it carries; None where it would be written just
+    so."""
     parts = split_front_matter(front.source.text)[0]
     if parts is None or front.fields is None:
         return None
@@ -210,7 +212,7 @@ def _wording(front: FrontReading, fields: Mapping[str, Value]) -> str | None:
 
 
 def _is_worded(front: FrontReading) -> bool:
-    """Whether the YAML says more than its data: a comment, or a number that would be written in another way."""
+    """Return whether the YAML says more than its data: a comment, or a number that would be written in another way."""
     return front.fields is not None and (_has_comment(front) or any(map(_is_odd, _scalars(front.fields))))
 
 
@@ -221,7 +223,7 @@ def _is_odd(node: Scalar) -> bool:
 
 
 def _has_comment(front: FrontReading) -> bool:
-    """Whether something between keys and values begins with a number sign."""
+    """Return whether something between keys and values begins with a number sign."""
     text, at = front.source.text, front.anchor.end
     spans = sorted((each.span.start, each.span.end) for each in _scalars(front.fields or Fields((), front.anchor)))
     for start, end in (*spans, (front.body.start, front.body.start)):
@@ -232,7 +234,7 @@ def _has_comment(front: FrontReading) -> bool:
 
 
 def _scalars(node: Node) -> Iterable[Scalar]:
-    """The keys and the scalars of a tree."""
+    """Yield the keys and the scalars of a tree."""
     if isinstance(node, Scalar):
         yield node
     elif isinstance(node, Items):

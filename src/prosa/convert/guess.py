@@ -65,7 +65,7 @@ _TOOL = regex(r"\b[Uu]s(?:es?|ing)\s+(?:the\s+)?`?(?P<name>[a-z][\w-]*)`?\s+(?:t
 
 
 def input_of(parameters: Sequence[Parameter], texts: Sequence[str]) -> dict[str, Value]:
-    """The input schema of a list of parameters (step 1). ``texts`` are the items as they are written."""
+    """Return the input schema of a list of parameters (step 1). ``texts`` are the items as they are written."""
     properties = {each.name: _property(each, text) for each, text in zip(parameters, texts, strict=True)}
     required = [
         each.name for each in parameters if each.required is not False and "default" not in properties[each.name]
@@ -93,7 +93,7 @@ def _property(each: Parameter, text: str) -> dict[str, Value]:
 
 
 def _choices(description: str) -> list[str]:
-    """The words in parentheses at the end of a description, two at least."""
+    """Return the words in parentheses at the end of a description, two at least."""
     found = _LIST.search(description)
     words = [word.strip().strip("`\"'") for word in re.split(r",|\bor\b|\|", found["words"])] if found else []
     words = [word for word in words if word]
@@ -117,7 +117,8 @@ def _default(text: str, kind: str, choices: Sequence[str]) -> Value:
 
 
 def output_of(text: str) -> dict[str, Value] | None:
-    """The output schema of what a text says that it returns (step 2); None where it does not say it in plain words."""
+    """Return the output schema of what a text says that it returns (step 2); None where it does not say it in plain
+    words."""
     for found in _RETURNS.finditer(text[:20_000]):
         names = [
             _ARTICLE.sub("", part.strip()) for part in re.split(r",\s*and\s+|,\s*|(?<!\s)\s++and\s+", found["names"])
@@ -137,7 +138,8 @@ UNKNOWN_OUTPUT: dict[str, Value] = {
 
 
 def servers_of(text: str, tools: Sequence[str]) -> tuple[list[dict[str, Value]], list[str]]:
-    """The servers that a text names ("Uses the fetch tool") and tools ask for, and the tools that none is known for."""
+    """Return the servers that a text names ("Uses the fetch tool") and tools ask for, and the tools that none is known
+    for."""
     names = list(_named_servers(text[:100_000]))
     bare = {tool: tool.split("(")[0] for tool in tools}
     names += [TOOL_SERVERS[name] for name in bare.values() if name in TOOL_SERVERS]
@@ -147,7 +149,7 @@ def servers_of(text: str, tools: Sequence[str]) -> tuple[list[dict[str, Value]],
 
 @lru_cache(maxsize=4)
 def _named_servers(text: str) -> tuple[str, ...]:
-    """The names of known servers that a text speaks of. A conversion that writes twice asks twice."""
+    """Return the names of known servers that a text speaks of. A conversion that writes twice asks twice."""
     return tuple(found["name"] for found in _TOOL.finditer(text) if found["name"] in MCP_SERVERS)
 
 
@@ -157,7 +159,8 @@ def _server(name: str) -> dict[str, Value]:
 
 
 def with_placeholders(text: str, parameters: Sequence[Parameter], schema: dict[str, Value]) -> tuple[str, list[str]]:
-    """The text as a template that uses the parameters (step 5), and the names of those that prose did not mention.
+    """Return the text as a template that uses the parameters (step 5), and the names of those that prose did not
+    mention.
 
     The first `{name}`, `{{name}}`, `<name>` or `$name`, else the first "a NAME" becomes an action. What is left of the
     parameters is told at the end.
@@ -209,7 +212,7 @@ def _replaced(text: str, pieces: Sequence[tuple[int, int, str]]) -> str:
 
 
 def _told(template: str, rest: Sequence[str]) -> str:
-    """The template with sentences behind its last paragraph, where it ends with one."""
+    """Return the template with sentences behind its last paragraph, where it ends with one."""
     body = template.rstrip()
     ending = template[len(body) :] or "\n"
     last = body.rsplit("\n", 1)[-1]
@@ -229,7 +232,7 @@ class _Taken(Struct):
     element: _Taken | None = None
 
     def at(self, path: Path) -> _Taken:
-        """The value at a path; a step of None is any element."""
+        """Return the value at a path; a step of None is any element."""
         taken = self
         for step in path:
             if step is not None:
@@ -241,7 +244,8 @@ class _Taken(Struct):
         return taken
 
     def schema(self, depth: int = 0) -> dict[str, Value]:
-        """The schema; it allows any value where the positions do not agree, and where it would be nested too deep."""
+        """Return the schema; it allows any value where the positions do not agree, and where it would be nested too
+        deep."""
         kinds = self.kinds | ({"object"} if self.members else set())
         if len(kinds) != 1 or "any" in kinds or depth == MAX_GUESSED:
             return {}

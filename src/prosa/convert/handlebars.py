@@ -44,12 +44,12 @@ class _Piece(Struct):
 
 
 def from_handlebars(text: str) -> tuple[tuple[Said, ...], bool, tuple[str, ...]]:
-    """The messages as Go templates, whether they are templates, and the tags that have no counterpart."""
+    """Return the messages as Go templates, whether they are templates, and the tags that have no counterpart."""
     return _Reading(_stripped(_pieces(text))).run()
 
 
 def _pieces(text: str) -> list[_Piece]:
-    """Text and tags; `\\{{` is text up to the next tag, as in Handlebars."""
+    """Return text and tags; `\\{{` is text up to the next tag, as in Handlebars."""
     found: list[_Piece] = []
     at = begun = 0
     while (opened := text.find("{{", at)) >= 0:
@@ -76,7 +76,7 @@ def _pieces(text: str) -> list[_Piece]:
 
 
 def _slashes(text: str, start: int, end: int) -> int:
-    """The backslashes in front of an offset."""
+    """Return the backslashes in front of an offset."""
     at = end
     while at > start and text[at - 1] == "\\":
         at -= 1
@@ -100,7 +100,7 @@ def _tag(tag: re.Match[str], before: _Piece) -> _Piece:
 
 
 def _stripped(pieces: list[_Piece]) -> list[_Piece]:
-    """The pieces without the lines of blocks and comments that stand alone on them."""
+    """Return the pieces without the lines of blocks and comments that stand alone on them."""
     alone = [at for at, each in enumerate(pieces) if each.kind in _LINES and _is_alone(pieces, at)]
     for at in alone:
         pieces[at - 1].text = _BEFORE.sub("", pieces[at - 1].text)
@@ -113,7 +113,7 @@ _LINES = ("open", "close", "else", "comment")
 
 
 def _is_alone(pieces: Sequence[_Piece], at: int) -> bool:
-    """Whether nothing but blank space stands on the line of a tag; between two tags there is always a text."""
+    """Return whether nothing but blank space stands on the line of a tag; between two tags there is always a text."""
     before, after = pieces[at - 1].text, pieces[at + 1].text
     begins = "\n" in before or at == 1
     ends = "\n" in after or at == len(pieces) - 2
@@ -177,7 +177,7 @@ class _Reading(Struct):
             self.parts.append(action)
 
     def action(self, each: _Piece) -> str | None:
-        """The action of a tag; None where there is none."""
+        """Return the action of a tag; None where there is none."""
         if each.kind == "value":
             path = self.path(each.inner)
             return None if path is None else f"{{{{ {path} }}}}"
@@ -225,7 +225,7 @@ class _Reading(Struct):
         return f"if {name} {operands[0]} {operands[1]}" if len(operands) == 2 and None not in operands else None
 
     def path(self, text: str) -> str | None:
-        """A path as Go spells it; None for helpers, and for what is further up than the root."""
+        """Return a path as Go spells it; None for helpers, and for what is further up than the root."""
         if not _PATH.fullmatch(text) or not text or text in ("else", "history") or text.startswith("@index"):
             return None
         up = text.count("../")
@@ -242,12 +242,12 @@ _SPELLED = regex(r'\{\{ "(\{*)" \}\}')
 
 
 def _plain(template: str) -> str:
-    """The text that pieces of text without actions are."""
+    """Return the text that pieces of text without actions are."""
     return _SPELLED.sub(lambda found: found[1], template)
 
 
 def to_handlebars(template: str) -> str | None:
-    """A Go template in Handlebars; None where it does more than can be said there."""
+    """Return a Go template in Handlebars; None where it does more than can be said there."""
     try:
         tree = Template(template).tree
     except TemplateError:
@@ -270,7 +270,7 @@ def to_handlebars(template: str) -> str | None:
 
 
 def _guarded(pieces: Sequence[_Piece], at: int) -> str:
-    """A piece as it is written: a block alone on its line gets a comment beside it, which keeps the line."""
+    """Return a piece as it is written: a block alone on its line gets a comment beside it, which keeps the line."""
     each = pieces[at]
     if each.kind == "text":
         return escaped(each.text, before_tag=at + 1 < len(pieces))
@@ -278,7 +278,7 @@ def _guarded(pieces: Sequence[_Piece], at: int) -> str:
 
 
 def escaped(text: str, *, before_tag: bool = False) -> str:
-    """A text that Handlebars gives back as it is. A backslash in front of a tag is doubled."""
+    """Return a text that Handlebars gives back as it is. A backslash in front of a tag is doubled."""
     first, *rest = text.split("{{")
     done, last = [first], first
     for part in rest:
@@ -337,7 +337,7 @@ def _branches(node: nodes.If | nodes.With, depth: int) -> Iterator[_Piece | None
 
 
 def _operand(pipeline: nodes.Pipeline) -> nodes.Operand | None:
-    """The one operand of a pipeline that is no more than that."""
+    """Return the one operand of a pipeline that is no more than that."""
     if pipeline.declares or len(pipeline.commands) != 1 or len(pipeline.commands[0].operands) != 1:
         return None
     return pipeline.commands[0].operands[0]

@@ -16,12 +16,12 @@ ROWS = (
 
 
 def read(source: SourceText, marks: Marks | None = None) -> FormReading:
-    """The instructions. Raises `NotConvertible`."""
+    """Return the instructions. Raises `NotConvertible`."""
     return read_markdown(source, marks, "instructions", ROWS)
 
 
 def write(piece: Piece, carry: Carry, around: Around) -> Written:
-    """The instructions."""
+    """Return the instructions."""
     del around
     return write_markdown(piece, carry, "instructions", ROWS, piece.slots)
 

@@ -16,12 +16,12 @@ _GUARDED = regex(r'(?:(?<=[\r\n])|\A)([ ]{0,3}#{3}[ \t]+)\{\{ "" \}\}(?=(?://[ \
 
 
 def spelled(text: str) -> str:
-    """A template that renders as ``text``, whatever data it is given."""
+    """Return a template that renders as ``text``, whatever data it is given."""
     return guarded(_BRACES.sub(r'{{ "\g<0>" }}', text)) if "{{" in text else guarded(text)
 
 
 def spells(template: str) -> str | None:
-    """The text that a template spells; None where it looks anything up, or is none."""
+    """Return the text that a template spells; None where it looks anything up, or is none."""
     try:
         parsed = Template(template)
         return None if parsed.uses else parsed.render({})
@@ -30,25 +30,25 @@ def spells(template: str) -> str | None:
 
 
 def guarded(template: str) -> str:
-    """A template in which no line is the heading of a message."""
+    """Return a template in which no line is the heading of a message."""
     return _HEADING.sub(lambda found: f"{found['before']}{_NOTHING}{found['slashes']}", template)
 
 
 def unguarded(template: str) -> str:
-    """The template that `guarded` was given."""
+    """Return the template that `guarded` was given."""
     return _GUARDED.sub(lambda found: found[1], template)
 
 
 def has_headings(text: str) -> bool:
-    """Whether a line of it may be the heading of a message."""
+    """Return whether a line of it may be the heading of a message."""
     return any(not found["slashes"] for found in _HEADING.finditer(text))
 
 
 def escaped_headings(text: str) -> str:
-    """A Markdown text in which no line is the heading of a message; n backslashes become 2n + 1."""
+    """Return a Markdown text in which no line is the heading of a message; n backslashes become 2n + 1."""
     return _HEADING.sub(lambda found: found["before"] + "\\" * (2 * len(found["slashes"]) + 1), text)
 
 
 def unescaped_headings(text: str) -> str:
-    """The text that `escaped_headings` was given."""
+    """Return the text that `escaped_headings` was given."""
     return _HEADING.sub(lambda found: found["before"] + "\\" * (len(found["slashes"]) // 2), text)

@@ -23,7 +23,7 @@ ROWS = "=rows"
 
 
 def read(source: SourceText, marks: Marks | None = None) -> FormReading:
-    """The conversation. Raises `NotConvertible`."""
+    """Return the conversation. Raises `NotConvertible`."""
     del marks
     data = json_in(source)
     carry, rows = _without_carry(data)
@@ -56,7 +56,7 @@ def _rows(said: tuple[Said, ...], model_name: Value) -> Value:
 
 
 def write(piece: Piece, carry: Carry, around: Around) -> Written:
-    """The log."""
+    """Return the log."""
     del around
     said, notes = as_messages(piece)
     rows = _rows(sendable(said), piece.slot("model"))
@@ -70,7 +70,7 @@ def write(piece: Piece, carry: Carry, around: Around) -> Written:
 
 
 def _kept(carry: Carry) -> Value:
-    """A carry as JSON can hold it: with infinite numbers in it as a text."""
+    """Return a carry as JSON can hold it: with infinite numbers in it as a text."""
     data = carry.data()
     try:
         json.dumps(data, allow_nan=False)

@@ -61,7 +61,7 @@ def _with(found: re.Match[str], number: Callable[[int], int]) -> str:
 
 
 def read(source: SourceText, marks: Marks | None = None) -> FormReading:
-    """The document. Raises `NotConvertible`."""
+    """Return the document. Raises `NotConvertible`."""
     found = read_markdown(source, marks, "magi", ROWS, loose=False, table=FRONT, unescaped=_unescaped)
     name = found.piece.own_of("magi").get("name")
     if not isinstance(name, str):
@@ -70,7 +70,7 @@ def read(source: SourceText, marks: Marks | None = None) -> FormReading:
 
 
 def write(piece: Piece, carry: Carry, around: Around) -> Written:
-    """The document."""
+    """Return the document."""
     del around
     notes: list[Note] = []
     slots = well_formed(piece, "magi", ROWS, FRONT, notes)
@@ -82,7 +82,7 @@ def write(piece: Piece, carry: Carry, around: Around) -> Written:
 
 
 def _is_broken(text: str) -> bool:
-    """Whether the scripts or the relationships of a body have faults."""
+    """Return whether the scripts or the relationships of a body have faults."""
     reading = open_as(SourceText(f"---\n---\n{text}", "document.mda"), MAGI)
     return any(each.span.start >= reading.front.body.start for each in reading.problems)
 

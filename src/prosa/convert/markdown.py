@@ -39,7 +39,7 @@ def read_markdown(
     table: tuple[Field, ...] = (),
     unescaped: Callable[[str], str] = unescaped_headings,
 ) -> FormReading:
-    """A document of a form that is front matter and Markdown. Raises `NotConvertible`."""
+    """Return a document of a form that is front matter and Markdown. Raises `NotConvertible`."""
     part = read_part(source, form, rows, loose=loose)
     carry = carry_of(part.carry) or NO_CARRY
     found = read_body(part.body, marks or carry.marks, as_template, unescaped)
@@ -64,7 +64,7 @@ def write_markdown(
     more: Mapping[str, Value] | None = None,
     body: tuple[str, Marks] | None = None,
 ) -> Written:
-    """A document of such a form that says these slots."""
+    """Return a document of such a form that says these slots."""
     text, marks = body or write_body(piece, form, as_template, tells=tells)
     told = [*notes]
     if piece.is_conversation:
@@ -82,7 +82,7 @@ UNSOUND = "=unsound"
 
 
 def ill_formed(slots: Mapping[str, Value], rows: Iterable[Row], table: tuple[Field, ...]) -> list[str]:
-    """The slots whose fields would not be well-formed by the table of a dialect."""
+    """Return the slots whose fields would not be well-formed by the table of a dialect."""
     fields = {row.field: row.write(slots[row.slot]) for row in rows if slots.get(row.slot) is not None}
     whole = node_of(fields)
     assert isinstance(whole, Fields)
@@ -102,7 +102,8 @@ def mark_unsound(
 def well_formed(
     piece: Piece, form: FormName, rows: Iterable[Row], table: tuple[Field, ...], notes: list[Note]
 ) -> dict[str, Value]:
-    """The slots that a dialect can have; what it cannot is left out with a note, unless its own author wrote it so."""
+    """Return the slots that a dialect can have; what it cannot is left out with a note, unless its own author wrote it
+    so."""
     slots = dict(piece.slots)
     if piece.own_of(form).get(UNSOUND):
         return slots
@@ -114,19 +115,19 @@ def well_formed(
 
 
 def entitled(slots: dict[str, Value], piece: Piece, around: Around, notes: list[Note]) -> None:
-    """Gives a document that has no title one: its name, its first heading, or the name of its file."""
+    """Return a document that has no title one: its name, its first heading, or the name of its file."""
     if not str(slots.get("title") or "").strip():
         slots["title"] = piece.slot("name") or titled(piece.text, piece.template) or around.stem
         notes.append(Note("guessed", "title", "the title is the name, or the first heading"))
 
 
 def read(source: SourceText, marks: Marks | None = None) -> FormReading:
-    """The document. Raises `NotConvertible`."""
+    """Return the document. Raises `NotConvertible`."""
     return read_markdown(source, marks, "markdown", ROWS)
 
 
 def write(piece: Piece, carry: Carry, around: Around) -> Written:
-    """The document."""
+    """Return the document."""
     del around
     return write_markdown(piece, carry, "markdown", ROWS, piece.slots)
 

@@ -23,12 +23,12 @@ ROWS = (
 
 
 def read(source: SourceText, marks: Marks | None = None) -> FormReading:
-    """The node. Raises `NotConvertible`."""
+    """Return the node. Raises `NotConvertible`."""
     return read_markdown(source, marks, "mdh", ROWS, loose=False, table=NODE)
 
 
 def write(piece: Piece, carry: Carry, around: Around) -> Written:
-    """The node. Its type is a guess where the source is no node."""
+    """Return the node. Its type is a guess where the source is no node."""
     notes: list[Note] = []
     slots = well_formed(piece, "mdh", ROWS, NODE, notes)
     entitled(slots, piece, around, notes)

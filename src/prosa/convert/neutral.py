@@ -99,11 +99,11 @@ class Piece(Struct, frozen=True):
         return len(self.said) != 1 or self.said[0].role is not None
 
     def slot(self, name: str) -> Value:
-        """The value of a slot, None where nothing is said."""
+        """Return the value of a slot, None where nothing is said."""
         return self.slots.get(name)
 
     def own_of(self, form: FormName) -> Mapping[str, Value]:
-        """The fields of a form."""
+        """Return the fields of a form."""
         return self.own.get(form, {})
 
 
@@ -123,7 +123,7 @@ class Marks(Struct, frozen=True):
     section: str = ""
 
     def data(self) -> dict[str, Value]:
-        """The marks that are set."""
+        """Return the marks that are set."""
         return {name: getattr(self, name) for name in self.__struct_fields__ if getattr(self, name)}
 
 
@@ -144,7 +144,7 @@ class Carry(Struct, frozen=True):
         return bool(self.keep or self.added) or self.marks != NO_MARKS
 
     def data(self) -> dict[str, Value]:
-        """The carry as plain data."""
+        """Return the carry as plain data."""
         parts = {"keep": dict(self.keep), "added": list(self.added), "says": dict(self.says)}
         said = {"from": self.form, "marks": self.marks.data(), **parts}
         return {name: value for name, value in said.items() if value}
@@ -154,8 +154,8 @@ NO_CARRY = Carry()
 
 
 def carry_of(data: Value) -> Carry | None:
-    """The carry in plain data that somebody may have written by hand; None where it is none. Parts that are not well-
-    formed are left out."""
+    """Return the carry in plain data that somebody may have written by hand; None where it is none. Parts that are not
+    well- formed are left out."""
     if isinstance(data, str):
         try:
             data = json.loads(data)
@@ -199,7 +199,7 @@ _MARK: Mapping[str, type] = {name: str if name == "section" else bool for name i
 
 
 def _fits(key: str, value: Value) -> bool:
-    """Whether a part may be what a carry says."""
+    """Return whether a part may be what a carry says."""
     if key in SLOTS:
         return is_slot(key, value)
     if key == "template":
@@ -212,7 +212,7 @@ def _fits(key: str, value: Value) -> bool:
 
 
 def is_slot(name: str, value: Value) -> bool:
-    """Whether a value is one that a slot may have."""
+    """Return whether a value is one that a slot may have."""
     wanted = SLOTS[name]
     if not isinstance(value, wanted) or (isinstance(value, bool) and bool not in _types(wanted)):
         return False
@@ -231,7 +231,8 @@ def _is_role(each: Value) -> bool:
 
 
 def flat(piece: Piece) -> dict[str, Value]:
-    """The parts of a piece, by key: slots, `template`, `roles`, each text, and each field of a form of its own."""
+    """Return the parts of a piece, by key: slots, `template`, `roles`, each text, and each field of a form of its
+    own."""
     parts: dict[str, Value] = {name: piece.slots[name] for name in SLOTS if piece.slots.get(name) is not None}
     parts["template"] = piece.template
     parts["roles"] = [[each.role, each.name] for each in piece.said]
@@ -240,13 +241,13 @@ def flat(piece: Piece) -> dict[str, Value]:
 
 
 def digest(value: Value) -> str:
-    """A short digest of plain data."""
+    """Return a short digest of plain data."""
     text = json.dumps(value, ensure_ascii=True, sort_keys=True, allow_nan=True)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def carried(piece: Piece, back: Piece, marks: Marks) -> Carry:
-    """What a document that reads as ``back`` must carry to be read as ``piece``."""
+    """Return what a document that reads as ``back`` must carry to be read as ``piece``."""
     wanted, said = flat(piece), flat(back)
     keep: dict[str, Value] = {}
     says: dict[str, str] = {}
@@ -263,12 +264,12 @@ def carried(piece: Piece, back: Piece, marks: Marks) -> Carry:
 
 
 def same(one: Value, other: Value) -> bool:
-    """Whether two values are the same data: `1` is neither `true` nor `1.0`."""
+    """Return whether two values are the same data: `1` is neither `true` nor `1.0`."""
     return digest(one) == digest(other)
 
 
 def restored(native: Piece, carry: Carry) -> tuple[Piece, tuple[Note, ...]]:
-    """The piece that a document and its carry tell together. What was edited in the document since counts."""
+    """Return the piece that a document and its carry tell together. What was edited in the document since counts."""
     parts = flat(native)
     notes: list[Note] = []
     for key in (*carry.keep, *carry.added):
@@ -285,7 +286,7 @@ def restored(native: Piece, carry: Carry) -> tuple[Piece, tuple[Note, ...]]:
 
 
 def _whole(native: Piece, parts: Mapping[str, Value]) -> Piece:
-    """The piece with these parts."""
+    """Return the piece with these parts."""
     roles = parts["roles"]
     texts = [str(parts.get(f"text/{number}") or "") for number in range(len(roles))]
     own: dict[str, dict[str, Value]] = {}
@@ -307,7 +308,8 @@ MAX_AROUND = 256
 
 
 def _patch(wanted: str, found: Value) -> dict[str, Value] | None:
-    """How a text becomes another that is the same but for line ends and for what is around it; None for any other."""
+    """Return how a text becomes another that is the same but for line ends and for what is around it; None for any
+    other."""
     if not isinstance(found, str):
         return None
     for crlf in (False, True):

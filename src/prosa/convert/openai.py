@@ -23,7 +23,7 @@ _FORMAT = "response_format"
 
 
 def read(source: SourceText, marks: Marks | None = None) -> FormReading:
-    """The messages. Raises `NotConvertible`."""
+    """Return the messages. Raises `NotConvertible`."""
     del marks
     data = json_in(source)
     fields = data if isinstance(data, dict) else {}
@@ -48,7 +48,7 @@ def read(source: SourceText, marks: Marks | None = None) -> FormReading:
 
 
 def json_in(source: SourceText) -> Value:
-    """The JSON value of a source. Raises `NotConvertible`."""
+    """Return the JSON value of a source. Raises `NotConvertible`."""
     try:
         return parse_json(source.text.removeprefix("\ufeff"))
     except JsonError as error:
@@ -57,7 +57,7 @@ def json_in(source: SourceText) -> Value:
 
 
 def places_in(source: SourceText, pointers: Mapping[str, str]) -> dict[str, At]:
-    """The places of these pointers in a JSON text."""
+    """Return the places of these pointers in a JSON text."""
     node = read_json(source.text).node
     if node is None:
         return {}
@@ -65,7 +65,7 @@ def places_in(source: SourceText, pointers: Mapping[str, str]) -> dict[str, At]:
 
 
 def said_in(found: list[Value]) -> tuple[tuple[Said, ...], tuple[str, ...]]:
-    """The messages in a list, and what of them is no text. Raises `NotConvertible`."""
+    """Return the messages in a list, and what of them is no text. Raises `NotConvertible`."""
     try:
         messages, told = messages_of(found)
     except ExchangeProblem as problem:
@@ -74,7 +74,7 @@ def said_in(found: list[Value]) -> tuple[tuple[Said, ...], tuple[str, ...]]:
 
 
 def _fields(fields: Mapping[str, Value]) -> tuple[dict[str, Value], dict[str, Value]]:
-    """The slots that a request says, and its own fields."""
+    """Return the slots that a request says, and its own fields."""
     own = {name: value for name, value in fields.items() if name != "messages"}
     slots: dict[str, Value] = {}
     if isinstance(own.get("model"), str):
@@ -101,7 +101,7 @@ def _format(schema: Value) -> dict[str, Value]:
 
 
 def write(piece: Piece, carry: Carry, around: Around) -> Written:
-    """The messages; a request where there is more to say."""
+    """Return the messages; a request where there is more to say."""
     del carry, around
     said, notes = as_messages(piece)
     own = dict(piece.own_of("openai"))

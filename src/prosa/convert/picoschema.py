@@ -12,7 +12,7 @@ _PARENTHESES = ("array", "object", "enum")
 
 
 def from_picoschema(data: Value) -> Value:
-    """The JSON Schema. What has a type or properties of JSON Schema is one already."""
+    """Return the JSON Schema. What has a type or properties of JSON Schema is one already."""
     if isinstance(data, dict):
         kind = data.get("type")
         if kind in (*_SCALARS, "object", "array"):

@@ -54,7 +54,7 @@ _TOOL_NAME = regex(r"[A-Za-z0-9_-]{1,64}")
 
 
 def read(source: SourceText, marks: Marks | None = None) -> FormReading:
-    """The program. Raises `NotConvertible`."""
+    """Return the program. Raises `NotConvertible`."""
     part = read_part(source, "program", ROWS)
     body, carried = _split(part.body)
     carry = carry_of(carried) or carry_of(part.carry) or NO_CARRY
@@ -69,7 +69,7 @@ def read(source: SourceText, marks: Marks | None = None) -> FormReading:
 
 
 def _split(body: str) -> tuple[str, Value]:
-    """The template, and what the comment at its end keeps."""
+    """Return the template, and what the comment at its end keeps."""
     at = body.rfind(_OPEN)
     end = body.rstrip()
     if at < 0 or not end.endswith(_CLOSE):
@@ -92,7 +92,7 @@ def _text(body: str, marks: Marks) -> tuple[str, TextKind]:
 
 
 def write(piece: Piece, carry: Carry, around: Around) -> Written:
-    """The program, and what of it is guessed."""
+    """Return the program, and what of it is guessed."""
     notes: list[Note] = []
     slots = dict(piece.slots)
     text = body_of(piece) if piece.is_conversation else piece.text
@@ -124,7 +124,7 @@ _FIELDS = {row.slot: row.field for row in ROWS}
 
 
 def _leave_out(slots: dict[str, Value], notes: list[Note]) -> None:
-    """Takes out what is said in other forms and would be an error in a program."""
+    """Take out what is said in other forms and would be an error in a program."""
     for slot in _unsound(slots):
         field = _FIELDS[slot]
         notes.append(
@@ -134,7 +134,7 @@ def _leave_out(slots: dict[str, Value], notes: list[Note]) -> None:
 
 
 def _declare(slots: dict[str, Value], text: str, notes: list[Note]) -> None:
-    """Declares what the template uses and no schema declares: it would be an error in a program."""
+    """Declare what the template uses and no schema declares: it would be an error in a program."""
     schema = slots.get("input")
     names = _undeclared(text, {"type": "object", "properties": {}} if schema is None else schema)
     if not names and schema is not None:
@@ -148,7 +148,7 @@ def _declare(slots: dict[str, Value], text: str, notes: list[Note]) -> None:
 
 
 def _undeclared(text: str, schema: Value) -> list[str]:
-    """The names of the input that a template uses and a schema does not declare."""
+    """Return the names of the input that a template uses and a schema does not declare."""
     try:
         found = undeclared(Template(text), schema)
     except (TemplateError, SchemaError):
@@ -157,7 +157,7 @@ def _undeclared(text: str, schema: Value) -> list[str]:
 
 
 def _unsound(slots: Mapping[str, Value]) -> list[str]:
-    """The slots that are no well-formed fields of a program."""
+    """Return the slots that are no well-formed fields of a program."""
     nodes = {slot: node_of(slots[slot]) for slot in _FIELDS if slots.get(slot) is not None}
     wrong = [slot for slot in ill_formed(slots, ROWS, PROGRAM) if slot not in ("name", "description")]
     wrong += [slot for slot in ("input", "output") if slot in nodes and not _is_schema(nodes[slot])]
@@ -172,7 +172,7 @@ def _is_schema(node: Node) -> bool:
 
 
 def _is_server(node: Node) -> bool:
-    """Whether a server has a name and one way to be reached, in fields of the right shape."""
+    """Return whether a server has a name and one way to be reached, in fields of the right shape."""
     if not isinstance(node, Fields) or not node.entries:
         return False
     (server,), problems = read_servers(Entry(node.entries[0].key, Items((node,), node.span)))
@@ -197,7 +197,7 @@ def _named(slots: dict[str, Value], text: str, template: TextKind, around: Aroun
 
 
 def _body(piece: Piece, text: str) -> tuple[str, Marks]:
-    """The template, and how its reader finds the text in it."""
+    """Return the template, and how its reader finds the text in it."""
     chat = piece.is_conversation
     if piece.template == "go":
         return (guarded(text), Marks(chat=True)) if chat else (text, NO_MARKS)
@@ -242,7 +242,7 @@ def _guess_imports(slots: dict[str, Value], text: str, around: Around, notes: li
 
 @lru_cache(maxsize=4)
 def calls_in(text: str) -> tuple[str, ...]:
-    """The names of skills or commands that a text calls as `/name`, each once."""
+    """Return the names of skills or commands that a text calls as `/name`, each once."""
     found = _CALL.finditer(text[:200_000].replace("`/", " /"))
     return tuple(dict.fromkeys(each["name"] for each in found))
 

@@ -25,14 +25,15 @@ def _head(text: str) -> Document:
 
 
 def titled(text: str, template: TextKind = "text") -> str:
-    """The first heading; empty where there is none. Headings of a template that hold an action are passed over."""
+    """Return the first heading; empty where there is none. Headings of a template that hold an action are passed
+    over."""
     texts = (each.plain for each in _head(text).headings if not each.nested)
     return " ".join(_first(texts, template).split())[:120].strip()
 
 
 def described(text: str, template: TextKind = "text") -> str:
-    """The first paragraph on one line, cut behind a sentence where it is long; empty where there is none. Paragraphs of
-    a template that hold an action are passed over."""
+    """Return the first paragraph on one line, cut behind a sentence where it is long; empty where there is none.
+    Paragraphs of a template that hold an action are passed over."""
     first = _first((each.text for each in _head(text).paragraphs if not each.nested), template)
     line = "".join(each if each.isprintable() else " " for each in " ".join(first.split()))
     if len(line) <= MAX_DESCRIBED:

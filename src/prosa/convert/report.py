@@ -54,7 +54,7 @@ class Report(Struct, frozen=True):
         return any(item.level == "lost" for item in self.items)
 
     def data(self) -> dict[str, Value]:
-        """The report as plain data, as `--report json` prints it."""
+        """Return the report as plain data, as `--report json` prints it."""
         return {"kept": self.kept, "items": [_data(item) for item in self.items]}
 
 

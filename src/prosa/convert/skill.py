@@ -32,7 +32,7 @@ BARE = "=bare"
 
 
 def tools_in(node: Node) -> Value:
-    """The names of tools, however they are separated."""
+    """Return the names of tools, however they are separated."""
     tools, problems = read_tools(node)
     return None if problems else list(tools)
 
@@ -52,7 +52,7 @@ ROWS = (
 
 
 def read(source: SourceText, marks: Marks | None = None) -> FormReading:
-    """The skill. Raises `NotConvertible`."""
+    """Return the skill. Raises `NotConvertible`."""
     part = read_part(source, "skill", ROWS)
     metadata = part.own.get("metadata")
     carry = NO_CARRY
@@ -103,7 +103,7 @@ MAX_PARAMETERS = 64
 
 
 def _as_template(body: str) -> tuple[str, dict[str, Value]] | None:
-    """The text as a template, with its input, where the skill has parameters; else None."""
+    """Return the text as a template, with its input, where the skill has parameters; else None."""
     if _TITLE.search(body):
         source = SourceText(body)
         parsed = parse(source, body=Span(0, len(body)))
@@ -118,7 +118,7 @@ def _as_template(body: str) -> tuple[str, dict[str, Value]] | None:
 
 
 def _without_list(body: str, first: Span, last: Span) -> str:
-    """The text without the list and its title."""
+    """Return the text without the list and its title."""
     start = body.rfind("\n", 0, len(body[: first.start].rstrip())) + 1
     before, after = body[:start].rstrip(), body[last.end :].lstrip()
     return f"{before}\n\n{after}" if after else f"{before}\n"
@@ -128,14 +128,14 @@ _COMMAND = regex(r"!`[^`\r\n]+`")
 
 
 def _shell(part: FrontPart) -> Iterator[Note]:
-    """A note for each command that another program would run and put the output of into the text."""
+    """Yield a note for each command that another program would run and put the output of into the text."""
     for found in _COMMAND.finditer(part.body):
         message = f"`{found[0][:60]}` is text here: no command is run"
         yield Note("manual", "text/0", message, offset=part.offset + found.start())
 
 
 def write(piece: Piece, carry: Carry, around: Around) -> Written:
-    """The skill."""
+    """Return the skill."""
     notes: list[Note] = []
     slots = dict(piece.slots)
     body, marks = write_body(piece, "skill", _as_template, tells=True, guards=False)
@@ -177,7 +177,7 @@ WRAPPED = "prosa-wraps"
 
 
 def wrapping(piece: Piece, stem: str) -> tuple[str, str]:
-    """The name and the SKILL.md of a skill around a program, whose file is `scripts/STEM.md`."""
+    """Return the name and the SKILL.md of a skill around a program, whose file is `scripts/STEM.md`."""
     name = as_name(str(piece.slot("name") or stem)) or "program"
     description = str(piece.slot("description") or "") or described(piece.text, piece.template) or name
     program = f"scripts/{stem}.md"
@@ -196,7 +196,7 @@ def wrapping(piece: Piece, stem: str) -> tuple[str, str]:
 
 
 def wrapped_path(source: SourceText) -> str | None:
-    """The path of the program inside a skill that wraps one, below the folder of the skill."""
+    """Return the path of the program inside a skill that wraps one, below the folder of the skill."""
     fields = read_front(source).fields
     node = fields.get("metadata") if fields is not None else None
     value = to_value(node) if node is not None else None

@@ -30,7 +30,7 @@ class FormRow(Struct, frozen=True):
     suffix: str
 
     def path(self, name: str) -> str:
-        """The path of a document of that name, below a folder."""
+        """Return the path of a document of that name, below a folder."""
         return f"{name}/{self.suffix}" if self.name == "skill" else f"{name}{self.suffix}"
 
 
@@ -70,12 +70,12 @@ _LOG = regex(r'"(?:response|conversation_id|datetime_utc|prompt)"\s*:')
 
 
 def form_of(name: FormName) -> Form:
-    """The reader and the writer of a form."""
+    """Return the reader and the writer of a form."""
     return cast("Form", import_module(f"prosa.convert.{name}").FORM)
 
 
 def known_form(name: str) -> FormName:
-    """The form that a user names. Raises `UnknownName`."""
+    """Return the form that a user names. Raises `UnknownName`."""
     row = ROWS.get(name)
     if row is None:
         raise UnknownName("form", name, list(ROWS))
@@ -83,7 +83,7 @@ def known_form(name: str) -> FormName:
 
 
 def form_in(source: SourceText) -> FormName:
-    """The form of a source: its name decides before its shape does."""
+    """Return the form of a source: its name decides before its shape does."""
     path = PurePath(source.path)
     named = _by_name(path)
     if named is not None:
@@ -94,7 +94,7 @@ def form_in(source: SourceText) -> FormName:
 
 
 def _by_name(path: PurePath) -> FormName | None:
-    """The form that the name and the folder of a file decide."""
+    """Return the form that the name and the folder of a file decide."""
     name, folder = path.name.lower(), path.parent.name
     if name.endswith(".prompt"):
         return "dotprompt"
@@ -106,7 +106,7 @@ def _by_name(path: PurePath) -> FormName | None:
 
 
 def stem_of(path: str) -> str:
-    """What a document without a name is called, by its file; a skill by its folder."""
+    """Return what a document without a name is called, by its file; a skill by its folder."""
     place = PurePath(path)
     name = place.name
     if name == "SKILL.md":

@@ -42,7 +42,7 @@ OWNER = "unknown"
 
 
 def read(source: SourceText, marks: Marks | None = None) -> FormReading:
-    """The record. Raises `NotConvertible`."""
+    """Return the record. Raises `NotConvertible`."""
     part = read_part(source, "ymj", ROWS)
     front = read_front(source)
     model, problems = read_record(front, parse(source, body=front.body))
@@ -71,14 +71,14 @@ def read(source: SourceText, marks: Marks | None = None) -> FormReading:
 
 
 def texts_in_list(footer: Mapping[str, Value]) -> Value:
-    """The tags of a footer; None where they are no texts."""
+    """Return the tags of a footer; None where they are no texts."""
     index = footer.get("index")
     tags = index.get("tags") if isinstance(index, dict) else None
     return tags if isinstance(tags, list) and all(isinstance(each, str) for each in tags) else None
 
 
 def _footer(footer: Mapping[str, Value], text: str, tags: Value) -> dict[str, Value]:
-    """What of a footer is the record's own: all but its tags and a hash that is right."""
+    """Return what of a footer is the record's own: all but its tags and a hash that is right."""
     kept = {key: value for key, value in footer.items() if key != "payload_hash"}
     if tags is not None:
         kept["index"] = {key: value for key, value in kept["index"].items() if key != "tags"}
@@ -88,7 +88,7 @@ def _footer(footer: Mapping[str, Value], text: str, tags: Value) -> dict[str, Va
 
 
 def _tail(model: YmjModel) -> tuple[Note, ...]:
-    """What stands behind a footer is not part of a record."""
+    """Return what stands behind a footer is not part of a record."""
     if model.footer is None or not model.footer.place.tail.of(model.source.text).strip():
         return ()
     at = model.footer.place.tail.start
@@ -96,7 +96,7 @@ def _tail(model: YmjModel) -> tuple[Note, ...]:
 
 
 def write(piece: Piece, carry: Carry, around: Around) -> Written:
-    """The record, in Strict form where its source does not have it otherwise."""
+    """Return the record, in Strict form where its source does not have it otherwise."""
     notes: list[Note] = []
     own = piece.own_of("ymj")
     slots = well_formed(piece, "ymj", ROWS, HEADER, notes)
@@ -135,7 +135,7 @@ def _tags(piece: Piece) -> list[str]:
 
 
 def _required(slots: dict[str, Value], more: dict[str, Value], piece: Piece, around: Around, notes: list[Note]) -> None:
-    """Fills in what every record says."""
+    """Fill in what every record says."""
     entitled(slots, piece, around, notes)
     summary = str(slots.get("description") or described(_asked(piece), piece.template) or slots["title"])
     line = "".join(each if each.isprintable() else " " for each in " ".join(summary.split()))
@@ -152,7 +152,7 @@ def _required(slots: dict[str, Value], more: dict[str, Value], piece: Piece, aro
 
 
 def _asked(piece: Piece) -> str:
-    """The text that tells best what a piece is about: of a conversation what a user said first."""
+    """Return the text that tells best what a piece is about: of a conversation what a user said first."""
     return next((each.text for each in piece.said if each.role == "user"), piece.text)
 
 

@@ -48,26 +48,27 @@ class Embedder(Protocol):
         ...
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """One vector for each text, all of the same length, in order. Raises `prosa.corpus.errors.EmbeddingError`."""
+        """Return one vector for each text, all of the same length, in order. Raises
+        `prosa.corpus.errors.EmbeddingError`."""
         ...
 
     async def aclose(self) -> None:
-        """Releases connections. Safe to call twice."""
+        """Release connections. Safe to call twice."""
         ...
 
 
 def embedded_text(*parts: str) -> str:
-    """The text that stands for a document or a section: its names first, then what fits of its content."""
+    """Return the text that stands for a document or a section: its names first, then what fits of its content."""
     return "\n".join(part.strip() for part in parts if part.strip())[:MAX_TEXT]
 
 
 def digest_of(text: str) -> str:
-    """The SHA-256 of a text, in hex: a vector is fresh while the text it was made of has this digest."""
+    """Return the SHA-256 of a text, in hex: a vector is fresh while the text it was made of has this digest."""
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
 
 def may_be_sent(front_matter: Mapping[str, Value] | None) -> bool:
-    """Whether a document may be sent to a service (X6): not with a classification of `confidential` or `secret`.
+    """Return whether a document may be sent to a service (X6): not with a classification of `confidential` or `secret`.
 
     A classification that is no text is taken for the worst.
     """
@@ -78,7 +79,7 @@ def may_be_sent(front_matter: Mapping[str, Value] | None) -> bool:
 
 
 def looks_classified(text: str) -> bool:
-    """Whether the text of a document looks as if it may not be sent, however broken its front matter is (X6).
+    """Return whether the text of a document looks as if it may not be sent, however broken its front matter is (X6).
 
     What a reader made of it does not count here: of a field that stands twice it knows one, and of a front matter that
     is not closed or no YAML perhaps nothing. A value that is no plain text is taken for the worst.
@@ -88,6 +89,7 @@ def looks_classified(text: str) -> bool:
 
 
 def head_of(text: str) -> str:
-    """What was meant as front matter, its lines ended with a line feed, however broken; empty where nothing was."""
+    """Return what was meant as front matter, its lines ended with a line feed, however broken; empty where nothing
+    was."""
     head = _HEAD.match(text.replace("\r\n", "\n").replace("\r", "\n"))
     return head[0] if head is not None else ""

@@ -37,19 +37,19 @@ def extract(
     vault: bool = False,
     relations: Relations = (),
 ) -> Extracted:
-    """The rows of a document. ``explicit``, ``by_glob`` and ``vault`` are `Hints`, ``relations`` are those of the
-    project."""
+    """Return the rows of a document. ``explicit``, ``by_glob`` and ``vault`` are `Hints`, ``relations`` are those of
+    the project."""
     return extracted(open_document(source, Hints(explicit, by_glob, vault=vault), relations), path)
 
 
 def extract_all(sources: Sequence[tuple[SourceText, str, Hints]], relations: Relations = ()) -> list[Extracted]:
-    """The same for many documents: source, path, and what is known before it is read, of each."""
+    """Return the same for many documents: source, path, and what is known before it is read, of each."""
     readings = open_documents([(source, hints) for source, _, hints in sources], relations)
     return [extracted(reading, path) for reading, (_, path, _) in zip(readings, sources, strict=True)]
 
 
 def extracted(reading: DialectReading[object], path: str) -> Extracted:
-    """The rows of a document that was read already."""
+    """Return the rows of a document that was read already."""
     try:
         return _extracted(reading, path)
     except Exception as error:
@@ -75,7 +75,7 @@ def _extracted(reading: DialectReading[object], path: str) -> Extracted:
 
 
 def _hidden(reading: DialectReading[object]) -> tuple[Span, ...]:
-    """What of the body is not for readers (M42)."""
+    """Return what of the body is not for readers (M42)."""
     model = reading.model_of(MAGI)
     if model is None:
         return ()
@@ -83,19 +83,19 @@ def _hidden(reading: DialectReading[object]) -> tuple[Span, ...]:
 
 
 def footer_of(reading: DialectReading[object]) -> Mapping | None:
-    """The footer of a YMJ record as a tree; None where there is none."""
+    """Return the footer of a YMJ record as a tree; None where there is none."""
     model = reading.model_of(YMJ)
     return model.footer.node if model is not None and model.footer is not None else None
 
 
 def _globs(reading: DialectReading[object]) -> tuple[str, ...] | None:
-    """The patterns of a meta file, None where the document is none."""
+    """Return the patterns of a meta file, None where the document is none."""
     model = reading.model_of(MAGI)
     return (model.fields.texts("globs") or None) if model is not None else None
 
 
 def _carried(reading: DialectReading[object], footer: Mapping | None) -> CarriedVector | None:
-    """The vector in a footer, None where there is none."""
+    """Return the vector in a footer, None where there is none."""
     index = footer.get("index") if footer is not None else None
     model = reading.model_of(YMJ)
     if model is None or not isinstance(index, Mapping) or index.entry("embedding") is None:
@@ -124,8 +124,8 @@ _VISIBLE = regex(r"[^\r\n]")
 
 
 def section_rows(document: Document, hidden: Sequence[Span] = ()) -> tuple[SectionRow, ...]:
-    """The sections of a document, at least one: the one above the first heading is left out where it is blank and
-    there are others. ``hidden`` are places in order that nobody reads: there is blank space instead, so that every
+    """Return the sections of a document, at least one: the one above the first heading is left out where it is blank
+    and there are others. ``hidden`` are places in order that nobody reads: there is blank space instead, so that every
     offset stays what it is."""
     return tuple(_rows(document, _blanked(document.source.text, hidden)))
 
@@ -159,7 +159,8 @@ def _rows(document: Document, text: str) -> Iterator[SectionRow]:
 def _row(
     document: Document, shown: str, number: int, level: int, path: str, anchor: str, start: int, end: int, *, cjk: bool
 ) -> SectionRow:
-    """A row whose text neither begins nor ends with blank space. ``cjk`` says whether there is such text at all."""
+    """Return a row whose text neither begins nor ends with blank space. ``cjk`` says whether there is such text at
+    all."""
     whole = shown[start:end]
     text = whole.strip()
     start += len(whole) - len(whole.lstrip()) if text else 0

@@ -25,7 +25,7 @@ FACET_KEYS = frozenset((*_KIND, *_CLASSIFICATION, *_VISIBILITY, *_LANGUAGE, *_UP
 
 
 def facets_of(fields: Iterable[FieldRow]) -> Facets:
-    """The facets of a document with these fields."""
+    """Return the facets of a document with these fields."""
     found: dict[str, str] = {}
     for field in fields:
         key = field.key.lower().replace("_", "-")
@@ -41,7 +41,8 @@ def facets_of(fields: Iterable[FieldRow]) -> Facets:
 
 
 def iso_moment(text: str) -> str | None:
-    """A date as the index holds it: as far as it was written, a time with a zone in UTC. None for what is no date."""
+    """Return a date as the index holds it: as far as it was written, a time with a zone in UTC. None for what is no
+    date."""
     written = normal_form(text.strip())
     moment = read_date(written) if written is not None else None
     if written is None or moment is None:
@@ -60,7 +61,7 @@ def _lowered(text: str | None) -> str | None:
 
 
 def _visibility(found: Mapping[str, str]) -> str | None:
-    """`public`, `private`, or whatever else was written: all but the first are not public (Y12, YA20)."""
+    """Return `public`, `private`, or whatever else was written: all but the first are not public (Y12, YA20)."""
     written = [text for key in _VISIBILITY if (text := found.get(key))]
     if written:
         worst = next((text for text in written if text.lower() != "public"), "public")

@@ -30,7 +30,7 @@ _TAG_KEYS = ("tag", "tags", "footer.index.tags")
 def field_rows(
     front: Mapping | None, footer: Mapping | None = None, inline: Iterable[str] = ()
 ) -> tuple[tuple[FieldRow, ...], tuple[str, ...]]:
-    """The rows of a document, and its tags. ``footer`` is that of a YMJ record: its keys stand below `footer`;
+    """Return the rows of a document, and its tags. ``footer`` is that of a YMJ record: its keys stand below `footer`;
     ``inline`` are the tags in its text."""
     found: dict[str, list[Scalar | Sequence | Mapping]] = {}
     values: list[tuple[str, Node]] = []
@@ -48,7 +48,7 @@ def field_rows(
 
 
 def by_name(rows: Iterable[FieldRow]) -> dict[str, list[FieldRow] | None]:
-    """Rows by the first part of their keys; None for a field that is null, which is a gap (MA18)."""
+    """Return rows by the first part of their keys; None for a field that is null, which is a gap (MA18)."""
     found: dict[str, list[FieldRow]] = {}
     for row in rows:
         found.setdefault(row.key.partition(".")[0], []).append(row)
@@ -56,7 +56,7 @@ def by_name(rows: Iterable[FieldRow]) -> dict[str, list[FieldRow] | None]:
 
 
 def _collect(key: str, node: Node, values: list[tuple[str, Node]]) -> None:
-    """Adds every value below a node; what is empty stands for itself. Depth is bounded by the readers."""
+    """Add every value below a node; what is empty stands for itself. Depth is bounded by the readers."""
     if len(key) > MAX_KEY or key == _VECTOR:
         return
     if isinstance(node, Mapping) and node.entries:
@@ -83,7 +83,7 @@ def _row(key: str, n: int, node: Node) -> FieldRow:
 
 
 def _number(value: float) -> float | None:
-    """A number as the index can hold it; a whole number that is too large for that is a text only."""
+    """Return a number as the index can hold it; a whole number that is too large for that is a text only."""
     try:
         return float(value)
     except OverflowError:
@@ -91,7 +91,7 @@ def _number(value: float) -> float | None:
 
 
 def _tags(values: Iterable[Node]) -> Iterator[str]:
-    """Tags as people type them: with or without `#`, in a list or separated by commas."""
+    """Tag as people type them: with or without `#`, in a list or separated by commas."""
     for value in values:
         if isinstance(value, Scalar) and value.value is not None:
             yield from (tag for part in value.text.split(",") if (tag := part.strip().lstrip("#").strip()))

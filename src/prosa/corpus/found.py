@@ -34,7 +34,8 @@ UNSURE = -1
 
 
 def is_sure(stamp: StampTuple, old_ns: int) -> bool:
-    """Whether a stamp tells every later change of the file: the last one is as old as this, `RACY_NS` before the look.
+    """Return whether a stamp tells every later change of the file: the last one is as old as this, `RACY_NS` before the
+    look.
 
     Nobody can set the time of the last change of a file but by changing the clock; where the system has none (Windows),
     the time of its content has to do.
@@ -44,8 +45,8 @@ def is_sure(stamp: StampTuple, old_ns: int) -> bool:
 
 
 def sure(stamp: StampTuple, at_ns: int) -> StampTuple:
-    """The stamp to be remembered of a file that was looked at at the time ``at_ns``: one that matches nothing where the
-    file may change again without looking different."""
+    """Return the stamp to be remembered of a file that was looked at at the time ``at_ns``: one that matches nothing
+    where the file may change again without looking different."""
     size, _, ctime_ns, inode = stamp
     return stamp if is_sure(stamp, at_ns - RACY_NS) else (size, UNSURE, ctime_ns, inode)
 
@@ -102,7 +103,7 @@ class Folders(Sequence[Found]):
         return tuple(self)[at]
 
     def found(self, folder: str, name: str) -> Found:
-        """One of them."""
+        """Return one of them."""
         path = folder + name
         place = f"{self.root}{path}"
         hint = self.hint(Path(place)) if self.hint is not None else ""

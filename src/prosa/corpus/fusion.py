@@ -16,7 +16,7 @@ SMOOTHING = 60
 
 
 def fused(rankings: Iterable[Sequence[Key]]) -> list[tuple[Key, float]]:
-    """Everything that any ranking names, best first, each once; equals in the order in which they were met."""
+    """Return everything that any ranking names, best first, each once; equals in the order in which they were met."""
     scores: dict[Key, float] = {}
     for ranking in rankings:
         for place, key in enumerate(dict.fromkeys(ranking), 1):

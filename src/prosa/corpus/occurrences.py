@@ -15,7 +15,7 @@ from prosa.corpus.words import Word, words
 
 
 def occurrences(text: str, terms: Sequence[Term], field: str) -> Iterator[Mark]:
-    """The places of the terms that are looked for in a column, phrases as a whole."""
+    """Yield the places of the terms that are looked for in a column, phrases as a whole."""
     wanted = [
         (tuple(word.text for word in words(term.text)), term.prefix) for term in terms if term.field in (None, field)
     ]
@@ -28,7 +28,7 @@ def occurrences(text: str, terms: Sequence[Term], field: str) -> Iterator[Mark]:
 
 
 def _ends_with(recent: Sequence[Word], names: Sequence[str], *, prefix: bool) -> bool:
-    """Whether the words read last are those of a term."""
+    """Return whether the words read last are those of a term."""
     if len(recent) < len(names):
         return False
     last = recent[-1].text

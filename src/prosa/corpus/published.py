@@ -33,8 +33,8 @@ _OPEN = frozenset(("public", "", "null", "~"))
 
 
 def guarded(rows: Sequence[FieldRow], text: str, *, has_footer: bool = False) -> tuple[FieldRow, ...]:
-    """The rows of a document, with the worst where its text looks as if it said something of who may see it that its
-    front matter, or with ``has_footer`` its footer, perhaps broken, does not tell (X6, X23)."""
+    """Return the rows of a document, with the worst where its text looks as if it said something of who may see it that
+    its front matter, or with ``has_footer`` its footer, perhaps broken, does not tell (X6, X23)."""
     found = rows
     lower = text.encode("utf-8", "surrogatepass").lower()  # ASCII alone: a tenth of the time of all letters
     if _is_unclear(rows) or (_MAYBE_CLASSIFIED in lower and not _is_secret(rows) and looks_classified(text)):
@@ -45,12 +45,13 @@ def guarded(rows: Sequence[FieldRow], text: str, *, has_footer: bool = False) ->
 
 
 def looks_limited(text: str, *, has_footer: bool) -> bool:
-    """Whether the text of a document looks as if not everybody may see it, however broken its front matter is."""
+    """Return whether the text of a document looks as if not everybody may see it, however broken its front matter
+    is."""
     return any(value.strip(" \t\r\n\"',}").casefold() not in _OPEN for value in _said(text, has_footer=has_footer))
 
 
 def is_published(facets: Facets, *, private: bool = False) -> bool:
-    """Whether a document may be shown; with ``private`` also to those who may see what is not public. What is
+    """Return whether a document may be shown; with ``private`` also to those who may see what is not public. What is
     classified is shown to nobody."""
     if facets.classification is not None and facets.classification in SECRET:
         return False
@@ -58,7 +59,7 @@ def is_published(facets: Facets, *, private: bool = False) -> bool:
 
 
 def _said(text: str, *, has_footer: bool) -> Iterator[str]:
-    """What stands behind `visibility`, wherever it has a say."""
+    """Yield what stands behind `visibility`, wherever it has a say."""
     for match in _IN_HEAD.finditer(head_of(text)):
         yield _COMMENT.sub("", match["value"])
     if has_footer:
@@ -71,11 +72,11 @@ def _is_secret(rows: Sequence[FieldRow]) -> bool:
 
 
 def _is_unclear(rows: Sequence[FieldRow]) -> bool:
-    """Whether a classification is anything but one text or a gap."""
+    """Return whether a classification is anything but one text or a gap."""
     some = [row for row in rows if row.key.partition(".")[0].lower() == CLASSIFICATION]
     return any(row.kind not in ("text", "null") or row.n > 0 or "." in row.key for row in some)
 
 
 def _with(rows: Sequence[FieldRow], key: str, text: str) -> tuple[FieldRow, ...]:
-    """The rows with another value for a key."""
+    """Return the rows with another value for a key."""
     return (*(row for row in rows if (row.key, row.n) != (key, 0)), FieldRow(key, 0, "text", text))

@@ -77,7 +77,7 @@ class Query(Struct, frozen=True):
 
 
 def parse_query(text: str) -> Query:
-    """The meaning of a text; an empty query for a text without words."""
+    """Return the meaning of a text; an empty query for a text without words."""
     clauses: list[Clause] = []
     excluded: list[Term] = []
     joins, negates, joinable = False, False, False
@@ -101,7 +101,7 @@ def parse_query(text: str) -> Query:
 
 
 def _items(text: str) -> Iterator[str | tuple[Term, bool]]:
-    """The operators, and the terms that hold a word with whether a minus stands before them."""
+    """Yield the operators, and the terms that hold a word with whether a minus stands before them."""
     for match in _ITEM.finditer(text[:MAX_QUERY]):
         if match[0] in ("OR", "AND", "NOT"):
             yield match[0]
@@ -119,5 +119,5 @@ def _term(match: re.Match[str]) -> Term:
 
 
 def _ends_in_word(text: str) -> bool:
-    """Whether the star follows a word, and not a bracket or another mark."""
+    """Return whether the star follows a word, and not a bracket or another mark."""
     return has_words(text.rstrip("*")[-1:])

@@ -56,12 +56,13 @@ class Snippet(NamedTuple):
 
 
 def seen_of(text: str) -> str | None:
-    """What a reader sees of a long section, as JSON (`document.shown.shown_runs`); None of one that is not."""
+    """Return what a reader sees of a long section, as JSON (`document.shown.shown_runs`); None of one that is not."""
     return msgspec.json.encode(shown_runs(text)).decode() if len(text) > LONG else None
 
 
 def snippet(text: str, seen: str | None, marks: Sequence[Mark] = (), *, heading: bool = True) -> Snippet:
-    """The densest piece of ``text`` around ``marks``, which are in order and apart. ``seen`` is what `seen_of` gave.
+    """Return the densest piece of ``text`` around ``marks``, which are in order and apart. ``seen`` is what `seen_of`
+    gave.
 
     ``heading`` says that the first line is the heading of the section, which people see elsewhere: it is left out where
     the rest has something to show.
@@ -89,7 +90,7 @@ def _end_of_first_line(text: str) -> int:
 
 
 def _densest(text: str, marks: Sequence[Mark]) -> int:
-    """The mark after which most different matches follow within a snippet; the first one of equals."""
+    """Return the mark after which most different matches follow within a snippet; the first one of equals."""
     best, most = 0, 0
     for first, (start, _) in enumerate(marks):
         near = set()
@@ -103,7 +104,7 @@ def _densest(text: str, marks: Sequence[Mark]) -> int:
 
 
 def _pieces(text: str, seen: str | None) -> list[Piece]:
-    """The pieces of what is seen, in order."""
+    """Return the pieces of what is seen, in order."""
     numbers: Iterator[Value] = iter(shown_runs(text) if seen is None else _RUNS.decode(seen))
     return [
         (at, 0, what) if isinstance(what, str) else (at, what, text[at : at + what])
@@ -112,7 +113,7 @@ def _pieces(text: str, seen: str | None) -> list[Piece]:
 
 
 def _near(pieces: Sequence[Piece], length: int, at: int) -> Iterator[Piece]:
-    """Those of them that lie around an offset, cut between words where a text is very long."""
+    """Yield those of them that lie around an offset, cut between words where a text is very long."""
     if length <= MAX_SEEN:
         yield from pieces
         return
@@ -125,7 +126,7 @@ def _near(pieces: Sequence[Piece], length: int, at: int) -> Iterator[Piece]:
 
 
 def _piece(kept: _Kept, at: int, marks: Sequence[Mark]) -> Snippet:
-    """Plain text from a little before ``at``, at most `MAX_SNIPPET` characters."""
+    """Return plain text from a little before ``at``, at most `MAX_SNIPPET` characters."""
     plain = kept.plain
     begin = _cut_before(plain, min(kept.place(at), max(0, len(plain) - MAX_SNIPPET + 2 + _BEFORE)))
     lead = "…" if begin else ""
@@ -185,12 +186,13 @@ class _Kept:
         self._length += len(text)
 
     def shows(self, mark: Mark) -> bool:
-        """Whether the beginning of a match is seen."""
+        """Return whether the beginning of a match is seen."""
         index = bisect_right(self._from, mark[0]) - 1
         return index >= 0 and mark[0] < self._until[index]
 
     def place(self, offset: int) -> int:
-        """Where a character has come to; one that is not seen, where the next one has; of an entity, its beginning."""
+        """Return where a character has come to; one that is not seen, where the next one has; of an entity, its
+        beginning."""
         index = bisect_right(self._from, offset) - 1
         if index < 0:
             return 0
@@ -200,7 +202,8 @@ class _Kept:
 
 
 def _cut_before(plain: str, at: int) -> int:
-    """Where a snippet begins that shows what is at ``at``: after a blank if one is near, never inside an address."""
+    """Return where a snippet begins that shows what is at ``at``: after a blank if one is near, never inside an
+    address."""
     start = max(at - _BEFORE, 0)
     blank = plain.find(" ", start, at)
     begin = start if start == 0 or blank < 0 else blank + 1
@@ -216,7 +219,8 @@ def _word_end(plain: str, at: int) -> int:
 
 
 def _cut_after(shown: str, following: str, keep: int) -> str:
-    """A text that goes on, cut behind a word if one ends after ``keep``; an address that does not fit goes whole."""
+    """Return a text that goes on, cut behind a word if one ends after ``keep``; an address that does not fit goes
+    whole."""
     blank = shown.rfind(" ")
     if following == " ":
         return shown

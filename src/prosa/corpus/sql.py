@@ -43,8 +43,8 @@ class Readable(Struct, frozen=True):
         return (*(view.name for view in self.views), *((self.full_text,) if self.full_text else ()))
 
     def allows(self, table: str, column: str, place: str, view: str) -> bool:
-        """Whether a statement may read a column of a table in a schema (``place``), asked by way of a ``view`` where
-        it is one. Rows may be counted wherever they are."""
+        """Return whether a statement may read a column of a table in a schema (``place``), asked by way of a ``view``
+        where it is one. Rows may be counted wherever they are."""
         own = {each.name for each in self.views}
         if view in own:
             return table in self.tables

@@ -17,7 +17,7 @@ Key = TypeVar("Key")
 
 
 def to_bytes(vector: Sequence[float]) -> bytes:
-    """A vector as it is kept."""
+    """Return a vector as it is kept."""
     packed = array("f", vector)
     if sys.byteorder == "big":
         packed.byteswap()
@@ -25,7 +25,7 @@ def to_bytes(vector: Sequence[float]) -> bytes:
 
 
 def from_bytes(data: bytes) -> Sequence[float]:
-    """The vector that was kept. Raises ValueError for bytes that are none."""
+    """Return the vector that was kept. Raises ValueError for bytes that are none."""
     packed = array("f")
     packed.frombytes(data)
     if sys.byteorder == "big":
@@ -34,13 +34,13 @@ def from_bytes(data: bytes) -> Sequence[float]:
 
 
 def cosine(one: Sequence[float], other: Sequence[float]) -> float:
-    """How alike two vectors of the same length are; 0 where one has no length."""
+    """Return how alike two vectors of the same length are; 0 where one has no length."""
     size = math.sqrt(sum(map(mul, one, one)) * sum(map(mul, other, other)))
     return sum(map(mul, one, other)) / size if size > 0 and math.isfinite(size) else 0.0
 
 
 def nearest(query: Sequence[float], kept: Iterable[tuple[Key, bytes]], limit: int) -> list[tuple[Key, float]]:
-    """The ``limit`` vectors most like ``query``, best first; those of another length are passed over.
+    """Return the ``limit`` vectors most like ``query``, best first; those of another length are passed over.
 
     Of equals the first comes first.
     """

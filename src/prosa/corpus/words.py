@@ -32,23 +32,23 @@ class Word(NamedTuple):
 
 
 def has_words(text: str) -> bool:
-    """Whether a text holds a letter or a digit."""
+    """Return whether a text holds a letter or a digit."""
     return next(words(text), None) is not None
 
 
 def words(text: str) -> Iterator[Word]:
-    """The words of a text, in order. `_` and every other mark separates them."""
+    """Yield the words of a text, in order. `_` and every other mark separates them."""
     for run in _RUN.finditer(text):
         yield from _split(run[0], run.start())
 
 
 def is_cjk(text: str) -> bool:
-    """Whether some of the text is written without spaces between words."""
+    """Return whether some of the text is written without spaces between words."""
     return not text.isascii() and _CJK.search(text) is not None
 
 
 def fold(word: str) -> str:
-    """A word without case, and its Latin letters without accents."""
+    """Return a word without case, and its Latin letters without accents."""
     if word.isascii():
         return word.lower()
     return "".join(_plain(char) for char in word.lower() if char not in _MARKS)

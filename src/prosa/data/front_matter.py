@@ -39,7 +39,7 @@ class FrontMatter(Struct, frozen=True):
 
 
 def split_front_matter(text: str, *, loose: bool = False) -> tuple[FrontMatter | None, tuple[Problem, ...]]:
-    """The parts of a text, or None when it has no front matter and all of it is body.
+    """Return the parts of a text, or None when it has no front matter and all of it is body.
 
     A fence is a line that is exactly ``---``; a ``loose`` one may have blanks behind it, and be ``...`` where it
     closes, as Jekyll and pandoc have it. Problems: ``unclosed-front-matter`` (then None), ``front-matter-fence``

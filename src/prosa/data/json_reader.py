@@ -54,7 +54,7 @@ class _Frame(Struct):
 
 
 def read_json(text: str, *, offset: int = 0) -> Reading:
-    """The data of a JSON text, every span moved right by ``offset``.
+    """Return the data of a JSON text, every span moved right by ``offset``.
 
     Problems: ``json-syntax`` (found and expected; nothing after it is read), ``duplicate-key``, ``json-number`` (NaN,
     infinities, numbers too large), ``lone-surrogate``, ``nested-too-deep``. A text with a syntax error keeps what
@@ -87,7 +87,7 @@ class _Scanner:
             self.fail("the end of the text", notes=("One JSON text holds one value.",))
 
     def peek(self) -> str:
-        """The next character that is not white space, or an empty string."""
+        """Return the next character that is not white space, or an empty string."""
         space = _SPACE.match(self.text, self.at)
         self.at = space.end() if space else self.at
         return self.text[self.at : self.at + 1]

@@ -36,7 +36,7 @@ class _Untidy(ValueError):
 
 
 def parse_json(text: str) -> Value:
-    """The value of a JSON text; objects become dicts in the order given, integers stay integers.
+    """Return the value of a JSON text; objects become dicts in the order given, integers stay integers.
 
     Raises `JsonError` for anything `read_json` has a problem with: bad syntax, duplicate keys, NaN and infinite
     numbers, integers of more than 4,300 digits, lone surrogates, more than 64 levels of nesting.
@@ -55,7 +55,7 @@ def parse_json(text: str) -> Value:
 
 
 def nested_deeper(text: str, limit: int) -> bool:
-    """Whether arrays and objects of a JSON text, valid or not, are nested in more than ``limit`` levels."""
+    """Return whether arrays and objects of a JSON text, valid or not, are nested in more than ``limit`` levels."""
     if text.count("[") + text.count("{") <= limit:
         return False
     depth = 0

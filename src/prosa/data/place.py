@@ -60,7 +60,7 @@ class DataPlace(Struct, frozen=True):
 
 
 def yaml_place(text: str, region: Span, offset: int) -> DataPlace | None:
-    """The place in the lines of a YAML mapping. ``region`` begins and ends with a line."""
+    """Return the place in the lines of a YAML mapping. ``region`` begins and ends with a line."""
     if not region.start <= offset <= region.end:
         return None
     walk = _Walk(text, region.end, offset)
@@ -69,7 +69,7 @@ def yaml_place(text: str, region: Span, offset: int) -> DataPlace | None:
 
 
 def json_place(text: str, region: Span, offset: int) -> DataPlace | None:
-    """The place in a JSON value, `//` comments allowed."""
+    """Return the place in a JSON value, `//` comments allowed."""
     if not region.start <= offset <= region.end:
         return None
     walk = _Walk(text, region.end, offset, json=True)
@@ -79,7 +79,7 @@ def json_place(text: str, region: Span, offset: int) -> DataPlace | None:
 
 
 def yaml_names(text: str, region: Span) -> Mapping[tuple[Step, ...], tuple[str, ...]]:
-    """The names of all fields that are written in the lines of a YAML mapping, by the path to their mapping."""
+    """Return the names of all fields that are written in the lines of a YAML mapping, by the path to their mapping."""
     walk = _Walk(text, region.end, -1)
     walk.lines(region.start)
     found: dict[tuple[Step, ...], dict[str, None]] = {}
@@ -130,7 +130,7 @@ class _Walk(Struct):
     """Whether the offset lies in a comment."""
 
     def place(self) -> DataPlace | None:
-        """What was found, with the names beside it."""
+        """Return what was found, with the names beside it."""
         if self.found is None:
             return None
         place, way = self.found
@@ -151,7 +151,7 @@ class _Walk(Struct):
     # ---- lines ----
 
     def lines(self, at: int) -> None:
-        """Looks at all lines from ``at``."""
+        """Look at all lines from ``at``."""
         while at <= self.end:
             line = _LINE.match(self.text, at, self.end)
             end = line.end() if line else at
@@ -162,7 +162,7 @@ class _Walk(Struct):
             at = ended.end()
 
     def line(self, start: int, end: int) -> int:
-        """Looks at one line, and at the lines that its brackets go over; gives where the last one ends."""
+        """Look at one line, and at the lines that its brackets go over, and return where the last one ends."""
         indent = end - start - len(self.text[start:end].lstrip(" "))
         first = start + indent
         here = start <= self.offset <= end
@@ -185,11 +185,11 @@ class _Walk(Struct):
         self._set("key", way, Span(self.offset, self.offset))
 
     def _way(self, column: int) -> _Way:
-        """The way to the mapping that a name at a column belongs to."""
+        """Return the way to the mapping that a name at a column belongs to."""
         return tuple(frame.part for frame in self.stack if frame.indent < column)
 
     def _content(self, start: int, at: int, end: int) -> int:
-        """A line with something on it: dashes, then a name and its value, a name without colon, or an item."""
+        """Return a line with something on it: dashes, then a name and its value, a name without colon, or an item."""
         text, item = self.text, False
         while text[at] == "-" and text[at + 1 : at + 2] in ("", " ", "\t", "\r", "\n") and at < end:
             if len(self.stack) > MAX_DEPTH:
@@ -251,7 +251,7 @@ class _Walk(Struct):
             self._set(slot, way, self._unquoted(at, stop), quote=self._quote(at), closed=self._is_closed(at, stop))
 
     def _value(self, colon: int, end: int, column: int) -> int:
-        """The value behind a colon; gives where it ends."""
+        """Return the value behind a colon; gives where it ends."""
         at = colon + 1
         while at < end and self.text[at] in " \t":
             at += 1
@@ -276,7 +276,7 @@ class _Walk(Struct):
         return end
 
     def _stop(self, at: int, end: int) -> int:
-        """Where a scalar ends: in front of a comment, without blanks behind it."""
+        """Return where a scalar ends: in front of a comment, without blanks behind it."""
         quoted = _QUOTED[self.text[at]].match(self.text, at, end) if self.text[at : at + 1] in _QUOTED else None
         if quoted is not None and self._is_closed(at, quoted.end()):
             return quoted.end()
@@ -291,7 +291,7 @@ class _Walk(Struct):
         return stop - at > 1 and self._quote(at) != "" and self.text[stop - 1] == self.text[at]
 
     def _unquoted(self, at: int, stop: int) -> Span:
-        """The span of a scalar without its quotes and the blanks behind it."""
+        """Return the span of a scalar without its quotes and the blanks behind it."""
         while stop > at and self.text[stop - 1] in " \t":
             stop -= 1
         if not self._quote(at):
@@ -299,7 +299,7 @@ class _Walk(Struct):
         return Span(at + 1, max(at + 1, stop - 1 if self._is_closed(at, stop) else stop))
 
     def _name(self, at: int, written: Span) -> str:
-        """A name as it is read: without the escapes that its quotes ask for."""
+        """Return a name as it is read: without the escapes that its quotes ask for."""
         text = written.of(self.text)
         if self._quote(at) == "'":
             return text.replace("''", "'")
@@ -313,7 +313,7 @@ class _Walk(Struct):
     # ---- brackets ----
 
     def flow(self, at: int, way: _Way, indent: int = -1) -> int:
-        """Looks at a value between brackets, which may go over lines; gives where it ends. One that is never closed
+        """Look at a value between brackets, which may go over lines, and return where it ends. One that is never closed
         ends where a field follows that is indented no more than ``indent``."""
         text = self.text
         stack: list[_Bracket] = []
@@ -355,7 +355,7 @@ class _Walk(Struct):
         return start > at and after - start <= indent and _KEY_LINE.match(self.text, after, self.end) is not None
 
     def _part(self, bracket: _Bracket, at: int) -> int:
-        """A comma, a colon, a comment or a scalar inside brackets."""
+        """Return a comma, a colon, a comment or a scalar inside brackets."""
         text, char = self.text, self.text[at]
         if char in ",:":
             if at == self.offset:

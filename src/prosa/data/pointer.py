@@ -16,12 +16,12 @@ _BAD_ESCAPE = regex(r"~(?![01])")
 
 
 def format_pointer(parts: Iterable[str | int]) -> str:
-    """The pointer with these parts, ``~`` and ``/`` escaped (RFC 6901 section 3)."""
+    """Return the pointer with these parts, ``~`` and ``/`` escaped (RFC 6901 section 3)."""
     return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)
 
 
 def parse_pointer(text: str) -> tuple[str, ...]:
-    """The parts of a pointer, unescaped. Raises ValueError for a text that is not a pointer."""
+    """Return the parts of a pointer, unescaped. Raises ValueError for a text that is not a pointer."""
     if not text:
         return ()
     if not text.startswith("/"):
@@ -32,24 +32,24 @@ def parse_pointer(text: str) -> tuple[str, ...]:
 
 
 def node_at(node: Node, pointer: str) -> Node | None:
-    """The node a pointer names, or None when there is none."""
+    """Return the node a pointer names, or None when there is none."""
     found, missing, _ = _walk(node, parse_pointer(pointer))
     return None if missing else found
 
 
 def span_at(node: Node, pointer: str) -> Span:
-    """The span of the node a pointer names, or of its nearest ancestor that exists."""
+    """Return the span of the node a pointer names, or of its nearest ancestor that exists."""
     return _walk(node, parse_pointer(pointer))[0].span
 
 
 def key_span_at(node: Node, pointer: str) -> Span:
-    """The span of the key in front of that node where there is one, else as `span_at`."""
+    """Return the span of the key in front of that node where there is one, else as `span_at`."""
     found, _, entry = _walk(node, parse_pointer(pointer))
     return entry.key.span if entry else found.span
 
 
 def _walk(node: Node, parts: tuple[str, ...]) -> tuple[Node, bool, Entry | None]:
-    """The deepest node on the way, whether parts were left over, and the entry that holds the node."""
+    """Return the deepest node on the way, whether parts were left over, and the entry that holds the node."""
     entry: Entry | None = None
     for part in parts:
         step = _step(node, part)

@@ -44,11 +44,11 @@ class Findings:
             self.problems.append(Problem(rule, message, self.span(start, end), tuple(notes), annotations))
 
     def span(self, start: int, end: int) -> Span:
-        """The span in the caller's text of a stretch of the text read."""
+        """Return the span in the caller's text of a stretch of the text read."""
         return Span(start + self.offset, max(start, end) + self.offset)
 
 
 def shown(text: str) -> str:
-    """The author's words, quoted and shortened for a message."""
+    """Return the author's words, quoted and shortened for a message."""
     flat = " ".join(text.split())
     return f"`{flat}`" if len(flat) <= MAX_SHOWN else f"`{flat[: MAX_SHOWN - 1]}…`"

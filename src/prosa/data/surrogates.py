@@ -17,7 +17,7 @@ _LONE = regex("[\ud800-\udfff]")
 
 
 def lone_escape(text: str, start: int, end: int) -> tuple[int, int]:
-    """Where the first ``\\uD8xx`` without a partner stands between two offsets; the whole stretch if nowhere."""
+    """Return where the first ``\\uD8xx`` without a partner stands between two offsets; the whole stretch if nowhere."""
     for match in _TOKEN.finditer(text, start, end):
         if match.group(1):
             return match.span()
@@ -25,15 +25,15 @@ def lone_escape(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def has_surrogate(text: str) -> bool:
-    """Whether a text holds half a surrogate pair, so that it has no UTF-8 form."""
+    """Return whether a text holds half a surrogate pair, so that it has no UTF-8 form."""
     return not text.isascii() and _LONE.search(text) is not None
 
 
 def without_surrogates(text: str) -> str:
-    """The text with every lone surrogate replaced by U+FFFD."""
+    """Return the text with every lone surrogate replaced by U+FFFD."""
     return _LONE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def joined_pairs(text: str) -> str:
-    """The text with each pair of surrogates joined to the character it stands for."""
+    """Return the text with each pair of surrogates joined to the character it stands for."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")

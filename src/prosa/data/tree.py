@@ -48,11 +48,11 @@ class Mapping(Struct, frozen=True):
     span: Span
 
     def entry(self, key: str) -> Entry | None:
-        """The entry of a key, or None."""
+        """Return the entry of a key, or None."""
         return next((entry for entry in self.entries if entry.key.text == key), None)
 
     def get(self, key: str) -> Node | None:
-        """The value of a key, or None when it is absent (a null value is a `Scalar`)."""
+        """Return the value of a key, or None when it is absent (a null value is a `Scalar`)."""
         entry = self.entry(key)
         return entry.value if entry else None
 
@@ -71,7 +71,7 @@ Node: TypeAlias = Scalar | Mapping | Sequence
 
 
 def to_value(node: Node) -> Value:
-    """The plain data of a node. Depth is bounded by the readers, so recursion is safe."""
+    """Return the plain data of a node. Depth is bounded by the readers, so recursion is safe."""
     if isinstance(node, Scalar):
         return node.value
     if isinstance(node, Sequence):

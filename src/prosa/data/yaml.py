@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def read_yaml(text: str, *, offset: int = 0) -> Reading:
-    """The data of a YAML document, every span moved right by ``offset``.
+    """Return the data of a YAML document, every span moved right by ``offset``.
 
     Problems: ``yaml-syntax``, ``duplicate-key``, ``complex-key``, ``custom-tag``, ``alias-bomb``, ``merge-key``,
     ``nested-too-deep``, ``several-documents``, ``lone-surrogate``. A text without data has no node.
@@ -170,7 +170,7 @@ def add_syntax_problem(error: YAMLError, text: str, findings: Findings) -> None:
 
 
 def _stretch(text: str, place: int) -> tuple[int, int]:
-    """One character at a place (an escape counts as one), nothing at a line end or at the end."""
+    """Return one character at a place (an escape counts as one), nothing at a line end or at the end."""
     place = min(place, len(text))
     if text[place : place + 1] in ("", "\n", "\r"):
         return place, place

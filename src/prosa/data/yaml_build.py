@@ -124,7 +124,8 @@ class TreeBuilder:
         self._attach(_Built(node, built.nodes, built.characters, built.levels), end)
 
     def close(self) -> Node | None:
-        """The tree as far as it came; collections that are still open end where they are, without more problems."""
+        """Return the tree as far as it came; collections that are still open end where they are, without more
+        problems."""
         self.closing = True
         while self.frames:
             self._finish(None)
@@ -252,7 +253,7 @@ class TreeBuilder:
 
 
 def _block_end(text: str, start: int, end: int, value: str) -> int:
-    """The end of a block scalar without the empty lines after it, unless they are part of its value."""
+    """Return the end of a block scalar without the empty lines after it, unless they are part of its value."""
     if value.endswith("\n\n") or value == "\n":
         return end
     last = end

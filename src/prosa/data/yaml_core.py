@@ -42,7 +42,7 @@ class NotOfTag(ValueError):
 
 
 def core_value(text: str) -> Value:
-    """The value of a plain scalar. Raises `TooManyDigits`."""
+    """Return the value of a plain scalar. Raises `TooManyDigits`."""
     if text in _WORDS:
         return _WORDS[text]
     if text[0] not in _FIRST:
@@ -59,7 +59,7 @@ def core_value(text: str) -> Value:
 
 
 def tagged_value(tag: str, text: str) -> Value:
-    """The value of a scalar under a core tag such as ``tag:yaml.org,2002:int``.
+    """Return the value of a scalar under a core tag such as ``tag:yaml.org,2002:int``.
 
     Raises KeyError for a tag outside the core schema, `NotOfTag` for a text the tag does not describe,
     `TooManyDigits`.

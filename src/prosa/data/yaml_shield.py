@@ -38,7 +38,7 @@ class Shield(Struct):
         return bool(self.characters or self.escapes)
 
     def restore(self, value: str, *, escapes_decoded: bool) -> str:
-        """A scalar as the author's text has it; halves of surrogate pairs that were escaped stay in it, joined.
+        """Return a scalar as the author's text has it; halves of surrogate pairs that were escaped stay in it, joined.
 
         ``escapes_decoded`` is true for a double-quoted scalar, where an escape has become a character.
         """
@@ -52,7 +52,7 @@ class Shield(Struct):
 
 
 def shield(text: str, findings: Findings) -> Shield:
-    """The text made safe. Characters that YAML does not allow anywhere are reported as ``yaml-syntax``."""
+    """Return the text made safe. Characters that YAML does not allow anywhere are reported as ``yaml-syntax``."""
     has_special = _SPECIAL.search(text) is not None
     has_escape = SURROGATE_ESCAPE.search(text) is not None
     shielded = Shield(text)

@@ -29,7 +29,7 @@ _UNSEEN = regex("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 
 
 def write_yaml(value: Mapping[str, Value]) -> str:
-    """The lines of a mapping, each with its line end; an empty text for an empty one.
+    """Return the lines of a mapping, each with its line end; an empty text for an empty one.
 
     Raises ValueError for data nested deeper than `MAX_DEPTH`, TypeError for what is no plain data.
     """
@@ -37,7 +37,7 @@ def write_yaml(value: Mapping[str, Value]) -> str:
 
 
 def yaml_text(value: Value) -> str:
-    """A scalar as it stands on one line, a text in double quotes where it could be taken for something else."""
+    """Return a scalar as it stands on one line, a text in double quotes where it could be taken for something else."""
     return _inline(value)
 
 
@@ -76,7 +76,7 @@ def _is_block(value: Value) -> bool:
 
 
 def _flow(items: Sequence[Value]) -> str | None:
-    """A list on one line, or None where it needs lines of its own."""
+    """Return a list on one line, or None where it needs lines of its own."""
     if any(isinstance(item, Mapping | list | tuple) for item in items):
         return None
     line = f"[{', '.join(_inline(item) for item in items)}]"

@@ -9,12 +9,12 @@ _REPOSITORY = Path(__file__).parents[3] / "examples"
 
 
 def ferries() -> Path:
-    """The example site, with `pages/` and `api.py`. Raises `FileNotFoundError` where neither place has it."""
+    """Return the example site, with `pages/` and `api.py`. Raises `FileNotFoundError` where neither place has it."""
     return _found("ferries", "api.py", "site")
 
 
 def skills() -> Path:
-    """The folder of the example skills. Raises `FileNotFoundError` where neither place has it."""
+    """Return the folder of the example skills. Raises `FileNotFoundError` where neither place has it."""
     return _found("skills", "delay-notice/SKILL.md", "skills")
 
 

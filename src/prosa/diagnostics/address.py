@@ -10,10 +10,11 @@ from __future__ import annotations
 
 
 def page_path(name: str) -> str:
-    """The path of a rule's page below the documentation, as `prosa build` writes it and `prosa serve` answers it."""
+    """Return the path of a rule's page below the documentation, as `prosa build` writes it and `prosa serve` answers
+    it."""
     return f"reference/rules/{name}.html"
 
 
 def page_address(name: str, documentation: str) -> str:
-    """The address of a rule's page; empty where nobody knows where the ``documentation`` is."""
+    """Return the address of a rule's page; empty where nobody knows where the ``documentation`` is."""
     return f"{documentation.rstrip('/')}/{page_path(name)}" if documentation else ""

@@ -25,7 +25,7 @@ class UnknownName(ProsaError, ValueError):
 
 
 def nearest(name: str, known: Iterable[str], *, cutoff: float = 0.7) -> str | None:
-    """One of ``known``, or None when none is near: ``cutoff`` is how alike they must be, 0 to 1.
+    """Return one of ``known``, or None when none is near: ``cutoff`` is how alike they must be, 0 to 1.
 
     Case, hyphen and underscore do not count.
     """

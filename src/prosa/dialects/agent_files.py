@@ -62,5 +62,6 @@ _TABLES = (
 
 
 def agent_fields(path: str) -> tuple[Field, ...]:
-    """The fields of the file at ``path``, written with `/`; those of any document where its name says nothing."""
+    """Return the fields of the file at ``path``, written with `/`; those of any document where its name says
+    nothing."""
     return next((table for pattern, table in _TABLES if pattern.search(path)), DOCUMENT)

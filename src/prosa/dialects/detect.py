@@ -44,7 +44,7 @@ NO_HINTS = Hints()
 
 @lru_cache(maxsize=16)
 def decided(path: str, hints: Hints = NO_HINTS) -> DialectName | None:
-    """The dialect that hints and the file name decide; None where the shape has to.
+    """Return the dialect that hints and the file name decide; None where the shape has to.
 
     A command forces its dialect only on a document whose name and place decide nothing: a `.mda` stays a MAGI document.
     """
@@ -52,7 +52,7 @@ def decided(path: str, hints: Hints = NO_HINTS) -> DialectName | None:
 
 
 def detect(front: FrontReading, hints: Hints = NO_HINTS) -> Detection:
-    """The dialect of a document, with `ambiguous-dialect` where two shapes fit at once."""
+    """Return the dialect of a document, with `ambiguous-dialect` where two shapes fit at once."""
     if name := decided(front.source.path, hints):
         return Detection(name)
     if front.source.path.lower().endswith(".json") and holds_requests(front.source.text):
@@ -87,7 +87,8 @@ def holds_requests(text: str) -> bool:
 
 
 def likely_dialect(names: Collection[str]) -> DialectName | None:
-    """What front matter with these fields is most likely, for one that cannot be read while somebody writes it."""
+    """Return what front matter with these fields is most likely, for one that cannot be read while somebody writes
+    it."""
     if {"imports", "mcp_servers"} & {*names} or ({"input", "output"} & {*names} and {"name", "description"} & {*names}):
         return "markdownlang"
     node = "id" in names and ("type" in names or bool({"links", "actions"} & {*names}))
@@ -95,14 +96,14 @@ def likely_dialect(names: Collection[str]) -> DialectName | None:
 
 
 def may_have_shape(text: str, names: Collection[str]) -> bool:
-    """Whether a text may be something else than plain Markdown, for all that a quick look at it tells."""
+    """Return whether a text may be something else than plain Markdown, for all that a quick look at it tells."""
     return not {"imports", "mcp_servers", "input", "output", "links", "actions", "type"}.isdisjoint(names) or (
         _MAYBE_MESSAGE.search(text) is not None
     )
 
 
 def _program_shape(entries: dict[str, Entry]) -> Span | None:
-    """`imports` or `mcp_servers`, or `input` or `output` beside `name` or `description`."""
+    """Return `imports` or `mcp_servers`, or `input` or `output` beside `name` or `description`."""
     own = [entries[name] for name in ("imports", "mcp_servers") if name in entries]
     if not own and ("name" in entries or "description" in entries):
         own = [entries[name] for name in ("input", "output") if name in entries]
@@ -110,7 +111,7 @@ def _program_shape(entries: dict[str, Entry]) -> Span | None:
 
 
 def _node_shape(entries: dict[str, Entry]) -> Span | None:
-    """`id` and `type`; or one of `id`, `type`, `title` beside `links` or `actions` that hold mappings."""
+    """Return `id` and `type`; or one of `id`, `type`, `title` beside `links` or `actions` that hold mappings."""
     if "id" in entries and "type" in entries:
         return entries["id"].key.span
     if not entries.keys() & {"id", "type", "title"}:
@@ -126,7 +127,7 @@ def _holds_mappings(node: Node) -> bool:
 
 
 def _chat_shape(front: FrontReading) -> Span | None:
-    """A top-level `### @role` heading: with its colon, or with a role that only a chat has."""
+    """Return a top-level `### @role` heading: with its colon, or with a role that only a chat has."""
     if not _MAYBE_MESSAGE.search(front.source.slice(front.body)):
         return None  # saves a parse
     return next((heading.span for heading in front.document.headings if _is_message(heading)), None)

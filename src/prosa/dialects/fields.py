@@ -140,7 +140,7 @@ class Owner(Struct, frozen=True):
 def read_fields(
     mapping: Mapping, table: tuple[Field, ...], owner: Owner
 ) -> tuple[dict[str, Entry], tuple[Problem, ...]]:
-    """The entries of ``mapping`` that ``table`` knows and that are well-formed, by name, and what is wrong."""
+    """Return the entries of ``mapping`` that ``table`` knows and that are well-formed, by name, and what is wrong."""
     found: dict[str, Entry] = {}
     problems: list[Problem] = []
     entries = {entry.key.text: entry for entry in mapping}
@@ -161,12 +161,13 @@ def read_fields(
 
 
 def text_of(entry: Entry | None) -> str | None:
-    """The source text of a string field (X1), or None."""
+    """Return the source text of a string field (X1), or None."""
     return entry.value.text if entry is not None and isinstance(entry.value, Scalar) else None
 
 
 def declared_value(mapping: Mapping, table: tuple[Field, ...]) -> dict[str, Value]:
-    """A mapping as plain data. What ``table`` declares as a string is its source text, the rest its value (X1)."""
+    """Return a mapping as plain data. What ``table`` declares as a string is its source text, the rest its value
+    (X1)."""
     kinds = {field.name: field.kind for field in table}
     return {entry.key.text: _declared(kinds.get(entry.key.text), entry.value) for entry in mapping}
 
@@ -253,7 +254,7 @@ def _wrong_type(name: str, wanted: str, node: Node) -> Problem:
 
 
 def type_name(node: Node) -> str:
-    """What a node is, for people."""
+    """Return what a node is, for people."""
     if isinstance(node, Mapping):
         return "a mapping"
     if isinstance(node, Sequence):
@@ -266,7 +267,7 @@ def type_name(node: Node) -> str:
 
 
 def shown(text: str, limit: int = 60) -> str:
-    """A text of the document as part of a message: on one line, and cut."""
+    """Return a text of the document as part of a message: on one line, and cut."""
     line = " ".join(text.split())
     return line if len(line) <= limit else line[: limit - 1] + "…"
 

@@ -60,7 +60,7 @@ class FrontReading(Struct, frozen=True, dict=True):
     loose: bool = False
 
     def reread(self, text: str) -> FrontReading:
-        """What ``text`` in place of the text is read as, by the same rules."""
+        """Return what ``text`` in place of the text is read as, by the same rules."""
         return (read_loose_front if self.loose else read_front)(replace(self.source, text=text))
 
     @property
@@ -82,7 +82,7 @@ def read_front(source: SourceText) -> FrontReading:
 
 
 def _read_strictly(source: SourceText, front: FrontMatter | None, problems: tuple[Problem, ...]) -> FrontReading:
-    """The reading of a text that was split so."""
+    """Return the reading of a text that was split so."""
     bom = 1 if source.text.startswith("\ufeff") else 0
     if front is None:
         meant = tuple(problem for problem in problems if _looks_like_fields(source.text, problem.span.end))
@@ -98,7 +98,7 @@ def _read_strictly(source: SourceText, front: FrontMatter | None, problems: tupl
 
 
 def read_loose_front(source: SourceText) -> FrontReading:
-    """The same as plain Markdown reads them: what only it may do is well where it is well otherwise."""
+    """Return the same as plain Markdown reads them: what only it may do is well where it is well otherwise."""
     strict = split_front_matter(source.text)
     return _read_loosely(source, strict[0]) or _read_strictly(source, *strict)
 
@@ -109,8 +109,8 @@ def front_under(source: SourceText, name: DialectName) -> FrontReading:
 
 
 def _read_loosely(source: SourceText, strict: FrontMatter | None) -> FrontReading | None:
-    """The reading of front matter that is well only for plain Markdown; None where it is not well, or well anyway, as
-    the ``strict`` parts are."""
+    """Return the reading of front matter that is well only for plain Markdown; None where it is not well, or well
+    anyway, as the ``strict`` parts are."""
     front, problems = split_front_matter(source.text, loose=True)
     if front is None or problems:
         return None
@@ -125,7 +125,7 @@ def _read_loosely(source: SourceText, strict: FrontMatter | None) -> FrontReadin
 
 
 def _looks_like_fields(text: str, fence_end: int) -> bool:
-    """Whether a fence that is not closed, or not quite one, was meant: a line `name: value` follows it.
+    """Return whether a fence that is not closed, or not quite one, was meant: a line `name: value` follows it.
 
     In plain Markdown a first line of hyphens may also be a thematic break.
     """
@@ -133,7 +133,7 @@ def _looks_like_fields(text: str, fence_end: int) -> bool:
 
 
 def _as_mapping(node: Node | None, yaml: Span, *, had_problems: bool) -> tuple[Mapping | None, tuple[Problem, ...]]:
-    """An empty block, or one with nothing but comments, is an empty mapping."""
+    """Return an empty block, or one with nothing but comments, is an empty mapping."""
     if isinstance(node, Mapping):
         return node, ()
     if node is None and had_problems:
@@ -146,7 +146,7 @@ def _as_mapping(node: Node | None, yaml: Span, *, had_problems: bool) -> tuple[M
 
 
 def _texts_in(yaml: str, name: str) -> tuple[str, AbcMapping[int, str]]:
-    """The YAML with filler in place of values that are meant as text, and these by where they begin."""
+    """Return the YAML with filler in place of values that are meant as text, and these by where they begin."""
     found: dict[int, str] = {}
 
     def hide(match: re.Match[str]) -> str:
@@ -160,7 +160,7 @@ def _texts_in(yaml: str, name: str) -> tuple[str, AbcMapping[int, str]]:
 
 
 def _with_texts(fields: Mapping, texts: AbcMapping[int, str], offset: int) -> Mapping:
-    """The fields with these texts back in their places; ``offset`` is where the YAML begins."""
+    """Return the fields with these texts back in their places; ``offset`` is where the YAML begins."""
 
     def restored(entry: Entry) -> Entry:
         text = texts.get(entry.value.span.start - offset)

@@ -29,55 +29,55 @@ _SIZES = {
 
 
 def seconds(text: str) -> float | None:
-    """A time above zero in seconds, or None when the text is none."""
+    """Return a time above zero in seconds, or None when the text is none."""
     number = _parse(text, _TIMES)
     return number if number else None
 
 
 def age(text: str) -> float | None:
-    """A time above zero in seconds, which may be many days as well, or None when the text is none."""
+    """Return a time above zero in seconds, which may be many days as well, or None when the text is none."""
     return _parse(text, _TIMES | {"d": 86_400.0}) or None
 
 
 def size(text: str) -> int | None:
-    """A size of at least a byte, or None when the text is none."""
+    """Return a size of at least a byte, or None when the text is none."""
     number = _parse(text, {unit: float(factor) for unit, factor in _SIZES.items()})
     return int(number) if number and number >= 1 else None
 
 
 def count(text: str) -> int | None:
-    """A whole number of at least one, or None."""
+    """Return a whole number of at least one, or None."""
     stripped = text.strip()
     return int(stripped) if re.fullmatch(r"0{0,3}[1-9][0-9]{0,8}", stripped, re.ASCII) else None
 
 
 def count_or_none(text: str) -> int | None:
-    """A whole number of at least zero, or None."""
+    """Return a whole number of at least zero, or None."""
     return 0 if re.fullmatch(r"0{1,9}", text.strip(), re.ASCII) else count(text)
 
 
 def time_form(text: str) -> str | None:
-    """The complaint about a text that is no time."""
+    """Return the complaint about a text that is no time."""
     return None if seconds(text) is not None else "must be a time above zero: a number of seconds, `30s`, `2m`"
 
 
 def age_form(text: str) -> str | None:
-    """The complaint about a text that is no time of days either."""
+    """Return the complaint about a text that is no time of days either."""
     return None if age(text) is not None else "must be a time above zero: `30d`, `12h`, `30m`"
 
 
 def size_form(text: str) -> str | None:
-    """The complaint about a text that is no size."""
+    """Return the complaint about a text that is no size."""
     return None if size(text) is not None else "must be a size above zero: a number of megabytes, `128MB`, `256KB`"
 
 
 def count_form(text: str) -> str | None:
-    """The complaint about a text that is no count."""
+    """Return the complaint about a text that is no count."""
     return None if count(text) is not None else "must be a whole number of at least 1"
 
 
 def count_or_none_form(text: str) -> str | None:
-    """The complaint about a text that is no count and not zero."""
+    """Return the complaint about a text that is no count and not zero."""
     return None if count_or_none(text) is not None else "must be a whole number"
 
 

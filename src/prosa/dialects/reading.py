@@ -53,7 +53,7 @@ class DialectReading(Struct, Generic[M_co], frozen=True):
         return self.dialect.name
 
     def model_of(self, row: DialectRow[M]) -> M | None:
-        """The model, where the document is of that dialect; None for any other. Loads nothing."""
+        """Return the model, where the document is of that dialect; None for any other. Loads nothing."""
         return cast("M", self.model) if self.name == row.name else None
 
     @property
@@ -62,7 +62,7 @@ class DialectReading(Struct, Generic[M_co], frozen=True):
         return declared_value(self.front.fields, self.dialect.front) if self.front.fields is not None else None
 
     def references(self) -> tuple[Ref, ...]:
-        """What the document points at; what a field names is named once, by the dialect or by the project."""
+        """Return what the document points at; what a field names is named once, by the dialect or by the project."""
         found = self.dialect.references(self.model)
         if not self.relations:
             return found
@@ -73,7 +73,7 @@ class DialectReading(Struct, Generic[M_co], frozen=True):
         return (*found, *own)
 
     def definitions(self) -> tuple[Def, ...]:
-        """What others can point at in it."""
+        """Return what others can point at in it."""
         return self.dialect.definitions(self.model)
 
     def inline_tags(self) -> tuple[str, ...]:
@@ -85,28 +85,29 @@ class DialectReading(Struct, Generic[M_co], frozen=True):
         return inline_tags(self.document)
 
     def facts(self) -> dict[str, Value]:
-        """The further keys of `prosa show`."""
+        """Return the further keys of `prosa show`."""
         return self.dialect.facts(self.model)
 
     def judged_facts(self, *, strict: bool, errors: frozenset[str]) -> dict[str, Value]:
-        """The same where the dialect gives a verdict: ``strict`` is the mode in force, ``errors`` the rules broken."""
+        """Return the same where the dialect gives a verdict: ``strict`` is the mode in force, ``errors`` the rules
+        broken."""
         return self.dialect.judged(self.facts(), strict, errors)
 
     def corpus_facts(self) -> dict[str, Value]:
-        """Plain data for the rules of many documents."""
+        """Return plain data for the rules of many documents."""
         return self.dialect.corpus_facts(self.model)
 
     def strictness(self) -> bool | None:
-        """Whether the document asks to be read strictly; None where it says nothing."""
+        """Return whether the document asks to be read strictly; None where it says nothing."""
         return self.dialect.strictness(self.model)
 
     def format_edits(self, options: FormatOptions) -> tuple[Edit, ...]:
-        """The edits that bring the document to the normal form of its dialect."""
+        """Return the edits that bring the document to the normal form of its dialect."""
         return self.dialect.format_edits(self.model, options)
 
 
 def open_document(source: SourceText, hints: Hints = NO_HINTS, relations: Relations = ()) -> DialectReading[object]:
-    """The document of ``source`` read under the dialect that it is written in (X3), in a project with these
+    """Return the document of ``source`` read under the dialect that it is written in (X3), in a project with these
     relations."""
     return open_documents([(source, hints)], relations)[0]
 
@@ -114,7 +115,7 @@ def open_document(source: SourceText, hints: Hints = NO_HINTS, relations: Relati
 def open_documents(
     sources: Sequence[tuple[SourceText, Hints]], relations: Relations = ()
 ) -> list[DialectReading[object]]:
-    """The same for many documents, with what is known of each.
+    """Return the same for many documents, with what is known of each.
 
     They go from stage to stage together, so that the code of a stage stays where the processor finds it: a seventh of
     the time. A reader that fails is a problem of its document, of which nothing is known then.
@@ -145,18 +146,18 @@ def failed_reading(source: SourceText, error: Exception) -> DialectReading[objec
 
 
 def open_as(source: SourceText, row: DialectRow[M], relations: Relations = ()) -> DialectReading[M]:
-    """The document of ``source`` read under one dialect, whatever it looks like."""
+    """Return the document of ``source`` read under one dialect, whatever it looks like."""
     return _under(row, front_under(source, row.name), (), relations)
 
 
 def dialect_of(source: SourceText, hints: Hints = NO_HINTS) -> DialectName:
-    """The dialect that a document is written in, for those who need nothing else of it."""
+    """Return the dialect that a document is written in, for those who need nothing else of it."""
     return _detected(source, hints)[1].dialect
 
 
 def _detected(source: SourceText, hints: Hints) -> tuple[FrontReading, Detection]:
-    """The front matter as the document's dialect reads it, and that dialect. What only plain Markdown may do helps to
-    find a shape, and is no front matter of any other dialect."""
+    """Return the front matter as the document's dialect reads it, and that dialect. What only plain Markdown may do
+    helps to find a shape, and is no front matter of any other dialect."""
     name = decided(source.path, hints)
     if name not in (None, "plain"):
         return read_front(source), Detection(name)

@@ -23,14 +23,15 @@ _URL = regex(r"https?://", re.IGNORECASE)
 
 
 def relation_refs(fields: Mapping | None, relations: Relations) -> Iterator[Ref]:
-    """The references of the fields, in the order of the relations; the span is the value."""
+    """Yield the references of the fields, in the order of the relations; the span is the value."""
     for name, rel in relations if fields is not None else ():
         node = fields.get(name) if fields is not None else None
         yield from (ref for item in _items(node) if (ref := _ref(item, rel)) is not None)
 
 
 def _items(node: Node | None) -> Iterator[Scalar]:
-    """The values of a field: one, or those of a list. Without quotes YAML reads `[[a name]]` as lists in a list."""
+    """Yield the values of a field: one, or those of a list. Without quotes YAML reads `[[a name]]` as lists in a
+    list."""
     if isinstance(node, Scalar):
         yield node
     elif isinstance(node, Sequence):

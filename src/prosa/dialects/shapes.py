@@ -41,11 +41,11 @@ class DataShape(Protocol):
     """What mappings below a path may hold."""
 
     def members(self, path: Path) -> list[Member]:
-        """The members of the mapping at a path."""
+        """Return the members of the mapping at a path."""
         ...
 
     def choices(self, path: Path) -> list[KnownValue]:
-        """The values that are known for the one at a path."""
+        """Return the values that are known for the one at a path."""
         ...
 
 
@@ -57,14 +57,14 @@ class TableShape(Struct, frozen=True):
     names: Mapping[Path, tuple[str, ...]] = {}
 
     def members(self, path: Path) -> list[Member]:
-        """The fields of the table at a path, or the keywords of a schema in it."""
+        """Return the fields of the table at a path, or the keywords of a schema in it."""
         table, rest, field = self._walk(path)
         if field is not None and field.holds is not None:
             return self._schema(field, path, rest).members(rest)
         return [] if rest else [_member(each) for each in table if each.about]
 
     def choices(self, path: Path) -> list[KnownValue]:
-        """The values of a field."""
+        """Return the values of a field."""
         _, rest, field = self._walk(path)
         if field is None:
             return []
@@ -78,7 +78,7 @@ class TableShape(Struct, frozen=True):
         return KeywordShape(self.names, path[: len(path) - len(rest)], named=field.holds == "schemas")
 
     def _walk(self, path: Path) -> tuple[tuple[Field, ...], Path, Field | None]:
-        """The table at the end of a path, the part of the path that leads into no table, and the last field."""
+        """Return the table at the end of a path, the part of the path that leads into no table, and the last field."""
         table, last = self.table, None
         for at, step in enumerate(path):
             if step is None:
@@ -110,13 +110,13 @@ class KeywordShape(Struct, frozen=True):
     named: bool = False
 
     def members(self, path: Path) -> list[Member]:
-        """The keywords, where a schema stands at the path."""
+        """Return the keywords, where a schema stands at the path."""
         if self._state(path) != "schema":
             return []
         return [Member(each, _keyword_type(each), keyword_text(each), opens=_opens(each)) for each in sorted(KNOWN)]
 
     def choices(self, path: Path) -> list[KnownValue]:
-        """The values of a keyword."""
+        """Return the values of a keyword."""
         state = self._state(path)
         if state == "schema":
             return [KnownValue(value=True, about="anything"), KnownValue(value=False, about="nothing")]
@@ -137,7 +137,7 @@ class KeywordShape(Struct, frozen=True):
         return [KnownValue(value=True), KnownValue(value=False)] if keyword in _FLAGS else []
 
     def _state(self, path: Path) -> str:
-        """What stands at a path: a schema, names of schemas, a list of them, or something else."""
+        """Return what stands at a path: a schema, names of schemas, a list of them, or something else."""
         state = "named" if self.named else "schema"
         for step in path:
             if state == "schema" and step is not None:
@@ -174,12 +174,12 @@ class WordsShape(Struct, frozen=True):
     words: tuple[Field, ...]
 
     def members(self, path: Path) -> list[Member]:
-        """The words, wherever a mapping stands."""
+        """Return the words, wherever a mapping stands."""
         deep = TableShape(self.words).members(path[-1:])
         return deep or [_member(each) for each in self.words]
 
     def choices(self, path: Path) -> list[KnownValue]:
-        """The values of a word."""
+        """Return the values of a word."""
         return TableShape(self.words).choices(path[-1:])
 
 
@@ -189,12 +189,12 @@ class SchemaShape(Struct, frozen=True):
     view: SchemaView
 
     def members(self, path: Path) -> list[Member]:
-        """The properties that the schema declares."""
+        """Return the properties that the schema declares."""
         required = self.view.required(path)
         return [self._member(name, schemas, name in required) for name, schemas in self.view.members(path).items()]
 
     def choices(self, path: Path) -> list[KnownValue]:
-        """The values that the schema names."""
+        """Return the values that the schema names."""
         return [KnownValue(each) for each in self.view.values(path)]
 
     def _member(self, name: str, schemas: list[Value], required: bool) -> Member:
@@ -204,6 +204,6 @@ class SchemaShape(Struct, frozen=True):
 
 
 def member_at(shapes: tuple[DataShape, ...], path: Path, name: str) -> Member | None:
-    """What is known of one member; the first shape that knows it with a meaning counts."""
+    """Return what is known of one member; the first shape that knows it with a meaning counts."""
     found = [each for shape in shapes for each in shape.members(path) if each.name == name]
     return next((each for each in found if each.about), found[0] if found else None)

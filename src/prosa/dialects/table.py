@@ -132,12 +132,12 @@ TRIGGERS = (
 
 
 def skill_folder(path: Path) -> Path:
-    """The folder of the skill that a file with cases or requests is of: the one around `evals`, or its own."""
+    """Return the folder of the skill that a file with cases or requests is of: the one around `evals`, or its own."""
     return path.parent.parent if path.parent.name == "evals" else path.parent
 
 
 def skill_beside(path: Path) -> Path | None:
-    """The `SKILL.md` that a file says how to try, where it lies in one of the places for that."""
+    """Return the `SKILL.md` that a file says how to try, where it lies in one of the places for that."""
     folder = skill_folder(path)
     return folder / "SKILL.md" if path.relative_to(folder).as_posix() in (CASES, *TRIGGERS) else None
 
@@ -152,12 +152,12 @@ AGENT_FOLDERS = frozenset({".agents", ".claude", ".codex", ".cursor", ".gemini",
 
 
 def dialect(name: str) -> DialectRow[object]:
-    """The row of a name. Raises KeyError."""
+    """Return the row of a name. Raises KeyError."""
     return _BY_NAME[name]
 
 
 def known_dialect(name: str) -> DialectName:
-    """The dialect that a user names. Raises `UnknownName`."""
+    """Return the dialect that a user names. Raises `UnknownName`."""
     row = _BY_NAME.get(name)
     if row is None:
         raise UnknownName("dialect", name, list(_BY_NAME))
@@ -165,7 +165,7 @@ def known_dialect(name: str) -> DialectName:
 
 
 def dialect_of_file_name(name: str) -> DialectName | None:
-    """The dialect that the last part of a path decides, or None when the shape has to (X3)."""
+    """Return the dialect that the last part of a path decides, or None when the shape has to (X3)."""
     lowered = name.lower()
     whole = _BY_FILE_NAME.get(lowered)
     return whole or next((each for suffix, each in _BY_SUFFIX if lowered.endswith(suffix)), None)

@@ -24,7 +24,7 @@ _COMMON = frozenset(_COMMON_WORDS.split())
 
 
 def words(text: str) -> Iterator[str]:
-    """The beginnings of the words that carry meaning; pairs of characters where a script sets no spaces."""
+    """Yield the beginnings of the words that carry meaning; pairs of characters where a script sets no spaces."""
     folded = text.casefold()
     for run in _SYLLABIC.findall(folded):
         yield from (run[at : at + 2] for at in range(max(len(run) - 1, 1)))

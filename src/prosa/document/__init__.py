@@ -58,7 +58,7 @@ _PLACES = {
 
 
 def __getattr__(name: str) -> object:
-    """Loads a name on first use."""
+    """Load a name on first use."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = found = getattr(import_module(f"{__name__}.{_PLACES.get(name, 'model')}"), name)

@@ -22,7 +22,7 @@ _WORD = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Pc"})
 
 
 def anchors(texts: Sequence[str]) -> list[str]:
-    """The anchors of headings in order; the second of two equal ones gets `-1`, and so on."""
+    """Return the anchors of headings in order; the second of two equal ones gets `-1`, and so on."""
     used: dict[str, int] = {}
     return [_unique(slug(text), used) for text in texts]
 
@@ -33,7 +33,7 @@ def slug(text: str) -> str:
 
 
 def sounding(anchor: str) -> str:
-    """The letters and digits of an anchor or a heading, without accents: generators differ in all the rest."""
+    """Return the letters and digits of an anchor or a heading, without accents: generators differ in all the rest."""
     return _SILENT.sub("", unicodedata.normalize("NFKD", anchor.casefold()))
 
 

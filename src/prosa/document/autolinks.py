@@ -47,7 +47,7 @@ def addresses(text: str) -> Iterator[Address]:
 
 
 def _url(text: str, at: int, done: int) -> Address | int | None:
-    """An address around `://`; where it is none, the end of its host."""
+    """Return an address around `://`; where it is none, the end of its host."""
     scheme = next((each for each in ("https", "http") if text[max(done, at - len(each)) : at].lower() == each), "")
     start = at - len(scheme)
     host = _HOST.match(text, at + len("://")) if scheme else None
@@ -61,7 +61,7 @@ def _url(text: str, at: int, done: int) -> Address | int | None:
 
 
 def _www(text: str, at: int, _: int) -> Address | int | None:
-    """An address that begins with `www.`; where it is none, the end of its host."""
+    """Return an address that begins with `www.`; where it is none, the end of its host."""
     before = text[max(at - 1, 0) : at]
     host = _HOST.match(text, at)
     if host is None or not (not before or before.isspace() or before in _BEFORE):
@@ -73,7 +73,7 @@ def _www(text: str, at: int, _: int) -> Address | int | None:
 
 
 def _mail(text: str, at: int, done: int) -> Address | int | None:
-    """An address of mail around `@`."""
+    """Return an address of mail around `@`."""
     start = at
     while start > done and text[start - 1] in _LOCAL:
         start -= 1
@@ -102,12 +102,13 @@ def _places(text: str, sign: str) -> Iterator[int]:
 
 
 def _is_host(host: str) -> bool:
-    """Whether the last two parts hold no underscore."""
+    """Return whether the last two parts hold no underscore."""
     return not any("_" in each for each in host.split(".")[-2:])
 
 
 def _end(text: str, start: int, end: int) -> int:
-    """Where an address ends: in front of punctuation, of a bracket that it did not open, of what may be an entity."""
+    """Return where an address ends: in front of punctuation, of a bracket that it did not open, of what may be an
+    entity."""
     depth = {mark: text.count(mark, start, end) - text.count(opens, start, end) for mark, opens in _CLOSING.items()}
     while end > start:
         last = text[end - 1]

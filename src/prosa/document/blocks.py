@@ -22,7 +22,7 @@ _VISIBLE = frozenset({"Text", "Code", "SoftBreak", "HardBreak"})
 
 
 def heading_texts(parsed: Parsed) -> tuple[str, ...]:
-    """What a reader sees of each heading."""
+    """Return what a reader sees of each heading."""
     return tuple(
         "".join([_plain(parsed, piece) for piece in found.pieces if piece[0] in _VISIBLE])
         for found in parsed.found.headings
@@ -39,7 +39,7 @@ class OutlineEntry(NamedTuple):
 
 
 def outline(parsed: Parsed) -> tuple[OutlineEntry, ...]:
-    """The same of all headings, without the headings themselves."""
+    """Return the same of all headings, without the headings themselves."""
     place = parsed.place
     return tuple(
         [OutlineEntry(each.level, place(each.where["start"]), each.outer is not None) for each in parsed.found.headings]
@@ -47,7 +47,7 @@ def outline(parsed: Parsed) -> tuple[OutlineEntry, ...]:
 
 
 def headings(parsed: Parsed, texts: Iterable[str]) -> tuple[Heading, ...]:
-    """The headings, given what a reader sees of each."""
+    """Return the headings, given what a reader sees of each."""
     return tuple(_heading(parsed, found, text) for found, text in zip(parsed.found.headings, texts, strict=True))
 
 
@@ -62,8 +62,8 @@ def title(parsed: Parsed, texts: Sequence[str]) -> Heading | None:
 
 
 def _begins_at(parsed: Parsed, end: int) -> bool:
-    """Whether nothing that a reader sees stands above an offset: blank space, comments, and lines that were hidden from
-    the parser."""
+    """Return whether nothing that a reader sees stands above an offset: blank space, comments, and lines that were
+    hidden from the parser."""
     text, at = parsed.source.text, parsed.base
     while blank := _BLANK.match(text, at, end):
         at = blank.end()
@@ -86,34 +86,35 @@ def _begins_at(parsed: Parsed, end: int) -> bool:
 
 
 def paragraphs(parsed: Parsed) -> tuple[Paragraph, ...]:
-    """The paragraphs. The lines of a list without blank lines between its items are no paragraphs in CommonMark."""
+    """Return the paragraphs. The lines of a list without blank lines between its items are no paragraphs in
+    CommonMark."""
     spans = ((parsed.block(where), nested) for where, nested in parsed.found.paragraphs)
     return tuple(Paragraph(parsed.source.slice(span), span, nested) for span, nested in spans)
 
 
 def fences(parsed: Parsed) -> tuple[Fence, ...]:
-    """The fenced code blocks."""
+    """Return the fenced code blocks."""
     return tuple(_fence(parsed, found, found.info) for found in parsed.found.code_blocks if found.info is not None)
 
 
 def indented_code(parsed: Parsed) -> tuple[Span, ...]:
-    """The indented code blocks, from their first character that is code."""
+    """Return the indented code blocks, from their first character that is code."""
     return tuple(parsed.block(found.where) for found in parsed.found.code_blocks if found.info is None)
 
 
 def containers(parsed: Parsed, ranges: Iterable[Range]) -> tuple[Span, ...]:
-    """The spans of quotations or footnotes, without blank lines at their end."""
+    """Return the spans of quotations or footnotes, without blank lines at their end."""
     known: dict[int, int] = {}
     return tuple(_container(parsed, where, known) for where in ranges)
 
 
 def lists(parsed: Parsed) -> tuple[Span, ...]:
-    """The spans of lists, each from its first mark."""
+    """Return the spans of lists, each from its first mark."""
     return _from_mark(parsed, parsed.found.lists)
 
 
 def items(parsed: Parsed) -> tuple[Span, ...]:
-    """The spans of the items of all lists, each from its mark."""
+    """Return the spans of the items of all lists, each from its mark."""
     return _from_mark(parsed, parsed.found.items)
 
 
@@ -151,7 +152,8 @@ def _fence(parsed: Parsed, found: FoundCode, info: str) -> Fence:
 
 
 def _joined(parsed: Parsed, pieces: list[Piece]) -> tuple[Span, ...]:
-    """The spans of the pieces; neighbours are one, and so are a line and its CRLF, which the parser takes apart."""
+    """Return the spans of the pieces; neighbours are one, and so are a line and its CRLF, which the parser takes
+    apart."""
     text = parsed.source.text
     joined: list[Span] = []
     start = end = -1
@@ -168,14 +170,14 @@ def _joined(parsed: Parsed, pieces: list[Piece]) -> tuple[Span, ...]:
 
 
 def _expanded(parsed: Parsed, found: FoundCode) -> str | None:
-    """The code where a tab belongs half to a list and half to the code: then it is no slice of the source."""
+    """Return the code where a tab belongs half to a list and half to the code: then it is no slice of the source."""
     if parsed.masked or all(where["end"] > where["start"] for _, _, where in found.pieces):
         return None
     return "".join(text for _, text, _ in found.pieces)
 
 
 def _after_line(text: str, span: Span) -> int:
-    """Where the line after the first one of a span begins, at most its end."""
+    """Return where the line after the first one of a span begins, at most its end."""
     match = _LINE_END.search(text, span.start, span.end)
     return match.end() if match else span.end
 
@@ -187,7 +189,7 @@ def _container(parsed: Parsed, where: Range, known: dict[int, int]) -> Span:
 
 
 def _before_blank_lines(parsed: Parsed, end: int, known: dict[int, int]) -> int:
-    """``end`` without the blank lines in front of it; marks of quotations count as blank.
+    """Return ``end`` without the blank lines in front of it; marks of quotations count as blank.
 
     ``known`` keeps answers, so that blocks ending in the same blank lines do not read them again.
     """
@@ -211,7 +213,7 @@ _LEVELS = 7
 
 
 def sections(parsed: Parsed, headings: Sequence[Heading], names: Sequence[str], body: Span) -> tuple[Section, ...]:
-    """One section per heading, in document order, with its anchor."""
+    """Return one section per heading, in document order, with its anchor."""
     made: list[Section] = []
     ends = _ends(parsed, headings, body.end)
     for heading, anchor, end in zip(headings, names, ends, strict=True):
@@ -220,7 +222,7 @@ def sections(parsed: Parsed, headings: Sequence[Heading], names: Sequence[str], 
 
 
 def _ends(parsed: Parsed, headings: Sequence[Heading], end: int) -> list[int]:
-    """Where each section ends, found from the last heading to the first.
+    """Return where each section ends, found from the last heading to the first.
 
     Headings of one outermost block, or of none, are a sequence of their own.
     """

@@ -232,29 +232,29 @@ class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
         return frozenset(each[1].lower() for each in found if not self.in_code(each.start(1)))
 
     def inline_links(self, wanted: Callable[[str], bool]) -> Iterator[tuple[Link, bool]]:
-        """The links and images that are written in place with a ``wanted`` destination; True stands for an image. The
-        others are not made."""
+        """Return the links and images that are written in place with a ``wanted`` destination; True stands for an
+        image. The others are not made."""
         found = links.inline_links(self.parsed, wanted)
         if not self._has_dollars:
             return found
         return (each for each in found if each[0].span.start not in self._maths)
 
     def fence_text(self, fence: Fence) -> str:
-        """The code of a fence, with the author's line ends."""
+        """Return the code of a fence, with the author's line ends."""
         if fence.expanded is not None:
             return fence.expanded
         return "".join(self.source.slice(piece) for piece in fence.content)
 
     def in_code(self, offset: int) -> bool:
-        """Whether a character lies in a fence, in indented code or in a code span, its marks included."""
+        """Return whether a character lies in a fence, in indented code or in a code span, its marks included."""
         return offset in self._code
 
     def is_running_text(self, offset: int) -> bool:
-        """Whether a character lies in no code, HTML, link, link definition or mathematics."""
+        """Return whether a character lies in no code, HTML, link, link definition or mathematics."""
         return offset not in self._taken and offset not in self._maths
 
     def in_comment(self, offset: int) -> bool:
-        """Whether a character lies in an HTML comment."""
+        """Return whether a character lies in an HTML comment."""
         return offset in self._commented
 
     @cached_property
@@ -271,7 +271,7 @@ class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
         return Cover((*links, *code, *(each.span for each in self.html)))
 
     def _is_masked(self, each: Address) -> bool:
-        """Whether part of an address was hidden from the parser: a template fills it in later."""
+        """Return whether part of an address was hidden from the parser: a template fills it in later."""
         if not self.parsed.masked:
             return False
         start, end = each.start - self.body.start, each.end - self.body.start
@@ -316,7 +316,8 @@ search goes from one to the next; what stands in front is looked at there."""
 
 
 def code_spans(parsed: Parsed) -> tuple[CodeSpan, ...]:
-    """The code spans. Where the parser cuts one in two, taking a bar in it for that of a wikilink, there is none."""
+    """Return the code spans. Where the parser cuts one in two, taking a bar in it for that of a wikilink, there is
+    none."""
     return tuple(_code_spans(parsed))
 
 
@@ -338,18 +339,19 @@ _ID = regex(r"""\s(?:id|name)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'=<>`]+))""", r
 
 
 def html(parsed: Parsed) -> tuple[Html, ...]:
-    """HTML blocks and inline HTML in document order."""
+    """Return HTML blocks and inline HTML in document order."""
     found = [*_blocks(parsed), *_inline(parsed)]
     return tuple(sorted(found, key=lambda each: each.span.start))
 
 
 def comments(parsed: Parsed, found: Iterable[Html]) -> tuple[Span, ...]:
-    """The comments, from `<!--` to `-->`, also those inside an HTML block; one without an end ends with its block."""
+    """Return the comments, from `<!--` to `-->`, also those inside an HTML block; one without an end ends with its
+    block."""
     return tuple(span for each in found for span in _comments_in(parsed.source.text, each))
 
 
 def ids(parsed: Parsed) -> Iterator[str]:
-    """The values of `id` and `name` in HTML tags, which links can point at."""
+    """Yield the values of `id` and `name` in HTML tags, which links can point at."""
     blocks = (_text_of_block(parsed, pieces) for _, pieces in parsed.found.html_blocks if _may_assign(parsed, pieces))
     inline = (
         parsed.source.slice(parsed.span(where))
@@ -407,7 +409,8 @@ _GAP = regex(r"[ \t]*")
 
 
 def references(parsed: Parsed) -> tuple[FootnoteReference, ...]:
-    """The references that have a definition, also those that the parser gives as text: `[^a][b]` without a `b`."""
+    """Return the references that have a definition, also those that the parser gives as text: `[^a][b]` without a
+    `b`."""
     spans = ((label, parsed.span(where)) for label, where in parsed.found.footnote_references)
     found = [FootnoteReference(parsed.shown(label, Span(span.start + 2, span.end - 1)), span) for label, span in spans]
     texts, defined = _as_text(parsed), _defined(parsed)
@@ -416,7 +419,7 @@ def references(parsed: Parsed) -> tuple[FootnoteReference, ...]:
 
 
 def undefined(parsed: Parsed) -> tuple[FootnoteReference, ...]:
-    """The references without a definition. A label there has no blank space: `[^ a]` is running text."""
+    """Return the references without a definition. A label there has no blank space: `[^ a]` is running text."""
     texts, defined = _as_text(parsed), _defined(parsed)
     return tuple(each for each in texts if _folded(each.label) not in defined)
 
@@ -437,7 +440,7 @@ def _folded(label: str) -> str:
 
 
 def definitions(parsed: Parsed, code_spans: Sequence[CodeSpan]) -> tuple[FootnoteDefinition, ...]:
-    """The definitions, with those of ``code_spans`` that lie in them."""
+    """Return the definitions, with those of ``code_spans`` that lie in them."""
     starts = [code.span.start for code in code_spans]
     spans = containers(parsed, (where for _, where in parsed.found.footnotes))
     made = []
@@ -448,7 +451,7 @@ def definitions(parsed: Parsed, code_spans: Sequence[CodeSpan]) -> tuple[Footnot
 
 
 def _content(parsed: Parsed, span: Span) -> Span:
-    """What follows the colon and the blank space behind it."""
+    """Return what follows the colon and the blank space behind it."""
     mark = parsed.text.find("]:", span.start - parsed.base, span.end - parsed.base) + parsed.base
     gap = _GAP.match(parsed.source.text, mark + 2, span.end)
     start = gap.end() if gap else mark + 2

@@ -21,7 +21,7 @@ _TABLE = regex(r"^[ \t]*(\[\[[^\[\]\n]*\]\])[ \t]*\r?$", re.MULTILINE)
 
 
 def mdx_spans(text: str) -> Iterator[Span]:
-    """`import` and `export` with what follows up to a blank line, and expressions in braces, outside of code."""
+    """Yield `import` and `export` with what follows up to a blank line, and expressions in braces, outside of code."""
     at, ends = 0, _pairs(text)
     spans = _code_spans(text) if "`" in text else {}
     while found := _MDX.search(text, at):
@@ -39,7 +39,8 @@ def mdx_spans(text: str) -> Iterator[Span]:
 
 
 def _code_spans(text: str) -> dict[int, int]:
-    """Where each run of backticks ends a code span that a run of as many begins on the same line, by its beginning."""
+    """Return where each run of backticks ends a code span that a run of as many begins on the same line, by its
+    beginning."""
     ends: dict[int, int] = {}
     next_runs: dict[int, int] = {}
     for each in reversed(list(_RUNS.finditer(text))):
@@ -54,7 +55,8 @@ def _code_spans(text: str) -> dict[int, int]:
 
 
 def shortcode_spans(text: str) -> Iterator[Span]:
-    """The headings of TOML tables, `[[menus.main]]` say, between a shortcode and its end: they are no wikilinks."""
+    """Yield the headings of TOML tables, `[[menus.main]]` say, between a shortcode and its end: they are no
+    wikilinks."""
     opened: dict[str, int] = {}
     done = 0
     for found in _SHORTCODE.finditer(text):
@@ -66,7 +68,7 @@ def shortcode_spans(text: str) -> Iterator[Span]:
 
 
 def _pairs(text: str) -> dict[int, int]:
-    """Where each brace that is closed is closed, those inside counted."""
+    """Return where each brace that is closed is closed, those inside counted."""
     opened: list[int] = []
     found: dict[int, int] = {}
     for each in _BRACES.finditer(text):

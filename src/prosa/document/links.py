@@ -30,7 +30,7 @@ _FORMS: dict[str, LinkForm] = {"Inline": "inline", "Autolink": "autolink", "Emai
 
 
 def links(parsed: Parsed, *, images: bool) -> tuple[Link, ...]:
-    """The links, or the images; wikilinks are neither."""
+    """Return the links, or the images; wikilinks are neither."""
     return tuple(
         _link(parsed, found)
         for found in parsed.found.links
@@ -39,8 +39,9 @@ def links(parsed: Parsed, *, images: bool) -> tuple[Link, ...]:
 
 
 def inline_links(parsed: Parsed, wanted: Callable[[str], bool]) -> Iterator[tuple[Link, bool]]:
-    """The links and images written in place whose destination is ``wanted``; whether one is an image stands beside it.
-    Where parts of the text were hidden from the parser, it may not know the destination before the link is made."""
+    """Yield the links and images written in place whose destination is ``wanted``; whether one is an image stands
+    beside it. Where parts of the text were hidden from the parser, it may not know the destination before the link is
+    made."""
     for found in parsed.found.links:
         tag = found.tag
         if tag["link_type"] == "Inline" and (parsed.masked or wanted(tag["dest_url"])):
@@ -50,12 +51,12 @@ def inline_links(parsed: Parsed, wanted: Callable[[str], bool]) -> Iterator[tupl
 
 
 def wikilinks(parsed: Parsed) -> tuple[Wikilink, ...]:
-    """The wikilinks, embeds among them."""
+    """Return the wikilinks, embeds among them."""
     return tuple(_wikilinks(parsed))
 
 
 def definitions(parsed: Parsed) -> tuple[LinkDefinition, ...]:
-    """The link definitions that count: the first of each label."""
+    """Return the link definitions that count: the first of each label."""
     if "]:" not in parsed.text:
         return ()
     found = pyromark.reference_definitions(parsed.text, options=OPTIONS)
@@ -82,7 +83,8 @@ def _link(parsed: Parsed, found: FoundLink) -> Link:
 
 
 def _inline(parsed: Parsed, tag: dict[str, Value], span: Span, text: Span) -> Link:
-    """An inline link. The parser's own view of the text is searched: what is hidden from it holds no brackets there."""
+    """Return an inline link. The parser's own view of the text is searched: what is hidden from it holds no brackets
+    there."""
     base, end = parsed.base, span.end - parsed.base
     destination: str = tag["dest_url"]
     at = parsed.text.find("](", text.end - base, end)
@@ -101,7 +103,7 @@ def _defined_at(parsed: Parsed, span: Span, destination: str) -> Span | None:
 
 
 def _label(parsed: Parsed, link_type: str, text: Span, span: Span) -> str:
-    """The label as written: between the second brackets, or the text itself where there is no second label."""
+    """Return the label as written: between the second brackets, or the text itself where there is no second label."""
     if link_type.startswith("Reference"):
         return parsed.source.text[text.end + 2 : span.end - 1]
     return parsed.source.slice(text)
@@ -126,7 +128,7 @@ def _is_no_target(written: str) -> bool:
 
 
 def wikilink_target(written: str) -> tuple[str, str | None]:
-    """The target of `target#fragment`, and its fragment, None without one. A block is named `target#^id`, or
+    """Return the target of `target#fragment`, and its fragment, None without one. A block is named `target#^id`, or
     `target^id` for short; its fragment begins with `^`."""
     target, mark, fragment = written.partition("#")
     if not mark and (short := _BLOCK.fullmatch(written)):
@@ -154,7 +156,8 @@ _ENDS = frozenset(" \t\f\v\r\n)")
 
 
 def destination_at(text: str, start: int, end: int, destination: str) -> Span | None:
-    """The span of ``destination`` in ``text``, which begins at ``start`` or behind blank space, and ends by ``end``."""
+    """Return the span of ``destination`` in ``text``, which begins at ``start`` or behind blank space, and ends by
+    ``end``."""
     gap = _GAP.match(text, start, end)
     start = gap.end() if gap else start
     if text.startswith("<", start):
@@ -167,7 +170,8 @@ def destination_at(text: str, start: int, end: int, destination: str) -> Span | 
 
 
 def _end_of_plain(text: str, start: int, end: int) -> int:
-    """Where a destination without angle brackets ends: at blank space, or at a parenthesis that it did not open."""
+    """Return where a destination without angle brackets ends: at blank space, or at a parenthesis that it did not
+    open."""
     depth = 0
     while start < end:
         if text[start] == "(":

@@ -18,7 +18,7 @@ _SURROGATE = regex("[\ud800-\udfff]")
 
 
 def mask(text: str, spans: Sequence[Span]) -> str:
-    """``text`` with every span filled. Spans are ordered and do not overlap; line ends inside them are kept."""
+    """Return ``text`` with every span filled. Spans are ordered and do not overlap; line ends inside them are kept."""
     if not spans:
         return text
     pieces: list[str] = []
@@ -30,7 +30,7 @@ def mask(text: str, spans: Sequence[Span]) -> str:
 
 
 def encodable(text: str) -> str:
-    """``text`` with lone surrogates replaced by U+FFFD, which takes as many bytes; parsers refuse surrogates."""
+    """Return ``text`` with lone surrogates replaced by U+FFFD, which takes as many bytes; parsers refuse surrogates."""
     try:
         _ = text.isascii() or text.encode()  # quicker than to search, and few texts hold any
     except UnicodeEncodeError:

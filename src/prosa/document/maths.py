@@ -131,7 +131,7 @@ def maths(text: str) -> Iterator[Maths]:
 
 
 def _is_prose(event: Value, after: Value) -> bool:
-    """Whether what follows a closing sign says that it closes nothing: `$5-$10`, `$HOME/$USER`."""
+    """Return whether what follows a closing sign says that it closes nothing: `$5-$10`, `$HOME/$USER`."""
     text = after.get("Text", "") if type(after) is dict else ""
     return "InlineMath" in event and (text[:1].isdigit() or (text[:1].isalnum() and not _is_sure(event)))
 

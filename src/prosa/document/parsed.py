@@ -26,16 +26,16 @@ class Parsed(Struct, frozen=True):
     found: Found
 
     def place(self, byte: int) -> int:
-        """The character of the source at a byte of the parsed text."""
+        """Return the character of the source at a byte of the parsed text."""
         return self.base + self.bytes.offset_of_byte(byte)
 
     def span(self, where: Range) -> Span:
-        """The characters of the source that a range of the parser covers."""
+        """Return the characters of the source that a range of the parser covers."""
         base, offset = self.base, self.bytes.offset_of_byte
         return Span(base + offset(where["start"]), base + offset(where["end"]))
 
     def block(self, where: Range) -> Span:
-        """The span of a block without the line ends that close it."""
+        """Return the span of a block without the line ends that close it."""
         base, offset, text = self.base, self.bytes.offset_of_byte, self.source.text
         start, end = base + offset(where["start"]), base + offset(where["end"])
         while end > start and text[end - 1] in "\r\n":
@@ -43,14 +43,14 @@ class Parsed(Struct, frozen=True):
         return Span(start, end)
 
     def before_line_ends(self, end: int) -> int:
-        """``end`` without the line ends right in front of it."""
+        """Return ``end`` without the line ends right in front of it."""
         text = self.source.text
         while end > self.base and text[end - 1] in "\r\n":
             end -= 1
         return end
 
     def shown(self, decoded: str, span: Span) -> str:
-        """``decoded``, the parser's reading of ``span``; where part of it was hidden, the source itself."""
+        """Return ``decoded``, the parser's reading of ``span``; where part of it was hidden, the source itself."""
         if not self.masked:
             return decoded
         written = self.source.slice(span)

@@ -20,8 +20,9 @@ _TAB_AT_END = regex(r"[\t\f\v] *(?:\r?\n|\Z)")
 
 
 def parse(source: SourceText, *, body: Span | None = None, masked: Sequence[Span] = ()) -> Document:
-    """The document of ``source``. ``body`` is the part that is Markdown (default: all of it but a byte-order mark);
-    ``masked`` are ordered spans of the source, template actions say, that must not take part in the structure."""
+    """Return the document of ``source``. ``body`` is the part that is Markdown (default: all of it but a byte-order
+    mark); ``masked`` are ordered spans of the source, template actions say, that must not take part in the
+    structure."""
     body = _whole(source) if body is None else body
     inside = [span.shift(-body.start) for span in masked if span.start >= body.start and span.end <= body.end]
     text = _readable(mask(source.slice(body), inside))
@@ -34,8 +35,9 @@ def _whole(source: SourceText) -> Span:
 
 
 def _readable(text: str) -> str:
-    """``text`` for the parser, each character where it was. The parser refuses lone surrogates; it knows a lone CR as
-    the end of some lines only (X2: of any line); a tab or a form feed behind a heading hides its closing marks from it.
+    """Return ``text`` for the parser, each character where it was. The parser refuses lone surrogates; it knows a lone
+    CR as the end of some lines only (X2: of any line); a tab or a form feed behind a heading hides its closing marks
+    from it.
     """
     text = encodable(text)
     if "\r" in text:

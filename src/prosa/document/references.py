@@ -68,7 +68,7 @@ def is_named_later(target: str) -> bool:
 
 
 def link_references(document: Document) -> tuple[Ref, ...]:
-    """What the links and wikilinks of a document point at, in document order.
+    """Return what the links and wikilinks of a document point at, in document order.
 
     Left out are links within the document, addresses that are no documents (`mailto:`), and images, which are part of
     the document that shows them. The span is the destination as written, of a reference link the link itself.

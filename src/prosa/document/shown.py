@@ -37,8 +37,8 @@ _INLINE = frozenset({"Emphasis", "Strong", "Strikethrough", "Link", "Image", "Su
 
 
 def shown_runs(text: str) -> Runs:
-    """The runs of ``text``. Blank space between two that are seen as written belongs to one run of both. References
-    count as such whether or not what they name is defined in it."""
+    """Return the runs of ``text``. Blank space between two that are seen as written belongs to one run of both.
+    References count as such whether or not what they name is defined in it."""
     parsed = encodable(_LONE_CR.sub("\n", text) if "\r" in text else text)
     whole = f"{parsed}\n\n{_definitions(parsed)}" if "]" in parsed else parsed
     raw = parsed.encode()
@@ -47,7 +47,7 @@ def shown_runs(text: str) -> Runs:
 
 
 def _definitions(text: str) -> str:
-    """Definitions of everything that a text may refer to; they often stand at the end of the document."""
+    """Return definitions of everything that a text may refer to; they often stand at the end of the document."""
     labels = dict.fromkeys(match[1] or match[2] or match[3] for match in _LABEL.finditer(text))
     return "".join(f"[{label}]: {'x' if label.startswith('^') else '<#>'}\n\n" for label in labels)
 
@@ -63,7 +63,7 @@ class _Runs(Struct):
     blank: int = -1
 
     def see(self, at: int, until: int, instead: str | None = None) -> None:
-        """Adds what is seen from ``at`` to ``until``."""
+        """Add what is seen from ``at`` to ``until``."""
         if self.begin >= 0:
             if instead is None and (at == self.end if self.blank < 0 else self.raw[self.end : at].isspace()):
                 self.end, self.blank = until, -1
@@ -77,17 +77,17 @@ class _Runs(Struct):
             self.begin = -1
 
     def part(self, at: int) -> None:
-        """Notes a break at ``at``."""
+        """Note a break at ``at``."""
         if self.blank < 0:
             self.blank = at
 
     def all(self) -> Runs:
-        """The runs, the last one ended."""
+        """Return the runs, the last one ended."""
         return [*self.found, self.begin, self.end - self.begin] if self.begin >= 0 else self.found
 
 
 def _runs(raw: bytes, whole: str) -> Runs:
-    """The runs of ``raw``, the beginning of what is parsed, in bytes."""
+    """Return the runs of ``raw``, the beginning of what is parsed, in bytes."""
     runs, size, html = _Runs(raw), len(raw), False
     as_written = _ALTERED.search(raw) is None
     events: Iterator[tuple[Value, Value]] = pyromark.events_with_range(whole, options=OPTIONS)
@@ -117,21 +117,21 @@ def _runs(raw: bytes, whole: str) -> Runs:
 
 
 def _is_written(value: str, raw: bytes, start: int, stop: int) -> bool:
-    """Whether what the parser gives is what stands there; the end of it may be beyond that of ``raw``."""
+    """Return whether what the parser gives is what stands there; the end of it may be beyond that of ``raw``."""
     if value.isascii():
         return stop - start == len(value)
     return raw[start:stop] == value.encode()[: len(raw) - start]
 
 
 def _code(value: str, raw: bytes, start: int, stop: int) -> tuple[int, int, str | None]:
-    """What is seen of a code span."""
+    """Return what is seen of a code span."""
     code = value.encode()
     at = raw.find(code, start, stop)
     return (at, at + len(code), None) if at >= 0 else (start, start, value)
 
 
 def _between_tags(raw: bytes, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """What stands between the tags of a block of HTML."""
+    """Yield what stands between the tags of a block of HTML."""
     done = start
     for match in _MARKUP.finditer(raw, start, end):
         if match.start() > done:
@@ -142,7 +142,7 @@ def _between_tags(raw: bytes, start: int, end: int) -> Iterator[tuple[int, int]]
 
 
 def _in_characters(raw: bytes, runs: Runs) -> Runs:
-    """The runs with offsets and numbers of characters in place of those of bytes."""
+    """Return the runs with offsets and numbers of characters in place of those of bytes."""
     found: Runs = []
     at = done = 0
     numbers: Iterator[Value] = iter(runs)

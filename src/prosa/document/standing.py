@@ -35,8 +35,8 @@ class Standing(Struct, frozen=True):
 
 
 def standing(text: str, offset: int) -> Standing:
-    """The part of the document at an offset. The lines of hyphens around front matter are a ``mark``, the line that
-    opens a fence is an ``opening``."""
+    """Return the part of the document at an offset. The lines of hyphens around front matter are a ``mark``, the line
+    that opens a fence is an ``opening``."""
     line = _line_of(text, offset)
     front = _front(text)
     if front is not None and offset < front.start:
@@ -56,7 +56,7 @@ def _line_of(text: str, offset: int) -> Span:
 
 
 def _front(text: str) -> Span | None:
-    """The YAML of the front matter without the line end in front of its closing line."""
+    """Return the YAML of the front matter without the line end in front of its closing line."""
     opened = _OPEN.match(text, 1 if text.startswith("\ufeff") else 0)
     if opened is None:
         return None
@@ -70,7 +70,7 @@ def _front(text: str) -> Span | None:
 
 
 def _after_line(text: str, offset: int) -> int:
-    """Where the line behind the closing line of front matter begins."""
+    """Return where the line behind the closing line of front matter begins."""
     closed = _CLOSE.match(text, offset)
     ended = _LINE_END.match(text, closed.end()) if closed else None
     return ended.end() if ended else closed.end() if closed else offset

@@ -45,7 +45,7 @@ def inline_tags(document: Document) -> tuple[str, ...]:
 
 
 def _comments(document: Document) -> Iterator[Span]:
-    """What stands between `%%` and `%%` outside of code."""
+    """Yield what stands between `%%` and `%%` outside of code."""
     text, at, opened = document.source.text, document.body.start, -1
     while (at := text.find(_COMMENT, at)) >= 0:
         if not document.in_code(at):

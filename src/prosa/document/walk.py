@@ -101,7 +101,7 @@ class _Walk(Struct):
 
 
 def walk(text: str) -> Found:
-    """What the parser finds in ``text``."""
+    """Return what the parser finds in ``text``."""
     found = Found()
     state = _Walk(found)
     leaves: dict[str, Callable[[tuple[str, Range]], None]] = {

@@ -102,7 +102,7 @@ _FAILS = ("kind", "text")
 
 
 def run_mistakes(expected: Value) -> Iterator[Mistake]:
-    """What is wrong with the expectations of a run."""
+    """Yield what is wrong with the expectations of a run."""
     if not isinstance(expected, dict):
         yield _mistake("", f"takes a mapping of {listed(_WORDS, 'and')}")
         return
@@ -165,19 +165,19 @@ def _is_plain_matcher(value: Value) -> bool:
 
 
 def expects_failure(run: Value) -> bool:
-    """Whether a case expects that there is no output."""
+    """Return whether a case expects that there is no output."""
     return isinstance(run, dict) and run.get("fails", False) is not False
 
 
 def is_judged(expected: Value, facts: RunFacts) -> bool:
-    """Whether a run can be held against what is expected of it: an outage only where the case expects it."""
+    """Return whether a run can be held against what is expected of it: an outage only where the case expects it."""
     if facts.outage is None:
         return True
     return expects_failure(expected) and not any(_ending(expected, facts))
 
 
 def run_failures(expected: Value, facts: RunFacts) -> Iterator[Failure]:
-    """What a run lacks of well-formed expectations. A run without an output fails unless that is expected."""
+    """Yield what a run lacks of well-formed expectations. A run without an output fails unless that is expected."""
     words = expected if isinstance(expected, dict) else {}
     yield from _ending(words, facts)
     if "calls" in words and (wanted := outside(words["calls"], facts.calls)):
@@ -246,22 +246,22 @@ class Requirement(Struct, frozen=True):
         return self.form in ("pass^", "pass@")
 
     def rate(self, counted: Counted) -> float:
-        """The rate of a case that is asked for. Raises ValueError for fewer repeats than ``k``."""
+        """Return the rate of a case that is asked for. Raises ValueError for fewer repeats than ``k``."""
         if self.form == "pass^":
             return pass_all(counted.passed, counted.repeats, self.k)
         return pass_any(counted.passed, counted.repeats, self.k) if self.form == "pass@" else counted.rate
 
     def holds(self, counted: Counted) -> bool:
-        """Whether a case by itself does what is asked."""
+        """Return whether a case by itself does what is asked."""
         return self.rate(counted) >= self.least - 1e-12
 
     def holds_surely(self, counted: Counted) -> bool:
-        """Whether it does so at the lower bound of its interval."""
+        """Return whether it does so at the lower bound of its interval."""
         return wilson(counted.passed, counted.repeats).low >= self.least
 
 
 def parse_requirement(text: str) -> Requirement | None:
-    """The requirement that a text names; None for none."""
+    """Return the requirement that a text names; None for none."""
     text = " ".join(text.split())
     if text == "all":
         return Requirement()
@@ -306,7 +306,7 @@ def gate(requirement: Requirement, counts: Sequence[Counted], *, lower: bool = F
 
 
 def _lacking(requirement: Requirement, counts: Sequence[Counted], known: int) -> str:
-    """What is missing for an answer, in words; empty where it is there."""
+    """Return what is missing for an answer, in words; empty where it is there."""
     measured, planned = sum(each.repeats for each in counts), sum(each.planned for each in counts)
     if not is_enough(measured, planned):
         return f"{measured} of {planned} attempts were measured, and 80 % are needed"

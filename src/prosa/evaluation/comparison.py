@@ -197,8 +197,8 @@ def _whole(differences: Sequence[Fraction]) -> list[int]:
 
 
 def _with_test(low: float, *, rejects: bool) -> float:
-    """The lower end on the side of 0 where the test has it: of few cases that differ the test tries all patterns, and
-    the interval, to which every case counts, draws some."""
+    """Return the lower end on the side of 0 where the test has it: of few cases that differ the test tries all
+    patterns, and the interval, to which every case counts, draws some."""
     return max(low, 2.0**-DIGITS) if rejects else min(low, 0.0)
 
 
@@ -258,7 +258,7 @@ def _all_patterns(cases: int) -> tuple[int, ...]:
 
 
 def _drawn_patterns(cases: int) -> Iterable[int]:
-    """The columns of as many cases: always the same ones. Those of a small suite stay in memory."""
+    """Return the columns of as many cases: always the same ones. Those of a small suite stay in memory."""
     if cases <= MAX_RESIDENT:
         return _resident_patterns()[:cases]
     draw = Random(SEED).getrandbits  # noqa: S311
@@ -315,7 +315,7 @@ def lower_end(flips: Flips, unit: int, mean: Fraction, alpha: Fraction) -> float
     gained, lost = ([0] * DIGITS + each for each in (flips.gained, flips.lost))
 
     def stays(shift: int) -> bool:
-        """Whether a shift, in steps of ``2 ** -DIGITS``, is not rejected."""
+        """Return whether a shift, in steps of ``2 ** -DIGITS``, is not rejected."""
         sides = [list(gained), list(lost)]
         for place, digit in enumerate(flips.cases):
             _add(sides[shift > 0], (abs(shift) * unit) << place, digit)

@@ -51,7 +51,7 @@ class _Comparison(Struct, frozen=True):
     compiled: dict[Parts, Schema | None] = field(default_factory=dict)
 
     def resolved(self, place: _Place) -> _Place | None:
-        """The subschema that a reference leads to; None for one that leads too far."""
+        """Return the subschema that a reference leads to; None for one that leads too far."""
         for _ in range(_MAX_REFERENCES):
             schema = place.schema
             if not isinstance(schema, Mapping) or "$ref" not in schema:
@@ -65,7 +65,7 @@ class _Comparison(Struct, frozen=True):
         return None
 
     def refusal(self, place: _Place, value: Value) -> str | None:
-        """Why the subschema refuses a value; None where it takes it."""
+        """Return why the subschema refuses a value; None where it takes it."""
         if place.parts not in self.compiled:
             self.compiled[place.parts] = self._compile(place)
         schema = self.compiled[place.parts]
@@ -88,7 +88,7 @@ class _Comparison(Struct, frozen=True):
 
 
 def contradictions(expected: Value, schema: Value) -> Iterator[Mistake]:
-    """The parts of an expectation that an output which satisfies ``schema`` cannot meet."""
+    """Yield the parts of an expectation that an output which satisfies ``schema`` cannot meet."""
     comparison = _Comparison(schema, References(schema))
     yield from _forbidden(comparison, _Place((), schema), expected, (), top=True)
 
@@ -208,7 +208,7 @@ def _by_items(comparison: _Comparison, place: _Place, expected: list[Value], par
 
 
 def _field(place: _Place, key: str) -> _Place | str | None:
-    """The subschema of a field; a sentence where there never is one; None where nothing is known of it."""
+    """Return the subschema of a field; a sentence where there never is one; None where nothing is known of it."""
     schema, types = place.schema, _types(place.schema)
     if types is not None and "object" not in types:
         return f"the output has {_of_types(types)} where `{key}` is looked for"
@@ -235,7 +235,7 @@ def _item(place: _Place, index: int) -> _Place | None:
 
 
 def _types(schema: Value) -> Types | None:
-    """The types that a value may have; None where nothing is certain. A number may be whole."""
+    """Return the types that a value may have; None where nothing is certain. A number may be whole."""
     if not isinstance(schema, Mapping) or any(each in schema for each in _OPEN) or "type" not in schema:
         return None
     named = schema["type"]

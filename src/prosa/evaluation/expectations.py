@@ -60,7 +60,7 @@ class Match(Struct, frozen=True):
 
 
 def match(expected: Value, output: Value) -> Match:
-    """Holds an output against an expectation that is well formed."""
+    """Hold an output against an expectation that is well formed."""
     found = tuple(islice(_matched(expected, output, (), top=True), MAX_FAILURES))
     failures = tuple(each for each in found if isinstance(each, Failure))
     return Match(failures, () if failures else tuple(each for each in found if isinstance(each, PythonCheck)))
@@ -102,7 +102,7 @@ def _by_fields(expected: dict[str, Value], value: Value, parts: Parts, *, top: b
 
 
 def is_query(key: str) -> bool:
-    """Whether a key at the top of an expectation is a JSONPath query."""
+    """Return whether a key at the top of an expectation is a JSONPath query."""
     return key.startswith("$")
 
 
@@ -147,7 +147,7 @@ class Mistake(Struct, frozen=True):
 
 
 def mistakes(expected: Value) -> Iterator[Mistake]:
-    """What is wrong with an expectation by itself."""
+    """Yield what is wrong with an expectation by itself."""
     yield from _mistakes(expected, (), top=True)
 
 
@@ -168,7 +168,7 @@ def _mistakes(expected: Value, parts: Parts, *, top: bool = False) -> Iterator[M
 
 
 def _misspelled(key: str, beside: dict[str, Value]) -> str | None:
-    """The word that a key was meant to be, in a mapping where all the others are words."""
+    """Return the word that a key was meant to be, in a mapping where all the others are words."""
     if key in MATCHERS or len(beside) < 2 or not all(each in MATCHERS for each in beside if each != key):
         return None
     return nearest(key, MATCHERS)

@@ -53,7 +53,7 @@ class Query(Struct, frozen=True):
     again: bool = False
 
     def find(self, value: Value) -> list[tuple[str, Value]]:
-        """The pointers and values that it finds, in order. Raises `BadQuery`, for more than `MAX_NODES` too."""
+        """Return the pointers and values that it finds, in order. Raises `BadQuery`, for more than `MAX_NODES` too."""
         if self.again and _is_large(value):
             raise BadQuery(f"asks for `$` again in a filter, of an output with more than {MAX_AGAIN:,} values")
         try:
@@ -67,7 +67,7 @@ class Query(Struct, frozen=True):
 
 @lru_cache(maxsize=256)
 def compile_query(text: str) -> Query:
-    """The query in ``text``. Raises `BadQuery`."""
+    """Return the query in ``text``. Raises `BadQuery`."""
     if len(text) > MAX_CHARACTERS:
         raise BadQuery(f"is longer than {MAX_CHARACTERS:,} characters")
     if text.count("..") > MAX_DESCENTS:
@@ -84,7 +84,7 @@ _STRING = regex(r"""'(?:[^'\\]|\\.)*+(?:'|\Z)|"(?:[^"\\]|\\.)*+(?:"|\Z)""")
 
 
 def _words(error: Exception) -> str:
-    """What the library says; an error that is none of its own is called by its name."""
+    """Return what the library says; an error that is none of its own is called by its name."""
     from jsonpath_rfc9535 import JSONPathError
 
     words = str(error.args[0] if error.args else error).split("\n")[0][:_MAX_WORDS]
@@ -116,7 +116,7 @@ def _parts(compiled: JSONPathQuery) -> Iterator[str | int]:
 
 @cache
 def _environment() -> JSONPathEnvironment:
-    """An environment whose `match()` and `search()` use RE2: those of the library may backtrack without end."""
+    """Return an environment whose `match()` and `search()` use RE2: those of the library may backtrack without end."""
     from jsonpath_rfc9535 import JSONPathEnvironment
     from jsonpath_rfc9535.function_extensions import ExpressionType, FilterFunction
 
@@ -145,7 +145,7 @@ class BadPattern(ValueError):
 
 
 def matches(pattern: str, text: str) -> bool:
-    """Whether a pattern of RE2 is found in a text, in time linear in it. Raises `BadPattern`."""
+    """Return whether a pattern of RE2 is found in a text, in time linear in it. Raises `BadPattern`."""
     try:
         return compile_pattern(pattern).search(text) is not None
     except UnicodeEncodeError:  # half a surrogate pair is no text to RE2
@@ -154,7 +154,7 @@ def matches(pattern: str, text: str) -> bool:
 
 @lru_cache(maxsize=256)
 def compile_pattern(pattern: str) -> Any:  # noqa: ANN401
-    """The pattern compiled by RE2, which has no types. Raises `BadPattern`."""
+    """Return the pattern compiled by RE2, which has no types. Raises `BadPattern`."""
     import re2
 
     if len(pattern) > MAX_PATTERN:

@@ -43,7 +43,8 @@ class Matcher(Struct, frozen=True):
 
 
 def same(first: Value, second: Value) -> bool:
-    """Whether two values are equal as JSON: 1 equals 1.0, true does not equal 1. Their depth is bounded by readers."""
+    """Return whether two values are equal as JSON: 1 equals 1.0, true does not equal 1. Their depth is bounded by
+    readers."""
     if isinstance(first, bool) or isinstance(second, bool):
         return first is second
     if isinstance(first, dict) and isinstance(second, dict):
@@ -54,7 +55,8 @@ def same(first: Value, second: Value) -> bool:
 
 
 def meets(words: Mapping[str, Value], value: Value) -> str | None:
-    """What a value lacks of a matcher, the first thing; None where it meets every word. `python` is not asked here."""
+    """Return what a value lacks of a matcher, the first thing; None where it meets every word. `python` is not asked
+    here."""
     for name, argument in words.items():
         expected = MATCHERS[name].unmet(argument, value)
         if expected is not None:
@@ -63,7 +65,7 @@ def meets(words: Mapping[str, Value], value: Value) -> str | None:
 
 
 def described(value: Value | Missing) -> str:
-    """What was found, for people."""
+    """Return what was found, for people."""
     return "nothing" if isinstance(value, Missing) else found(value)
 
 
@@ -86,7 +88,7 @@ def _some(argument: Value) -> Wrong | None:
 
 
 def _contained(argument: Value, value: Value) -> bool:
-    """Whether a text has a piece, a list an item, a mapping a key."""
+    """Return whether a text has a piece, a list an item, a mapping a key."""
     if isinstance(value, str):
         return isinstance(argument, str) and argument in value
     if isinstance(value, list):
@@ -165,7 +167,7 @@ def _distance(first: float, second: float) -> float:
 
 
 def bounds_wrong(argument: Value, *, whole: bool = True) -> Wrong | None:
-    """What is wrong with a number or `{min: …, max: …}`."""
+    """Return what is wrong with a number or `{min: …, max: …}`."""
     kind = "a whole number" if whole else "a number"
     if not isinstance(argument, dict):
         return None if _is_bound(argument, whole) else ("", f"takes {kind}, or `{{min: …, max: …}}`")
@@ -184,7 +186,7 @@ def _is_bound(value: Value, whole: bool) -> bool:
 
 
 def outside(argument: Value, number: float) -> str | None:
-    """What was expected of a number that is not what ``argument`` says, or not between its bounds."""
+    """Return what was expected of a number that is not what ``argument`` says, or not between its bounds."""
     if not isinstance(argument, dict):
         return None if number == argument else f"{argument:g}"
     least, most = argument.get("min"), argument.get("max")
@@ -231,7 +233,7 @@ def _a_list(argument: Value) -> Wrong | None:
 
 
 def _key(value: Value) -> str:
-    """A text by which values sort, the same for values that are the same."""
+    """Return a text by which values sort, the same for values that are the same."""
     if isinstance(value, dict):
         return "{" + ",".join(sorted(f"{json.dumps(name)}:{_key(each)}" for name, each in value.items())) + "}"
     if isinstance(value, list):
@@ -291,5 +293,5 @@ MATCHERS: Mapping[str, Matcher] = {
 
 
 def is_matcher(value: Value) -> bool:
-    """Whether a value is a mapping made of the words only."""
+    """Return whether a value is a mapping made of the words only."""
     return isinstance(value, dict) and bool(value) and value.keys() <= MATCHERS.keys()

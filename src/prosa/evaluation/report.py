@@ -144,12 +144,12 @@ class SuiteReport(Struct, frozen=True):
         return self.gate.passed or self.baseline
 
     def fails(self, index: int) -> bool:
-        """Whether a case is why the gate is closed."""
+        """Return whether a case is why the gate is closed."""
         return not self.passed and index in self.gate.short
 
     def outcome(self, index: int) -> Outcome:
-        """What is said of a case: failed where it is why the gate is closed, not measured where nothing of it was, or
-        where that is why the gate is closed."""
+        """Return what is said of a case: failed where it is why the gate is closed, not measured where nothing of it
+        was, or where that is why the gate is closed."""
         if self.fails(index):
             return "failed"
         counted = self.cases[index].counted
@@ -163,7 +163,7 @@ class SuiteReport(Struct, frozen=True):
 
 
 def loaded_skills(attempt: Attempt) -> Sequence[str] | None:
-    """The skills that a repeat loaded, where that is what was tried; None where it failed."""
+    """Return the skills that a repeat loaded, where that is what was tried; None where it failed."""
     return attempt.output["loaded"] if isinstance(attempt.output, dict) else None
 
 
@@ -318,7 +318,7 @@ def _side(suite: SuiteReport, counts: Sequence[Counted]) -> TriedSide:
 
 
 def _spread(values: Sequence[float | None]) -> Spread | None:
-    """The mean of what is known, where everything is."""
+    """Return the mean of what is known, where everything is."""
     known = [each for each in values if each is not None]
     if not known or len(known) < len(values):
         return None

@@ -33,8 +33,8 @@ class Routing(Struct, frozen=True):
         return f"not {self.own}"
 
     def missed(self, case: str, loaded: Sequence[str]) -> Failure | None:
-        """What a repeat lacks that loaded some skills: the one that its request belongs to; and a request that is not
-        for the skill must not load it."""
+        """Return what a repeat lacks that loaded some skills: the one that its request belongs to; and a request that
+        is not for the skill must not load it."""
         belongs = self.belongs.get(case, "")
         wrong = belongs != self.own and self.own in loaded
         if not wrong and (not belongs or belongs in loaded):
@@ -42,7 +42,7 @@ class Routing(Struct, frozen=True):
         return Failure("loaded", belongs or self.otherwise, ", ".join(dict.fromkeys(loaded)) or NONE)
 
     def expected(self, case: str) -> str:
-        """The name of the row that a case counts in."""
+        """Return the name of the row that a case counts in."""
         return self.belongs.get(case) or self.otherwise
 
 
@@ -75,8 +75,8 @@ class Confusion(Struct, frozen=True):
 
 
 def confusion(routing: Routing, loads: Iterable[tuple[str, Sequence[Sequence[str] | None]]]) -> Confusion:
-    """The table of requests, each a name of a case with the skills that each of its repeats loaded; None for a repeat
-    that failed, and `NOT_MEASURED` alone for one that could not be judged."""
+    """Return the table of requests, each a name of a case with the skills that each of its repeats loaded; None for a
+    repeat that failed, and `NOT_MEASURED` alone for one that could not be judged."""
     counted: dict[str, dict[str, int]] = {}
     for case, repeats in loads:
         row = counted.setdefault(routing.expected(case), {})

@@ -98,7 +98,7 @@ def _require(passed: int, repeats: int, k: int) -> None:
 
 
 def wilson(passed: float, repeats: int) -> Interval:
-    """The Wilson score interval of a proportion; of nothing it is the whole range."""
+    """Return the Wilson score interval of a proportion; of nothing it is the whole range."""
     if not repeats:
         return Interval(0.0, 1.0, "wilson")
     share, z2 = passed / repeats, _Z * _Z
@@ -110,7 +110,7 @@ def wilson(passed: float, repeats: int) -> Interval:
 
 
 def mean_rate(rates: Sequence[float], answers: int) -> Estimate:
-    """The mean of the rates of cases, each in [0, 1] and resting on at least so many answers.
+    """Return the mean of the rates of cases, each in [0, 1] and resting on at least so many answers.
 
     The interval is about these cases, tried again: at equal means, cases that pass at different rates vary less
     together than equal ones do, so the Wilson interval of all answers covers at least as often as it says. Raises

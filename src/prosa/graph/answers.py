@@ -24,7 +24,7 @@ class Links(Struct, frozen=True):
 
     @classmethod
     def of(cls, node: Node, out: Iterable[Edge], back: Iterable[Edge]) -> Links:
-        """The links of a node, from the edges at both of its ends."""
+        """Return the links of a node, from the edges at both of its ends."""
         out = tuple(out)
         return cls(
             node,
@@ -35,5 +35,5 @@ class Links(Struct, frozen=True):
 
 
 def inverse_of(edge: Edge) -> str | None:
-    """What an edge is called from its target (X21), None where its rel has no inverse."""
+    """Return what an edge is called from its target (X21), None where its rel has no inverse."""
     return INVERSES.get(edge.rel or "") if edge.origin in TYPED else None

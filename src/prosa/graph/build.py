@@ -26,7 +26,7 @@ class RecordNames(Struct, frozen=True):
 
     @classmethod
     def of(cls, records: Iterable[Record], sites: Sites) -> RecordNames:
-        """The names of ``records``, which come in the order of their paths."""
+        """Return the names of ``records``, which come in the order of their paths."""
         known: dict[Key, list[Record]] = {}
         for record in records:
             for key in keys_of(record, sites):
@@ -34,13 +34,13 @@ class RecordNames(Struct, frozen=True):
         return cls(known)
 
     def find(self, key: Key) -> Sequence[Record]:
-        """The records that answer to a key."""
+        """Return the records that answer to a key."""
         return self.known.get(key, ())
 
 
 def build(records: Iterable[Record], sites: Sites | None = None) -> Graph:
-    """The graph of a corpus. ``sites`` are found in the records unless they are given. Of two records with one path
-    the last one counts."""
+    """Return the graph of a corpus. ``sites`` are found in the records unless they are given. Of two records with one
+    path the last one counts."""
     by_path = {record.path: record for record in records}
     ordered = [by_path[path] for path in sorted(by_path)]
     sites = sites_of(ordered) if sites is None else sites
@@ -55,8 +55,8 @@ def build(records: Iterable[Record], sites: Sites | None = None) -> Graph:
 
 
 def node_ids(records: Iterable[Record]) -> dict[str, str]:
-    """The id of the node of every path: the document's own, else its path. An id that several documents have, or that
-    is the path of another, gives each of them its path."""
+    """Return the id of the node of every path: the document's own, else its path. An id that several documents have, or
+    that is the path of another, gives each of them its path."""
     own = {record.path: own_id(record) for record in records}
     count: dict[str, int] = {}
     for name in own.values():
@@ -65,19 +65,19 @@ def node_ids(records: Iterable[Record]) -> dict[str, str]:
 
 
 def own_id(record: Record) -> str:
-    """The id that a document gives itself, or an empty text."""
+    """Return the id that a document gives itself, or an empty text."""
     return next((each.name for each in record.definitions if each.kind == "id" and each.name.strip()), "")
 
 
 def node_of(record: Record, name: str, sites: Sites) -> Node:
-    """The node of a record under the id ``name``. Only MDH nodes have an URL on their site (HA2)."""
+    """Return the node of a record under the id ``name``. Only MDH nodes have an URL on their site (HA2)."""
     url = sites.url_of(record.path) if record.dialect == "mdh" else ""
     return Node(name, record.path, record.dialect, record.title, record.type, url)
 
 
 def edge_of(source: str, reference: Reference, found: Resolution[Record], ids: Mapping[str, str]) -> Edge:
-    """The edge of a resolved reference; ``ids`` are the ids of nodes by path. What leads to no single document keeps
-    its target as written."""
+    """Return the edge of a resolved reference; ``ids`` are the ids of nodes by path. What leads to no single document
+    keeps its target as written."""
     candidates = tuple(ids[each.path] for each in found.targets)
     resolved = found.state == "resolved"
     return Edge(

@@ -84,7 +84,7 @@ class Closure(Struct, frozen=True, dict=True):
         return tuple(dict.fromkeys(each.path for each in found if each.path is not None))
 
     def imported(self, program: LoadedProgram) -> tuple[LoadedProgram, ...]:
-        """The programs that ``program`` imports and that could be read, in the order it names them."""
+        """Return the programs that ``program`` imports and that could be read, in the order it names them."""
         return tuple(self.programs[each.path] for each in program.imports if each.path in self.programs and each.path)
 
     @cached_property
@@ -115,7 +115,7 @@ def load_closure(
     outside: ReadOutside | None = None,
     known: Mapping[Path, LoadedProgram] | None = None,
 ) -> Closure:
-    """Reads the programs at ``path`` and everything they import.
+    """Read the programs at ``path`` and everything they import.
 
     ``outside`` reads what an import leads to outside the root; where it is no program, it stays outside. ``known``
     holds programs that were read already, by real path; their imports are not looked at. Raises `FileProblem` when a
@@ -147,7 +147,7 @@ class _Loading(Struct):
     refused: dict[Path, FileProblem] = field(default_factory=dict)
 
     def add(self, path: Path) -> Path:
-        """Reads a program unless it was; gives its real path. Raises `FileProblem`."""
+        """Read a program unless it was, and return its real path. Raises `FileProblem`."""
         real = self.files.real(path)
         if real not in self.programs:
             self.programs[real] = self.known.get(real) or _loaded(real, self._read(path, real))
@@ -155,7 +155,7 @@ class _Loading(Struct):
         return real
 
     def _read(self, path: Path, real: Path) -> SourceText:
-        """The text of a file; one that cannot be read is asked for once."""
+        """Return the text of a file; one that cannot be read is asked for once."""
         if real in self.refused:
             raise self.refused[real]
         try:
@@ -165,14 +165,14 @@ class _Loading(Struct):
             raise
 
     def follow_all(self) -> None:
-        """Resolves imports until nothing new appears."""
+        """Resolve imports until nothing new appears."""
         while self.waiting:
             program = self.programs[self.waiting.popleft()]
             imports = tuple(self._resolve(ref, at, program) for at, ref in enumerate(program.model.imports))
             self.programs[program.path] = replace(program, imports=imports)
 
     def _resolve(self, ref: ImportRef, at: int, program: LoadedProgram) -> ResolvedImport:
-        """One import, relative to the file that names it (LA14)."""
+        """Return one import, relative to the file that names it (LA14)."""
         if ref.text.lower().startswith("stdlib:"):
             return ResolvedImport(ref, "reserved")
         target = Path(program.model.source.path).parent / ref.text
@@ -192,14 +192,14 @@ class _Loading(Struct):
         return self._open(ref, target, real)
 
     def _skill_at(self, target: Path) -> Path | None:
-        """The file of a skill that an import names, itself or by its folder; None where it names none."""
+        """Return the file of a skill that an import names, itself or by its folder; None where it names none."""
         if target.name.lower() == SKILL_FILE.lower():
             return target
         inner = target / SKILL_FILE
         return inner if target.suffix.lower() != ".md" and self.files.exists(inner) else None
 
     def _skill(self, ref: ImportRef, target: Path, program: Path) -> ResolvedImport:
-        """The import of a skill, of which only the name is read; its run reads the rest."""
+        """Return the import of a skill, of which only the name is read; its run reads the rest."""
         real = self.files.real(target)
         try:
             if self.files.inside_root(target):
@@ -215,7 +215,7 @@ class _Loading(Struct):
         return ResolvedImport(ref, "skill", real, name=text_of(entries.get("name")) or real.parent.name)
 
     def _open_outside(self, ref: ImportRef, target: Path, whole: Path) -> ResolvedImport:
-        """A program outside the root, where those are opened at all."""
+        """Return a program outside the root, where those are opened at all."""
         real = self.files.real(target)
         if self.outside is None:
             return ResolvedImport(ref, "outside-root", real)

@@ -26,7 +26,7 @@ class Contradiction(Struct, frozen=True):
 
 
 def contradictions(graph: Graph) -> tuple[Contradiction, ...]:
-    """The contradictions of a corpus, by the path of the first document and then of the second."""
+    """Return the contradictions of a corpus, by the path of the first document and then of the second."""
     pairs: dict[tuple[str, str], list[Edge]] = {}
     for edge in graph.resolved:
         if edge.rel == REL:

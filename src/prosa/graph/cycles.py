@@ -12,7 +12,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 def find_cycles(edges: Mapping[Key, Sequence[Key]]) -> tuple[tuple[Key, ...], ...]:
-    """One shortest cycle for every group of nodes that reach each other, as the nodes on it in order.
+    """Return one shortest cycle for every group of nodes that reach each other, as the nodes on it in order.
 
     A cycle begins at the first node of its group in the order of ``edges``; the cycles come in that order too. A node
     that points at itself is a cycle of one. Targets that are no keys of ``edges`` are ignored.
@@ -52,7 +52,7 @@ class _Search(Struct, Generic[Key]):
     found: list[tuple[Key, ...]] = field(default_factory=list)
 
     def run(self, root: Key) -> None:
-        """Visits everything that ``root`` reaches."""
+        """Visit everything that ``root`` reaches."""
         self._enter(root)
         while self.path:
             node, targets = self.path[-1]
@@ -82,7 +82,7 @@ class _Search(Struct, Generic[Key]):
             self._collect(node)
 
     def _collect(self, node: Key) -> None:
-        """Takes the component of ``node`` off the open nodes; it is everything from ``node`` on."""
+        """Take the component of ``node`` off the open nodes; it is everything from ``node`` on."""
         group: list[Key] = []
         while not group or group[-1] != node:
             group.append(self.open.pop())
@@ -91,7 +91,7 @@ class _Search(Struct, Generic[Key]):
 
 
 def _shortest(start: Key, group_of: Mapping[Key, int], edges: Mapping[Key, Sequence[Key]]) -> tuple[Key, ...]:
-    """A shortest way from ``start`` back to it inside its component; there is one."""
+    """Return a shortest way from ``start`` back to it inside its component; there is one."""
     came_from: dict[Key, Key] = {}
     waiting = deque([start])
     while waiting:

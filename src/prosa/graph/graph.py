@@ -24,7 +24,7 @@ class Graph(Struct, frozen=True, dict=True):
 
     @classmethod
     def of(cls, nodes: Iterable[Node], edges: Iterable[Edge]) -> Graph:
-        """The graph of stored nodes and written edges: they are put in order, and the derived edges found."""
+        """Return the graph of stored nodes and written edges: they are put in order, and the derived edges found."""
         ordered = tuple(sorted(nodes, key=lambda node: node.path))
         place = {node.id: at for at, node in enumerate(ordered)}
         written = tuple(sorted(edges, key=lambda edge: (place.get(edge.source, len(place)), edge.start, edge.end)))
@@ -41,12 +41,13 @@ class Graph(Struct, frozen=True, dict=True):
         return {node.path: node for node in self.nodes}
 
     def out(self, node: str, *, derived: bool = False) -> tuple[Edge, ...]:
-        """What a node points at, in the order written, resolved or not; with ``derived`` the derived edges last."""
+        """Return what a node points at, in the order written, resolved or not; with ``derived`` the derived edges
+        last."""
         found = self._out.get(node, ())
         return (*found, *self._derived_out.get(node, ())) if derived else tuple(found)
 
     def back(self, node: str, *, derived: bool = False) -> tuple[Edge, ...]:
-        """What points at a node (Y22): resolved edges only; with ``derived`` the derived ones last."""
+        """Return what points at a node (Y22): resolved edges only; with ``derived`` the derived ones last."""
         found = self._back.get(node, ())
         return (*found, *self._derived_back.get(node, ())) if derived else tuple(found)
 

@@ -34,7 +34,8 @@ TYPED: frozenset[Origin] = frozenset(("footnote", "front-matter", "ops.graph", "
 
 
 def derived_edges(edges: Iterable[Edge]) -> tuple[Edge, ...]:
-    """The inverses of ``edges``, in their order. A two-way edge of a rel without inverse gives one without rel."""
+    """Return the inverses of ``edges``, in their order. A two-way edge of a rel without inverse gives one without
+    rel."""
     edges = tuple(edges)
     found = [(edge, back) for edge in edges if edge.origin in TYPED and (back := _inverse(edge)) is not None]
     sources = {back.source for _, back in found}

@@ -25,17 +25,17 @@ _LAST_NAME = regex(r"/\{[^{}/]*\}\Z")
 
 
 def keys_of(record: Record, sites: Sites) -> tuple[Key, ...]:
-    """The names of a document, each once."""
+    """Return the names of a document, each once."""
     return tuple(dict.fromkeys(_keys(record, sites)))
 
 
 def tiers_of(record: Record, reference: Reference, sites: Sites) -> tuple[Tier, ...]:
-    """Where to look for the target of a reference of ``record``; nowhere for what can only lead outside."""
+    """Return where to look for the target of a reference of ``record``; nowhere for what can only lead outside."""
     return tuple(tiers(record, reference, sites))
 
 
 def tiers(record: Record, reference: Reference, sites: Sites) -> Iterable[Tier]:
-    """The same, one after the other: most references need the first one only."""
+    """Return the same, one after the other: most references need the first one only."""
     if reference.kind == "id":
         return _id_tiers(record, reference, sites)
     if reference.kind == "url":
@@ -64,7 +64,7 @@ def _keys(record: Record, sites: Sites) -> Iterator[Key]:
 
 
 def _site_keys(record: Record, root: str, sites: Sites) -> Iterator[Key]:
-    """First of all the URL paths of the file, then `/node/ID` (H7) and the path of a `canonical_url`."""
+    """Yield first of all the URL paths of the file, then `/node/ID` (H7) and the path of a `canonical_url`."""
     for name in sites.names_of(root, record.path):
         yield _site_key(root, name)
     if record.dialect == "mdh":
@@ -83,13 +83,13 @@ def _site_key(root: str, path: str) -> Key:
 
 
 def _site_tiers(root: str, path: str) -> tuple[Tier, ...]:
-    """A document at that URL path, else an action (HA5), whose last part may be a parameter (HA10)."""
+    """Return a document at that URL path, else an action (HA5), whose last part may be a parameter (HA10)."""
     actions = Key(ACTION, f"{root}\0{path}"), Key(ACTION, f"{root}\0{posixpath.dirname(path).rstrip('/')}/{{}}")
     return Tier((_site_key(root, path),)), Tier((_site_key(root, f"~{path}"),)), Tier(actions)
 
 
 def _id_tiers(record: Record, reference: Reference, sites: Sites) -> Iterator[Tier]:
-    """The id of a node of the own site (HA20), of a document of the own dialect (M50), of any document."""
+    """Yield the id of a node of the own site (HA20), of a document of the own dialect (M50), of any document."""
     root = sites.root_of(record.path) if record.dialect == "mdh" else None
     if root is not None:
         yield Tier((_site_key(root, f"~/node/{reference.target}"),))
@@ -98,7 +98,7 @@ def _id_tiers(record: Record, reference: Reference, sites: Sites) -> Iterator[Ti
 
 
 def _url_tiers(reference: Reference, sites: Sites) -> tuple[Tier, ...]:
-    """A document that says it lives there, or any document of a site that does."""
+    """Return a document that says it lives there, or any document of a site that does."""
     name = address_key(reference.target)
     if not name:
         return ()
@@ -124,7 +124,7 @@ def _path_tiers(record: Record, reference: Reference, sites: Sites) -> Iterator[
 
 
 def _absolute_tiers(record: Record, reference: Reference, sites: Sites) -> Iterator[Tier]:
-    """A path from the root of the site, else from that of the corpus."""
+    """Yield a path from the root of the site, else from that of the corpus."""
     root = sites.root_of(record.path)
     if root is not None and reference.origin == "inline":
         yield from _site_tiers(root, resolve("/", _escaped(reference.target)).path)
@@ -133,12 +133,12 @@ def _absolute_tiers(record: Record, reference: Reference, sites: Sites) -> Itera
 
 
 def _escaped(target: str) -> str:
-    """A decoded path as a URL has it: what would end the path, or be decoded again, is no sign."""
+    """Return a decoded path as a URL has it: what would end the path, or be decoded again, is no sign."""
     return target.replace("%", "%25").replace("?", "%3F").replace("#", "%23")
 
 
 def _tiers_at(path: str, reference: Reference) -> Iterator[Tier]:
-    """The document at a path, or one that the page at that address may be made of."""
+    """Yield the document at a path, or one that the page at that address may be made of."""
     if path.startswith("../") or path == "..":
         return
     suffix = suffix_of(path)

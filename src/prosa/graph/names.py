@@ -52,5 +52,5 @@ class Names(Protocol[Found]):
     """Where documents are found by key: a dictionary (`graph.build`) or the index (`adapters.sqlite`)."""
 
     def find(self, key: Key) -> Sequence[Found]:
-        """The documents that answer to a key, each once, in the order of their paths."""
+        """Return the documents that answer to a key, each once, in the order of their paths."""
         ...

@@ -19,7 +19,7 @@ ELSEWHERE = regex(r"[A-Za-z][A-Za-z0-9+.-]*:|//|[\\~@?]")
 
 
 def outside(record: Record, reference: Reference) -> State | None:
-    """Where a reference leads that no document answers to: `external`, `file`, or None where that is a mistake.
+    """Return where a reference leads that no document answers to: `external`, `file`, or None where that is a mistake.
 
     A page that only a generator could make (`guide/`, `guide.html`) counts as a file, and so does what double brackets
     hold outside YMJ that is no name of a document.

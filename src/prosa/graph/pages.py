@@ -29,23 +29,23 @@ _INDEXES = ("index.md", "README.md", "readme.md", "_index.md")
 
 
 def joined(folder: str, target: str) -> str:
-    """The path that a target means in a folder, without `.` and `..`; a slash at its end stays."""
+    """Return the path that a target means in a folder, without `.` and `..`; a slash at its end stays."""
     path = posixpath.normpath(posixpath.join(folder, target))
     return f"{path}/" if target.endswith("/") else path
 
 
 def suffix_of(path: str) -> str:
-    """The suffix of a path in lower case, with its dot; empty where there is none."""
+    """Return the suffix of a path in lower case, with its dot; empty where there is none."""
     return posixpath.splitext(path)[1].lower()
 
 
 def is_page(path: str, suffix: str) -> bool:
-    """Whether a path is the address of a page (`guide/`, `guide.html`, `guide`) rather than of a file."""
+    """Return whether a path is the address of a page (`guide/`, `guide.html`, `guide`) rather than of a file."""
     return suffix in PAGE_SUFFIXES or path.endswith("/") or not suffix
 
 
 def page_sources(path: str, suffix: str) -> list[str]:
-    """The documents that a site generator may have made a page of."""
+    """Return the documents that a site generator may have made a page of."""
     name = path.rstrip("/")
     if name in ("", "."):
         return list(_INDEXES)

@@ -24,13 +24,13 @@ class WantedDocument(NamedTuple):
 
 
 def orphans(graph: Graph) -> tuple[str, ...]:
-    """The nodes that no other document points at."""
+    """Return the nodes that no other document points at."""
     found = {edge.target for edge in graph.resolved if edge.source != edge.target}
     return tuple(node.id for node in graph.nodes if node.id not in found)
 
 
 def components(graph: Graph) -> tuple[tuple[str, ...], ...]:
-    """The parts that hang together, whichever way the edges point; the largest first."""
+    """Return the parts that hang together, whichever way the edges point; the largest first."""
     leader = {node.id: node.id for node in graph.nodes}
     for edge in graph.resolved:
         one, other = _leader(edge.source, leader), _leader(edge.target, leader)
@@ -42,8 +42,8 @@ def components(graph: Graph) -> tuple[tuple[str, ...], ...]:
 
 
 def cycles(graph: Graph, rels: Collection[str] | None = None) -> tuple[tuple[str, ...], ...]:
-    """One shortest cycle for each group of nodes that reach one another over written edges, or over those of some
-    types (`import`: LA15). A document that points at itself is no cycle unless ``rels`` says which edges count."""
+    """Return one shortest cycle for each group of nodes that reach one another over written edges, or over those of
+    some types (`import`: LA15). A document that points at itself is no cycle unless ``rels`` says which edges count."""
     edges: dict[str, dict[str, None]] = {node.id: {} for node in graph.nodes}
     for edge in graph.resolved:
         if edge.rel in rels if rels is not None else edge.source != edge.target:
@@ -53,8 +53,8 @@ def cycles(graph: Graph, rels: Collection[str] | None = None) -> tuple[tuple[str
 
 
 def wanted(graph: Graph) -> tuple[WantedDocument, ...]:
-    """The documents that wikilinks and relative links name and that do not exist, the most linked first. Spellings that
-    differ in case and blanks are one name; folders in front of it do not count."""
+    """Return the documents that wikilinks and relative links name and that do not exist, the most linked first.
+    Spellings that differ in case and blanks are one name; folders in front of it do not count."""
     found: dict[str, list[Edge]] = {}
     for edge in graph.missing:
         if edge.state == "unresolved" and edge.kind in ("stem", "path"):
@@ -68,7 +68,7 @@ def _stem(target: str) -> str:
 
 
 def _leader(node: str, leader: dict[str, str]) -> str:
-    """The node that stands for a part; the way to it is halved each time."""
+    """Return the node that stands for a part; the way to it is halved each time."""
     while leader[node] != node:
         leader[node] = leader[leader[node]]
         node = leader[node]

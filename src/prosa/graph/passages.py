@@ -30,7 +30,7 @@ class Passage(Struct, frozen=True):
 
 
 def source_passage(reading: DialectReading[object], edge: Edge) -> Passage:
-    """Where the document says that it contradicts the other."""
+    """Return where the document says that it contradicts the other."""
     document = reading.document
     for place in _mentions(document, edge):
         found = next((each.span for each in document.paragraphs if _holds(each.span, place)), None)
@@ -40,7 +40,7 @@ def source_passage(reading: DialectReading[object], edge: Edge) -> Passage:
 
 
 def target_passage(reading: DialectReading[object], fragment: str) -> Passage:
-    """What the document says that is contradicted: the section with that anchor or heading, else its opening."""
+    """Return what the document says that is contradicted: the section with that anchor or heading, else its opening."""
     document = reading.document
     section = _section(document, fragment) if fragment else None
     if section is None:
@@ -52,7 +52,8 @@ def target_passage(reading: DialectReading[object], fragment: str) -> Passage:
 
 
 def named_section(reading: DialectReading[object], edge: Edge) -> str:
-    """The section of the target that the source names: the fragment of the reference, else `context.section` (M49)."""
+    """Return the section of the target that the source names: the fragment of the reference, else `context.section`
+    (M49)."""
     model = reading.model_of(MAGI)
     if edge.fragment or model is None:
         return edge.fragment
@@ -61,7 +62,7 @@ def named_section(reading: DialectReading[object], edge: Edge) -> str:
 
 
 def described(reading: DialectReading[object], edge: Edge) -> str:
-    """`rel-desc` of the relationship (M46), empty where the notation has none."""
+    """Return `rel-desc` of the relationship (M46), empty where the notation has none."""
     model = reading.model_of(MAGI)
     relationships = model.relationships if model is not None else ()
     found = next((each for each in relationships if _holds(each.definition.span, edge.start)), None)
@@ -69,13 +70,13 @@ def described(reading: DialectReading[object], edge: Edge) -> str:
 
 
 def opening(document: Document) -> Passage:
-    """The first paragraph of the document itself, else whatever it begins with."""
+    """Return the first paragraph of the document itself, else whatever it begins with."""
     first = next((each.span for each in document.paragraphs if not each.nested), document.body)
     return _passage(document, first)
 
 
 def _mentions(document: Document, edge: Edge) -> list[int]:
-    """Where the reference is made: at the marks of its footnote, else where it is written."""
+    """Return where the reference is made: at the marks of its footnote, else where it is written."""
     footnote = next((each for each in document.footnote_definitions if _holds(each.span, edge.start)), None)
     if footnote is None:
         return [edge.start]

@@ -34,8 +34,8 @@ class _Links(Struct, frozen=True):
 
 
 def ranks(graph: Graph) -> dict[str, float]:
-    """The rank of every node by id. Another document counts once, however often it points there; one that points at
-    nothing counts for all alike."""
+    """Return the rank of every node by id. Another document counts once, however often it points there; one that points
+    at nothing counts for all alike."""
     if not graph.nodes:
         return {}
     links = _links(graph)

@@ -26,14 +26,15 @@ class Reached(NamedTuple):
 
 
 def neighbourhood(graph: Graph, node: str, depth: int = 1, rels: Collection[str] | None = None) -> tuple[Reached, ...]:
-    """The nodes at most ``depth`` edges away, in either direction, the nearest first. Without the node itself."""
+    """Return the nodes at most ``depth`` edges away, in either direction, the nearest first. Without the node
+    itself."""
     return tuple(_walk(node, depth, lambda at: _both(graph, at, rels)))
 
 
 def impact(
     graph: Graph, node: str, rels: Collection[str] | None = None, depth: int | None = None
 ) -> tuple[Reached, ...]:
-    """Everything that reaches the node, directly or through others: what a change of it may concern.
+    """Return everything that reaches the node, directly or through others: what a change of it may concern.
 
     ``rels`` limits the edges to those types; then derived edges of these types count too (X21).
     """
@@ -41,7 +42,7 @@ def impact(
 
 
 def shortest_path(graph: Graph, start: str, end: str, *, directed: bool = False) -> tuple[Reached, ...] | None:
-    """The steps of a shortest way: empty from a node to itself, None where there is none."""
+    """Return the steps of a shortest way: empty from a node to itself, None where there is none."""
     if start == end:
         return ()
     steps: dict[str, Reached] = {}

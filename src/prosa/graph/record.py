@@ -59,7 +59,7 @@ class Record(Struct, frozen=True):
 
 
 def file_title(path: str) -> str:
-    """What a document without a title is called: the name of its file, of an `index.md` in a folder that of the
+    """Return what a document without a title is called: the name of its file, of an `index.md` in a folder that of the
     folder. ``path`` has `/` between its parts."""
     folder, _, name = path.rpartition("/")
     stem = name.rpartition(".")[0] or name

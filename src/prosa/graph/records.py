@@ -36,7 +36,7 @@ _ABSOLUTE = regex(r"https?://", re.IGNORECASE)
 
 
 def record_of(reading: DialectReading[object], path: str) -> Record:
-    """The record of a document at ``path``, relative to the root of the corpus, with `/`."""
+    """Return the record of a document at ``path``, relative to the root of the corpus, with `/`."""
     source = reading.front.source
     fields = reading.front_matter or {}
     definitions = tuple(_definition(each, source) for each in reading.definitions())
@@ -53,7 +53,7 @@ def record_of(reading: DialectReading[object], path: str) -> Record:
 
 
 def _refs(reading: DialectReading[object]) -> list[Ref]:
-    """Every reference once, in the order of the text."""
+    """Return every reference once, in the order of the text."""
     found = list(reading.references())
     if reading.name not in _WHOLE:
         known = {(each.span.start, each.kind) for each in found}
@@ -63,7 +63,7 @@ def _refs(reading: DialectReading[object]) -> list[Ref]:
 
 
 def _is_made_later(ref: Ref) -> bool:
-    """Whether a link of the body holds a placeholder: it names nothing yet."""
+    """Return whether a link of the body holds a placeholder: it names nothing yet."""
     if ref.origin == "wikilink":
         return is_named_later(ref.target)
     return ref.origin == "inline" and ref.kind != "url" and MADE_LATER.search(ref.target) is not None
@@ -78,7 +78,7 @@ def _reference(ref: Ref, source: SourceText, path: str) -> Reference:
 
 
 def _from_here(target: str, source_path: str, path: str) -> str:
-    """A path of the file system below the root as one from the document (L28); any other as it is."""
+    """Return a path of the file system below the root as one from the document (L28); any other as it is."""
     root = source_path.removesuffix(path)
     if not target.startswith("/") or root == source_path or not posixpath.normpath(target).startswith(root):
         return target
@@ -108,7 +108,7 @@ def own_title(reading: DialectReading[object]) -> str:
 
 
 def _said(reading: DialectReading[object], name: str) -> str:
-    """A field of the front matter as its author typed it, on one line; empty for what is no text or number."""
+    """Return a field of the front matter as its author typed it, on one line; empty for what is no text or number."""
     node = reading.front.fields.get(name) if reading.front.fields is not None else None
     return _one_line(node.text) if isinstance(node, Scalar) and node.value is not None else ""
 

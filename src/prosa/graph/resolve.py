@@ -42,14 +42,14 @@ class Resolution(Struct, Generic[Document], frozen=True):
 
 
 def resolve(record: Record, reference: Reference, sites: Sites, names: Names[Document]) -> Resolution[Document]:
-    """Where a reference of ``record`` leads."""
+    """Return where a reference of ``record`` leads."""
     return resolve_tiers(record, reference, tiers(record, reference, sites), names)
 
 
 def resolve_tiers(
     record: Record, reference: Reference, places: Iterable[Tier], names: Names[Document]
 ) -> Resolution[Document]:
-    """Where a reference leads. ``places`` come the best first; of ``record`` only path and dialect count.
+    """Return where a reference leads. ``places`` come the best first; of ``record`` only path and dialect count.
 
     The first tier that finds anything decides. A wikilink that names folders leads only to documents in them, and one
     that fits several documents means the nearest one, where exactly one is (YA21).
@@ -67,7 +67,7 @@ def resolve_tiers(
 
 
 def _meant(found: Sequence[Document], source: str, target: str, names: Names[Document]) -> Sequence[Document]:
-    """Those of ``found`` that lie in the folders of a target, and of several the nearest to the source."""
+    """Return those of ``found`` that lie in the folders of a target, and of several the nearest to the source."""
     if len(found) == 1 and "/" not in target:
         return found
     folder, stem = stem_of(target)
@@ -84,13 +84,14 @@ def _meant(found: Sequence[Document], source: str, target: str, names: Names[Doc
 
 
 def nearest_to(folder: str, found: Sequence[Document]) -> Sequence[Document]:
-    """Those of several documents that are nearest to a folder (YA21). Several that are equally near are all given."""
+    """Return those of several documents that are nearest to a folder (YA21). Several that are equally near are all
+    given."""
     return next(by_nearness(folder, found))
 
 
 def by_nearness(folder: str, found: Iterable[Document]) -> Iterator[Sequence[Document]]:
-    """Documents in groups that are equally near to a folder, the nearest first: in it, else the fewest folders up and
-    down away, of these the ones with the shortest path."""
+    """Return documents in groups that are equally near to a folder, the nearest first: in it, else the fewest folders
+    up and down away, of these the ones with the shortest path."""
     here = folder.split("/") if folder else []
     groups: dict[tuple[int, int], list[Document]] = {}
     for each in found:
@@ -99,7 +100,7 @@ def by_nearness(folder: str, found: Iterable[Document]) -> Iterator[Sequence[Doc
 
 
 def _way(here: Sequence[str], there: Sequence[str]) -> tuple[int, int]:
-    """How many folders one goes up and down, and how deep one is then."""
+    """Return how many folders one goes up and down, and how deep one is then."""
     shared = 0
     for one, other in zip(here, there, strict=False):
         if one != other:
@@ -109,7 +110,7 @@ def _way(here: Sequence[str], there: Sequence[str]) -> tuple[int, int]:
 
 
 def _at(folder: str, stem: str, names: Names[Document]) -> Iterator[Document]:
-    """The documents of that stem in a folder, looked up by path."""
+    """Yield the documents of that stem in a folder, looked up by path."""
     for suffix in DOCUMENT_SUFFIXES:
         yield from names.find(Key("path", posixpath.join(folder, f"{stem}{suffix}")))
 

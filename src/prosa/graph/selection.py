@@ -77,7 +77,7 @@ class Selection(Struct, frozen=True, dict=True):
 def select(
     nodes: Iterable[Node], edges: Iterable[Edge], graph_filter: GraphFilter, *, ghosts: bool = False
 ) -> Selection:
-    """The nodes and edges that the graph_filter lets through. An edge goes with either of its nodes."""
+    """Return the nodes and edges that the graph_filter lets through. An edge goes with either of its nodes."""
     shown = tuple(node for node in nodes if not graph_filter.dialects or node.dialect in graph_filter.dialects)
     ids = {node.id for node in shown}
     kept = tuple(edge for edge in edges if _wanted(edge, graph_filter) and edge.source in ids and _ends(edge, ids))
@@ -94,5 +94,5 @@ def _wanted(edge: Edge, graph_filter: GraphFilter) -> bool:
 
 
 def _ends(edge: Edge, ids: Collection[str]) -> bool:
-    """Whether its target is shown, or is no node at all."""
+    """Return whether its target is shown, or is no node at all."""
     return edge.target in ids if edge.resolved else True

@@ -45,8 +45,8 @@ class Sites(Struct, frozen=True):
         *,
         given: bool = False,
     ) -> Sites:
-        """The sites of a corpus of ``documents``, pairs of path and dialect. ``canonical`` are pairs of the path of a
-        node and the absolute URL it says it lives at. ``given`` says that the user named the root (`--root`). Of
+        """Return the sites of a corpus of ``documents``, pairs of path and dialect. ``canonical`` are pairs of the path
+        of a node and the absolute URL it says it lives at. ``given`` says that the user named the root (`--root`). Of
         documents that are no nodes only indexes and READMEs matter."""
         known = list(documents)
         roots = _roots([path for path, dialect in known if dialect == "mdh"], given=given)
@@ -56,39 +56,39 @@ class Sites(Struct, frozen=True):
         return cls(roots, frozenset(_origins(sites, canonical)), sites.readmes)
 
     def root_of(self, path: str) -> str | None:
-        """The root folder of the site that a document is part of; None for one that is part of none."""
+        """Return the root folder of the site that a document is part of; None for one that is part of none."""
         if not self.roots or posixpath.splitext(path)[1].lower() not in DOCUMENT_SUFFIXES:
             return None
         return next((folder for folder in _folders(path) if folder in self.roots), None)
 
     def url_of(self, path: str) -> str:
-        """The URL path of a document on its site, its `md_url`; empty outside a site (HA2)."""
+        """Return the URL path of a document on its site, its `md_url`; empty outside a site (HA2)."""
         root = self.root_of(path)
         return "" if root is None else md_url(below(root, path), stands=path in self.readmes)
 
     def names_of(self, root: str, path: str) -> tuple[str, ...]:
-        """Every URL path that leads to a document of the site with that root, its `md_url` first."""
+        """Return every URL path that leads to a document of the site with that root, its `md_url` first."""
         return names_of(below(root, path), stands=path in self.readmes)
 
     def origins_of(self, root: str) -> frozenset[str]:
-        """The origins that are the site with that root."""
+        """Return the origins that are the site with that root."""
         return frozenset(origin for origin, known in self.origins if known == root)
 
 
 def sites_of(records: Iterable[Record], *, given: bool = False) -> Sites:
-    """The sites of the documents of ``records``."""
+    """Return the sites of the documents of ``records``."""
     known = list(records)
     canonical = ((record.path, url) for record in known if record.dialect == "mdh" for url in record.canonical)
     return Sites.of(((record.path, record.dialect) for record in known), canonical, given=given)
 
 
 def below(root: str, path: str) -> str:
-    """A path relative to the root folder of its site."""
+    """Return a path relative to the root folder of its site."""
     return path[len(root) + 1 :] if root else path
 
 
 def _roots(nodes: list[str], *, given: bool) -> frozenset[str]:
-    """The highest folders with an index, or the root of the corpus where it is one site."""
+    """Return the highest folders with an index, or the root of the corpus where it is one site."""
     indexed = {posixpath.dirname(path) for path in nodes if posixpath.basename(path).lower() in INDEX_NAMES}
     if nodes and (given or not indexed or any("/" not in path for path in nodes)):
         return frozenset(("",))
@@ -100,7 +100,7 @@ def _highest(folder: str, indexed: set[str]) -> str:
 
 
 def _folders(path: str) -> Iterator[str]:
-    """The folders that hold a document, the highest first."""
+    """Yield the folders that hold a document, the highest first."""
     yield ""
     at = path.find("/")
     while at >= 0:

@@ -25,7 +25,8 @@ a placeholder."""
 
 
 def stem_tiers(record: Record, reference: Reference) -> Iterator[Tier]:
-    """The stem as written, then but for case; outside YMJ also with hyphens for blanks, then as alias, title and id."""
+    """Yield the stem as written, then but for case; outside YMJ also with hyphens for blanks, then as alias, title and
+    id."""
     stem = stem_of(reference.target)[1]
     yield from _stems(stem)
     named = reference.origin in NAMED
@@ -44,23 +45,23 @@ def _stems(stem: str) -> tuple[Tier, Tier]:
 
 
 def is_name(target: str) -> bool:
-    """Whether double brackets may name a document, not an attachment or nothing at all."""
+    """Return whether double brackets may name a document, not an attachment or nothing at all."""
     suffix = suffix_of(target)
     return bool(_NAME.match(target)) and (suffix in DOCUMENT_SUFFIXES or suffix not in FILE_SUFFIXES)
 
 
 def is_attachment(target: str) -> bool:
-    """Whether double brackets name a file that is no document: a picture, a recording, a table."""
+    """Return whether double brackets name a file that is no document: a picture, a recording, a table."""
     suffix = suffix_of(target)
     return suffix in FILE_SUFFIXES and suffix not in DOCUMENT_SUFFIXES and bool(_NAME.match(target))
 
 
 def stem_of(target: str) -> tuple[str, str]:
-    """The folders and the stem that a wikilink names (Y21); a suffix of documents may stand behind it."""
+    """Return the folders and the stem that a wikilink names (Y21); a suffix of documents may stand behind it."""
     folder, name = posixpath.split(compared_name(target))
     return folder, posixpath.splitext(name)[0] if name.lower().endswith(DOCUMENT_SUFFIXES) else name
 
 
 def folded(name: str) -> str:
-    """A name as it is compared but for case and blanks."""
+    """Return a name as it is compared but for case and blanks."""
     return " ".join(name.split()).casefold()

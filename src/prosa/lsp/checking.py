@@ -23,7 +23,7 @@ SETTINGS_FILES = frozenset({"prosa.toml", "pyproject.toml", ".gitignore"})
 
 
 def register(server: ProsaServer) -> None:
-    """Registers the handlers."""
+    """Register the handlers."""
     session = server.session
     session.watched = _watching(server.client_capabilities) is not None
 
@@ -75,7 +75,7 @@ def register(server: ProsaServer) -> None:
 
 
 async def ask_settings(server: ProsaServer, value: Value = None) -> None:
-    """Takes in the settings of the user: what the client answers, where it can be asked, else ``value``."""
+    """Take in the settings of the user: what the client answers, where it can be asked, else ``value``."""
     session = server.session
     workspace = server.client_capabilities.workspace
     if workspace is not None and workspace.configuration:
@@ -93,7 +93,7 @@ async def ask_settings(server: ProsaServer, value: Value = None) -> None:
 
 
 def register_settings(server: ProsaServer) -> None:
-    """Asks the client to tell when the user changes the settings, where it wants to be asked."""
+    """Ask the client to tell when the user changes the settings, where it wants to be asked."""
     workspace = server.client_capabilities.workspace
     told = workspace.did_change_configuration if workspace is not None else None
     if told is not None and told.dynamic_registration:
@@ -103,7 +103,7 @@ def register_settings(server: ProsaServer) -> None:
 
 
 def watch(server: ProsaServer, root: Path) -> None:
-    """Asks the client to tell of files below a root: of documents and settings when they change, and of all others when
+    """Ask the client to tell of files below a root: of documents and settings when they change, and of all others when
     they come or go, since links lead to them."""
     files = _watching(server.client_capabilities)
     if files is None:
@@ -121,7 +121,7 @@ def watch(server: ProsaServer, root: Path) -> None:
 
 
 def _watching(capabilities: types.ClientCapabilities) -> types.DidChangeWatchedFilesClientCapabilities | None:
-    """How a client watches files; None for one that cannot be asked to."""
+    """Return how a client watches files; None for one that cannot be asked to."""
     workspace = capabilities.workspace
     files = workspace.did_change_watched_files if workspace is not None else None
     return files if files is not None and files.dynamic_registration else None
@@ -132,7 +132,7 @@ def _below(root: Path, glob: str, files: types.DidChangeWatchedFilesClientCapabi
 
 
 def _mark(items: Sequence[types.Diagnostic]) -> str:
-    """A text that is the same as long as the diagnostics are."""
+    """Return a text that is the same as long as the diagnostics are."""
     from hashlib import sha256
 
     return sha256(repr(items).encode("utf-8", "replace")).hexdigest()[:16]

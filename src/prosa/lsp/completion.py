@@ -51,7 +51,7 @@ _KINDS: Mapping[Kind, types.CompletionItemKind] = MappingProxyType(
 
 
 def register(server: ProsaServer) -> None:
-    """Registers the handlers that the user wants."""
+    """Register the handlers that the user wants."""
     features = server.session.configuration.features
     if features.completion:
         _register_completion(server)
@@ -89,7 +89,7 @@ def _register_completion(server: ProsaServer) -> None:
 
 
 def _listed(view: View, made: Completions, uri: str, *, shares: bool) -> types.CompletionList:
-    """The items of an answer; the range that they share is said once where the client knows that."""
+    """Return the items of an answer; the range that they share is said once where the client knows that."""
     if not made.items:
         return types.CompletionList(is_incomplete=NOTHING.incomplete, items=[])
     edit = made.items[0].edit
@@ -134,5 +134,5 @@ def _register_hover(server: ProsaServer) -> None:
 
 
 def _kind(known: Collection[types.MarkupKind] | None) -> types.MarkupKind:
-    """Markdown where the client draws it, or does not say."""
+    """Return markdown where the client draws it, or does not say."""
     return types.MarkupKind.PlainText if known and types.MarkupKind.Markdown not in known else types.MarkupKind.Markdown

@@ -58,8 +58,8 @@ class Configuration(Struct, frozen=True, forbid_unknown_fields=True, rename="cam
 def read_configuration(
     value: Value, base: Configuration | None = None, before: Configuration | None = None
 ) -> tuple[Configuration, str]:
-    """The settings of an editor: what it says, and of everything else what ``base`` says. Where something in it is
-    wrong, they are those of ``before``, and the sentence says what."""
+    """Return the settings of an editor: what it says, and of everything else what ``base`` says. Where something in it
+    is wrong, they are those of ``before``, and the sentence says what."""
     base = base or Configuration()
     if isinstance(value, Mapping) and isinstance(value.get(SECTION), Mapping):
         value = value[SECTION]
@@ -74,8 +74,8 @@ def read_configuration(
 
 
 def _laid_over(value: Value, base: Value) -> Value:
-    """Settings over others, table by table. Null stands for no setting, and what is about the extension alone counts
-    for nothing here."""
+    """Return settings over others, table by table. Null stands for no setting, and what is about the extension alone
+    counts for nothing here."""
     if not isinstance(value, Mapping) or not isinstance(base, Mapping):
         return value
     said = {key: each for key, each in value.items() if each is not None and key not in OF_EXTENSIONS}

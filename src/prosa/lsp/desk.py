@@ -29,7 +29,7 @@ class Desk:
         self._thread.start()
 
     def ask(self, question: Callable[[], _T]) -> Future[_T]:
-        """The answer to a question; one that is cancelled while it waits is never asked."""
+        """Return the answer to a question; one that is cancelled while it waits is never asked."""
         future: Future[_T] = Future()
 
         def answer() -> None:
@@ -46,20 +46,20 @@ class Desk:
         return future
 
     def change(self, key: Hashable, change: Callable[[], None]) -> None:
-        """Does something when no question waits, unless another change with this key comes first."""
+        """Do something when no question waits, unless another change with this key comes first."""
         with self._news:
             self._changes[key] = change
             self._news.notify()
 
     def settle(self, key: Hashable) -> None:
-        """Does a change that waits at once. Only for the thread of the desk itself."""
+        """Do a change that waits at once. Only for the thread of the desk itself."""
         with self._news:
             change = self._changes.pop(key, None)
         if change is not None:
             self._do(change)
 
     def close(self) -> None:
-        """Does nothing more of what waits."""
+        """Do nothing more of what waits."""
         with self._news:
             self._closed = True
             self._news.notify()

@@ -37,8 +37,8 @@ _TAGS: Mapping[str, list[types.DiagnosticTag]] = MappingProxyType(
 def protocol_diagnostics(
     found: Iterable[Diagnostic], encoding: Encoding, uri_of: Callable[[Path], str], documentation: str
 ) -> list[types.Diagnostic]:
-    """The diagnostics of one document. The code is the name of the rule, which `prosa explain` takes and a suppression
-    names; it leads to the page of the rule where the address of the ``documentation`` is known."""
+    """Return the diagnostics of one document. The code is the name of the rule, which `prosa explain` takes and a
+    suppression names; it leads to the page of the rule where the address of the ``documentation`` is known."""
     return [
         types.Diagnostic(
             range=range_of(each.source.lines, each.span.start, each.span.end, encoding),

@@ -39,7 +39,7 @@ class OpenDocument(Struct):
         return self.lines.text
 
     def change(self, version: int, changes: Iterable[types.TextDocumentContentChangeEvent], encoding: Encoding) -> None:
-        """Takes in changes, one after the other."""
+        """Take in changes, one after the other."""
         for each in changes:
             if isinstance(each, types.TextDocumentContentChangePartial):
                 start = offset_at(self.lines, each.range.start, encoding)
@@ -57,7 +57,7 @@ class Documents:
         self._by_uri: dict[str, OpenDocument] = {}
 
     def open(self, item: types.TextDocumentItem) -> OpenDocument | None:
-        """Takes in a document; None for one that is no file and will be none."""
+        """Take in a document; None for one that is no file and will be none."""
         path = path_of(item.uri, item.language_id)
         if path is None:
             return None
@@ -66,11 +66,11 @@ class Documents:
         return made
 
     def close(self, uri: str) -> OpenDocument | None:
-        """Forgets a document."""
+        """Forget a document."""
         return self._by_uri.pop(uri, None)
 
     def at(self, uri: str) -> OpenDocument | None:
-        """The document of a URI; None where it is not open."""
+        """Return the document of a URI; None where it is not open."""
         return self._by_uri.get(uri)
 
     def __iter__(self) -> Iterator[OpenDocument]:
@@ -78,7 +78,7 @@ class Documents:
 
 
 def whole_characters(text: str) -> str:
-    """A text with each half of a surrogate pair replaced."""
+    """Return a text with each half of a surrogate pair replaced."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -87,7 +87,7 @@ def whole_characters(text: str) -> str:
 
 
 def path_of(uri: str, language: str = "") -> Path | None:
-    """The real path of a document; None for a URI that no document has."""
+    """Return the real path of a document; None for a URI that no document has."""
     try:
         parts = urlsplit(uri)
         path = unquote(parts.path)
@@ -103,5 +103,5 @@ def path_of(uri: str, language: str = "") -> Path | None:
 
 
 def uri_of(path: Path) -> str:
-    """The URI of a file."""
+    """Return the URI of a file."""
     return path.as_uri()

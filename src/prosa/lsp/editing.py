@@ -19,7 +19,7 @@ FIX_ALL = f"{types.CodeActionKind.SourceFixAll.value}.prosa"
 
 
 def register(server: ProsaServer) -> None:
-    """Registers the handlers."""
+    """Register the handlers."""
     if server.session.configuration.features.actions:
         _register_actions(server)
     if server.session.configuration.features.formatting:
@@ -49,7 +49,7 @@ def _register_actions(server: ProsaServer) -> None:
 
 
 def _is_wanted(kind: str, only: Sequence[types.CodeActionKind | str] | None) -> bool:
-    """Whether a client that wants only some kinds wants this one; a kind stands for all below it."""
+    """Return whether a client that wants only some kinds wants this one; a kind stands for all below it."""
     if only is None:
         return True
     wanted = [each.value if isinstance(each, types.CodeActionKind) else each for each in only]
@@ -70,7 +70,7 @@ def _register_formatting(server: ProsaServer) -> None:
     session = server.session
 
     def told(found: FormatEdits | None, edits: Iterable[types.TextEdit]) -> list[types.TextEdit] | None:
-        """The edits; a document that is left alone is said to be, with the reason."""
+        """Return the edits; a document that is left alone is said to be, with the reason."""
         if found is not None and found.problem:
             server.say(found.problem)
             return None

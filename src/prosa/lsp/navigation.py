@@ -48,7 +48,7 @@ _FOLDS: Mapping[FoldKind, types.FoldingRangeKind] = MappingProxyType(
 
 
 def register(server: ProsaServer) -> None:
-    """Registers the handlers that the user wants."""
+    """Register the handlers that the user wants."""
     features = server.session.configuration.features
     if features.navigation:
         _register_navigation(server)
@@ -189,7 +189,7 @@ def _range(view: View, place: Place) -> types.Range:
 
 
 def _locations(view: View, places: Iterable[Place]) -> list[types.Location]:
-    """Places as the protocol names them; the lines of each document are counted once."""
+    """Place as the protocol names them; the lines of each document are counted once."""
     lines: dict[Path, LineIndex] = {}
     found = []
     for each in places:
@@ -231,7 +231,7 @@ def _found(symbol: WorkspaceSymbol, workspace: Workspace, server: ProsaServer) -
 
 
 def _selection(view: View, places: Iterable[Place], position: types.Position) -> types.SelectionRange:
-    """The innermost of nested ranges, each with the one around it."""
+    """Return the innermost of nested ranges, each with the one around it."""
     lines = view.lines()
     found: types.SelectionRange | None = None
     for each in reversed([*places]):

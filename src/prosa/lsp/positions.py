@@ -18,7 +18,7 @@ ENCODINGS: tuple[Encoding, ...] = ("utf-8", "utf-16", "utf-32")
 
 
 def position_at(lines: LineIndex, offset: int, encoding: Encoding) -> types.Position:
-    """The position of a character."""
+    """Return the position of a character."""
     line, column = lines.position(offset)
     if encoding == "utf-16":
         return types.Position(line - 1, lines.utf16_column(offset))
@@ -28,12 +28,12 @@ def position_at(lines: LineIndex, offset: int, encoding: Encoding) -> types.Posi
 
 
 def range_of(lines: LineIndex, start: int, end: int, encoding: Encoding) -> types.Range:
-    """The range from one character up to another."""
+    """Return the range from one character up to another."""
     return types.Range(position_at(lines, start, encoding), position_at(lines, end, encoding))
 
 
 def offset_at(lines: LineIndex, position: types.Position, encoding: Encoding) -> int:
-    """The character at a position."""
+    """Return the character at a position."""
     if position.line >= lines.count:
         return len(lines.text)
     text = lines.line_text(position.line + 1)
@@ -41,7 +41,7 @@ def offset_at(lines: LineIndex, position: types.Position, encoding: Encoding) ->
 
 
 def _characters(text: str, units: int, encoding: Encoding) -> int:
-    """How many whole characters of a line these units are."""
+    """Return how many whole characters of a line these units are."""
     if encoding == "utf-32" or text.isascii():
         return min(units, len(text))
     if encoding == "utf-16":
@@ -54,5 +54,5 @@ def _characters(text: str, units: int, encoding: Encoding) -> int:
 
 
 def _whole(text: str, cut: str) -> int:
-    """How many characters of a line a cut has, without half of one at its end."""
+    """Return how many characters of a line a cut has, without half of one at its end."""
     return len(cut) - 1 if cut and text[len(cut) - 1] != cut[-1] else len(cut)

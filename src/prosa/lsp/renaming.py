@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def register(server: ProsaServer) -> None:
-    """Registers the handlers that the user wants and the client can make use of."""
+    """Register the handlers that the user wants and the client can make use of."""
     if not server.session.configuration.features.rename:
         return
     _register_rename(server)
@@ -84,7 +84,7 @@ def _register_files(server: ProsaServer) -> None:
 
 
 def _refuse(problem: MoveRefused | FileProblem) -> NoReturn:
-    """Tells the user why a rename is not done."""
+    """Tell the user why a rename is not done."""
     words = str(problem)
     if isinstance(problem, MoveRefused) and problem.hint:
         words = f"{problem.message}; {problem.hint}"
@@ -92,7 +92,7 @@ def _refuse(problem: MoveRefused | FileProblem) -> NoReturn:
 
 
 def _moves_files(server: ProsaServer) -> bool:
-    """Whether the client renames files where an answer says so."""
+    """Return whether the client renames files where an answer says so."""
     workspace = server.client_capabilities.workspace
     edit = workspace.workspace_edit if workspace is not None else None
     kinds = edit.resource_operations if edit is not None else None
@@ -100,7 +100,7 @@ def _moves_files(server: ProsaServer) -> bool:
 
 
 def _edit(view: View, made: Renaming) -> types.WorkspaceEdit:
-    """The changes of documents, and after them the files that move."""
+    """Return the changes of documents, and after them the files that move."""
     edit = view.workspace_edit(made.edits)
     changes = [*(edit.document_changes or ())]
     changes += (types.RenameFile(view.uris(old), new.as_uri()) for old, new in made.moves)

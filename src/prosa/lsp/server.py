@@ -40,7 +40,7 @@ class ProsaProtocol(LanguageServerProtocol):
 
     @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
     def lsp_text_document__did_open(self, params: types.DidOpenTextDocumentParams) -> None:
-        """Begins to keep a document."""
+        """Begin to keep a document."""
         session = self.server.session
         document = session.documents.open(params.text_document)
         if document is not None:
@@ -48,7 +48,7 @@ class ProsaProtocol(LanguageServerProtocol):
 
     @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
     def lsp_text_document__did_change(self, params: types.DidChangeTextDocumentParams) -> None:
-        """Takes in changes of a document."""
+        """Take in changes of a document."""
         session = self.server.session
         document = session.documents.at(params.text_document.uri)
         if document is not None:
@@ -57,14 +57,14 @@ class ProsaProtocol(LanguageServerProtocol):
 
     @lsp_method(types.TEXT_DOCUMENT_DID_CLOSE)
     def lsp_text_document__did_close(self, params: types.DidCloseTextDocumentParams) -> None:
-        """Forgets a document."""
+        """Forget a document."""
         session = self.server.session
         document = session.documents.close(params.text_document.uri)
         if document is not None:
             session.closed(document)
 
     def answered_with_nothing(self, number: Value) -> None:
-        """Takes an answer of the client that is none of its kind for none, so that nobody waits for another."""
+        """Take an answer of the client that is none of its kind for none, so that nobody waits for another."""
         if isinstance(number, str | int):
             self._handle_response(number)
 
@@ -129,23 +129,23 @@ class ProsaServer(LanguageServer):
     # Meets `session.Client`
 
     def publish(self, uri: str, version: int | None, found: list[types.Diagnostic]) -> None:
-        """Shows the diagnostics of a document."""
+        """Show the diagnostics of a document."""
         self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, found, version))
 
     def refresh(self) -> None:
-        """Lets the client ask for diagnostics again."""
+        """Let the client ask for diagnostics again."""
         self.workspace_diagnostic_refresh(None)
 
     def say(self, words: str) -> None:
-        """Shows a sentence to the user."""
+        """Show a sentence to the user."""
         self.window_show_message(types.ShowMessageParams(types.MessageType.Info, words))
 
     def log(self, words: str) -> None:
-        """Writes a sentence for who looks for a fault."""
+        """Write a sentence for who looks for a fault."""
         self.window_log_message(types.LogMessageParams(types.MessageType.Error, words))
 
     def watch(self, root: Path) -> None:
-        """Asks to be told of files below a folder that change."""
+        """Ask to be told of files below a folder that change."""
         checking.watch(self, root)
 
     # Meets `wire.Server`
@@ -194,7 +194,7 @@ class ProsaServer(LanguageServer):
         self.protocol._send_data({"jsonrpc": "2.0", "id": number, "error": told})  # noqa: SLF001
 
     def complain(self, words: str) -> None:
-        """Says that something came that is no message."""
+        """Say that something came that is no message."""
         self.log(words)
 
     @property
@@ -203,20 +203,20 @@ class ProsaServer(LanguageServer):
         return self.process_id
 
     def report_server_error(self, error: Exception, source: type[Exception]) -> None:
-        """Writes down what went wrong; a request has an answer that says it."""
+        """Write down what went wrong; a request has an answer that says it."""
         del source
         self.log(f"{type(error).__name__}: {error}")
 
 
 def _encoding(capabilities: types.ClientCapabilities) -> Encoding:
-    """The first encoding of the client that is known here, as the library chooses it too."""
+    """Return the first encoding of the client that is known here, as the library chooses it too."""
     general = capabilities.general
     wanted = (general.position_encodings if general is not None else None) or ()
     return next((known for each in wanted for known in ENCODINGS if each == known), "utf-16")
 
 
 def _pulls(capabilities: types.ClientCapabilities) -> bool:
-    """Whether a client asks for diagnostics, and can be told that there are others; all others are told them."""
+    """Return whether a client asks for diagnostics, and can be told that there are others; all others are told them."""
     document = capabilities.text_document
     workspace = capabilities.workspace
     asks = document is not None and document.diagnostic is not None
@@ -224,13 +224,13 @@ def _pulls(capabilities: types.ClientCapabilities) -> bool:
 
 
 def _takes_versions(capabilities: types.ClientCapabilities) -> bool:
-    """Whether a client takes edits together with the versions that they were made for."""
+    """Return whether a client takes edits together with the versions that they were made for."""
     edits = capabilities.workspace.workspace_edit if capabilities.workspace is not None else None
     return edits is not None and bool(edits.document_changes)
 
 
 def _other_version(configuration: Configuration) -> str:
-    """What is said where the editor's extension was made for another version."""
+    """Return what is said where the editor's extension was made for another version."""
     if not configuration.version or configuration.version == __version__:
         return ""
     return (

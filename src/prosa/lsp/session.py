@@ -44,23 +44,23 @@ class Client(Protocol):
     """Who is told; every method is called in the thread of the wire."""
 
     def publish(self, uri: str, version: int | None, found: list[types.Diagnostic]) -> None:
-        """Shows the diagnostics of a document."""
+        """Show the diagnostics of a document."""
         ...
 
     def refresh(self) -> None:
-        """Lets the client ask for diagnostics again."""
+        """Let the client ask for diagnostics again."""
         ...
 
     def say(self, words: str) -> None:
-        """Shows a sentence to the user."""
+        """Show a sentence to the user."""
         ...
 
     def log(self, words: str) -> None:
-        """Writes a sentence for who looks for a fault."""
+        """Write a sentence for who looks for a fault."""
         ...
 
     def watch(self, root: Path) -> None:
-        """Asks to be told of files below a folder that change."""
+        """Ask to be told of files below a folder that change."""
         ...
 
 
@@ -93,21 +93,21 @@ class Session:
     # In the thread of the wire
 
     def changed(self, document: OpenDocument) -> None:
-        """Has an open document judged as it is now."""
+        """Have an open document judged as it is now."""
         self._uris[document.path] = document.uri
         self._waiting(document.path, document.text, document.version)
 
     def closed(self, document: OpenDocument) -> None:
-        """Lets the file of a document count again."""
+        """Let the file of a document count again."""
         self._waiting(document.path, None, None)
 
     def touched(self, paths: Iterable[Path]) -> None:
-        """Takes in that files were written, made or removed."""
+        """Take in that files were written, made or removed."""
         for path in paths:
             self.desk.change(("file", path), partial(self._touch, path))
 
     def saved(self) -> None:
-        """Takes in which files others have written, for a client that does not tell."""
+        """Take in which files others have written, for a client that does not tell."""
         if not self.watched:
             threading.Thread(target=self._compare, name="prosa-files", daemon=True).start()
 
@@ -121,22 +121,22 @@ class Session:
                 self.touched(changed)
 
     def set_folders(self, folders: Iterable[Path]) -> None:
-        """Takes in which folders the editor shows."""
+        """Take in which folders the editor shows."""
         self.folders = found = [*folders]
         self.desk.change("folders", lambda: self._reopen(folders=found))
 
     def set_configuration(self, configuration: Configuration) -> None:
-        """Takes in other settings of the user."""
+        """Take in other settings of the user."""
         self.configuration = configuration
         self.desk.change("settings", lambda: self._reopen(configuration=configuration))
 
     def reopen(self) -> None:
-        """Reads the projects again: their settings are others, or their roots."""
+        """Read the projects again: their settings are others, or their roots."""
         self.desk.change("projects", self._reopen)
 
     async def ask(self, uri: str, question: Callable[[View], _T], *, checked: bool = False) -> _T | None:
-        """The answer to a question about an open document, with its text as it stands; None where it is not open. With
-        ``checked`` the document is judged first."""
+        """Return the answer to a question about an open document, with its text as it stands; None where it is not
+        open. With ``checked`` the document is judged first."""
         document = self.documents.at(uri)
         if document is None:
             return None
@@ -151,7 +151,7 @@ class Session:
         return await asyncio.wrap_future(self.desk.ask(answer))
 
     async def ask_all(self, question: Callable[[list[Workspace]], _T]) -> _T:
-        """The answer to a question about all projects, those of the editor's folders opened for it."""
+        """Return the answer to a question about all projects, those of the editor's folders opened for it."""
 
         def answer() -> _T:
             self._take_in()
@@ -162,18 +162,18 @@ class Session:
         return await asyncio.wrap_future(self.desk.ask(answer))
 
     def close(self) -> None:
-        """Ends the work at the desk."""
+        """End the work at the desk."""
         self.desk.close()
 
     # In the thread of the desk
 
     def view(self, path: Path) -> View:
-        """What a handler sees of a document."""
+        """Return what a handler sees of a document."""
         workspace, known = self.projects.workspace_of(path), self._versions
         return View(workspace, path, self.encoding, self.uri_of, known, self.versioned, self.documentation)
 
     def uri_of(self, path: Path) -> str:
-        """The URI of a document as the client spells it."""
+        """Return the URI of a document as the client spells it."""
         return self._uris.get(path) or uri_of(path)
 
     def _waiting(self, path: Path, text: str | None, version: int | None) -> None:
@@ -181,7 +181,7 @@ class Session:
         self.desk.change(("document", path), lambda: self._judge(path))
 
     def _take_in(self) -> None:
-        """Puts the texts in place that wait to be judged, so that a question is about what the user sees."""
+        """Put the texts in place that wait to be judged, so that a question is about what the user sees."""
         for path, each in [*self._pending.items()]:
             if self._put.get(path) is not each:
                 self._put[path] = each
@@ -195,7 +195,7 @@ class Session:
             self._versions[path] = version
 
     def _judge(self, path: Path) -> None:
-        """Judges a document as it is now, and tells of all that have other diagnostics than before."""
+        """Judge a document as it is now, and tell of all that have other diagnostics than before."""
         waiting = self._pending.pop(path, None)
         if waiting is None:
             return
@@ -212,7 +212,7 @@ class Session:
             self._tell(workspace.update(path, workspace.texts.get(path)))
 
     def _tell(self, news: Mapping[Path, tuple[Diagnostic, ...]], asked: Path | None = None) -> None:
-        """Tells of diagnostics; those of a document that waits to be judged are told then."""
+        """Tell of diagnostics; those of a document that waits to be judged are told then."""
         others = {path: found for path, found in news.items() if path == asked or path not in self._pending}
         if self.pull:
             if others.keys() - {asked}:
@@ -236,7 +236,7 @@ class Session:
         self._soon(lambda: self.client.publish(uri, version, items))
 
     def _read(self, workspace: Workspace, read: Callable[[], ResidentCorpus]) -> None:
-        """Reads a corpus in a thread, and has it taken in at the desk."""
+        """Read a corpus in a thread, and have it taken in at the desk."""
 
         def work() -> None:
             gc.disable()  # a look at all that was read, again and again, would hold up everybody
@@ -273,7 +273,7 @@ class Session:
             self._publish_always(path, found)
 
     def _publish_always(self, path: Path, found: tuple[Diagnostic, ...]) -> None:
-        """Tells of what is wrong with settings, whether or not their file is open, unless a client asks for it."""
+        """Tell of what is wrong with settings, whether or not their file is open, unless a client asks for it."""
         if self.pull and path in self._versions:
             self._soon(self.client.refresh)
             return
@@ -282,7 +282,7 @@ class Session:
         self._soon(lambda: self.client.publish(self.uri_of(path), self._versions.get(path), items))
 
     def _reopen(self, folders: list[Path] | None = None, configuration: Configuration | None = None) -> None:
-        """Forgets all workspaces and has every open document judged again."""
+        """Forget all workspaces and have every open document judged again."""
         if folders is not None:
             self.projects.folders[:] = folders
         if configuration is not None:
@@ -305,7 +305,7 @@ class Session:
         self._soon(lambda: self.client.log(words))
 
     def _soon(self, tell: Callable[[], None]) -> None:
-        """Does something in the thread of the wire, after all that was told before."""
+        """Do something in the thread of the wire, after all that was told before."""
         try:
             self.loop.call_soon_threadsafe(tell)
         except RuntimeError:  # the session is over
@@ -313,7 +313,8 @@ class Session:
 
 
 def _documentation(environ: Mapping[str, str]) -> str:
-    """Where pages of rules are; empty where the user's settings cannot be read, which is said where they are used."""
+    """Return where pages of rules are; empty where the user's settings cannot be read, which is said where they are
+    used."""
     try:
         return documentation_address(environ)
     except (FileProblem, RunError):

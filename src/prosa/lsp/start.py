@@ -17,7 +17,7 @@ SWITCH_SECONDS = 0.001
 
 
 def serve_stdio(incoming: BinaryIO, outgoing: BinaryIO, environ: Mapping[str, str], log: str | None = None) -> int:
-    """Answers on one stream what comes on the other, until the client says `exit` or is gone. Raises `BrokenWire`."""
+    """Answer on one stream what comes on the other, until the client says `exit` or is gone. Raises `BrokenWire`."""
 
     async def run() -> int:
         server = ProsaServer(environ)
@@ -40,20 +40,20 @@ class _Writer:
         self.stream = stream
 
     def write(self, data: bytes) -> None:
-        """Writes a message at once."""
+        """Write a message at once."""
         with contextlib.suppress(OSError, ValueError):
             self.stream.write(data)
             self.stream.flush()
 
     def close(self) -> None:
-        """Writes what is left; the process closes the stream."""
+        """Write what is left; the process closes the stream."""
         with contextlib.suppress(OSError, ValueError):
             self.stream.flush()
 
 
 @contextlib.contextmanager
 def _logging(path: str | None) -> Iterator[None]:
-    """What the library tells goes into a file, where one is named, and nowhere else."""
+    """Return what the library tells goes into a file, where one is named, and nowhere else."""
     library = logging.getLogger("pygls")
     library.propagate = False
     handler = logging.FileHandler(path, encoding="utf-8") if path else logging.NullHandler()

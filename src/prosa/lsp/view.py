@@ -32,28 +32,28 @@ class View(Struct, frozen=True):
     documentation: str = ""
 
     def lines(self, path: Path | None = None) -> LineIndex:
-        """The text of a document by lines, of this one without a path; empty where it cannot be read."""
+        """Return the text of a document by lines, of this one without a path; empty where it cannot be read."""
         source = self.workspace.source(path or self.path)
         return source.lines if source is not None else LineIndex("")
 
     def offset(self, position: types.Position) -> int:
-        """The character at a position."""
+        """Return the character at a position."""
         return offset_at(self.lines(), position, self.encoding)
 
     def range(self, start: int, end: int, path: Path | None = None) -> types.Range:
-        """The range of characters, in this document or in another one."""
+        """Return the range of characters, in this document or in another one."""
         return range_of(self.lines(path), start, end, self.encoding)
 
     def location(self, place: Place) -> types.Location:
-        """A place as the protocol names it."""
+        """Return a place as the protocol names it."""
         return types.Location(self.uris(place.path), self.range(place.start, place.end, place.path))
 
     def text_edit(self, edit: Edit) -> types.TextEdit:
-        """One change of a document."""
+        """Return one change of a document."""
         return types.TextEdit(self.range(edit.start, edit.end, edit.path), edit.text)
 
     def workspace_edit(self, edits: Iterable[Edit]) -> types.WorkspaceEdit:
-        """Changes of any documents, for the versions that they were made for."""
+        """Change of any documents, for the versions that they were made for."""
         by_path: dict[Path, list[types.TextEdit]] = {}
         for each in edits:
             by_path.setdefault(each.path, []).append(self.text_edit(each))

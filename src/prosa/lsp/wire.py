@@ -75,7 +75,7 @@ class TooLarge(Struct, frozen=True):
 
 
 def read_message(stream: BinaryIO) -> bytes | TooLarge | None:
-    """The next message; None at the end. Raises `BrokenWire`."""
+    """Return the next message; None at the end. Raises `BrokenWire`."""
     length = _length(stream)
     if length is None:
         return None
@@ -87,7 +87,7 @@ def read_message(stream: BinaryIO) -> bytes | TooLarge | None:
 
 
 def _length(stream: BinaryIO) -> int | None:
-    """The length that a header tells; None at the end."""
+    """Return the length that a header tells; None at the end."""
     length: int | None = None
     for _ in range(MAX_HEADERS):
         line = stream.readline(MAX_HEADER)
@@ -122,11 +122,11 @@ class Server(Protocol):
     """Who messages are for."""
 
     def receive(self, message: Value) -> None:
-        """Takes a message that was read."""
+        """Take a message that was read."""
         ...
 
     def complain(self, words: str) -> None:
-        """Says that something came that is no message."""
+        """Say that something came that is no message."""
         ...
 
     def not_json(self) -> None:
@@ -140,7 +140,7 @@ class Server(Protocol):
 
 
 async def serve(stream: BinaryIO, server: Server) -> None:
-    """Gives the server every message until the client is gone. Raises `BrokenWire`."""
+    """Return the server every message until the client is gone. Raises `BrokenWire`."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[None] = loop.create_future()
     room = Room()
@@ -217,7 +217,7 @@ def _deliver(message: bytes | TooLarge, server: Server) -> None:
 
 
 async def _watch(server: Server, gone: Callable[[], None]) -> None:
-    """Ends the session when the process of the client is no more: its pipe may be held open by another."""
+    """End the session when the process of the client is no more: its pipe may be held open by another."""
     while True:
         await asyncio.sleep(WATCH_SECONDS)
         if server.client_process is not None and not _is_there(server.client_process):

@@ -50,7 +50,7 @@ class Rights(Struct, frozen=True):
     globs: tuple[str, ...] = ()
 
     def may_run(self, path: str) -> bool:
-        """Whether the program at a path may run."""
+        """Return whether the program at a path may run."""
         return any(fnmatchcase(path, glob) for glob in self.globs)
 
 
@@ -75,7 +75,7 @@ class Programs:
         self._places = asyncio.Semaphore(AT_ONCE)
 
     def all(self) -> tuple[Offered, ...]:
-        """Every program that can be rendered, by path; each name once."""
+        """Return every program that can be rendered, by path; each name once."""
         self.site.index.wait_ready(READY_SECONDS)
         rows = [row for row in self.site.index.catalogue.rows if row.dialect in ("markdownlang", "skill_md")]
         with self._lock:
@@ -87,19 +87,19 @@ class Programs:
         return tuple(taken.values())
 
     def runnable(self) -> tuple[Offered, ...]:
-        """Those that may run."""
+        """Return those that may run."""
         return tuple(each for each in self.all() if self.rights.may_run(each.path)) if self.rights.globs else ()
 
     def named(self, name: str, *, to_run: bool) -> Offered | None:
-        """The program of that name; None where there is none, or none that may run."""
+        """Return the program of that name; None where there is none, or none that may run."""
         return next((each for each in (self.runnable() if to_run else self.all()) if each.name == name), None)
 
     def messages(self, offered: Offered, given: Mapping[str, Value]) -> Sequence[Message]:
-        """What a run would send first. Asks no model. Raises `RunError` for an input that does not fit."""
+        """Return what a run would send first. Asks no model. Raises `RunError` for an input that does not fit."""
         return first_messages(offered.program, dict(given))
 
     async def run(self, offered: Offered, given: Value, meter: Meter, listener: Listener = ignore) -> Value:
-        """Runs it behind the agreement, within the budget, and gives its output. Raises `RunError`, `FileProblem`."""
+        """Run it behind the agreement, within the budget, and give its output. Raises `RunError`, `FileProblem`."""
         program = await asyncio.to_thread(self._ready, offered)
         async with (
             self._places,

@@ -67,7 +67,7 @@ class Answers:
         self._places = asyncio.Semaphore(AT_ONCE)
 
     async def list_tools(self, _: object, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        """The tools that read, then the programs that may run."""
+        """Return the tools that read, then the programs that may run."""
         found = [_read_tool(each) for each in READ_TOOLS]
         if self.programs.rights.globs:
             found += [_program_tool(each) for each in await asyncio.to_thread(self.programs.runnable)]
@@ -75,7 +75,7 @@ class Answers:
         return types.ListToolsResult(tools=page, next_cursor=cursor)
 
     async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-        """The answer of a tool; what goes wrong is an answer too."""
+        """Return the answer of a tool; what goes wrong is an answer too."""
         given = params.arguments or {}
         tool = next((each for each in READ_TOOLS if each.name == params.name), None)
         if tool is not None:
@@ -91,7 +91,7 @@ class Answers:
         return await self._run(context, offered, given)
 
     async def _run(self, context: Context, offered: Offered, given: Value) -> types.CallToolResult:
-        """Runs a program; a cancelled request ends its run."""
+        """Run a program; a cancelled request ends its run."""
         meter, told = Meter(), _Progress(context)
         try:
             output = await self.programs.run(offered, given, meter, told)
@@ -102,7 +102,7 @@ class Answers:
         return _answered(output if isinstance(output, dict) else {"result": output})
 
     async def list_resources(self, _: object, params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
-        """The published documents by path."""
+        """Return the published documents by path."""
         rows = sorted(self.site.index.catalogue.rows, key=lambda row: row.path)
         after = params.cursor if params is not None and params.cursor else ""
         rest = [row for row in rows if row.path > after]
@@ -117,13 +117,13 @@ class Answers:
         )
 
     async def list_templates(self, _: object, __: object) -> types.ListResourceTemplatesResult:
-        """Any document by its path."""
+        """Return any document by its path."""
         uri = f"{SCHEME}{{+path}}"
         template = types.ResourceTemplate(uri_template=uri, name="document", mime_type="text/markdown")
         return types.ListResourceTemplatesResult(resource_templates=[template])
 
     async def read_resource(self, _: object, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        """The text of a document. Raises `MCPError` for one that is not published, or not there."""
+        """Return the text of a document. Raises `MCPError` for one that is not published, or not there."""
         uri = str(params.uri)
         try:
             view = await self._read(self.site.view, unquote(uri.removeprefix(SCHEME), errors="strict"))
@@ -136,13 +136,14 @@ class Answers:
         return types.ReadResourceResult(contents=[content])
 
     async def list_prompts(self, _: object, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
-        """The programs: what one asks a model can be had without running it."""
+        """Return the programs: what one asks a model can be had without running it."""
         found = [_prompt(each) for each in await asyncio.to_thread(self.programs.all)]
         page, cursor = _page(found, params)
         return types.ListPromptsResult(prompts=page, next_cursor=cursor)
 
     async def get_prompt(self, _: object, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-        """The messages of a program, rendered. Raises `MCPError` for no known name and an input that does not fit."""
+        """Return the messages of a program, rendered. Raises `MCPError` for no known name and an input that does not
+        fit."""
         offered = await asyncio.to_thread(self.programs.named, params.name, to_run=False)
         if offered is None:
             raise MCPError(types.INVALID_PARAMS, f"Unknown prompt: {params.name}")
@@ -162,7 +163,7 @@ class Answers:
         return types.GetPromptResult(description=offered.program.description, messages=told)
 
     async def complete(self, _: object, params: types.CompleteRequestParams) -> types.CompleteResult:
-        """Values of a prompt's argument, and paths of documents."""
+        """Return values of a prompt's argument, and paths of documents."""
         typed, name = params.argument.value, params.argument.name
         values: list[str] = []
         if isinstance(params.ref, types.PromptReference):
@@ -182,13 +183,13 @@ class Answers:
             return await asyncio.to_thread(question, *given, **more)
 
     def _words(self, error: Exception) -> str:
-        """What went wrong, with the way on, and without the place of the folder on this machine."""
+        """Return what went wrong, with the way on, and without the place of the folder on this machine."""
         hint = getattr(error, "hint", "")
         return self.site.told(f"{error}\n{hint}" if hint else str(error))
 
 
 def build_server(site: LiveSite, programs: Programs, environ: Mapping[str, str]) -> Server[Any]:
-    """The server over a site that has been started. Whoever serves it chooses the transport."""
+    """Return the server over a site that has been started. Whoever serves it chooses the transport."""
     answers = Answers(site, programs, environ)
     return Server(
         "prosa",
@@ -223,7 +224,7 @@ class _Progress:
             task.add_done_callback(self._sending.discard)
 
     async def close(self) -> None:
-        """Waits until what was told has been sent; a client that is gone is no error."""
+        """Wait until what was told has been sent; a client that is gone is no error."""
         await asyncio.gather(*self._sending, return_exceptions=True)
 
 
@@ -238,7 +239,7 @@ def _read_tool(each: ReadTool) -> types.Tool:
 
 
 def _program_tool(each: Offered) -> types.Tool:
-    """A program as a tool: its schemas as they are, and whether it reaches out by what it uses."""
+    """Return a program as a tool: its schemas as they are, and whether it reaches out by what it uses."""
     program = each.program
     reaching = any(one.servers or one.sites for one in reachable(program))
     output = program.output_schema
@@ -276,7 +277,7 @@ def _failed(words: str) -> types.CallToolResult:
 
 
 def _page(found: list[T], params: types.PaginatedRequestParams | None) -> tuple[list[T], str | None]:
-    """A page of a list, and where the next one begins. Raises `MCPError` for a cursor that is none."""
+    """Return a page of a list, and where the next one begins. Raises `MCPError` for a cursor that is none."""
     cursor = params.cursor if params is not None else None
     if cursor is not None and not (cursor.isascii() and cursor.isdigit() and len(cursor) < 9):
         raise MCPError(types.INVALID_PARAMS, "Invalid cursor")

@@ -138,7 +138,8 @@ class Sessions(Struct):
             await send({"type": "http.response.body", "body": FULL})
 
     async def _has_room(self, client: str) -> bool:
-        """Whether one more session may begin; the longest unused one of the client, or of all, makes room for it."""
+        """Return whether one more session may begin; the longest unused one of the client, or of all, makes room for
+        it."""
         of_client = Counter(each.client for each in self._open.values())[client]
         if of_client >= self.most_of_client:
             return await self._make_room(lambda each: each.client == client)

@@ -23,7 +23,7 @@ MAX_BODY = 4 * 1024 * 1024
 
 
 def serve_stdio(server: Server[Any]) -> None:
-    """Answers on standard output what comes on standard input, until that ends."""
+    """Answer on standard output what comes on standard input, until that ends."""
 
     async def run() -> None:
         async with stdio_server() as (incoming, outgoing):
@@ -35,8 +35,8 @@ def serve_stdio(server: Server[Any]) -> None:
 def http_application(
     server: Server[Any], hosts: Collection[str], clock: Clock, token: str = "", client: Callable[[str], str] = str
 ) -> Asgi:
-    """The server at `/mcp`. It answers only requests whose `Host` is one of ``hosts``, from pages of these hosts or
-    from no page; with a ``token`` only those that know it. ``client`` makes the name under which the sessions of one
+    """Return the server at `/mcp`. It answers only requests whose `Host` is one of ``hosts``, from pages of these hosts
+    or from no page; with a ``token`` only those that know it. ``client`` makes the name under which the sessions of one
     client are counted out of its address."""
     origins = [f"{scheme}://{host}" for host in hosts for scheme in ("http", "https")]
     security = TransportSecuritySettings(

@@ -58,7 +58,7 @@ _KINDS: tuple[tuple[type[RunError], RowKind], ...] = (
 
 
 def row_kind(error: RunError) -> RowKind:
-    """Why a row failed, in one word: anything that is nobody else's fault was refused."""
+    """Return why a row failed, in one word: anything that is nobody else's fault was refused."""
     return next((word for kind, word in _KINDS if isinstance(error, kind)), "refused")
 
 
@@ -114,7 +114,7 @@ class SharedOptions(Struct, frozen=True):
 
 
 def batch_id(closure: Sequence[tuple[str, str]], model: str, rows_sha: str, mapping: Mapping[str, Value]) -> str:
-    """The id of a batch: the same program, model, rows and mapping are the same batch."""
+    """Return the id of a batch: the same program, model, rows and mapping are the same batch."""
     told = json.dumps([list(map(list, closure)), model, rows_sha, mapping], sort_keys=True)
     return hashlib.sha256(told.encode()).hexdigest()[:_ID_DIGITS]
 
@@ -205,7 +205,7 @@ class Interval(Struct, frozen=True):
     high: float
 
     def as_dict(self) -> dict[str, Value]:
-        """Plain data."""
+        """Return plain data."""
         return {"low": self.low, "likely": self.likely, "high": self.high}
 
 
@@ -229,7 +229,7 @@ class BatchPlan(Struct, frozen=True):
     turns: float | None = None
 
     def as_dict(self) -> dict[str, Value]:
-        """Plain data for ``--format json``."""
+        """Return plain data for ``--format json``."""
         rows: dict[str, Value] = {"total": self.total, "refused": self.refused, "done": self.done, "left": self.left}
         return {
             "batch": self.name,

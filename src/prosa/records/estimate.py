@@ -58,15 +58,16 @@ class Models(Protocol):
     """What is known of models beside their prices."""
 
     def context(self, model_name: str, service: str | None) -> int | None:
-        """Tokens of the context window; None where it is not known."""
+        """Return tokens of the context window; None where it is not known."""
         ...
 
     def max_output(self, model_name: str) -> int | None:
-        """Tokens that the model writes in one call at most; None where it is not known."""
+        """Return tokens that the model writes in one call at most; None where it is not known."""
         ...
 
     def tokens(self, model_name: str, text: str) -> tuple[int, bool] | None:
-        """The tokens of a text, and whether they were counted with the tokenizer of the model; None without one."""
+        """Return the tokens of a text, and whether they were counted with the tokenizer of the model; None without
+        one."""
         ...
 
 
@@ -93,7 +94,7 @@ class Facts(Struct, frozen=True):
     unsaid: Mapping[str, int] = field(default_factory=dict)
 
     def service_of(self, model_name: str) -> str | None:
-        """The base URL that is asked for a model."""
+        """Return the base URL that is asked for a model."""
         return self.services.get(model_name, self.service)
 
     def price(self, model_name: str, usage: Usage) -> Decimal | None:
@@ -176,7 +177,7 @@ class Estimate(Struct, frozen=True):
     cap: Decimal | None = None
 
     def as_dict(self) -> dict[str, Value]:
-        """Plain data: the key `estimate` of a plan."""
+        """Return plain data: the key `estimate` of a plan."""
         likely = self.likely and {
             "runs": self.likely.runs,
             "median": _amount(self.likely.median),
@@ -209,7 +210,7 @@ class _Boundless(Exception):
 
 
 def estimate(program: Program, first: ModelRequest | None, facts: Facts) -> Estimate:
-    """The estimate of a run. ``first`` is its first request, None where the input is not known."""
+    """Return the estimate of a run. ``first`` is its first request, None where the input is not known."""
     bounds = _Bounds(facts, first, program)
     known = first or _without_input(program)
     tokens, counted = _first_tokens(known, facts.models)
@@ -243,7 +244,7 @@ def estimate(program: Program, first: ModelRequest | None, facts: Facts) -> Esti
 
 
 def _without_input(program: Program) -> ModelRequest:
-    """What is known of the first request while the input is not."""
+    """Return what is known of the first request while the input is not."""
     return _request(program, "")
 
 
@@ -254,7 +255,7 @@ def _request(program: Program, body: str) -> ModelRequest:
 
 
 def _first_tokens(request: ModelRequest, models: Models) -> tuple[int, bool]:
-    """The tokens of a request: counted, else by the usual length of one."""
+    """Return the tokens of a request: counted, else by the usual length of one."""
     text = "".join(each.content for each in request.messages)
     count, exact = _counted(text, request.model_name, models)
     return count + 4 * len(request.messages), exact
@@ -266,14 +267,15 @@ def _counted(text: str, model_name: str, models: Models | None) -> tuple[int, bo
 
 
 def tool_tokens(spec: ToolSpec, model_name: str, models: Models | None) -> int:
-    """About how many tokens a tool has in each request: services write tools in ways of their own for their models."""
+    """Return about how many tokens a tool has in each request: services write tools in ways of their own for their
+    models."""
     told = {"name": spec.name, "description": spec.description, "parameters": spec.parameters}
     text = json.dumps(told, ensure_ascii=False, separators=(",", ":"), default=dict)
     return _counted(text, model_name, models)[0]
 
 
 def _least(program: Program, request: ModelRequest, facts: Facts, counted: int) -> Amount:
-    """One call with an answer of one token. No tokenizer of today takes two words for one token."""
+    """Return one call with an answer of one token. No tokenizer of today takes two words for one token."""
     words = sum(1 for each in request.messages for _ in _WORD.finditer(each.content))
     tokens = max(1, words, counted - 4 * len(request.messages))
     usages = (Usage(tokens, 1), Usage(tokens, 1, tokens))
@@ -304,7 +306,7 @@ def _median(values: Iterable[Decimal]) -> Decimal:
 
 
 def _p95(values: Iterable[Decimal]) -> Decimal:
-    """The least value that 19 of 20 do not exceed."""
+    """Return the least value that 19 of 20 do not exceed."""
     ordered = sorted(values)
     return ordered[max(0, -(-len(ordered) * 19 // 20) - 1)]
 
@@ -324,7 +326,7 @@ class _Bounds(Struct):
     prices: dict[tuple[str, int, int], Decimal | None] = field(default_factory=dict)
 
     def of(self, program: Program) -> Amount:
-        """The most that a run of a program takes. Raises `_Boundless`."""
+        """Return the most that a run of a program takes. Raises `_Boundless`."""
         for each in _imports_first(program):
             if id(each) not in self.known:
                 part = self._most_import(each)
@@ -333,14 +335,15 @@ class _Bounds(Struct):
         return self.known[id(program)]
 
     def first_most(self) -> Decimal | None:
-        """What the first call may cost, as a budget would reserve it; None where the input or a price is not known."""
+        """Return what the first call may cost, as a budget would reserve it; None where the input or a price is not
+        known."""
         output = self.window(self.root).output
         if self.first is None or output is None:
             return None
         return self._price(self.root.model_name, tokens_upper(self.first) + _tools_upper(self.root), output)
 
     def part(self, program: Program) -> Part | None:
-        """What the dearest import adds."""
+        """Return what the dearest import adds."""
         if not program.imports:
             return None
         self.of(program)
@@ -348,7 +351,7 @@ class _Bounds(Struct):
         return Part(dearest.name, self._rounds(program), self.known[id(dearest)].dollars)
 
     def own(self, program: Program) -> Amount:
-        """The calls of a program itself."""
+        """Return the calls of a program itself."""
         window = self.window(program)
         if window.output is None:
             hint = f'`limits: {{output-tokens: N}}`, --max-output-tokens, or models."{program.model_name}".max-output'
@@ -360,7 +363,7 @@ class _Bounds(Struct):
         return total
 
     def window(self, program: Program) -> Window:
-        """What bounds one call."""
+        """Return what bounds one call."""
         models, name = self.facts.models, program.model_name
         context, able = models.context(name, self.facts.service_of(name)), models.max_output(name)
         asked = most_output(program.parameters, program.limits.output_tokens)
@@ -373,7 +376,7 @@ class _Bounds(Struct):
         return Window(context, given.get(least), least)
 
     def _inputs(self, program: Program, output: int) -> Iterator[tuple[int, int]]:
-        """The most input of each call in turn, and how many calls have it."""
+        """Yield the most input of each call in turn, and how many calls have it."""
         context = self.facts.models.context(program.model_name, self.facts.service_of(program.model_name))
         first, growth = self._start(program, context), self._growth(program, output)
         iterations = _calls(program)
@@ -387,7 +390,7 @@ class _Bounds(Struct):
             yield first + iterations * growth, iterations - STEPPED
 
     def _start(self, program: Program, context: int | None) -> int:
-        """The tokens of the first request, with the feedback that later ones repeat."""
+        """Return the tokens of the first request, with the feedback that later ones repeat."""
         if program.sites or not all(server.waits for server in program.servers):
             if context is None:
                 name = program.model_name
@@ -401,14 +404,15 @@ class _Bounds(Struct):
         return tokens_upper(_request(program, "")) + BODY_TOKENS + more
 
     def _growth(self, program: Program, output: int) -> int:
-        """The most that one call adds to the next: its answer, and the results of its tools or why it was refused."""
+        """Return the most that one call adds to the next: its answer, and the results of its tools or why it was
+        refused."""
         limits = program.limits
         results = limits.tool_calls * (limits.tool_result + MESSAGE_BYTES + 256) if program.has_tools else 0
         unmade = output * (MESSAGE_BYTES + 256) if program.has_tools else 0
         return output + 2 * MESSAGE_BYTES + max(results + unmade, FEEDBACK_TOKENS)
 
     def _rounds(self, program: Program) -> int:
-        """Calls of imports at most: the last call is made without tools."""
+        """Return calls of imports at most: the last call is made without tools."""
         return (program.limits.iterations - 1) * program.limits.tool_calls
 
     def _most_import(self, program: Program) -> Amount | None:
@@ -433,7 +437,8 @@ class _Bounds(Struct):
 
 
 def _imports_first(program: Program) -> list[Program]:
-    """Every program that can be reached, each after all that it imports; without recursion, as chains may be long."""
+    """Return every program that can be reached, each after all that it imports; without recursion, as chains may be
+    long."""
     order: list[Program] = []
     seen: set[int] = set()
     stack: list[tuple[Program, bool]] = [(program, False)]
@@ -471,7 +476,7 @@ def _tools_upper(program: Program) -> int:
 
 
 def _lowest(program: Program, first: ModelRequest | None, facts: Facts, most: Amount | None) -> Lower | None:
-    """The limit that, set for all programs of the run, lowers the dollars most."""
+    """Return the limit that, set for all programs of the run, lowers the dollars most."""
     if most is None or most.dollars is None:
         return None
     found: list[Lower] = []
@@ -486,7 +491,7 @@ def _lowest(program: Program, first: ModelRequest | None, facts: Facts, most: Am
 
 
 def _with_limit(program: Program, name: str, value: int) -> Program | None:
-    """The program and all its imports with a limit, where that lowers it for one of them."""
+    """Return the program and all its imports with a limit, where that lowers it for one of them."""
     done: dict[int, Program] = {}
     changed = False
     for each in _imports_first(program):

@@ -51,7 +51,7 @@ class PlannedTool(Struct, frozen=True):
     server: str | None = None
 
     def as_dict(self) -> dict[str, Value]:
-        """Plain data; ``server`` only for the tools of one."""
+        """Return plain data; ``server`` only for the tools of one."""
         return {name: value for name, value in asdict(self).items() if name != "server" or value is not None}
 
 
@@ -96,7 +96,7 @@ class Plan(Struct, frozen=True):
         return found
 
     def as_dict(self) -> dict[str, Value]:
-        """Plain data for ``--format json``."""
+        """Return plain data for ``--format json``."""
         return {
             "program": self.program,
             "file": self.file,
@@ -129,9 +129,9 @@ def plan(
     facts: Facts | None = None,
     credentials: Mapping[str, str] = NO_CREDENTIALS,
 ) -> Plan:
-    """The plan of a program and of everything it imports, with an estimate of the cost where there are facts for one.
-    ``credentials`` says in words what is sent to MCP servers, by URL. Raises what a run with this input would raise
-    first."""
+    """Return the plan of a program and of everything it imports, with an estimate of the cost where there are facts for
+    one. ``credentials`` says in words what is sent to MCP servers, by URL. Raises what a run with this input would
+    raise first."""
 
     def planned(each: Program, given: Value, *, has_input: bool) -> Plan:
         return _plan(each, given, has_input=has_input, service=service, facts=facts, credentials=credentials)
@@ -173,21 +173,21 @@ def _plan(
 
 
 def _limits(program: Program, facts: Facts | None) -> Limits:
-    """The limits, with the bound on an answer that is asked for where the program and the user set none."""
+    """Return the limits, with the bound on an answer that is asked for where the program and the user set none."""
     unsaid = facts.unsaid.get(program.model_name) if facts else None
     asked = most_output(program.parameters, program.limits.output_tokens)
     return program.limits if unsaid is None or asked is not None else replace(program.limits, output_tokens=unsaid)
 
 
 def first_messages(program: Program, given: Value, contract: Contract | None = None) -> tuple[Message, ...]:
-    """The messages of the first iteration, as a run would send them."""
+    """Return the messages of the first iteration, as a run would send them."""
     contract = contract or contract_of(program)
     body = "" if program.conversation else render_body(program, accept_input(program, given))
     return messages(program, contract, body, Transcript(), (), final=program.limits.iterations == 1)
 
 
 def first_request(program: Program, sent: tuple[Message, ...]) -> ModelRequest:
-    """The first request of a run but for its tools, which are known when it runs."""
+    """Return the first request of a run but for its tools, which are known when it runs."""
     contract = contract_of(program)
     return ModelRequest(program.model_name, sent, output=contract.format, parameters=program.parameters)
 
@@ -212,7 +212,7 @@ def _tools(program: Program, models: Models | None) -> list[PlannedTool]:
 
 
 def _unknown_tools(server: ServerConfig) -> list[PlannedTool]:
-    """The tools of a server that says only when it runs what parameters they have."""
+    """Return the tools of a server that says only when it runs what parameters they have."""
     if server.tools is None:
         words = f"every tool of {_reach(server)}"
         return [PlannedTool(server_tool_name(server.name, ""), "mcp", words, server=server.name)]
@@ -252,7 +252,7 @@ def _effects(program: Program, service: str, credentials: Mapping[str, str]) -> 
 
 
 def _mail(program: Program) -> Iterator[str]:
-    """What a program does with mailboxes (L47)."""
+    """Yield what a program does with mailboxes (L47)."""
     box = program.mailbox
     if box is None:
         return

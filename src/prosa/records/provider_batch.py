@@ -93,40 +93,40 @@ class ProviderBatches(Protocol):
         ...
 
     def line(self, custom_id: str, request: ModelRequest) -> bytes:
-        """One request as it is sent, without a line end."""
+        """Return one request as it is sent, without a line end."""
         ...
 
     async def upload(self, part: WavePart, lines: Path) -> str:
-        """Sends a file of requests, a line each; gives its id, empty where the service knows no files."""
+        """Send a file of requests, a line each, and return its id, empty where the service knows no files."""
         ...
 
     async def create(self, part: WavePart, lines: Path, file: str) -> str:
-        """Begins a batch; gives its id. From here on it costs money."""
+        """Begin a batch, and return its id. From here on it costs money."""
         ...
 
     async def find(self, part: WavePart, known: Collection[str]) -> list[RemoteBatch]:
-        """The batches that may be this one, where its id is not known; ``known`` are ids of others."""
+        """Return the batches that may be this one, where its id is not known; ``known`` are ids of others."""
         ...
 
     async def state(self, remote: str) -> RemoteBatch:
-        """How far a batch is."""
+        """Return how far a batch is."""
         ...
 
     def results(self, remote: RemoteBatch) -> AsyncIterator[LineResult]:
-        """What became of the requests, in any order."""
+        """Return what became of the requests, in any order."""
         ...
 
     async def cancel(self, remote: str) -> None:
-        """Asks the service to leave what it has not begun."""
+        """Ask the service to leave what it has not begun."""
         ...
 
     async def aclose(self) -> None:
-        """Releases connections."""
+        """Release connections."""
         ...
 
 
 def custom_id(run: str, path: str) -> str:
-    """The id of the model call at a path of a run, which is named after a batch and the number of a row."""
+    """Return the id of the model call at a path of a run, which is named after a batch and the number of a row."""
     batch, _, number = run.partition(".")
     head = f"{batch}-{number}-"
     plain = head + path.translate(_PATH_LETTERS)
@@ -134,7 +134,8 @@ def custom_id(run: str, path: str) -> str:
 
 
 def run_of_id(name: str) -> tuple[str, str | None] | None:
-    """The run and the path of an id; None for a path that was too long to stand in it, and for an id of nobody."""
+    """Return the run and the path of an id; None for a path that was too long to stand in it, and for an id of
+    nobody."""
     parts = name.split("-", 2)
     if len(parts) != 3 or not parts[0] or not parts[1].isascii() or not parts[1].isdigit() or not parts[2]:
         return None

@@ -36,12 +36,12 @@ class Recorder(Struct):
     without_python: bool = False
 
     def __call__(self, event: Event, /) -> None:
-        """Keeps why an attempt failed."""
+        """Keep why an attempt failed."""
         if isinstance(event, AttemptFailed) and (path := self.asking.get(event.scope.path)) is not None:
             self.attempts.setdefault(path, []).append(event.reason)
 
     async def reply(self, step: ModelStep, ask: Ask) -> ModelReply:
-        """Has the call made, and keeps what came of it."""
+        """Have the call made, and keep what came of it."""
         request = request_data(step.request)
         tools = step.request.tools
         origins = tuple(each.origin for each in tools) if any(each.origin for each in tools) else ()
@@ -65,7 +65,7 @@ class Recorder(Struct):
         return reply
 
     async def result(self, step: ToolStep, use: Use) -> ToolResult:
-        """Has the tool called, and keeps what it gave."""
+        """Have the tool called, and keep what it gave."""
         try:
             result = await use()
         except RunError as error:
@@ -77,7 +77,7 @@ class Recorder(Struct):
         return result
 
     def cassette(self) -> Cassette:
-        """What was answered so far."""
+        """Return what was answered so far."""
         about = structs.replace(self.about, without_python=self.without_python, chosen_model=self.chosen_model)
         return structs.replace(about, replies=dict(self.replies), results=dict(self.results))
 
@@ -88,7 +88,7 @@ class Recorder(Struct):
 
 
 def _without_credentials(url: str | None) -> str | None:
-    """A base URL without name, password and query."""
+    """Return a base URL without name, password and query."""
     if url is None or ("@" not in url and "?" not in url):
         return url
     parts = urlsplit(url)

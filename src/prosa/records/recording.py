@@ -42,7 +42,7 @@ class RecordedError(Struct, frozen=True):
     status: int | None = None
 
     def raised(self) -> RunError:
-        """The error again. One whose class is not known is a `RunError`."""
+        """Return the error again. One whose class is not known is a `RunError`."""
         if self.type == ProviderError.__name__:
             kind = self.kind or "server"
             return ProviderError(self.message, kind=kind, retryable=False, status=self.status, hint=self.hint)
@@ -62,7 +62,7 @@ _ERRORS: Mapping[str, type[RunError]] = {
 
 
 def recorded_error(error: RunError) -> RecordedError:
-    """An error as it is recorded."""
+    """Return an error as it is recorded."""
     kind, status = (error.kind, error.status) if isinstance(error, ProviderError) else (None, None)
     return RecordedError(type(error).__name__, error.message, error.hint, kind, status)
 
@@ -121,14 +121,14 @@ _UNSAFE = regex(r"[^\w.@-]+")
 
 
 def cassette_name(program: str, given: str, take: int = 1) -> str:
-    """The name of the file for a program and the digest of its input, without a suffix. Several recordings of the same
-    input are told apart by ``take``."""
+    """Return the name of the file for a program and the digest of its input, without a suffix. Several recordings of
+    the same input are told apart by ``take``."""
     stem = _UNSAFE.sub("-", program).strip("-.")[:80] or "program"
     return f"{stem}-{given[:8]}" + (f"-{take}" if take > 1 else "")
 
 
 def given_digest(program: Program, given: Value) -> str:
-    """The digest of what a run is given: its input, and the conversation of a chat."""
+    """Return the digest of what a run is given: its input, and the conversation of a chat."""
     said = [_message(each) for each in program.conversation]
     try:
         whole = json.dumps({"input": given, "messages": said}, sort_keys=True, separators=(",", ":"))
@@ -138,7 +138,7 @@ def given_digest(program: Program, given: Value) -> str:
 
 
 def request_data(request: ModelRequest) -> Request:
-    """A request as plain data: what recordings are compared by."""
+    """Return a request as plain data: what recordings are compared by."""
     tools = [
         {"name": each.name, "description": each.description, "parameters": _plain(each.parameters)}
         for each in request.tools
@@ -169,7 +169,7 @@ def _message(each: Value) -> Value:
 
 
 def _plain(value: Value) -> Value:
-    """The value with what JSON has: a number that is none becomes its name."""
+    """Return the value with what JSON has: a number that is none becomes its name."""
     if isinstance(value, Mapping):
         return {str(key): _plain(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
@@ -203,7 +203,7 @@ class Written(Struct, frozen=True):
 
 
 def cassette_text(cassette: Cassette, stamp: Stamp) -> Written:
-    """The record of a cassette."""
+    """Return the record of a cassette."""
     files = _Files(stamp.stem)
     replies, tools = len(cassette.replies), len(cassette.results)
     counts = f"{_counted(replies, 'call')}, {_counted(tools, 'tool')}"
@@ -270,7 +270,7 @@ def _level(path: str) -> int:
 
 
 def _heading(path: str, content: trace.Content) -> str:
-    """What people read above a block."""
+    """Return what people read above a block."""
     if isinstance(content, trace.SetupBlock):
         return _shown(content.program)
     if isinstance(content, trace.ToolBlock):
@@ -282,7 +282,7 @@ def _heading(path: str, content: trace.Content) -> str:
 
 
 def _blocks(cassette: Cassette, files: _Files) -> Iterator[tuple[str, trace.Content]]:
-    """All blocks: before the first call of each program its setup."""
+    """Yield all blocks: before the first call of each program its setup."""
     setups: dict[str, _Scope] = {}
     for path in sorted(cassette.replies, key=path_key):
         call = cassette.replies[path]
@@ -306,7 +306,7 @@ class _Scope:
         self.last: tuple[str, Sequence[Value]] | None = None
 
     def setup(self, run: Cassette | None) -> trace.SetupBlock:
-        """What the first call says, and of the first program what is said of the ``run``."""
+        """Return what the first call says, and of the first program what is said of the ``run``."""
         return trace.SetupBlock(
             program=self.first["program"],
             model=self.first["model"],
@@ -319,7 +319,7 @@ class _Scope:
         )
 
     def block(self, path: str, call: RecordedReply) -> trace.ModelBlock:
-        """A call by what it adds."""
+        """Return a call by what it adds."""
         request, first = call.request, self.first
         after, changed, added = self._since(request["messages"])
         self.last = path, request["messages"]
@@ -342,7 +342,7 @@ class _Scope:
         )
 
     def _since(self, messages: Sequence[Value]) -> tuple[str | None, dict[int, Value], Sequence[Value]]:
-        """The call before whose messages these begin with, but for some that changed, and those that follow."""
+        """Return the call before whose messages these begin with, but for some that changed, and those that follow."""
         if self.last is None:
             return None, {}, messages
         path, before = self.last
@@ -352,7 +352,7 @@ class _Scope:
         return path, changed, messages[len(before) :]
 
     def _as_before(self, call: RecordedReply) -> bool:
-        """Whether the tools of the setup still mean what they meant there."""
+        """Return whether the tools of the setup still mean what they meant there."""
         return all(self.known.get(each["name"]) == (each, origin) for each, origin in _tools(call))
 
     def _named(self, call: RecordedReply) -> Iterator[str | trace.WrittenTool]:
@@ -395,7 +395,7 @@ class _Scope:
 
 
 def _tools(call: RecordedReply) -> Iterator[tuple[Value, tuple[str, ...]]]:
-    """The tools of a call with their origins."""
+    """Return the tools of a call with their origins."""
     tools = call.request["tools"]
     return zip(tools, call.origins or ((),) * len(tools), strict=True)
 
@@ -420,13 +420,13 @@ class _Files:
         self.known: dict[tuple[str, str], tuple[trace.Attached, bytes]] = {}
 
     def text(self, text: str) -> trace.WrittenText:
-        """A text as it stands in the record."""
+        """Return a text as it stands in the record."""
         if len(text) * 4 > trace.MAX_INLINE and len(data := _bytes(text)) > trace.MAX_INLINE:
             return self._attached(data, "txt")
         return text.split("\n") if "\n" in text else text
 
     def value(self, value: Value) -> tuple[Value, trace.Attached | None]:
-        """A value as it stands in the record, else where it does not fit the name of its file."""
+        """Return a value as it stands in the record, else where it does not fit the name of its file."""
         data = json.dumps(value)
         return (None, self._attached(data.encode(), "json")) if len(data) > trace.MAX_INLINE else (value, None)
 
@@ -457,7 +457,7 @@ _FOREIGN = regex(r"[^\w .:/@+()-]|\s+")
 
 
 def _shown(name: str) -> str:
-    """A name in a heading or a summary, where it cannot be taken for markup."""
+    """Return a name in a heading or a summary, where it cannot be taken for markup."""
     return _FOREIGN.sub(" ", name).strip()[:60] or "unnamed"
 
 
@@ -465,7 +465,7 @@ def _shown(name: str) -> str:
 
 
 def read_cassette(source: SourceText, read: trace.Read) -> Cassette:
-    """The cassette that a record holds; ``read`` gives its attachments. Raises `CassetteProblem`."""
+    """Return the cassette that a record holds; ``read`` gives its attachments. Raises `CassetteProblem`."""
     text, path = source.text, source.path
     footer = trace.footer_of(text)
     if footer is None:

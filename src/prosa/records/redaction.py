@@ -29,7 +29,7 @@ MAX_SECRET = 4_096
 
 
 def marked(secret: str) -> str:
-    """What stands in place of a secret."""
+    """Return what stands in place of a secret."""
     return f"[redacted:{_digits(secret)}]"
 
 
@@ -38,7 +38,7 @@ def _digits(secret: str) -> str:
 
 
 def redacted(cassette: Cassette, mark: Mark) -> Cassette:
-    """The cassette with every secret marked: in messages, replies, arguments, results and errors."""
+    """Return the cassette with every secret marked: in messages, replies, arguments, results and errors."""
     return structs.replace(
         cassette,
         replies={path: _call(each, mark) for path, each in cassette.replies.items()},
@@ -86,7 +86,8 @@ def _value(value: Value, mark: Mark) -> Value:
 
 
 def _text(text: str, mark: Mark) -> str:
-    """The text without secrets. One that is JSON is looked at as what it says, too: a secret may be escaped in it."""
+    """Return the text without secrets. One that is JSON is looked at as what it says, too: a secret may be escaped in
+    it."""
     found = mark(text)
     if found[:1] not in ("{", "[", '"') or "\\" not in found:
         return found
@@ -99,7 +100,7 @@ def _text(text: str, mark: Mark) -> str:
 
 
 def agree(recorded: Value, now: Value) -> bool:
-    """Whether a value of a later run is the recorded one, secrets taken out or not."""
+    """Return whether a value of a later run is the recorded one, secrets taken out or not."""
     if not isinstance(recorded, str) or not isinstance(now, str) or "[redacted:" not in recorded:
         return bool(recorded == now)
     first, *rest = _MARKED.split(recorded)
@@ -116,7 +117,7 @@ def agree(recorded: Value, now: Value) -> bool:
 
 
 def _end(text: str, start: int, digits: str, words: str, *, last: bool) -> int | None:
-    """Where a secret ends that begins at ``start``: what follows it is ``words``."""
+    """Return where a secret ends that begins at ``start``: what follows it is ``words``."""
     if last:
         ends = [len(text) - len(words)] if text.endswith(words) and len(text) - len(words) >= start else []
     else:

@@ -71,7 +71,7 @@ class Player(Struct):
         return NobodyAsked()
 
     async def reply(self, step: ModelStep, ask: Ask) -> ModelReply:
-        """The recorded reply of the call at this path. Raises `ReplayDrift`, and the error that was recorded."""
+        """Return the recorded reply of the call at this path. Raises `ReplayDrift`, and the error that was recorded."""
         self.reached[step.scope.path] = _iteration(step.path)
         call, now = self.cassette.replies.get(step.path), request_data(step.request)
         problem = self._missing(step.path, now) if call is None else self._drift(step.path, call, now)
@@ -88,8 +88,8 @@ class Player(Struct):
         return call.reply
 
     async def result(self, step: ToolStep, use: Use) -> ToolResult:
-        """The recorded result of the call at this path. Programs run again: what they call is recorded, too. Skills are
-        read again, as programs are: what changed in them shows in the next call."""
+        """Return the recorded result of the call at this path. Programs run again: what they call is recorded, too.
+        Skills are read again, as programs are: what changed in them shows in the next call."""
         call = self.cassette.results.get(step.path)
         if self.uses or step.kind in ("program", "skill") or (self.asks and step.moves):
             self.used.add(step.path)
@@ -108,7 +108,7 @@ class Player(Struct):
         return call.result
 
     def _judge(self, problem: ReplayDrift | None, *, is_there: bool) -> None:
-        """Raises a difference, or tells of one that does not matter."""
+        """Raise a difference, or tell of one that does not matter."""
         if problem is None:
             return
         if self.match != "path" or not is_there:
@@ -119,7 +119,7 @@ class Player(Struct):
         return error.raised() if error is not None else CassetteProblem(f"{self.name}: nothing came of call {path}")
 
     def _misused(self, step: ToolStep, call: RecordedResult | None) -> ReplayDrift | None:
-        """Why a tool call is not what was recorded."""
+        """Return why a tool call is not what was recorded."""
         if call is None:
             message = f"{self.name} has no result of tool call {step.path} (`{step.tool}`)"
             return ReplayDrift(message, step.path, hint=RECORD_AGAIN)
@@ -128,7 +128,7 @@ class Player(Struct):
         return found.error(step.path, self.name, "tool call") if found else None
 
     def unused(self) -> list[str]:
-        """The recorded calls that nobody asked for, in the order of their paths."""
+        """Return the recorded calls that nobody asked for, in the order of their paths."""
         paths = {*self.cassette.replies, *self.cassette.results} - self.used
         return sorted(paths, key=path_key)
 
@@ -140,13 +140,13 @@ class Player(Struct):
         return None if found is None else found.error(path, self.name, "call", self._more(path, now))
 
     def _weighed(self, request: Request) -> Request:
-        """What counts of a request."""
+        """Return what counts of a request."""
         if self.match != "messages":
             return dict(request)
         return {**request, "tools": [{"name": each["name"]} for each in request["tools"]]}
 
     def _more(self, path: str, now: Request) -> str:
-        """Where else the same is recorded, and what redaction may have to do with it."""
+        """Return where else the same is recorded, and what redaction may have to do with it."""
         same = next(
             (at for at, each in self._ordered() if at != path and first_difference(each.request, now) is None), ""
         )
@@ -156,7 +156,7 @@ class Player(Struct):
         return told
 
     def _missing(self, path: str, now: Request) -> ReplayDrift:
-        """The error of a call that is not recorded, with the recorded one that is most like it."""
+        """Return the error of a call that is not recorded, with the recorded one that is most like it."""
         message = f"{self.name} has no call {path}"
         if self.cassette.ended is not None:
             message += f", as the recorded run ended before it: {self.cassette.ended}"
@@ -180,7 +180,7 @@ def _iteration(path: str) -> int:
 
 
 def _likeness(was: Request, now: Request) -> tuple[bool, int]:
-    """How like two requests are: of one program, and how many messages they begin with alike."""
+    """Return how like two requests are: of one program, and how many messages they begin with alike."""
     alike = 0
     for one, other in zip(was["messages"], now["messages"], strict=False):
         if one != other:
@@ -209,13 +209,13 @@ class Difference(Struct, frozen=True):
         return f"{self.pointer or '/'}: recorded {one}, now {other}"
 
     def error(self, path: str, name: str, what: str, more: str = "") -> ReplayDrift:
-        """The error of a call that differs."""
+        """Return the error of a call that differs."""
         message = f"{what} {path} is not as recorded in {name}: {self.words}" + (f" ({more})" if more else "")
         return ReplayDrift(message, path, self.pointer, self.recorded, self.now, nearest=path, hint=RECORD_AGAIN)
 
 
 def first_difference(recorded: Value, now: Value) -> Difference | None:
-    """The first difference in the order of the recorded value, or None. Secrets that were taken out agree."""
+    """Return the first difference in the order of the recorded value, or None. Secrets that were taken out agree."""
     found = _differing(recorded, now, ())
     if found is None:
         return None
@@ -260,7 +260,7 @@ _BEFORE = 40
 
 
 def _excerpts(one: str, other: str) -> tuple[str, str]:
-    """Both lines, long ones from a little before the first character that differs."""
+    """Return both lines, long ones from a little before the first character that differs."""
     if len(one) <= _SHOWN and len(other) <= _SHOWN:
         return one, other
     alike = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
@@ -284,7 +284,7 @@ class NobodyAsked:
     """A provider that is there and is never asked: every reply comes from the cassette."""
 
     async def complete(self, request: ModelRequest, on_text: OnText | None = None) -> ModelReply:
-        """Refuses."""
+        """Refuse."""
         del on_text
         raise CassetteProblem(f"nothing is asked in a replay, and {request.program} asked {request.model_name}")
 
@@ -298,7 +298,7 @@ class NobodyThere(Struct):
     error: RunError
 
     async def complete(self, request: ModelRequest, on_text: OnText | None = None) -> ModelReply:
-        """Raises the error."""
+        """Raise the error."""
         del request, on_text
         raise self.error
 
@@ -310,7 +310,7 @@ class RecordedSandbox:
     """A sandbox that is there and runs nothing."""
 
     async def run(self, code: str, *, timeout: float, memory: int, folder: str | None = None) -> SandboxResult:
-        """Refuses."""
+        """Refuse."""
         del folder
         raise CassetteProblem(
             f"nothing runs in a replay, not for {timeout:g} s, {memory} bytes and {len(code)} characters"
@@ -321,7 +321,7 @@ class RecordedSandbox:
 
 
 def recorded_sandbox(cassette: Cassette) -> RecordedSandbox | None:
-    """The sandbox, where the machine of the recording had one."""
+    """Return the sandbox, where the machine of the recording had one."""
     return None if cassette.without_python else RecordedSandbox()
 
 
@@ -332,12 +332,12 @@ class RecordedServers(Struct, frozen=True):
 
     @asynccontextmanager
     async def connect(self, servers: Sequence[ServerConfig], *, cwd: str) -> AsyncIterator[ServerSession]:
-        """The tools that these servers had."""
+        """Return the tools that these servers had."""
         del cwd
         yield RecordedSession(tuple(tool for each in servers for tool in self._tools(each.name)))
 
     def _tools(self, server: str) -> list[ServerTool]:
-        """The tools of a server in its own order: those of the first program that was offered any."""
+        """Return the tools of a server in its own order: those of the first program that was offered any."""
         for _, call in sorted(self.cassette.replies.items(), key=lambda each: path_key(each[0])):
             found = [
                 ServerTool(server, origin[2], tool["description"], tool["parameters"])
@@ -356,7 +356,7 @@ class RecordedSession(Struct, frozen=True):
     is_lost: ClassVar[bool] = False
 
     async def call(self, server: str, tool: str, arguments: Mapping[str, Value]) -> ToolResult:
-        """Refuses."""
+        """Refuse."""
         raise CassetteProblem(
             f"nothing is called in a replay, and {tool} of {server} was: {json.dumps(arguments)[:80]}"
         )
@@ -369,7 +369,7 @@ class RecordedSites(Struct, frozen=True):
 
     @asynccontextmanager
     async def open(self, urls: Sequence[str], *, result_limit: int, path: str = "") -> AsyncIterator[SiteSession]:
-        """The pages that the program at ``path`` was on."""
+        """Return the pages that the program at ``path`` was on."""
         del urls, result_limit
         yield RecordedPages(self.player, path)
 
@@ -395,11 +395,11 @@ class RecordedPages(Struct, frozen=True):
         ]
 
     async def visit(self, to: str) -> ToolResult:
-        """Refuses."""
+        """Refuse."""
         raise CassetteProblem(f"no page is visited in a replay, and {to[:80]} was")
 
     def _offered(self) -> list[tuple[Mapping[str, Value], tuple[str, ...]]]:
-        """The tools of the last call up to here that was offered any."""
+        """Return the tools of the last call up to here that was offered any."""
         for iteration in range(self.player.reached.get(self.path, 1), 0, -1):
             call = self.player.cassette.replies.get(f"{self.path}{iteration}")
             if call is not None and call.request["tools"]:
@@ -417,5 +417,5 @@ class RecordedAction(Struct, frozen=True):
     repeatable: bool = True
 
     async def call(self, arguments: Mapping[str, Value]) -> ToolResult:
-        """Refuses."""
+        """Refuse."""
         raise CassetteProblem(f"nothing is sent in a replay, and {self.id} was: {json.dumps(arguments)[:80]}")

@@ -46,7 +46,7 @@ class RowSource(Protocol):
         ...
 
     def rows(self) -> Iterator[Row]:
-        """The rows in their order. Raises `RowsRefused` where they cannot be read, or changed meanwhile."""
+        """Return the rows in their order. Raises `RowsRefused` where they cannot be read, or changed meanwhile."""
         ...
 
 
@@ -68,8 +68,8 @@ def too_large() -> str:
 def numbered_rows(
     name: str, columns: Sequence[str], blocks: Iterator[Sequence[Sequence[Value] | None]]
 ) -> Iterator[Row]:
-    """Rows of a database, in the order in which they come, without values that are null. None stands for a row that is
-    too large to be read."""
+    """Yield rows of a database, in the order in which they come, without values that are null. None stands for a row
+    that is too large to be read."""
     number = 0
     for block in blocks:
         for cells in block:
@@ -90,7 +90,7 @@ def numbered_rows(
 
 
 def _plain(cell: Value) -> Value:
-    """A value of a database as JSON has it: what is neither number, text nor list, as a date, is its text."""
+    """Return a value of a database as JSON has it: what is neither number, text nor list, as a date, is its text."""
     if isinstance(cell, str | int | float | bool):
         return cell
     if isinstance(cell, list | tuple):

@@ -119,8 +119,8 @@ class RunFilter(Struct, frozen=True):
 
 
 def path_key(path: str) -> tuple[tuple[int, int], ...]:
-    """A path as numbers, by which calls sort as they follow each other: a model call before the tool calls of its
-    reply, a tool call before what it started."""
+    """Return a path as numbers, by which calls sort as they follow each other: a model call before the tool calls of
+    its reply, a tool call before what it started."""
     parts: list[tuple[int, int]] = []
     for part in path.split("/"):
         iteration, _, index = part.partition(".")
@@ -129,7 +129,7 @@ def path_key(path: str) -> tuple[tuple[int, int], ...]:
 
 
 def last_attempts(calls: Iterable[CallRecord]) -> list[CallRecord]:
-    """The calls in the order of their paths, each as it was asked last."""
+    """Return the calls in the order of their paths, each as it was asked last."""
     latest: dict[str, CallRecord] = {}
     for call in calls:
         known = latest.get(call.path)
@@ -152,7 +152,8 @@ class FirstDifference(Struct, frozen=True):
 
 
 def first_difference(left: Sequence[CallRecord], right: Sequence[CallRecord]) -> FirstDifference | None:
-    """The first difference between the calls of two runs in the order of their paths; None where there is none."""
+    """Return the first difference between the calls of two runs in the order of their paths; None where there is
+    none."""
     ours = {call.path: call for call in last_attempts(left)}
     theirs = {call.path: call for call in last_attempts(right)}
     for path in sorted({*ours, *theirs}, key=path_key):
@@ -175,7 +176,7 @@ def _differences(one: CallRecord, other: CallRecord) -> Iterator[Difference]:
 
 
 def only(found: Sequence[RunRecord], name: str) -> RunRecord:
-    """The run of that name. Raises `NotResumed` where there is none, or several ids begin so."""
+    """Return the run of that name. Raises `NotResumed` where there is none, or several ids begin so."""
     if not found:
         raise NotResumed(f"there is no run {name[:40]!r} in the store", hint="prosa runs lists them")
     if len(found) > 1 and len({each.batch for each in found}) > 1:

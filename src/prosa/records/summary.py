@@ -109,7 +109,7 @@ class Summary(PartlyShown, PartlyCompared, Struct, frozen=True):
         return cost_of((*self.answered, *self.below), self.prices)
 
     def as_dict(self) -> dict[str, Value]:
-        """The keys of the specification's sample in its order, then ``errors``, ``start_time``, ``end_time``.
+        """Return the keys of the specification's sample in its order, then ``errors``, ``start_time``, ``end_time``.
 
         ``answered_by`` stands beside ``model``, ``total`` has the whole run; ``cut`` is there when it is true.
         """
@@ -181,7 +181,7 @@ class Tally(Struct):
         self._since = self.clock.monotonic()
 
     def __call__(self, event: events.Event, /) -> None:
-        """Counts one event."""
+        """Count one event."""
         if event.scope.depth:
             self._agent(event)
         else:
@@ -220,7 +220,7 @@ class Tally(Struct):
                 pass
 
     def summary(self, error: str | None = None) -> Summary:
-        """The record so far; ``error`` says why the run failed (L44)."""
+        """Return the record so far; ``error`` says why the run failed (L44)."""
         return Summary(
             program=self.program.file or self.program.name,
             success=error is None,
@@ -244,7 +244,7 @@ class Tally(Struct):
 
 
 def before_start(file: str, model_name: str, error: str, clock: Clock) -> Summary:
-    """The summary of a run that failed before anything was asked of a model (LW9)."""
+    """Return the summary of a run that failed before anything was asked of a model (LW9)."""
     now = clock.now()
     none = AgentCalls({}, 0.0, Usage())
     return Summary(file, False, error, 0, Usage(), 0, 0.0, model_name, none, 0, now, now)
@@ -255,7 +255,7 @@ def _answered(event: events.ModelAnswered, asked: str) -> Answered:
 
 
 def cost_of(calls: Iterable[Answered], prices: Prices | None) -> Decimal | None:
-    """What model calls cost together; None where the price of one is not known."""
+    """Return what model calls cost together; None where the price of one is not known."""
     total = Decimal(0)
     for each in calls:
         price = _price(each, prices)
@@ -266,7 +266,7 @@ def cost_of(calls: Iterable[Answered], prices: Prices | None) -> Decimal | None:
 
 
 def _price(each: Answered, prices: Prices | None) -> Decimal | None:
-    """The price of what the service says it ran, else of what was asked for, at the service that was asked."""
+    """Return the price of what the service says it ran, else of what was asked for, at the service that was asked."""
     if prices is None:
         return None
     price = prices.cost(each.reported, each.usage, each.service) if each.reported else None
@@ -280,7 +280,7 @@ def _number(cost: Decimal | None) -> float | None:
 
 
 def duration(seconds: float) -> str:
-    """Seconds as the specification writes them: ``"1.2s"``, ``"1.04s"``; at most three decimals."""
+    """Return seconds as the specification writes them: ``"1.2s"``, ``"1.04s"``; at most three decimals."""
     return f"{seconds:.3f}".rstrip("0").rstrip(".") + "s"
 
 
@@ -309,7 +309,8 @@ class Together(Struct, frozen=True):
     end_time: datetime
 
     def as_dict(self) -> dict[str, Value]:
-        """The keys of a single summary, then ``scripts``. ``model`` and ``answered_by`` are null where several are."""
+        """Return the keys of a single summary, then ``scripts``. ``model`` and ``answered_by`` are null where several
+        are."""
         head: dict[str, Value] = {"program": self.file, "success": self.error is None}
         if self.error is not None:
             head["error"] = self.error
@@ -336,7 +337,7 @@ class Together(Struct, frozen=True):
         return {"input": taken, "output": made, "total": taken + made, "cost": cost}
 
     def _total(self) -> dict[str, Value]:
-        """The whole of every script, the programs that it called included."""
+        """Return the whole of every script, the programs that it called included."""
         tokens = sum(each.total_usage.total_tokens for each in self.scripts)
         total: dict[str, Value] = {"tokens": tokens, "cost": _sum(each.total_cost for each in self.scripts)}
         spent = [each.spent for each in self.scripts if each.spent is not None]
@@ -348,7 +349,7 @@ def _one(names: set[str] | set[str | None]) -> str | None:
 
 
 def _sum(costs: Iterable[Decimal | None]) -> float | None:
-    """The sum; None where one is not known."""
+    """Return the sum; None where one is not known."""
     known = Decimal(0)
     for cost in costs:
         if cost is None:

@@ -16,7 +16,7 @@ MAX_SHOWN = 16 * 1024
 
 
 def tool_record(messages: Iterable[Message]) -> str:
-    """The calls in their order, each with what it gave; empty where no tool was called."""
+    """Return the calls in their order, each with what it gave; empty where no tool was called."""
     results = {message.tool_call_id: message.content for message in messages if message.role == "tool"}
     calls = (call for message in messages for call in message.tool_calls)
     parts = [

@@ -11,7 +11,7 @@ _ESCAPES = {"%": "%AZP25", "\r": "%0D", "\n": "%0A", ";": "%3B", "]": "%5D"}
 
 
 def render_azure(diagnostics: Sequence[Diagnostic]) -> str:
-    """One command per line. There are only errors and warnings."""
+    """Return one command per line. There are only errors and warnings."""
     return "\n".join(map(_command, diagnostics))
 
 

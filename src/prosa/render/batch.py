@@ -18,7 +18,7 @@ Words: TypeAlias = Callable[[float], str]
 
 
 def plan_lines(plan: BatchPlan) -> list[str]:
-    """What a batch would do."""
+    """Return what a batch would do."""
     lines = [f"{plan.name}: {plan.program} with {plan.model}"]
     rows = [f"{plan.total:,} rows"]
     rows += [f"{plan.done:,} done"] if plan.done else []
@@ -49,7 +49,7 @@ def _range(interval: Interval, words: Words) -> str:
 
 
 def progress_line(at: BatchProgress, model: str) -> str:
-    """How far a batch is, in one line."""
+    """Return how far a batch is, in one line."""
     parts = [f"{at.done + at.failed:,}/{at.wanted:,}"]
     parts += [f"{at.failed:,} failed"] if at.failed else []
     parts += [f"{at.rate:.1f}/s"] if at.rate else []
@@ -64,7 +64,7 @@ def progress_line(at: BatchProgress, model: str) -> str:
 
 
 def progress_json(at: BatchProgress) -> dict[str, Value]:
-    """How far a batch is, as plain data."""
+    """Return how far a batch is, as plain data."""
     return {
         "done": at.done,
         "failed": at.failed,
@@ -78,7 +78,7 @@ def progress_json(at: BatchProgress) -> dict[str, Value]:
 
 
 def counts_words(counts: BatchCounts) -> str:
-    """How far a batch is, as the last line says it."""
+    """Return how far a batch is, as the last line says it."""
     parts = [f"{counts.done:,} of {_several(counts.total, 'row')} done"]
     if counts.failures:
         kinds = ", ".join(f"{kind} {count:,}" for kind, count in sorted(counts.failed.items()))
@@ -97,7 +97,7 @@ def _several(count: int, word: str) -> str:
 
 
 def status_lines(status: BatchStatus) -> list[str]:
-    """One batch."""
+    """Return one batch."""
     batch = status.batch
     state = "running" if status.running else batch.state
     lines = [
@@ -117,7 +117,7 @@ def status_lines(status: BatchStatus) -> list[str]:
 
 
 def list_lines(found: Sequence[BatchStatus]) -> list[str]:
-    """All batches, a line each."""
+    """Return all batches, a line each."""
     if not found:
         return ["no batches yet: prosa batch PROGRAM --rows FILE begins one"]
     width = max(len(each.batch.name) for each in found)
@@ -131,7 +131,7 @@ def list_lines(found: Sequence[BatchStatus]) -> list[str]:
 
 
 def status_json(status: BatchStatus) -> Mapping[str, Value]:
-    """One batch as plain data."""
+    """Return one batch as plain data."""
     batch, counts = status.batch, status.counts
     return {
         "id": batch.id,
@@ -150,7 +150,7 @@ def status_json(status: BatchStatus) -> Mapping[str, Value]:
 
 
 def counts_json(counts: BatchCounts) -> dict[str, Value]:
-    """How far a batch is, as plain data."""
+    """Return how far a batch is, as plain data."""
     return {
         "total": counts.total,
         "done": counts.done,
@@ -165,7 +165,7 @@ def counts_json(counts: BatchCounts) -> dict[str, Value]:
 
 
 def duration(seconds: float) -> str:
-    """A time for people."""
+    """Return a time for people."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     if seconds < 5400:

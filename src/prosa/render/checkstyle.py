@@ -13,7 +13,7 @@ _SEVERITIES = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.IN
 
 
 def render_checkstyle(diagnostics: Sequence[Diagnostic]) -> str:
-    """The report: a `file` for each document with findings."""
+    """Return the report: a `file` for each document with findings."""
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', '<checkstyle version="4.3">']
     for path, found in groupby(sorted(diagnostics, key=attrgetter("path")), key=attrgetter("path")):
         lines += [f"  <file name={attribute(path)}>", *_errors(found), "  </file>"]

@@ -9,7 +9,7 @@ from prosa.data import Value
 
 
 def report_lines(report: Report) -> Iterator[str]:
-    """`path:line: level: what` for each item, then how many parts came to what."""
+    """Yield `path:line: level: what` for each item, then how many parts came to what."""
     for item in report.items:
         to = f" ({item.to})" if item.to else ""
         yield f"{item.path}:{item.line}: {item.level}: {item.message}{to}"
@@ -18,6 +18,6 @@ def report_lines(report: Report) -> Iterator[str]:
 
 
 def reports_data(reports: Iterable[Report]) -> dict[str, Value]:
-    """All reports of one command as one."""
+    """Return all reports of one command as one."""
     all_of = tuple(reports)
     return Report(sum(each.kept for each in all_of), tuple(item for each in all_of for item in each.items)).data()

@@ -14,7 +14,7 @@ because comparing takes quadratic time."""
 
 
 def render_diff(path: str, before: str, after: str) -> str:
-    """The diff of one file; empty when nothing changed. Lines end at LF; a CR is part of its line."""
+    """Return the diff of one file; empty when nothing changed. Lines end at LF; a CR is part of its line."""
     if before == after:
         return ""
     old, new = _lines(before), _lines(after)

@@ -27,8 +27,8 @@ _WORDS = regex(r"(?<!^)(?=[A-Z])")
 
 
 def as_json_line(event: Event, *, seq: int, time: datetime, about: Mapping[str, Value] | None = None) -> str:
-    """One line of NDJSON. ``seq`` counts from 1 without gaps; each program's last event is its only terminal one.
-    ``about`` says whose event it is where several runs are told together."""
+    """Return one line of NDJSON. ``seq`` counts from 1 without gaps; each program's last event is its only terminal
+    one. ``about`` says whose event it is where several runs are told together."""
     return _line(seq, time, name_of(event), (dict(about) if about else {}) | _plain(event))
 
 
@@ -38,12 +38,12 @@ def _line(seq: int, time: datetime, name: str, data: Mapping[str, Value]) -> str
 
 
 def name_of(event: Event) -> str:
-    """The stable name of an event: its class in kebab-case, as in ``tool-called``."""
+    """Return the stable name of an event: its class in kebab-case, as in ``tool-called``."""
     return _WORDS.sub("-", type(event).__name__).lower()
 
 
 def as_line(event: Event) -> str | None:
-    """A line for people, or None for events that only programs need."""
+    """Return a line for people, or None for events that only programs need."""
     text = _sentence(event)
     return None if text is None else f"{'  ' * event.scope.depth}{event.scope.program}: {_shown(text, MAX_REASON)}"
 
@@ -116,11 +116,11 @@ class Numbering(Struct):
     seq: int = 0
 
     def line(self, event: Event, time: datetime, about: Mapping[str, Value] | None = None) -> str:
-        """The next line."""
+        """Return the next line."""
         self.seq += 1
         return as_json_line(event, seq=self.seq, time=time, about=about)
 
     def told(self, name: str, data: Mapping[str, Value], time: datetime) -> str:
-        """The next line, of something that is no event of a run."""
+        """Return the next line, of something that is no event of a run."""
         self.seq += 1
         return _line(self.seq, time, name, data)

@@ -11,7 +11,7 @@ _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: 
 
 
 def render_github(diagnostics: Sequence[Diagnostic]) -> str:
-    """One command per line."""
+    """Return one command per line."""
     return "\n".join(_command(each) for each in diagnostics)
 
 
@@ -26,7 +26,7 @@ def _command(each: Diagnostic) -> str:
 
 
 def command(level: str, path: str, line: int, title: str, text: str) -> str:
-    """A command about a line of a file."""
+    """Return a command about a line of a file."""
     words = "\n".join(safe(each) for each in text.split("\n"))
     return f"::{level} file={_property(safe(path))},line={line},title={_property(safe(title))}::{_data(words)}"
 

@@ -13,7 +13,7 @@ _SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO
 
 
 def render_gitlab(diagnostics: Sequence[Diagnostic]) -> str:
-    """A JSON list with an entry for each diagnostic."""
+    """Return a JSON list with an entry for each diagnostic."""
     ids = fingerprints(diagnostics)
     return dump([_entry(each, name) for each, name in zip(diagnostics, ids, strict=True)], indent=2)
 

@@ -21,8 +21,8 @@ BETWEEN = " › "
 
 
 def hit_object(hit: Hit, file: str) -> dict[str, Value]:
-    """One hit. ``path`` is relative to the root of the corpus, ``file`` as seen from where the command runs; ``marks``
-    are pairs of offsets in the snippet."""
+    """Return one hit. ``path`` is relative to the root of the corpus, ``file`` as seen from where the command runs;
+    ``marks`` are pairs of offsets in the snippet."""
     return {
         "path": hit.path,
         "line": hit.line,
@@ -41,7 +41,8 @@ def hit_object(hit: Hit, file: str) -> dict[str, Value]:
 
 
 def render_hits(hits: Sequence[Hit], shown: Callable[[str], str], *, color: bool = False, verbose: bool = False) -> str:
-    """Two lines for each hit: its place with title and headings, and the snippet. ``shown`` names a path for people."""
+    """Return two lines for each hit: its place with title and headings, and the snippet. ``shown`` names a path for
+    people."""
     return "\n".join(line for hit in hits for line in _lines(hit, shown(hit.path), color, verbose))
 
 
@@ -61,7 +62,7 @@ def _names(hit: Hit) -> str:
 
 
 def _marked(hit: Hit, color: bool) -> str:
-    """The snippet with what matched in colour. `safe` keeps every character in its place."""
+    """Return the snippet with what matched in colour. `safe` keeps every character in its place."""
     text = safe(hit.snippet)
     if not color:
         return text

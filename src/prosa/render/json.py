@@ -13,7 +13,7 @@ from prosa.render.plain import unsafe_in
 
 
 def diagnostic_object(each: Diagnostic) -> dict[str, Value]:
-    """One diagnostic; lines and columns are 1-based, columns count characters."""
+    """Return one diagnostic; lines and columns are 1-based, columns count characters."""
     start, end = each.start, each.end
     return {
         "code": each.code,
@@ -29,30 +29,30 @@ def diagnostic_object(each: Diagnostic) -> dict[str, Value]:
 
 
 def located_object(each: Diagnostic) -> dict[str, Value]:
-    """One diagnostic with its path first."""
+    """Return one diagnostic with its path first."""
     return {"path": each.path, **diagnostic_object(each)}
 
 
 def render_json(diagnostics: Sequence[Diagnostic], files: int) -> str:
-    """`{"files": N, "diagnostics": […]}`, indented."""
+    """Return `{"files": N, "diagnostics": […]}`, indented."""
     return dump({"files": files, "diagnostics": [located_object(each) for each in diagnostics]}, indent=2)
 
 
 def render_jsonl(diagnostics: Sequence[Diagnostic]) -> str:
-    """One diagnostic per line."""
+    """Return one diagnostic per line."""
     return "\n".join(dump(located_object(each)) for each in diagnostics)
 
 
 def dump(value: Value, *, indent: int | None = None) -> str:
-    """JSON that every reader takes: no NaN and no infinity, non-ASCII literal. Characters that nobody sees and that a
-    terminal or an editor obeys are escaped."""
+    """Return JSON that every reader takes: no NaN and no infinity, non-ASCII literal. Characters that nobody sees and
+    that a terminal or an editor obeys are escaped."""
     text = json.dumps(finite(value), ensure_ascii=False, indent=indent, allow_nan=False)
     unsafe = unsafe_in(text) - {"\n"}
     return text.translate({ord(char): json.dumps(char)[1:-1] for char in unsafe}) if unsafe else text
 
 
 def finite(value: Value) -> Value:
-    """The value with numbers that JSON does not have as the text YAML gives them."""
+    """Return the value with numbers that JSON does not have as the text YAML gives them."""
     if isinstance(value, float) and not math.isfinite(value):
         return ".nan" if math.isnan(value) else (".inf" if value > 0 else "-.inf")
     if isinstance(value, Mapping):
@@ -63,7 +63,7 @@ def finite(value: Value) -> Value:
 
 
 def statistics_objects(diagnostics: Sequence[Diagnostic]) -> list[dict[str, Value]]:
-    """How often each rule was broken, most frequent first."""
+    """Return how often each rule was broken, most frequent first."""
     counts = Counter((each.code, each.rule) for each in diagnostics)
     rows = sorted(counts.items(), key=lambda row: (-row[1], row[0]))
     return [{"code": code, "rule": rule, "count": count} for (code, rule), count in rows]

@@ -13,7 +13,7 @@ _NOT_XML = regex("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def render_junit(diagnostics: Sequence[Diagnostic], paths: Sequence[str]) -> str:
-    """The report. An error is a failure; what is less is a passed case with its words on `system-out`."""
+    """Return the report. An error is a failure; what is less is a passed case with its words on `system-out`."""
     by_path: dict[str, list[Diagnostic]] = {path: [] for path in paths}
     for each in diagnostics:
         by_path.setdefault(each.path, []).append(each)
@@ -48,10 +48,10 @@ def _case(each: Diagnostic, name: str) -> Iterator[str]:
 
 
 def attribute(text: str) -> str:
-    """A text as an attribute, on one line and in quotes."""
+    """Return a text as an attribute, on one line and in quotes."""
     return quoteattr(xml_text(safe(text)))
 
 
 def xml_text(text: str) -> str:
-    """The text without characters that XML has not."""
+    """Return the text without characters that XML has not."""
     return _NOT_XML.sub("\ufffd", text)

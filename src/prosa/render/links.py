@@ -29,7 +29,7 @@ MAX_NAME = 100
 
 
 def render_links(links: Links, nodes: Nodes, shown: Shown) -> str:
-    """A tree of up to three parts."""
+    """Return a tree of up to three parts."""
     path = links.node.path
     out = [(_what(edge), _named(edge.target, nodes, shown), _at(path, edge, shown)) for edge in links.out]
     back = [
@@ -48,7 +48,8 @@ def render_links(links: Links, nodes: Nodes, shown: Shown) -> str:
 
 
 def links_object(links: Links) -> dict[str, Value]:
-    """`{"out", "back", "unresolved"}` (interface.md). An edge of ``back`` also says what it is called from here."""
+    """Return `{"out", "back", "unresolved"}` (interface.md). An edge of ``back`` also says what it is called from
+    here."""
     return {
         "out": [edge_object(edge) for edge in links.out],
         "back": [_back_object(edge) for edge in links.back],
@@ -57,7 +58,7 @@ def links_object(links: Links) -> dict[str, Value]:
 
 
 def render_path(start: Node, steps: Sequence[Reached], nodes: Nodes, shown: Shown) -> str:
-    """One document on a line, with an arrow in the direction of the reference that leads there."""
+    """Return one document on a line, with an arrow in the direction of the reference that leads there."""
     rows = [
         (
             "→" if step.forwards else "←",
@@ -71,7 +72,7 @@ def render_path(start: Node, steps: Sequence[Reached], nodes: Nodes, shown: Show
 
 
 def path_object(start: Node, end: Node, steps: Sequence[Reached] | None) -> dict[str, Value]:
-    """`{"from", "to", "length", "steps"}`; the length is null where there is no way."""
+    """Return `{"from", "to", "length", "steps"}`; the length is null where there is no way."""
     return {
         "from": start.id,
         "to": end.id,
@@ -83,7 +84,7 @@ def path_object(start: Node, end: Node, steps: Sequence[Reached] | None) -> dict
 
 
 def render_impact(node: Node, reached: Sequence[Reached], nodes: Nodes, shown: Shown) -> str:
-    """What reaches a document, each below the one that it reaches it through, and a last line with the count."""
+    """Return what reaches a document, each below the one that it reaches it through, and a last line with the count."""
     below: dict[str, list[Reached]] = {}
     for step in reached:
         below.setdefault(step.via, []).append(step)
@@ -95,7 +96,7 @@ def render_impact(node: Node, reached: Sequence[Reached], nodes: Nodes, shown: S
 
 
 def impact_object(node: Node, reached: Sequence[Reached], nodes: Nodes) -> dict[str, Value]:
-    """`{"node", "reached": [{node, path, distance, via, edge}…]}`, the nearest first."""
+    """Return `{"node", "reached": [{node, path, distance, via, edge}…]}`, the nearest first."""
     rows = [
         {
             "node": step.node,
@@ -110,7 +111,7 @@ def impact_object(node: Node, reached: Sequence[Reached], nodes: Nodes) -> dict[
 
 
 def _tree(root: str, below: Mapping[str, list[Reached]], nodes: Nodes, shown: Shown) -> Iterator[tuple[str, str, str]]:
-    """The rows of a tree, without recursion: a chain may be long."""
+    """Yield the rows of a tree, without recursion: a chain may be long."""
     waiting = [(step, "", last) for step, last in _marked(below.get(root, ()))]
     while waiting:
         step, indent, last = waiting.pop()
@@ -121,7 +122,7 @@ def _tree(root: str, below: Mapping[str, list[Reached]], nodes: Nodes, shown: Sh
 
 
 def _marked(steps: Sequence[Reached]) -> list[tuple[Reached, bool]]:
-    """The steps from the last to the first, each with whether it is the last."""
+    """Return the steps from the last to the first, each with whether it is the last."""
     return [(step, at == len(steps) - 1) for at, step in enumerate(steps)][::-1]
 
 
@@ -136,7 +137,7 @@ def _branches(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
 
 
 def _columns(rows: Sequence[tuple[str, ...]]) -> list[str]:
-    """Rows as lines with aligned columns; the last column is not filled up."""
+    """Return rows as lines with aligned columns; the last column is not filled up."""
     if not rows:
         return []
     widths = [max(width(row[at]) for row in rows) for at in range(len(rows[0]) - 1)]
@@ -168,7 +169,7 @@ def _named(target: str, nodes: Nodes, shown: Shown) -> str:
 
 
 def _own_title(node: Node) -> str:
-    """The title of a document beside its path, empty where it only says the name of the file again."""
+    """Return the title of a document beside its path, empty where it only says the name of the file again."""
     return "" if node.title == file_title(node.path) else _name(node.title)
 
 

@@ -23,13 +23,13 @@ _COLUMNS = ("mailbox", "new", "leased", "handled", "dead", "oldest new (UTC)")
 
 
 def boxes_table(boxes: Sequence[BoxCounts]) -> str:
-    """A line for each mailbox."""
+    """Return a line for each mailbox."""
     rows = [(each.mailbox, each.new, each.leased, each.handled, each.dead, _moment(each.oldest)) for each in boxes]
     return render_table(_COLUMNS, rows)
 
 
 def message_lines(message: MessageRecord) -> list[str]:
-    """A message: who sent it when, what became of it, and below what it says."""
+    """Return a message: who sent it when, what became of it, and below what it says."""
     state = message.state if message.attempts < 2 else f"{message.state}, given out {message.attempts} times"
     answers = "" if message.reply_to is None else f", answers {safe(message.reply_to)}"
     lines = [f"{message.id}  {_moment(message.time)}  from {safe(message.sender)}  ({state}{answers})"]
@@ -41,7 +41,7 @@ def message_lines(message: MessageRecord) -> list[str]:
 
 
 def worked_line(worked: Worked) -> str:
-    """What became of a message that was not handled, or whose answer was not sent; empty where all is well."""
+    """Return what became of a message that was not handled, or whose answer was not sent; empty where all is well."""
     message = worked.message
     who = f"message {message.id} from {safe(message.sender)}"
     if worked.end == "handled":
@@ -53,7 +53,7 @@ def worked_line(worked: Worked) -> str:
 
 
 def end_words(end: WorkerEnd) -> str:
-    """What a worker did."""
+    """Return what a worker did."""
     parts = [f"{end.handled:,} handled"]
     parts += [f"{end.failed:,} failed attempts"] if end.failed else []
     parts += [f"{end.dead:,} dead letters"] if end.dead else []

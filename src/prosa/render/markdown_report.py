@@ -17,7 +17,7 @@ _MARKUP = regex(r"([\\`*_{}\[\]<>()#+!|~&@:-])")
 
 
 def render_markdown(diagnostics: Sequence[Diagnostic], files: int) -> str:
-    """The summary of a check of so many documents."""
+    """Return the summary of a check of so many documents."""
     counts = Counter(each.severity for each in diagnostics)
     said = ", ".join(_count(counts[each], each.value) for each in Severity if counts[each])
     head = f"### Prosa: {said or 'nothing found'} in {_count(files, 'document')}"
@@ -36,7 +36,7 @@ def _row(each: Diagnostic) -> str:
 
 
 def _escaped(text: str) -> str:
-    """A text that is only text, on one line."""
+    """Return a text that is only text, on one line."""
     return _MARKUP.sub(r"\\\1", " ".join(safe(text).split()))
 
 

@@ -11,7 +11,7 @@ from prosa.render.plain import safe
 
 
 def render_move(plan: Plan) -> str:
-    """The diff of every document, the moved one last and under both its names. Ends with a line end."""
+    """Return the diff of every document, the moved one last and under both its names. Ends with a line end."""
     parts = [render_diff(change.path, change.before.text, change.after) for change in plan.others]
     moved = plan.moved
     diff = render_diff(moved.path, moved.before.text, moved.after)
@@ -22,7 +22,7 @@ def render_move(plan: Plan) -> str:
 
 
 def move_summary(plan: Plan, *, written: bool) -> str:
-    """One line: what moves, and how much is written anew."""
+    """Return one line: what moves, and how much is written anew."""
     what = (
         f"the id of {safe(plan.move.path)} from {safe(plan.move.old_id)} to {safe(plan.move.new_id)}"
         if plan.move.changes_id
@@ -38,12 +38,12 @@ def move_summary(plan: Plan, *, written: bool) -> str:
 
 
 def note_line(note: Note) -> str:
-    """A note with its place in front."""
+    """Return a note with its place in front."""
     return f"{safe(note.path)}:{note.line}: {safe(note.message)}"
 
 
 def move_object(plan: Plan, *, written: bool, unreadable: Sequence[tuple[str, str]]) -> dict[str, Value]:
-    """The plan as a program reads it; lines and columns are 1-based and count in the old text."""
+    """Return the plan as a program reads it; lines and columns are 1-based and count in the old text."""
     move = plan.move
     return {
         "path": move.path,

@@ -43,7 +43,7 @@ class _Row(Struct, frozen=True):
 
 
 def render_outline(facts: Facts, structure: Structure | None = None) -> str:
-    """The outline of what `document_facts` gave."""
+    """Return the outline of what `document_facts` gave."""
     rows = list(_rows(facts, structure or Structure()))
     width = max(_WIDTH, *(len(_shown(row.name, _MAX_WIDTH)) for row in rows))
     lines = [f"  {_shown(row.name, _MAX_WIDTH):<{width}} {_shown(row.value, MAX_VALUE)}".rstrip() for row in rows]
@@ -58,7 +58,8 @@ def _rows(facts: Facts, structure: Structure) -> Iterator[_Row]:
 
 
 def _fields(facts: Facts, *, of: str = "front_matter", without: Sequence[str] = ()) -> Iterator[_Row]:
-    """The fields of a front matter, but for those that are shown in another way, and what meta files lend (X33)."""
+    """Yield the fields of a front matter, but for those that are shown in another way, and what meta files lend
+    (X33)."""
     fields = facts[of] or {}
     if not fields:
         yield _Row("front matter", "none")
@@ -97,7 +98,7 @@ def _program(facts: Facts) -> Iterator[_Row]:
 
 
 def _schema(name: str, schema: Value) -> Iterator[_Row]:
-    """One line per property; a schema without properties on one line."""
+    """Yield one line per property; a schema without properties on one line."""
     if schema is None:
         yield _Row(name, "(missing)")
         return
@@ -113,7 +114,7 @@ def _schema(name: str, schema: Value) -> Iterator[_Row]:
 
 
 def _type(schema: Value) -> str:
-    """A word or two for the type of a property."""
+    """Return a word or two for the type of a property."""
     if not isinstance(schema, dict):
         return "anything"
     found = schema.get("type", "anything")
@@ -136,7 +137,7 @@ def _magi(facts: Facts) -> Iterator[_Row]:
 
 
 def _script(script: Mapping[str, Value], states: Mapping[str, str]) -> str:
-    """A script by its address: what it gives, how it begins, and whether it has its result."""
+    """Return a script by its address: what it gives, how it begins, and whether it has its result."""
     data = script["data"]
     if not isinstance(data, dict):
         return f"{script['address']}, line {script['line']}: cannot be read"
@@ -177,14 +178,14 @@ def _record(facts: Facts) -> Iterator[_Row]:
 
 
 def _call(each: Mapping[str, Value]) -> str:
-    """A call of a recording: its path, who answered, its tokens, what came of it."""
+    """Return a call of a recording: its path, who answered, its tokens, what came of it."""
     used = f", {each['input_tokens']} → {each['output_tokens']} tokens" if each["kind"] == "model" else ""
     where = f" in {each['program']}" if "/" in each["path"] else ""
     return f"{each['path']} {each['name']}{where}{used}, line {each['line']}: {each['said']}"
 
 
 def _footer(footer: Mapping[str, Value]) -> Iterator[_Row]:
-    """What the footer says of handling; edges and names of other records one by one."""
+    """Yield what the footer says of handling; edges and names of other records one by one."""
     if not footer:
         yield _Row("footer", "none that can be read")
         return
@@ -203,7 +204,7 @@ def _footer(footer: Mapping[str, Value]) -> Iterator[_Row]:
 
 
 def _value(value: Value) -> str:
-    """A text as it is, texts in a row, anything else as JSON."""
+    """Return a text as it is, texts in a row, anything else as JSON."""
     if isinstance(value, list) and value and all(isinstance(each, str) for each in value):
         return ", ".join(value)
     return value if isinstance(value, str) else dump(value)
@@ -268,7 +269,7 @@ def _link(each: Mapping[str, Value]) -> str:
 
 
 def _action(action: Mapping[str, Value]) -> Iterator[str]:
-    """An action as it is called, and its parameters; optional ones say so."""
+    """Yield an action as it is called, and its parameters; optional ones say so."""
     title = action.get("description") or action.get("title") or action.get("summary")
     yield f"{action.get('id')}: {action.get('method') or 'GET'} {action.get('url')}{f' ({title})' if title else ''}"
     query = action.get("query")

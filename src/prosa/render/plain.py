@@ -22,7 +22,7 @@ _STYLE = regex(r"(\x1b\[(?:[012]|32|1;3[1236])m)")
 
 
 def safe(text: str) -> str:
-    """``text`` on one line: line ends and tabs become spaces, unsafe characters become U+FFFD."""
+    """Return ``text`` on one line: line ends and tabs become spaces, unsafe characters become U+FFFD."""
     if text.isascii() and text.isprintable():
         return text
     text = _escaped(text)
@@ -30,7 +30,7 @@ def safe(text: str) -> str:
 
 
 def safe_source(text: str) -> str:
-    """A piece of a source line with tabs as four spaces."""
+    """Return a piece of a source line with tabs as four spaces."""
     if text.isascii() and text.isprintable():
         return text
     text = _escaped(text)
@@ -38,8 +38,8 @@ def safe_source(text: str) -> str:
 
 
 def for_terminal(text: str, *, styled: bool = False) -> str:
-    """``text`` of many lines with nothing in it that a terminal obeys, except line ends and tabs, and with ``styled``
-    the styles of this program."""
+    """Return ``text`` of many lines with nothing in it that a terminal obeys, except line ends and tabs, and with
+    ``styled`` the styles of this program."""
     text = _escaped(text)
     if text.isprintable():
         return text
@@ -54,7 +54,7 @@ def _lines(text: str) -> str:
 
 
 def unsafe_in(text: str) -> set[str]:
-    """The characters of a text that a terminal obeys, or that nobody sees; line ends and tabs among them."""
+    """Return the characters of a text that a terminal obeys, or that nobody sees; line ends and tabs among them."""
     return {char for char in set(text) if not char.isprintable() and unicodedata.category(char) in _UNSAFE}
 
 
@@ -64,7 +64,7 @@ def width(text: str) -> int:
 
 
 def _escaped(text: str) -> str:
-    """``text`` with escapes for the characters that nobody sees."""
+    """Return ``text`` with escapes for the characters that nobody sees."""
     if text.isascii() or not UNSEEN.search(text):
         return text
     from prosa.source.invisible import invisible  # only here: hardly a text has some
@@ -81,7 +81,8 @@ def _escaped(text: str) -> str:
 
 
 def _visible(char: str) -> str:
-    """What is shown of a character. One that nobody sees and that is left by `_escaped` is needed by its neighbours."""
+    """Return what is shown of a character. One that nobody sees and that is left by `_escaped` is needed by its
+    neighbours."""
     return _REPLACEMENT if unicodedata.category(char) in _UNSAFE and not UNSEEN.match(char) else char
 
 

@@ -13,7 +13,7 @@ INDENT = "  "
 
 
 def plan_text(plan: Plan) -> str:
-    """The plan, and that of every program it may call."""
+    """Return the plan, and that of every program it may call."""
     cost = [estimate_lines(plan.estimate.as_dict())] if plan.estimate else []
     parts = [_lines(plan), *cost, *(_message(each) for each in plan.messages)]
     parts += [[f"imported: {first}", *rest] for first, *rest in map(_lines, plan.imports)]
@@ -36,7 +36,7 @@ def _lines(plan: Plan) -> list[str]:
 
 
 def _tools(plan: Plan) -> list[str]:
-    """The tools with what they cost in each request, and the same by MCP server."""
+    """Return the tools with what they cost in each request, and the same by MCP server."""
     if not plan.tools:
         return ["tools: none"]
     rest = ", and those that are not known yet" if any(tool.tokens is None for tool in plan.tools) else ""

@@ -22,7 +22,7 @@ _RESET = "\x1b[0m"
 
 
 def render_probe(report: Report, *, color: bool = False) -> str:
-    """The findings by level, evidence below those that failed, and at the end the verdict and the score."""
+    """Return the findings by level, evidence below those that failed, and at the end the verdict and the score."""
     lines = []
     for level in LEVELS:
         lines += [
@@ -62,7 +62,7 @@ def _do(count: int) -> str:
 
 
 def render_probe_json(report: Report) -> str:
-    """One object; `url` or `path` names what was probed, `line` is null where a place has no lines."""
+    """Return one object; `url` or `path` names what was probed, `line` is null where a place has no lines."""
     whole = {
         "url" if report.is_site else "path": report.target,
         "conformant": report.conformant,

@@ -13,8 +13,8 @@ from prosa.site.probe.report import Finding, Report
 
 
 def render_probe_junit(report: Report, *, strict: bool = False) -> str:
-    """A MUST that does not hold is a failure, with ``strict`` a SHOULD too; what is less is a passed case with its
-    words on `system-out`. What does not apply is a skipped case."""
+    """Return a MUST that does not hold is a failure, with ``strict`` a SHOULD too; what is less is a passed case with
+    its words on `system-out`. What does not apply is a skipped case."""
     fails: tuple[Level, ...] = ("MUST", "SHOULD") if strict else ("MUST",)
     failures = len(report.failed(*fails))
     head = f'<testsuites name="prosa probe" tests="{len(report.findings)}" failures="{failures}" errors="0">'

@@ -9,7 +9,7 @@ from prosa.site.request import Request
 
 
 def request_text(request: Request, *, show: bool = False) -> str:
-    """The request; with ``show`` its credential as it is sent."""
+    """Return the request; with ``show`` its credential as it is sent."""
     lines = [f"{request.method} {request.address(show=show)}"]
     lines += [f"{name}: {value}" for name, value in request.sent_headers(show=show).items()]
     if request.body is not None:

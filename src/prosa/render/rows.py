@@ -22,7 +22,7 @@ MAX_CELL = 80
 
 
 def render_table(columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> str:
-    """A table with its column names above a line; nothing where there are no rows."""
+    """Return a table with its column names above a line; nothing where there are no rows."""
     if not rows:
         return ""
     cells = [[_cell(value) for value in row] for row in rows]
@@ -34,7 +34,7 @@ def render_table(columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> str
 
 
 def rows_objects(columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> list[dict[str, Value]]:
-    """Each row as an object. The second column of a name is called `NAME_2`, and so on."""
+    """Return each row as an object. The second column of a name is called `NAME_2`, and so on."""
     names: list[str] = []
     for name in columns:
         others = (f"{name}_{number}" for number in count(2))
@@ -43,7 +43,7 @@ def rows_objects(columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> lis
 
 
 def render_jsonl_rows(columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> str:
-    """One object per line."""
+    """Return one object per line."""
     return "\n".join(map(dump, rows_objects(columns, rows)))
 
 
@@ -64,7 +64,7 @@ def _guarded(value: Value) -> Value:
 
 
 def _plain(value: Value) -> Value:
-    """Bytes as the text of their hexadecimal digits."""
+    """Return bytes as the text of their hexadecimal digits."""
     return value.hex() if isinstance(value, bytes) else value
 
 

@@ -30,7 +30,7 @@ _WORDS = {
 
 
 def runs_table(runs: Sequence[RunRecord], scripted: frozenset[str] = frozenset()) -> str:
-    """A line for each run; ``scripted`` are those whose model was not asked."""
+    """Return a line for each run; ``scripted`` are those whose model was not asked."""
     return render_table(_COLUMNS, [_cells(run, f"{run.model} (scripted)" * (run.id in scripted)) for run in runs])
 
 
@@ -50,7 +50,7 @@ def _dollars(cost: float | None) -> str:
 
 
 def run_object(run: RunRecord) -> dict[str, Value]:
-    """A run as an object; JSON inside is JSON."""
+    """Return a run as an object; JSON inside is JSON."""
     found: dict[str, Value] = asdict(run)
     for name in ("closure", "input", "output", "again"):
         found[name] = _value(found[name])
@@ -58,7 +58,7 @@ def run_object(run: RunRecord) -> dict[str, Value]:
 
 
 def call_object(call: CallRecord) -> dict[str, Value]:
-    """A call as an object."""
+    """Return a call as an object."""
     found: dict[str, Value] = asdict(call)
     for name in ("request", "reply"):
         found[name] = _value(found[name])
@@ -66,7 +66,7 @@ def call_object(call: CallRecord) -> dict[str, Value]:
 
 
 def _value(text: Value) -> Value:
-    """The value of a text of JSON; the text itself where the file was damaged."""
+    """Return the value of a text of JSON; the text itself where the file was damaged."""
     if not isinstance(text, str):
         return text
     try:
@@ -77,7 +77,7 @@ def _value(text: Value) -> Value:
 
 
 def run_tree(run: RunRecord, calls: Sequence[CallRecord]) -> str:
-    """A run with the tree of its calls: indented by how deep the program stands that asked."""
+    """Return a run with the tree of its calls: indented by how deep the program stands that asked."""
     head = [*_head(run)]
     if was_scripted(calls):
         head.insert(1, "  model    not asked: its replies were scripted")
@@ -138,7 +138,7 @@ def _cut(text: str) -> str:
 
 
 def difference_object(left: RunRecord, right: RunRecord, found: FirstDifference | None) -> dict[str, Value]:
-    """Where two runs begin to differ, as an object; ``difference`` is null where they do not."""
+    """Return where two runs begin to differ, as an object; ``difference`` is null where they do not."""
     difference: Value = None
     if found is not None:
         sides = [None if call is None else call_object(call) for call in (found.left, found.right)]
@@ -147,7 +147,7 @@ def difference_object(left: RunRecord, right: RunRecord, found: FirstDifference 
 
 
 def difference_text(left: RunRecord, right: RunRecord, found: FirstDifference | None) -> str:
-    """Where two runs begin to differ, in words, with both texts where they are kept."""
+    """Return where two runs begin to differ, in words, with both texts where they are kept."""
     lines = [
         f"{each.id}  {each.started[:19].replace('T', ' ')}  {each.program} with {each.model}" for each in (left, right)
     ]

@@ -20,7 +20,8 @@ _RESULTS |= {"edited": "its result was edited by hand"}
 
 
 def plan_text(plan: Mapping[str, Value]) -> str:
-    """The scripts in their order: what runs and why, what does not and why; then what is sent, where that is known."""
+    """Return the scripts in their order: what runs and why, what does not and why; then what is sent, where that is
+    known."""
     scripts = plan["scripts"]
     beside = f", instructed by {plan['scripts_from']}" if "scripts_from" in plan else ""
     count = f"{len(scripts)} script{'' if len(scripts) == 1 else 's'}"
@@ -48,7 +49,7 @@ def _lines(script: Mapping[str, Value]) -> list[str]:
 
 
 def _parameters(parameters: Mapping[str, Value]) -> list[str]:
-    """The parameters as sent, each with the name that the author wrote where that is another one (MA10)."""
+    """Return the parameters as sent, each with the name that the author wrote where that is another one (MA10)."""
     written = {sent: name for name, sent in parameters["renamed"].items()}
     shown = [
         f"{name}{f' (written {written[name]})' if name in written else ''} = {json.dumps(value, ensure_ascii=False)}"
@@ -80,8 +81,8 @@ def result_line(
     cut: bool,
     written: bool | None,
 ) -> str:
-    """One JSON line: `{"script", "ok", "result" or "error", "form", "model", "answered_by"}`, ``cut`` where the answer
-    was cut off, and ``written`` where it was asked."""
+    """Return one JSON line: `{"script", "ok", "result" or "error", "form", "model", "answered_by"}`, ``cut`` where the
+    answer was cut off, and ``written`` where it was asked."""
     head = {"script": script, "ok": error is None} | ({"result": output} if error is None else {"error": error})
     about: dict[str, Value] = {"form": form, "model": model, "answered_by": answered_by}
     more: dict[str, Value] = ({"cut": True} if cut else {}) | ({} if written is None else {"written": written})
@@ -89,11 +90,11 @@ def result_line(
 
 
 def result_text(output: Value) -> str:
-    """A result as text, with one line end."""
+    """Return a result as text, with one line end."""
     text = output if isinstance(output, str) else json.dumps(output, ensure_ascii=False, indent=2)
     return text if text.endswith("\n") else f"{text}\n"
 
 
 def headed(script: str, text: str) -> str:
-    """One of several results under its name."""
+    """Return one of several results under its name."""
     return f"## {script}\n\n{text}"

@@ -15,7 +15,8 @@ _UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1))
 
 
 def render_statistics(found: Statistics, root: str, now_ns: int, shown: Callable[[str], str]) -> str:
-    """A tree: documents by dialect, edges by where they are written, by rel and by state, what is linked most."""
+    """Return a tree: documents by dialect, edges by where they are written, by rel and by state, what is linked
+    most."""
     head = [
         safe(root),
         f"  {_many(found.documents, 'document')}, {_many(found.sections, 'section')}, {_many(found.words, 'word')}",
@@ -35,7 +36,7 @@ def render_statistics(found: Statistics, root: str, now_ns: int, shown: Callable
 
 
 def statistics_object(found: Statistics, root: str, index: str, now_ns: int) -> dict[str, Value]:
-    """The same as plain data. ``age`` is the seconds since the index changed, null where it never did."""
+    """Return the same as plain data. ``age`` is the seconds since the index changed, null where it never did."""
     return {
         "root": root,
         "index": index,

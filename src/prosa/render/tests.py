@@ -44,7 +44,7 @@ _GREEN, _RED, _YELLOW, _RESET = "\x1b[1;32m", "\x1b[1;31m", "\x1b[1;33m", "\x1b[
 
 
 def tests_text(report: Report, *, color: bool = False) -> str:
-    """The report for people."""
+    """Return the report for people."""
     blocks = ["\n".join(_suite_lines(each, color)) for each in report.suites]
     if needs := [*dict.fromkeys(each for suite in report.suites for each in suite.unavailable)]:
         lines = ["asks for and cannot have here:", *(f"  - {safe(each)}" for each in needs)]
@@ -58,7 +58,7 @@ def tests_text(report: Report, *, color: bool = False) -> str:
 
 
 def tests_total(report: Report) -> str:
-    """The last line: gates and verdicts, cases, runs, dollars."""
+    """Return the last line: gates and verdicts, cases, runs, dollars."""
     attempts = report.attempts
     asked = [suite for suite in report.suites if not suite.without and not suite.baseline]
     cases = [case for suite in asked for case in suite.cases]
@@ -74,7 +74,7 @@ def tests_total(report: Report) -> str:
 
 
 def _runs(report: Report) -> str:
-    """How many runs there were, of which sides, and how many of them say nothing."""
+    """Return how many runs there were, of which sides, and how many of them say nothing."""
     attempts = report.attempts
     beside = sum(len(case.attempts) for suite in report.suites if suite.baseline for case in suite.cases)
     unmeasured = sum(not each.measured for each in attempts)
@@ -125,7 +125,7 @@ def _suite_lines(suite: SuiteReport, color: bool) -> Iterator[str]:
 
 
 def _why(case: CaseReport, most: int) -> Iterator[str]:
-    """What the attempts of a case lacked, and why some were not measured."""
+    """Yield what the attempts of a case lacked, and why some were not measured."""
     said = [*case.failures, *((f"not measured: {reason}", times) for reason, times in case.reasons)]
     for failure, times in said[:most]:
         often = f"{times}× " if len(case.attempts) > 1 else ""
@@ -135,7 +135,7 @@ def _why(case: CaseReport, most: int) -> Iterator[str]:
 
 
 def gate_words(suite: SuiteReport) -> str:
-    """The rate that was asked for, and what came of it."""
+    """Return the rate that was asked for, and what came of it."""
     gate = suite.gate
     rate = "unknown" if gate.rate is None else _estimate(gate.rate)
     if suite.baseline:
@@ -145,7 +145,7 @@ def gate_words(suite: SuiteReport) -> str:
 
 
 def rate_name(suite: SuiteReport) -> str:
-    """The name of the rate that a suite is about."""
+    """Return the name of the rate that a suite is about."""
     require = suite.requirement
     return f"{require.form}{require.k}" if require.is_rate else "pass^1"
 
@@ -173,7 +173,7 @@ def _name(case: CaseReport) -> str:
 
 
 def _wrapped(line: str) -> Iterator[str]:
-    """A line that may be as long as an answer, in lines that a terminal shows whole. A word is cut only where its
+    """Yield a line that may be as long as an answer, in lines that a terminal shows whole. A word is cut only where its
     script sets no spaces."""
     lead = len(line) - len(line.lstrip())
     current, empty = " " * lead, True
@@ -204,7 +204,7 @@ def _pieces(word: str, most: int) -> Iterator[str]:
 
 
 def _confusion_lines(table: Confusion) -> Iterator[str]:
-    """Which skills were loaded for which requests: a row for each skill that requests belong to."""
+    """Yield which skills were loaded for which requests: a row for each skill that requests belong to."""
     columns, more = _columns(table)
     labels = [_short(each, MAX_LABEL) for each in columns]
     rows = [_short(each.expected, MAX_LABEL) for each in table.rows]
@@ -217,7 +217,7 @@ def _confusion_lines(table: Confusion) -> Iterator[str]:
 
 
 def _columns(table: Confusion) -> tuple[list[str], list[str]]:
-    """The columns that a terminal has room for, and the others: the skill itself, then what was loaded most."""
+    """Return the columns that a terminal has room for, and the others: the skill itself, then what was loaded most."""
     fixed = [each for each in (table.own, NONE, SEVERAL, FAILED, NOT_MEASURED) if each in table.columns]
     counts = {name: sum(row.loaded.get(name, 0) for row in table.rows) for name in table.columns if name not in fixed}
     most = sorted(counts, key=lambda name: -counts[name])
@@ -234,7 +234,7 @@ def _columns(table: Confusion) -> tuple[list[str], list[str]]:
 
 
 def _short(name: str, most: int) -> str:
-    """A name in at most so many cells."""
+    """Return a name in at most so many cells."""
     name = safe(name)
     if width(name) <= most:
         return name
@@ -244,7 +244,8 @@ def _short(name: str, most: int) -> str:
 
 
 def _elsewhere(suite: SuiteReport) -> Iterator[str]:
-    """The requests that are not for the skill, under the skill beside it that they belong to, or that was loaded."""
+    """Yield the requests that are not for the skill, under the skill beside it that they belong to, or that was
+    loaded."""
     routing = suite.routing
     if routing is None:
         return
@@ -257,7 +258,7 @@ def _elsewhere(suite: SuiteReport) -> Iterator[str]:
 
 
 def comparison_lines(each: Compared) -> Iterator[str]:
-    """The difference with its interval and the verdict, what it rests on, and what both sides took."""
+    """Yield the difference with its interval and the verdict, what it rests on, and what both sides took."""
     told = each.comparison
     names = f"{safe(each.path)}: {safe(each.first)} against {safe(each.second)}"
     head = f"lift of {_short(each.skill, MAX_LABEL)}" if each.skill else names
@@ -270,14 +271,14 @@ def comparison_lines(each: Compared) -> Iterator[str]:
 
 
 def _difference(told: Comparison) -> str:
-    """The mean difference with its interval."""
+    """Return the mean difference with its interval."""
     interval = told.difference.interval
     bounds = f" [{interval.low:+.2f}, {interval.high:+.2f}]" if interval is not None else ""
     return f"{told.difference.value or 0.0:+.2f}{bounds}"
 
 
 def _test(told: Comparison) -> str:
-    """The result of the test, and what is missing for a verdict."""
+    """Return the result of the test, and what is missing for a verdict."""
     assert told.p is not None and told.p_adjusted is not None
     adjusted = "" if told.p_adjusted == told.p else f", adjusted {_p(told.p_adjusted)}"
     differ = f"{told.cases_differing} of {_count(told.cases, 'case')} differ{'s' if told.cases_differing == 1 else ''}"
@@ -297,14 +298,14 @@ def _p(value: float) -> str:
 
 
 def _lacking(each: Compared) -> str:
-    """Which attempts were measured, where they are too few."""
+    """Return which attempts were measured, where they are too few."""
     names = ("with it", "without") if each.skill else ("of the first", "of the second")
     counts = (f"{count} of {of} {name}" for (count, of), name in zip(each.comparison.measured, names, strict=True))
     return f"measured: {', '.join(counts)}; 80 % of both are needed"
 
 
 def _sides(each: Compared) -> Iterator[str]:
-    """What both sides took; of two models or versions only what is not in their own blocks."""
+    """Yield what both sides took; of two models or versions only what is not in their own blocks."""
     names = ("with it", "without") if each.skill else ("first", "second")
     if each.skill:
         rates = ("unknown" if side.rate is None else f"{side.rate:.2f}" for side in each.sides)
@@ -316,7 +317,7 @@ def _sides(each: Compared) -> Iterator[str]:
 
 
 def _took(side: TriedSide) -> str:
-    """Tokens and seconds of an attempt, where they are known."""
+    """Return tokens and seconds of an attempt, where they are known."""
     tokens = f"{_spread(side.tokens, '.0f')} tokens" if side.tokens else ""
     seconds = f"{_spread(side.seconds, '.1f')} s" if side.seconds else ""
     return " and ".join(filter(None, (tokens, seconds)))
@@ -342,7 +343,7 @@ def _estimate(estimate: Estimate) -> str:
 
 
 def tests_json(report: Report) -> dict[str, Value]:
-    """The report as data. Nothing in it but the seconds of what was asked now depends on when something ran."""
+    """Return the report as data. Nothing in it but the seconds of what was asked now depends on when something ran."""
     attempts = report.attempts
     return {
         "passed": report.ok,
@@ -361,7 +362,7 @@ def tests_json(report: Report) -> dict[str, Value]:
 
 
 def tests_jsonl(report: Report) -> str:
-    """One line for each case of each suite, then one for each confusion table and for each comparison."""
+    """Return one line for each case of each suite, then one for each confusion table and for each comparison."""
     lines = [dump(_case_object(suite, at, case)) for suite in report.suites for at, case in enumerate(suite.cases)]
     routed = (each for each in report.suites if each.routing is not None)
     lines += [dump({"path": each.path, "routing": _routing_object(each)}) for each in routed]
@@ -387,7 +388,7 @@ def _suite_object(suite: SuiteReport) -> dict[str, Value]:
 
 
 def _routing_object(suite: SuiteReport) -> dict[str, Value]:
-    """Which skills were loaded for which requests."""
+    """Return which skills were loaded for which requests."""
     table = suite.confusion
     if table is None or suite.routing is None:
         return {}

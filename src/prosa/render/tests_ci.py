@@ -20,7 +20,8 @@ from prosa.render.tests import comparison_lines, gate_words, rate_name
 
 
 def tests_junit(report: Report) -> str:
-    """The report as XML: one case for each case and model, with properties `pass`, `n`, `interval` and `cost`."""
+    """Return the report as XML: one case for each case and model, with properties `pass`, `n`, `interval` and
+    `cost`."""
     suites = [line for suite in report.suites for line in _junit_suite(suite)]
     suites += [line for each in report.comparisons for line in _junit_comparison(each)]
     tests, failures, errors = (
@@ -65,7 +66,7 @@ def _often(case: CaseReport) -> Iterator[str]:
 
 
 def _case_verdict(suite: SuiteReport, at: int) -> _Verdict | None:
-    """What is said of a case; None where it is well."""
+    """Return what is said of a case; None where it is well."""
     case, outcome = suite.cases[at], suite.outcome(at)
     if outcome == "passed":
         return None
@@ -79,7 +80,7 @@ def _case_verdict(suite: SuiteReport, at: int) -> _Verdict | None:
 
 
 def _gate_verdict(suite: SuiteReport) -> _Verdict | None:
-    """What is said of a gate that is closed, where none of its cases says it."""
+    """Return what is said of a gate that is closed, where none of its cases says it."""
     if suite.passed or any(_case_verdict(suite, at) is not None for at in range(len(suite.cases))):
         return None
     element: Literal["failure", "error"] = "error" if suite.gate.lacking else "failure"
@@ -87,7 +88,8 @@ def _gate_verdict(suite: SuiteReport) -> _Verdict | None:
 
 
 def _junit_comparison(each: Compared) -> Iterator[str]:
-    """A lift as a case, whose properties are what there is to look at; another comparison where it is not well."""
+    """Yield a lift as a case, whose properties are what there is to look at; another comparison where it is not
+    well."""
     verdict = _comparison_verdict(each)
     if not each.skill and verdict is None:
         return
@@ -112,7 +114,7 @@ def _title(each: Compared) -> str:
 
 
 def _comparison_verdict(each: Compared) -> _Verdict | None:
-    """What is said of a comparison that is not well; None for any other."""
+    """Return what is said of a comparison that is not well; None for any other."""
     verdict = each.comparison.verdict
     text = "\n".join(comparison_lines(each))
     if verdict == "worse":
@@ -153,8 +155,8 @@ def _junit_case(place: str, name: str, properties: dict[str, str], verdict: _Ver
 
 
 def tests_github(report: Report) -> str:
-    """One command for each case that failed or was not measured where that closes a gate, one for each gate that none
-    of them closes alone, and one for each comparison that is not well."""
+    """Return one command for each case that failed or was not measured where that closes a gate, one for each gate that
+    none of them closes alone, and one for each comparison that is not well."""
     lines = []
     for suite in report.suites:
         for at, case in enumerate(suite.cases):

@@ -26,8 +26,8 @@ _COLORS = {
 
 
 def render_text(diagnostics: Sequence[Diagnostic], *, color: bool = False, brief: Collection[int] = frozenset()) -> str:
-    """All diagnostics, a blank line between them; an empty text for none. Those at the positions ``brief`` are one line
-    each."""
+    """Return all diagnostics, a blank line between them; an empty text for none. Those at the positions ``brief`` are
+    one line each."""
     pieces: list[str] = []
     for at, each in enumerate(diagnostics):
         if at:
@@ -37,12 +37,12 @@ def render_text(diagnostics: Sequence[Diagnostic], *, color: bool = False, brief
 
 
 def render_headline(diagnostic: Diagnostic, *, color: bool = False) -> str:
-    """The first line alone: place, code, severity, message, rule."""
+    """Return the first line alone: place, code, severity, message, rule."""
     return next(_lines(diagnostic, color))
 
 
 def render_summary(diagnostics: Sequence[Diagnostic], files: int) -> str:
-    """The last line: how many of each severity, and how many documents were looked at."""
+    """Return the last line: how many of each severity, and how many documents were looked at."""
     counts = Counter(each.severity for each in diagnostics)
     found = [_count(counts[severity], _PLURALS[severity]) for severity in Severity if counts[severity]]
     checked = _count(files, ("document", "documents"))
@@ -52,7 +52,7 @@ def render_summary(diagnostics: Sequence[Diagnostic], files: int) -> str:
 
 
 def render_statistics(diagnostics: Sequence[Diagnostic]) -> str:
-    """One line for every rule that found something, most frequent first."""
+    """Return one line for every rule that found something, most frequent first."""
     counts = Counter((each.code, each.rule, each.severity.value) for each in diagnostics)
     rows = sorted(counts.items(), key=lambda row: (-row[1], row[0]))
     return "\n".join(f"{count:>6}  {code}  {severity:<7}  {rule}" for (code, rule, severity), count in rows)
@@ -122,7 +122,7 @@ class SourceExcerpt(Struct, frozen=True):
 
 
 def excerpt(source: SourceText, span: Span) -> SourceExcerpt:
-    """The first line of the span. An empty span has one caret. Work is bounded by `WINDOW`, not by the line."""
+    """Return the first line of the span. An empty span has one caret. Work is bounded by `WINDOW`, not by the line."""
     at = min(span.start, len(source.text))
     line, column = source.position(at)
     line_start = at - (column - 1)

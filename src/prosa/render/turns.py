@@ -10,13 +10,13 @@ from prosa.runtime.messages import Message
 
 
 def turns_data(turns: Sequence[Turn]) -> list[dict[str, Value]]:
-    """One object for each turn: ``responder``, ``model`` and ``provider`` (null: as the user chose), ``n``,
+    """Return one object for each turn: ``responder``, ``model`` and ``provider`` (null: as the user chose), ``n``,
     ``parameters``, and ``messages`` or ``prompt``."""
     return [_turn(turn) for turn in turns]
 
 
 def turns_text(turns: Sequence[Turn]) -> str:
-    """Every message below a line that says whose it is; with several participants each has a line of its own."""
+    """Return every message below a line that says whose it is; with several participants each has a line of its own."""
     parts: list[str] = []
     for turn in turns:
         if len(turns) > 1:

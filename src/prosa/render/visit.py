@@ -29,8 +29,8 @@ def visit_text(node: SiteNode) -> str:
 
 
 def visit_object(node: SiteNode) -> dict[str, Value]:
-    """Every fact of a node. ``number`` is what `--follow` takes; ``url`` of a link is null where only an index of the
-    site could say it, or where it is not fetched over HTTP."""
+    """Return every fact of a node. ``number`` is what `--follow` takes; ``url`` of a link is null where only an index
+    of the site could say it, or where it is not fetched over HTTP."""
     every = leads(node)
     return {
         "url": node.url,
@@ -79,7 +79,7 @@ def _links(node: SiteNode) -> Iterator[str]:
 
 
 def _arrow(url: str, target: str, title: str) -> str:
-    """Where a link leads, where its name does not say that already."""
+    """Return where a link leads, where its name does not say that already."""
     shown = url or (target if title else "")
     return f" → {shown}" if shown and shown != target else ""
 
@@ -93,7 +93,7 @@ def _actions(node: SiteNode) -> Iterator[str]:
 
 
 def _needs(action: Mapping[str, Value]) -> Iterator[str]:
-    """What a caller must have: names of the path and the query, of the body, and a credential."""
+    """Yield what a caller must have: names of the path and the query, of the body, and a credential."""
     query, schema = _mapping(action.get("query")), _mapping(action.get("body_schema"))
     names = [*template_names(str(action.get("url", ""))), *_names(query.get("required"))]
     if names:

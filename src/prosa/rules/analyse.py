@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 
 
 def analyse(source: SourceText, hints: Hints, files: Files | None = None, now: datetime | None = None) -> Analysis:
-    """The analysis of a document. Never fails for what the text says."""
+    """Return the analysis of a document. Never fails for what the text says."""
     return analyse_all([(source, hints)], files, now)[0]
 
 
 def analyse_all(
     sources: Sequence[tuple[SourceText, Hints]], files: Files | None = None, now: datetime | None = None
 ) -> list[Analysis]:
-    """The same for many documents, with what is known of each. They go from stage to stage together, as in
+    """Return the same for many documents, with what is known of each. They go from stage to stage together, as in
     `open_documents`."""
     readings = open_documents(sources)
     try:
@@ -95,7 +95,7 @@ def _analysis(
 
 
 def _alone(reading: DialectReading[object], program: ProgramModel | None) -> tuple[Problem, ...]:
-    """The rules of programs, for one that imports nothing."""
+    """Return the rules of programs, for one that imports nothing."""
     if program is None or program.imports:
         return ()
     from prosa.rules.programs import check_alone
@@ -149,14 +149,14 @@ the next: half the time of a search for the whole sign."""
 
 
 def local_links(document: Document) -> tuple[LocalLink, ...]:
-    """Links and images written in place, and link definitions, in document order; not those that only a server, a
-    browser or a site generator could resolve. Whether a target is there is asked by the rules of the corpus, each time.
-    A link without text, `[](#name)`, is how some authors mark a place; nobody can follow it."""
+    """Return links and images written in place, and link definitions, in document order; not those that only a server,
+    a browser or a site generator could resolve. Whether a target is there is asked by the rules of the corpus, each
+    time. A link without text, `[](#name)`, is how some authors mark a place; nobody can follow it."""
     return tuple(sorted(_links(document), key=lambda link: link.start))
 
 
 def wikilinks(document: Document) -> tuple[LocalLink, ...]:
-    """The wikilinks; ``target`` is as written, without what follows `#` or `^`."""
+    """Return the wikilinks; ``target`` is as written, without what follows `#` or `^`."""
     return tuple(
         LocalLink(link.target.strip(), link.fragment or "", link.span.start, link.span.end)
         for link in document.wikilinks
@@ -165,8 +165,8 @@ def wikilinks(document: Document) -> tuple[LocalLink, ...]:
 
 
 def anchors(document: Document) -> frozenset[str]:
-    """The fragments that lead somewhere in the document, `^name` to a block, and `*` where a generator may add to
-    them."""
+    """Return the fragments that lead somewhere in the document, `^name` to a block, and `*` where a generator may add
+    to them."""
     text = document.source.text
     braces = "{" in text
     own = [each.replace("\\", "") for each in _OWN_ANCHOR.findall(text)] if braces else []
@@ -196,7 +196,7 @@ def _links(document: Document) -> Iterator[LocalLink]:
 
 
 def _is_local(destination: str) -> bool:
-    """Whether a destination may be the path of a file, or a part of this document."""
+    """Return whether a destination may be the path of a file, or a part of this document."""
     return bool(destination) and not _ELSEWHERE.match(destination) and not MADE_LATER.search(destination)
 
 
@@ -215,7 +215,7 @@ def _without_emoji(heading: str) -> str:
 
 
 def _commented(text: str) -> Cover:
-    """The comments of MDX, `{/* … */}`, which Markdown reads as text."""
+    """Return the comments of MDX, `{/* … */}`, which Markdown reads as text."""
     spans: list[Span] = []
     start = found.start() if (found := _COMMENT.search(text)) else -1
     while start >= 0 and (end := text.find("*/}", start)) >= 0:

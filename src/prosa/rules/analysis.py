@@ -65,7 +65,7 @@ class Analysis(PartlyCompared, Struct, frozen=True):
 
 
 def unreadable(problem: FileProblem) -> Analysis:
-    """What is known of a file that cannot be read as a document."""
+    """Return what is known of a file that cannot be read as a document."""
     path = str(problem.path)
     message = f"the file cannot be read as a document: {problem.reason}"
     found = Problem(UNREADABLE, message, Span(0, 0))

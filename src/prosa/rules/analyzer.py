@@ -72,7 +72,7 @@ class Workers(Protocol):
         ...
 
     def map(self, function: Callable[[_Job], _Result], jobs: Sequence[_Job]) -> Iterator[_Result]:
-        """``function`` of every job, in order."""
+        """Return ``function`` of every job, in order."""
         ...
 
 
@@ -94,7 +94,7 @@ class Analyzer(Struct, frozen=True):
     stamps: Callable[[Path], Stamped | None] | None = None
 
     def analyses(self, paths: Sequence[Path], known: Container[Path] = ()) -> dict[Path, Analysis]:
-        """The analysis of every document, by real path, each once, without those that are ``known``."""
+        """Return the analysis of every document, by real path, each once, without those that are ``known``."""
         by_real: dict[Path, Path] = {}
         for path in paths:
             if (real := self.files.real(path)) not in known:
@@ -103,16 +103,16 @@ class Analyzer(Struct, frozen=True):
         return dict(zip(by_real, self._read_all(items) if self.keep else self._analyse_all(items), strict=True))
 
     def facts(self, path: Path) -> Facts | None:
-        """The facts of a document that was not asked for, None when it cannot be read."""
+        """Return the facts of a document that was not asked for, None when it cannot be read."""
         (analysis,) = replace(self, progress=None).analyses([path]).values()
         return analysis.facts if analysis.readable else None
 
     def fetch(self, items: Sequence[Item]) -> list[Analysis | None]:
-        """What was kept of each document, and None where it has to be looked at."""
+        """Return what was kept of each document, and None where it has to be looked at."""
         return [kept if isinstance(kept, Analysis) else None for kept in self._fetched(items)]
 
     def make(self, items: Sequence[Item]) -> list[NewAnalysis]:
-        """The analyses of documents as they are handed over between processes, kept ones among them."""
+        """Return the analyses of documents as they are handed over between processes, kept ones among them."""
         fetched = self._fetched(items)
         both = zip((real for real, _ in items), fetched, strict=True)
         new = self._new([(real, each) for real, each in both if isinstance(each, SourceText)])
@@ -142,14 +142,14 @@ class Analyzer(Struct, frozen=True):
         return [each for each in found if each is not None]
 
     def _mostly_new(self, items: Sequence[Item]) -> bool:
-        """Whether fewer than half of a sample are kept."""
+        """Return whether fewer than half of a sample are kept."""
         if self.store is None:
             return True
         sample = items[:: max(1, len(items) // SAMPLE)]
         return sum(kept is not None for kept in self.fetch(sample)) * 2 < len(sample)
 
     def _shared_out(self, items: Sequence[Item]) -> list[Analysis]:
-        """The analyses made by other processes."""
+        """Return the analyses made by other processes."""
         assert self.workers is not None
         load_rules()
         count = -(-len(items) // max(1, min(CHUNK, len(items) // (self.workers.count * SHARES))))
@@ -193,14 +193,14 @@ class Analyzer(Struct, frozen=True):
         return [kept or read.get(real) or self._text(path) for kept, (real, path) in zip(found, items, strict=True)]
 
     def _stamps(self, items: Sequence[Item]) -> dict[str, Stamped]:
-        """The stamps of the documents that have one, by real path."""
+        """Return the stamps of the documents that have one, by real path."""
         if self.store is None or self.stamps is None:
             return {}
         looked = ((real, self.stamps(path)) for real, path in items)
         return {str(real): stamp for real, stamp in looked if stamp is not None}
 
     def _remember(self, stamps: Mapping[str, Stamped], digests: Mapping[str, str]) -> None:
-        """Keeps what files of these stamps hold. The stamps were taken before the files were read."""
+        """Keep what files of these stamps hold. The stamps were taken before the files were read."""
         if self.store is not None and stamps:
             both = ((real, stamps.get(real), digest) for real, digest in digests.items() if digest)
             self.store.remember({real: (stamp, digest) for real, stamp, digest in both if stamp is not None})
@@ -216,7 +216,7 @@ class Analyzer(Struct, frozen=True):
             return unreadable(problem)
 
     def _new(self, texts: Sequence[tuple[Path, SourceText]]) -> Iterator[NewAnalysis]:
-        """The analyses of texts, which are made of a few at a time."""
+        """Yield the analyses of texts, which are made of a few at a time."""
         from prosa.rules.analyse import analyse_all
 
         for start in range(0, len(texts), TOGETHER):
@@ -225,7 +225,7 @@ class Analyzer(Struct, frozen=True):
             yield from (self._lean(real, analysis) for (real, _), analysis in zip(some, made, strict=True))
 
     def _lean(self, real: Path, analysis: Analysis) -> NewAnalysis:
-        """An analysis without what nobody asks for again, and the row that is kept of it."""
+        """Return an analysis without what nobody asks for again, and the row that is kept of it."""
         lean = replace(analysis, reading=None, source=analysis.source if analysis.problems else None)
         if self.store is None:
             return NewAnalysis(None, None, lean)
@@ -239,13 +239,13 @@ class Analyzer(Struct, frozen=True):
         return NewAnalysis(f"{key}:{real}" if analysis.depends else key, row, lean)
 
     def _key(self, real: Path, digest: str) -> str:
-        """Everything that an analysis rests on but the place of the document: its content, what is known of its
+        """Return everything that an analysis rests on but the place of the document: its content, what is known of its
         dialect, and the end of its path, where names of programs and skills come from."""
         return f"{digest}:{hints_text(self.hints(real))}:{'/'.join(real.parts[-2:])}"
 
 
 def hints_text(hints: Hints) -> str:
-    """What is known of the dialect of a document, as a part of a key."""
+    """Return what is known of the dialect of a document, as a part of a key."""
     return f"{hints.explicit or ''}:{hints.glob or ''}:{hints.forced or ''}"
 
 
@@ -254,11 +254,11 @@ def _keyed(items: Sequence[Item], keys: Mapping[Path, str]) -> Iterator[tuple[Pa
 
 
 def _make(job: tuple[Analyzer, Sequence[Item]]) -> list[NewAnalysis]:
-    """The work of one process."""
+    """Return the work of one process."""
     analyzer, items = job
     return analyzer.make(items)
 
 
 def load_rules() -> None:
-    """Loads readers and rules here, so that forked processes have them."""
+    """Load readers and rules here, so that forked processes have them."""
     import prosa.rules.analyse  # noqa: F401

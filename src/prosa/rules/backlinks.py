@@ -38,7 +38,7 @@ class Backlinks(Struct, eq=False):
     _asking: dict[str, set[Path]] = field(default_factory=dict)
 
     def take(self, corpus: Corpus) -> None:
-        """Takes in the documents as they are now; only those with other facts are looked at."""
+        """Take in the documents as they are now; only those with other facts are looked at."""
         known, entries = self._known, corpus.entries
         for real, facts in entries.items():
             if known.get(real) is not facts:
@@ -47,11 +47,11 @@ class Backlinks(Struct, eq=False):
             self._replace(gone, None, corpus)
 
     def of(self, labels: Iterable[str]) -> set[Path]:
-        """The documents that refer to something with one of some labels."""
+        """Return the documents that refer to something with one of some labels."""
         return {real for label in labels for real in self._asking.get(label, ())}
 
     def references(self, real: Path, facts: Facts) -> Iterator[Reference]:
-        """What a document refers to, each place once. Lines are not known here."""
+        """Yield what a document refers to, each place once. Lines are not known here."""
         yield from references_in(facts)
         yield from self.relations.get(real, ())
 
@@ -76,7 +76,7 @@ class Backlinks(Struct, eq=False):
 
 
 def relations_in(corpus: Corpus, facts: Facts) -> Iterator[Ref]:
-    """What the project reads in the front matter of a document; what the dialect reads there is not among it."""
+    """Yield what the project reads in the front matter of a document; what the dialect reads there is not among it."""
     try:
         front = front_under(corpus.files.read(Path(facts.path)), facts.dialect)
     except FileProblem:
@@ -91,7 +91,7 @@ def _plain(ref: Ref) -> Reference:
 
 
 def references_in(facts: Facts) -> Iterator[Reference]:
-    """What a document refers to, with its links and images, each place once. Lines are not known here."""
+    """Yield what a document refers to, with its links and images, each place once. Lines are not known here."""
     places: set[tuple[int, RefKind]] = set()
     for each in facts.refs:
         places.add((each.span.start, each.kind))
@@ -112,7 +112,7 @@ def _reference(link: LocalLink, kind: RefKind) -> Reference:
 
 
 def labels_asked(folder: str, reference: Reference) -> Iterator[str]:
-    """The labels of a reference in a document of a folder."""
+    """Yield the labels of a reference in a document of a folder."""
     target = reference.target
     if reference.kind == "url":
         target = target.partition("?")[0]
@@ -129,7 +129,7 @@ def labels_asked(folder: str, reference: Reference) -> Iterator[str]:
 
 
 def labels_of(path: str, names: Iterable[str] = ()) -> frozenset[str]:
-    """The labels under which a document at a path is asked for that has these other names."""
+    """Return the labels under which a document at a path is asked for that has these other names."""
     folder, name = posixpath.split(path)
     found = {label_of(path), *map(label_of, names)} | ({""} if path.endswith("/") else set())
     if posixpath.splitext(name)[0].lower() in _FOLDER_STEMS:
@@ -138,7 +138,7 @@ def labels_of(path: str, names: Iterable[str] = ()) -> frozenset[str]:
 
 
 def label_of(name: str) -> str:
-    """The last part of a name but for case, blanks, hyphens and the suffix of a page."""
+    """Return the last part of a name but for case, blanks, hyphens and the suffix of a page."""
     last = name.rstrip("/").rpartition("/")[2]
     stem, dot, suffix = last.rpartition(".")
     if stem and dot and f".{suffix.lower()}" in _SUFFIXES:

@@ -50,7 +50,7 @@ class _Seen(Struct):
 
 
 def facts_beside(sighted: Sighted, known: Collection[Path], analyzer: Analyzer, store: Store) -> dict[Path, Facts]:
-    """The facts of the documents that are not ``known``, of those that can be read, in the order of a walk."""
+    """Return the facts of the documents that are not ``known``, of those that can be read, in the order of a walk."""
     name = f"beside:{sighted.top}"
     kept = from_facts_row(store.get([name]).get(name, ""))
     seen = _looked_up(sighted, kept, known, analyzer)
@@ -67,7 +67,7 @@ def _is_readable(real: Path, seen: _Seen, new: Mapping[Path, Analysis]) -> bool:
 
 
 def _looked_up(sighted: Sighted, kept: Mapping[str, KeptFacts], known: Collection[Path], analyzer: Analyzer) -> _Seen:
-    """Compares what was kept with what is there."""
+    """Compare what was kept with what is there."""
     seen = _Seen({}, {}, {})
     links = frozenset(sighted.links)
     for folder, stamps in sighted.stamps.items():
@@ -86,7 +86,7 @@ def _looked_up(sighted: Sighted, kept: Mapping[str, KeptFacts], known: Collectio
 
 
 def _holds(row: KeptFacts, real: Path, analyzer: Analyzer) -> bool:
-    """Whether all else that a row rests on is as it was."""
+    """Return whether all else that a row rests on is as it was."""
     same = row.hints == hints_text(analyzer.hints(real))
     return same and (not row.depends or still_holds(row.depends, analyzer.files))
 
@@ -99,7 +99,7 @@ def _keep(
     analyzer: Analyzer,
     store: Store,
 ) -> None:
-    """Writes the row anew where many documents look otherwise. The stamps were taken before the files were read."""
+    """Write the row anew where many documents look otherwise. The stamps were taken before the files were read."""
     fresh: dict[str, KeptFacts] = {}
     for real, analysis in new.items():
         stamp = seen.stamps.get(path := seen.names.get(real, ""))

@@ -33,19 +33,19 @@ class Store(Protocol):
     """Where rows are kept: a private place of the user (`adapters.files.result_store`)."""
 
     def get(self, keys: Sequence[str]) -> Mapping[str, str]:
-        """The rows there are."""
+        """Return the rows there are."""
         ...
 
     def put(self, rows: Mapping[str, str]) -> None:
-        """Keeps rows; that they cannot be kept is no error."""
+        """Keep rows; that they cannot be kept is no error."""
         ...
 
     def digests(self, stamps: Mapping[str, Stamped]) -> Mapping[str, str]:
-        """The digests of the files that look as they did when they were hashed, by path."""
+        """Return the digests of the files that look as they did when they were hashed, by path."""
         ...
 
     def remember(self, digests: Mapping[str, tuple[Stamped, str]]) -> None:
-        """Keeps the digests of files with their stamps."""
+        """Keep the digests of files with their stamps."""
         ...
 
 
@@ -87,7 +87,7 @@ class KeptFacts(Struct, frozen=True, array_like=True):
 
     @classmethod
     def of(cls, analysis: Analysis, stamp: Stamped, hints: str) -> KeptFacts | None:
-        """Those of an analysis; None for one that does not last, or that is no plain data."""
+        """Return those of an analysis; None for one that does not last, or that is no plain data."""
         facts = analysis.facts
         if not (analysis.lasting and analysis.digest and analysis.readable and _is_plain(facts.extra)):
             return None
@@ -100,7 +100,7 @@ class KeptFacts(Struct, frozen=True, array_like=True):
         return kept
 
     def facts(self, path: str) -> Facts:
-        """The facts of the document called ``path``."""
+        """Return the facts of the document called ``path``."""
         extra = {key: _frozen(value) for key, value in self.extra.items()}
         return Facts(path, self.dialect, self.refs, self.defs, self.anchors, self.links, self.wikilinks, extra)
 
@@ -124,7 +124,7 @@ class _GroupRow(Struct, frozen=True, array_like=True):
 
 
 def to_row(analysis: Analysis) -> str:
-    """The analysis as JSON, without what only this process knows. Raises `NotPlain`."""
+    """Return the analysis as JSON, without what only this process knows. Raises `NotPlain`."""
     facts = analysis.facts
     if not _is_plain(facts.extra):
         raise NotPlain("facts that are no plain data")
@@ -149,7 +149,7 @@ def to_row(analysis: Analysis) -> str:
 
 
 def from_row(text: str, path: str) -> Analysis | None:
-    """The analysis of a row for the document called ``path``; None when the row is not one."""
+    """Return the analysis of a row for the document called ``path``; None when the row is not one."""
     row = _read(text, _AnalysisRow)
     if row is None:
         return None
@@ -168,18 +168,18 @@ def from_row(text: str, path: str) -> Analysis | None:
 
 
 def to_facts_row(by_path: dict[str, KeptFacts]) -> str:
-    """The facts of many documents as one row."""
+    """Return the facts of many documents as one row."""
     return _written(_FactsRow(by_path))
 
 
 def from_facts_row(text: str) -> dict[str, KeptFacts]:
-    """The same back; none where the row is not one."""
+    """Return the same back; none where the row is not one."""
     row = _read(text, _FactsRow)
     return row.by_path if row is not None else {}
 
 
 def to_group_row(findings: Iterable[ProgramFindings], record: Mapping[str, str]) -> str:
-    """What was found in programs that were checked together, and what was read for it. Raises `NotPlain`."""
+    """Return what was found in programs that were checked together, and what was read for it. Raises `NotPlain`."""
     rows = (
         _ProgramRow(str(each.real), each.path, each.digest, _plain(each.problems), each.rules, each.suppressions)
         for each in findings
@@ -188,7 +188,7 @@ def to_group_row(findings: Iterable[ProgramFindings], record: Mapping[str, str])
 
 
 def from_group_row(text: str) -> tuple[tuple[ProgramFindings, ...], Mapping[str, str]] | None:
-    """The same back; None when the row is not one."""
+    """Return the same back; None when the row is not one."""
     row = _read(text, _GroupRow)
     if row is None:
         return None
@@ -226,7 +226,7 @@ def _plain(problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
 
 
 def _is_plain(value: Value) -> bool:
-    """Whether JSON says the same, but for tuples, which come back as such (`_frozen`)."""
+    """Return whether JSON says the same, but for tuples, which come back as such (`_frozen`)."""
     if isinstance(value, dict):
         return all(isinstance(key, str) and _is_plain(each) for key, each in value.items())
     if isinstance(value, list | tuple):
@@ -235,7 +235,7 @@ def _is_plain(value: Value) -> bool:
 
 
 def _frozen(value: Value) -> Value:
-    """Lists as the tuples they were."""
+    """List as the tuples they were."""
     if isinstance(value, list):
         return tuple(map(_frozen, value))
     return {key: _frozen(each) for key, each in value.items()} if isinstance(value, dict) else value

@@ -67,7 +67,7 @@ class CorpusNames(Struct, eq=False):
     _loaded: dict[Path, Facts | None] = field(default_factory=dict)
 
     def find(self, key: Key) -> Sequence[NamedDocument]:
-        """The documents that answer to a key."""
+        """Return the documents that answer to a key."""
         self._note(key)
         space = self._spaces.get(key.space)
         if space is None:
@@ -75,7 +75,7 @@ class CorpusNames(Struct, eq=False):
         return space.get(key.name, ())
 
     def at(self, path: str) -> Place:
-        """What lies at a path, as it is or as the address of a page (`graph.pages`)."""
+        """Return what lies at a path, as it is or as the address of a page (`graph.pages`)."""
         self._note(path)
         found = self._places.get(path)
         if found is None:
@@ -83,8 +83,8 @@ class CorpusNames(Struct, eq=False):
         return found
 
     def facts(self, real: Path) -> Facts | None:
-        """The facts of a document, be it in the corpus or not. Of what they say only anchors may be looked at: a change
-        of the others is no news for who asked."""
+        """Return the facts of a document, be it in the corpus or not. Of what they say only anchors may be looked at: a
+        change of the others is no news for who asked."""
         self._note(real)
         found = self.corpus.entries.get(real)
         if found is None and real not in self._loaded:
@@ -92,7 +92,7 @@ class CorpusNames(Struct, eq=False):
         return found or self._loaded[real]
 
     def derived(self, name: str, basis: Basis, make: Callable[[], _T]) -> _T:
-        """What ``make`` says of all documents together, made once until what it rests on changes."""
+        """Return what ``make`` says of all documents together, made once until what it rests on changes."""
         question = (name, basis)
         self._note(question)
         if question not in self._derived:
@@ -102,22 +102,22 @@ class CorpusNames(Struct, eq=False):
         return cast("_T", self._derived[question])
 
     def stems(self) -> tuple[str, ...]:
-        """The stems of all documents."""
+        """Return the stems of all documents."""
         return self.derived("stems", "paths", lambda: tuple(real.stem for real in self.corpus.entries))
 
     def file_names(self) -> Mapping[str, str]:
-        """The files below the root by name but for case, each with a path; empty where nobody knows them."""
+        """Return the files below the root by name but for case, each with a path; empty where nobody knows them."""
         listed = self.corpus.file_names
         return self.derived("files", "paths", listed) if listed is not None else {}
 
     def is_vault(self) -> bool:
-        """Whether names alone lead to files here: the root is one of Obsidian, or a document has a wikilink that leads
-        somewhere."""
+        """Return whether names alone lead to files here: the root is one of Obsidian, or a document has a wikilink that
+        leads somewhere."""
         return self.derived("vault", "wikilinks", self._is_vault)
 
     def change(self, real: Path, before: Facts | None, after: Facts | None) -> set[Path]:
-        """Takes in that the facts of a document are others, or that it came or went, which the corpus says already.
-        Gives the documents whose questions have another answer now."""
+        """Take in that the facts of a document are others, or that it came or went, which the corpus says already.
+        Return the documents whose questions have another answer now."""
         self._loaded.pop(real, None)
         changed: set[Question] = set()
         for name, space in self._spaces.items():
@@ -134,7 +134,7 @@ class CorpusNames(Struct, eq=False):
         return self._readers_of(changed)
 
     def touch(self, real: Path) -> set[Path]:
-        """Takes in that a file came, went or changed that is no document of the corpus. Gives as much as `change`."""
+        """Take in that a file came, went or changed that is no document of the corpus. Return as much as `change`."""
         path = real.as_posix()
         self._places.pop(path, None)
         inside = [each for each, place in self._places.items() if _begins(path, each, place)]
@@ -146,7 +146,7 @@ class CorpusNames(Struct, eq=False):
         return self._readers_of({path, *inside, *stale})
 
     def forget(self, real: Path) -> None:
-        """Drops the questions of a document, before it is looked at again or when it is gone."""
+        """Drop the questions of a document, before it is looked at again or when it is gone."""
         for question in self._asked.pop(real, ()):
             readers = self._readers[question]
             readers.discard(real)
@@ -175,7 +175,7 @@ class CorpusNames(Struct, eq=False):
         old: Mapping[str, None],
         new: Mapping[str, None],
     ) -> None:
-        """Moves a document within a space; the order stays that of the corpus."""
+        """Move a document within a space; the order stays that of the corpus."""
         for name in old.keys() - new.keys():
             space[name].remove(document)
         missing = new.keys() - old.keys()
@@ -209,7 +209,7 @@ class CorpusNames(Struct, eq=False):
         return Place("missing" if suffix in FILE_SUFFIXES else "absent")
 
     def _moved(self, real: Path, *, gone: bool) -> Iterator[str]:
-        """The paths that lead elsewhere since a document came or went."""
+        """Yield the paths that lead elsewhere since a document came or went."""
         name = real.as_posix()
         self._paths = None
         for path, place in [*self._places.items()]:
@@ -227,7 +227,7 @@ class CorpusNames(Struct, eq=False):
 
 
 def corpus_names(corpus: Corpus) -> CorpusNames:
-    """The names of a corpus, the same for all rules that ask."""
+    """Return the names of a corpus, the same for all rules that ask."""
     return corpus.names if corpus.names is not None else _names_of(corpus)
 
 
@@ -237,12 +237,12 @@ def _names_of(corpus: Corpus) -> CorpusNames:
 
 
 def _begins(path: str, folder: str, place: Place) -> bool:
-    """Whether a file at a path makes a folder exist that was not there."""
+    """Return whether a file at a path makes a folder exist that was not there."""
     return place.state == "absent" and path.startswith(f"{folder.rstrip('/')}/")
 
 
 def _rests_on(basis: Basis, before: Facts | None, after: Facts | None) -> bool:
-    """Whether a value that rests on this may be another one after the change."""
+    """Return whether a value that rests on this may be another one after the change."""
     if before is None or after is None:
         return _comes_with(basis, before or after)
     if basis == "wikilinks":
@@ -259,7 +259,7 @@ def _rests_on(basis: Basis, before: Facts | None, after: Facts | None) -> bool:
 
 
 def _comes_with(basis: Basis, facts: Facts | None) -> bool:
-    """Whether a value that rests on this may be another one where a document comes or goes."""
+    """Return whether a value that rests on this may be another one where a document comes or goes."""
     if basis == "lent":
         return facts is not None and "globs" in facts.extra
     if basis == "ids":
@@ -272,13 +272,13 @@ NO_IDS = 2
 
 
 def _ids(facts: Facts) -> list[str]:
-    """The ids of a document and those that it names, apart from each other, and its dialect."""
+    """Return the ids of a document and those that it names, apart from each other, and its dialect."""
     own = [each.name for each in facts.defs if each.kind == "id"]
     return [facts.dialect, *own, "", *(each.target for each in facts.refs if each.kind == "id")]
 
 
 def _called(facts: Facts) -> tuple[object, ...]:
-    """The names of a document, and the types of its relations."""
+    """Return the names of a document, and the types of its relations."""
     return facts.dialect, [(each.kind, each.name) for each in facts.defs], {(ref.origin, ref.rel) for ref in facts.refs}
 
 

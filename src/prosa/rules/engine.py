@@ -85,7 +85,7 @@ class Checked(Struct, frozen=True):
         return tuple(each for each in self.diagnostics if each.severity is Severity.ERROR)
 
     def stopping(self, verb: Literal["render", "run"]) -> tuple[Diagnostic, ...]:
-        """What keeps a program from being rendered or run, errors in nearly all cases (LA2, X13).
+        """Return what keeps a program from being rendered or run, errors in nearly all cases (LA2, X13).
 
         An import that was not opened because of `--root` is no error of the document, but the run would miss a tool.
         """
@@ -93,7 +93,7 @@ class Checked(Struct, frozen=True):
         return tuple(each for each in self.diagnostics if rule_named(each.rule).stops in stops)
 
     def of(self, source: SourceText) -> tuple[Diagnostic, ...]:
-        """The diagnostics of one document."""
+        """Return the diagnostics of one document."""
         first = bisect_left(self.diagnostics, source.path, key=_path)
         return self.diagnostics[first : bisect_right(self.diagnostics, source.path, lo=first, key=_path)]
 
@@ -111,7 +111,7 @@ def check_program(
     ignore: Sequence[str] = (),
     outside: ReadOutside | None = None,
 ) -> Checked:
-    """Checks a file as a program, with everything it imports; ``outside`` reads what is imported from outside the root.
+    """Check a file as a program, with everything it imports; ``outside`` reads what is imported from outside the root.
     Raises `FileProblem` when the file itself cannot be read.
 
     Suppressions do not count: a program that cannot run does not become able to because a comment says so.
@@ -137,7 +137,7 @@ def check_documents(
     ignore: Sequence[str] = (),
     now: datetime | None = None,
 ) -> Checked:
-    """Checks documents of any dialect together. ``dialect`` is what `--as` says, ``forced`` what the command implies.
+    """Check documents of any dialect together. ``dialect`` is what `--as` says, ``forced`` what the command implies.
 
     A file that cannot be read is a diagnostic, `unreadable-file`. Without ``now`` nothing has expired.
     """
@@ -146,7 +146,7 @@ def check_documents(
 
 
 def check_text(source: SourceText, *, dialect: DialectName | None = None, strict: bool | None = None) -> Checked:
-    """Checks a text that has no file; nothing else is opened."""
+    """Check a text that has no file; nothing else is opened."""
     return check_documents([Path(source.path)], TextFiles(source), dialect=dialect, strict=strict)
 
 
@@ -171,8 +171,8 @@ class CorpusScope(Struct, frozen=True):
 def check_alone(
     source: SourceText, real: Path, files: Files, profile: Profile, now: datetime
 ) -> tuple[DialectReading[object], tuple[Diagnostic, ...]]:
-    """The reading of a document, and what is found in it as long as nobody knows what lies beside it. A suppression of
-    a rule that looks at several documents is not called unused."""
+    """Return the reading of a document, and what is found in it as long as nobody knows what lies beside it. A
+    suppression of a rule that looks at several documents is not called unused."""
     from prosa.rules.analyse import analyse
     from prosa.rules.suppressions import apply_suppressions
 
@@ -189,7 +189,7 @@ def check_alone(
 
 
 def check(paths: Sequence[Path], analyzer: Analyzer, profile: Profile, scope: CorpusScope | None = None) -> Checked:
-    """Checks the documents at ``paths`` together."""
+    """Check the documents at ``paths`` together."""
     seen = analyzer.analyses(paths)
     closure, findings = check_groups(seen, analyzer)
     found = {real: list(analysis.problems) for real, analysis in seen.items()}
@@ -223,7 +223,7 @@ def check(paths: Sequence[Path], analyzer: Analyzer, profile: Profile, scope: Co
 
 
 def corpus_of(seen: Mapping[Path, Analysis], analyzer: Analyzer, scope: CorpusScope, profile: Profile) -> Corpus:
-    """The facts of the documents, and of those beside them when that matters."""
+    """Return the facts of the documents, and of those beside them when that matters."""
     entries = {real: analysis.facts for real, analysis in seen.items() if analysis.readable}
     complete = scope.complete
     metas: dict[Path, Facts] = {}
@@ -258,7 +258,7 @@ def _beside(
     known: Mapping[Path, Facts],
     analyzer: Analyzer,
 ) -> tuple[dict[Path, Facts], bool]:
-    """The facts of the documents beside those that are ``known``, and whether these are all."""
+    """Return the facts of the documents beside those that are ``known``, and whether these are all."""
     if sighted is not None and analyzer.store is not None and (there := sighted()) is not None:
         return facts_beside(there, known.keys(), analyzer, analyzer.store), True
     paths, complete = beside()
@@ -266,14 +266,14 @@ def _beside(
 
 
 def _facts_of(paths: Sequence[Path], known: Mapping[Path, Facts], analyzer: Analyzer) -> dict[Path, Facts]:
-    """The facts of documents that are not ``known``, of those that can be read."""
+    """Return the facts of documents that are not ``known``, of those that can be read."""
     found = replace(analyzer, keep=False, progress=None).analyses(paths, known)
     return {real: each.facts for real, each in found.items() if each.readable}
 
 
 def _names_others(real: Path, facts: Facts, files: Files) -> bool:
-    """Whether a document names others by id or stem, or has an id that others may have too, or an image whose name
-    alone has to lead to it: whether it does depends on how others are linked (YA21)."""
+    """Return whether a document names others by id or stem, or has an id that others may have too, or an image whose
+    name alone has to lead to it: whether it does depends on how others are linked (YA21)."""
     named = any(ref.kind in ("id", "stem") for ref in facts.refs)
     has_id = facts.dialect != "markdownlang" and any(each.kind == "id" for each in facts.defs)
     if named or has_id or facts.wikilinks:
@@ -289,7 +289,8 @@ def ranked(
     source: SourceText,
     policy: Policy,
 ) -> list[Diagnostic]:
-    """The diagnostics that are left. Rules that are ``known`` by name, from the cache for example, are not loaded."""
+    """Return the diagnostics that are left. Rules that are ``known`` by name, from the cache for example, are not
+    loaded."""
     if suppressions:
         from prosa.rules.suppressions import apply_suppressions  # only here: it loads the reader of front matter
 
@@ -298,8 +299,8 @@ def ranked(
 
 
 def check_corpus(corpus: Corpus) -> Iterator[tuple[Path, Problem]]:
-    """What the rules of many documents find, with the real path of the document it is in. They run every time, on facts
-    that may come from the cache (X10)."""
+    """Yield what the rules of many documents find, with the real path of the document it is in. They run every time, on
+    facts that may come from the cache (X10)."""
     dialects = dialects_of(corpus)
     asked = {corpus.entries[real].dialect for real in corpus.asked or corpus.entries if real in corpus.entries}
     for each in corpus_checks(dialects):
@@ -310,7 +311,7 @@ def check_corpus(corpus: Corpus) -> Iterator[tuple[Path, Problem]]:
 
 
 def check_among(corpus: Corpus, real: Path, dialects: frozenset[DialectName]) -> Iterator[Problem]:
-    """What the rules of one document among others find in it."""
+    """Yield what the rules of one document among others find in it."""
     facts = corpus.entries.get(real)
     if facts is not None:
         for each in among_checks(dialects):
@@ -318,5 +319,5 @@ def check_among(corpus: Corpus, real: Path, dialects: frozenset[DialectName]) ->
 
 
 def dialects_of(corpus: Corpus) -> frozenset[DialectName]:
-    """The dialects of the documents of a corpus."""
+    """Return the dialects of the documents of a corpus."""
     return frozenset(facts.dialect for facts in (*corpus.entries.values(), *corpus.metas.values()))

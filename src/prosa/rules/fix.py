@@ -54,8 +54,8 @@ class Fixed(Struct, frozen=True):
 def fix_documents(
     diagnostics: Sequence[Diagnostic], reals: Mapping[str, Path], recheck: Recheck, *, unsafe: bool = False
 ) -> Fixed:
-    """Fixes everything that may be fixed. ``reals`` gives the real path of every document that may change, by the path
-    of its diagnostics; with ``unsafe`` fixes that may change a meaning are applied too."""
+    """Return fixes everything that may be fixed. ``reals`` gives the real path of every document that may change, by
+    the path of its diagnostics; with ``unsafe`` fixes that may change a meaning are applied too."""
     work = _Work(reals, recheck, unsafe, tuple(diagnostics))
     for _ in range(MAX_PASSES):
         if not work.advance():
@@ -102,7 +102,7 @@ class _Work(Struct):
         return bool(changed) or bool(chosen)
 
     def _applied(self, path: str, fixes: Sequence[Diagnostic]) -> str:
-        """The text after all of these fixes, and with the hash of it that it keeps."""
+        """Return the text after all of these fixes, and with the hash of it that it keeps."""
         source = fixes[0].source
         edits = dict.fromkeys(edit for each in fixes for edit in _edits(each))
         return with_kept_hash(
@@ -116,7 +116,7 @@ class _Work(Struct):
         return found
 
     def _choose(self) -> dict[str, list[Diagnostic]]:
-        """Fixes that do not overlap, by path. The first in the document wins; equal edits count once."""
+        """Fix that do not overlap, by path. The first in the document wins; equal edits count once."""
         chosen: dict[str, list[Diagnostic]] = {}
         for path, found in self._by_path(self.diagnostics).items():
             if path in self.reals and (some := _apart(each for each in found if self._may_fix(each))):
@@ -128,7 +128,7 @@ class _Work(Struct):
         return allowed and (each.path, *_key(each)) not in self.dropped
 
     def _sorted_out(self, path: str, fixes: list[Diagnostic], before: list[Diagnostic]) -> list[Diagnostic]:
-        """The fixes that do no harm alone; all of them when they do none together, else the first."""
+        """Return the fixes that do no harm alone; all of them when they do none together, else the first."""
         good: list[Diagnostic] = []
         for each in fixes[:MAX_TRIED]:
             complaint = self._tried(path, [each], before)
@@ -156,7 +156,7 @@ def _edits(each: Diagnostic) -> tuple[Edit, ...]:
 
 
 def _apart(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Those whose edits touch none of the edits of the ones before them."""
+    """Return those whose edits touch none of the edits of the ones before them."""
     chosen: list[Diagnostic] = []
     taken: list[Span] = []
     edits: set[Edit] = set()
@@ -172,7 +172,7 @@ def _apart(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
 
 
 def _is_free(span: Span, taken: Sequence[Span]) -> bool:
-    """Whether a span neither overlaps nor touches any of ``taken``: edits that meet may depend on each other."""
+    """Return whether a span neither overlaps nor touches any of ``taken``: edits that meet may depend on each other."""
     from bisect import bisect_left
 
     at = bisect_left(taken, span)
@@ -182,12 +182,12 @@ def _is_free(span: Span, taken: Sequence[Span]) -> bool:
 
 
 def ends_lines_with_crlf(text: str) -> bool:
-    """Whether every line of a text that has an end ends at CRLF."""
+    """Return whether every line of a text that has an end ends at CRLF."""
     return "\r\n" in text and text.count("\n") == text.count("\r\n")
 
 
 def with_line_ends(edits: Iterable[Edit], text: str, *, crlf: bool) -> list[Edit]:
-    """The edits with the line ends of the text they go into.
+    """Return the edits with the line ends of the text they go into.
 
     ``crlf`` says that its author ends lines with CRLF. A text that has other line ends by now keeps what the edits say,
     and so does an edit of a line end itself.
@@ -202,7 +202,7 @@ def _with_crlf(edit: Edit) -> Edit:
 
 
 def _complaint(fixes: Sequence[Diagnostic], before: Sequence[Diagnostic], after: Sequence[Diagnostic]) -> str | None:
-    """What speaks against the fixes, None for nothing."""
+    """Return what speaks against the fixes, None for nothing."""
     broken = _unread(after) - _unread(before)
     if broken:
         rule, message = next(iter(broken))
@@ -215,7 +215,7 @@ def _complaint(fixes: Sequence[Diagnostic], before: Sequence[Diagnostic], after:
 
 
 def _unread(diagnostics: Iterable[Diagnostic]) -> Counter[_Key]:
-    """The errors that readers report."""
+    """Return the errors that readers report."""
     return Counter(
         _key(each)
         for each in diagnostics
@@ -224,8 +224,8 @@ def _unread(diagnostics: Iterable[Diagnostic]) -> Counter[_Key]:
 
 
 def with_kept_hash(source: SourceText, text: str) -> str:
-    """``text`` with the hashes that the document keeps of itself: one that was true before a fix is true after it
-    (X22). Only dialects that the file name decides keep hashes."""
+    """Return ``text`` with the hashes that the document keeps of itself: one that was true before a fix is true after
+    it (X22). Only dialects that the file name decides keep hashes."""
     name = dialect_of_file_name(PurePath(source.path).name)
     if name is None:
         return text

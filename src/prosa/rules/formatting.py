@@ -36,7 +36,8 @@ class Formatted(Struct, frozen=True):
 
 
 def format_text(source: SourceText, hints: Hints, options: FormatOptions | None = None) -> Formatted:
-    """The normal form of ``source``. Never fails for what the text says; formatting its result changes nothing."""
+    """Return the normal form of ``source``. Never fails for what the text says; formatting its result changes
+    nothing."""
     try:
         return _formatted(source, hints, options or FormatOptions())
     except Exception as error:
@@ -69,11 +70,11 @@ def _formatted(source: SourceText, hints: Hints, options: FormatOptions) -> Form
 
 
 def _errors(reading: DialectReading[object]) -> tuple[Problem, ...]:
-    """The errors that readers report, whatever the profile."""
+    """Return the errors that readers report, whatever the profile."""
     found = dict.fromkeys((*reading.front.problems, *reading.problems))
     return tuple(each for each in found if (each.severity or rule_named(each.rule).severity) is Severity.ERROR)
 
 
 def _unread(reading: DialectReading[object]) -> tuple[Problem, ...]:
-    """The errors after which a part of the document was not understood."""
+    """Return the errors after which a part of the document was not understood."""
     return tuple(each for each in _errors(reading) if each.rule not in HARMLESS)

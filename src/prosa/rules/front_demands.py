@@ -35,8 +35,8 @@ MAX_NAMED = 3
 
 
 def unresolved_relations(corpus: Corpus, real: Path, facts: Facts) -> Iterator[Finding]:
-    """The values that lead to no document, or to several. That nothing is called so is said only where all documents
-    below the root are known."""
+    """Yield the values that lead to no document, or to several. That nothing is called so is said only where all
+    documents below the root are known."""
     names = corpus_names(corpus)
     for ref in relations_in(corpus, facts):
         found = _lead(real, ref, names, corpus)
@@ -47,8 +47,8 @@ def unresolved_relations(corpus: Corpus, real: Path, facts: Facts) -> Iterator[F
 
 
 def _lead(real: Path, ref: Ref, names: CorpusNames, corpus: Corpus) -> Resolution[NamedDocument]:
-    """Where it leads. Documents are known by real paths here, so a path from the root is tried as one from the folder
-    of the document too."""
+    """Return where it leads. Documents are known by real paths here, so a path from the root is tried as one from the
+    folder of the document too."""
     record = Record(real.as_posix(), "plain")
     found = resolve(record, _as_reference(ref, ref.target), Sites(), names)
     if found.state == "resolved" or ref.kind != "path" or corpus.root is None:
@@ -81,8 +81,8 @@ def _none(ref: Ref, names: CorpusNames) -> Finding:
 
 
 def schema_mismatches(corpus: Corpus, real: Path, facts: Facts) -> Iterator[Finding]:
-    """What does not satisfy a schema that the project gives the front matter. The finding points at the value, at the
-    name of a field that nothing describes, and for a missing field at the opening fence."""
+    """Yield what does not satisfy a schema that the project gives the front matter. The finding points at the value, at
+    the name of a field that nothing describes, and for a missing field at the opening fence."""
     wanted = corpus.schemas(real) if corpus.schemas is not None and corpus.root is not None else ()
     if not wanted or corpus.root is None:
         return
@@ -100,7 +100,7 @@ def _schema(corpus: Corpus, path: str) -> Schema | None:
 
 
 def _mismatches(front: FrontReading, schema: Schema, path: str) -> Iterator[Finding]:
-    """What a readable front matter, or none at all, lacks."""
+    """Yield what a readable front matter, or none at all, lacks."""
     if (front.fields is None and (front.present or front.problems)) or not front.complete:
         return
     value = to_value(front.fields) if front.fields is not None else {}
@@ -117,7 +117,7 @@ def _mismatches(front: FrontReading, schema: Schema, path: str) -> Iterator[Find
 def _unexpected(
     fields: Mapping, problem: SchemaProblem, names: tuple[str, ...], schema: Schema, path: str
 ) -> Iterator[Finding]:
-    """One problem for each field that nothing describes, at its name."""
+    """Yield one problem for each field that nothing describes, at its name."""
     beside = node_at(fields, problem.pointer)
     written = {entry.key.text for entry in beside} if isinstance(beside, Mapping) else set()
     for name in names:
@@ -130,7 +130,7 @@ def _unexpected(
 
 
 def _described(schema: Value, depth: int = 0) -> set[str]:
-    """The names of all properties that stand anywhere in a schema."""
+    """Return the names of all properties that stand anywhere in a schema."""
     if depth > 20 or not isinstance(schema, dict | list):
         return set()
     inside = schema.values() if isinstance(schema, dict) else schema

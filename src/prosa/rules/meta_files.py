@@ -17,7 +17,7 @@ from prosa.rules.subject import Corpus
 
 @lru_cache(maxsize=1)
 def meta_files(corpus: Corpus) -> tuple[MetaFile[Value], ...]:
-    """The meta files below the root."""
+    """Return the meta files below the root."""
     known = {**corpus.entries, **corpus.metas}
     return tuple(
         MetaFile(below_root(corpus, real), tuple(facts.extra["globs"]), facts.extra["lends"])
@@ -27,7 +27,7 @@ def meta_files(corpus: Corpus) -> tuple[MetaFile[Value], ...]:
 
 
 def lent_in(corpus: Corpus, real: Path, reading: DialectReading[object]) -> dict[str, Inherited[Value]]:
-    """What is lent to the document at a real path, by field. Lenders are named as the user names documents."""
+    """Return what is lent to the document at a real path, by field. Lenders are named as the user names documents."""
     metas = meta_files(corpus)
     found = inherited_by(reading, str(below_root(corpus, real)), metas) if metas else {}
     if not found:
@@ -37,6 +37,6 @@ def lent_in(corpus: Corpus, real: Path, reading: DialectReading[object]) -> dict
 
 
 def below_root(corpus: Corpus, real: Path) -> PurePosixPath:
-    """The path of a document as its project knows it; where no root is known, that from the root of the disk."""
+    """Return the path of a document as its project knows it; where no root is known, that from the root of the disk."""
     base = corpus.root if corpus.root is not None and real.is_relative_to(corpus.root) else Path(real.anchor)
     return PurePosixPath(real.relative_to(base).as_posix())

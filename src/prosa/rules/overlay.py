@@ -20,7 +20,7 @@ class Overlay(Struct, frozen=True):
     max_size: int | None = None
 
     def read(self, path: Path) -> SourceText:
-        """The text of a document. Raises `FileProblem`."""
+        """Return the text of a document. Raises `FileProblem`."""
         text = self.texts.get(self.under.real(path))
         if text is None:
             return self.under.read(path)
@@ -30,19 +30,20 @@ class Overlay(Struct, frozen=True):
         return SourceText(text, str(path), sha256(data).hexdigest())
 
     def real(self, path: Path) -> Path:
-        """The path with links and ``..`` resolved."""
+        """Return the path with links and ``..`` resolved."""
         return self.under.real(path)
 
     def inside_root(self, path: Path) -> bool:
-        """Whether the real path lies inside the root."""
+        """Return whether the real path lies inside the root."""
         return self.under.inside_root(path)
 
     def exists(self, path: Path) -> bool:
-        """Whether a file or a folder is there, inside the root; a new text is, whether or not it is written yet."""
+        """Return whether a file or a folder is there, inside the root; a new text is, whether or not it is written
+        yet."""
         return self.under.real(path) in self.texts or self.under.exists(path)
 
     def digest(self, path: Path, limit: int) -> str:
-        """The SHA-256 of a file's raw bytes. Raises `FileProblem`."""
+        """Return the SHA-256 of a file's raw bytes. Raises `FileProblem`."""
         if self.under.real(path) in self.texts:
             return self.read(path).digest
         return self.under.digest(path, limit)

@@ -31,7 +31,7 @@ class Specification(Struct, frozen=True):
     severities: Mapping[str, Severity]
 
     def judges(self, path: Path) -> bool:
-        """Whether the specification is about the document at a path."""
+        """Return whether the specification is about the document at a path."""
         return path.name.lower() == self.file_name.lower()
 
 
@@ -88,7 +88,8 @@ class Profile(Struct, frozen=True):
     specification: Specification | None = None
 
     def hints(self, real: Path) -> Hints:
-        """What is known about the dialect of the document at this real path. The last glob that matches counts."""
+        """Return what is known about the dialect of the document at this real path. The last glob that matches
+        counts."""
         if self.settings is None or not self.settings.dialects:
             return Hints(self.explicit, None, self.forced, self.vault)
         path = self._below_root(real)
@@ -106,14 +107,14 @@ class Profile(Struct, frozen=True):
         return self.settings is not None and bool(self.settings.schemas)
 
     def schemas(self, real: Path) -> tuple[str, ...]:
-        """The schemas of the front matter of the document at this real path, as paths below the root."""
+        """Return the schemas of the front matter of the document at this real path, as paths below the root."""
         if self.settings is None or not self.settings.schemas:
             return ()
         path = self._below_root(real)
         return tuple(dict.fromkeys(each for glob, each in self.settings.schemas if glob_matches(glob, path)))
 
     def policy(self, real: Path, asked: bool | None = None) -> Policy:
-        """How the document at this real path is checked; ``asked`` is the strictness that it asks for itself."""
+        """Return how the document at this real path is checked; ``asked`` is the strictness that it asks for itself."""
         if self.specification is not None:
             return Policy(True, self.select, self.ignore, self.specification.severities)
         if self.settings is None:

@@ -47,7 +47,8 @@ class GroupFindings(Struct, frozen=True):
 def check_again(
     seen: Mapping[Path, Analysis], analyzer: Analyzer, known: Mapping[str, GroupFindings], changed: Collection[Path]
 ) -> dict[str, GroupFindings]:
-    """The findings of all groups, by key; of those that are ``known`` only where none of their files ``changed``."""
+    """Return the findings of all groups, by key; of those that are ``known`` only where none of their files
+    ``changed``."""
     found: dict[str, GroupFindings] = {}
     for group in _groups(seen):
         kept = known.get(group.key)
@@ -61,7 +62,8 @@ def check_again(
 def check_groups(
     seen: Mapping[Path, Analysis], analyzer: Analyzer
 ) -> tuple[Closure | None, tuple[ProgramFindings, ...]]:
-    """The findings in programs that import others, and in what they import. With readings there is a closure too."""
+    """Return the findings in programs that import others, and in what they import. With readings there is a closure
+    too."""
     if not any(analysis.imports for analysis in seen.values()):
         return None, ()
     if analyzer.keep:
@@ -74,7 +76,7 @@ def check_groups(
 
 
 def _together(seen: Mapping[Path, Analysis], analyzer: Analyzer) -> tuple[Closure, tuple[ProgramFindings, ...]]:
-    """All programs in one closure, from the readings that are there."""
+    """Return all programs in one closure, from the readings that are there."""
     from prosa.rules.programs import check_programs
 
     programs: dict[Path, DialectReading[object]] = {
@@ -87,7 +89,7 @@ def _together(seen: Mapping[Path, Analysis], analyzer: Analyzer) -> tuple[Closur
 
 
 def _groups(seen: Mapping[Path, Analysis]) -> Iterator[Group]:
-    """Programs that an import connects, by union of their paths. A program alone has been checked already."""
+    """Yield programs that an import connects, by union of their paths. A program alone has been checked already."""
     parents: dict[str, str] = {}
     for real, analysis in seen.items():
         if analysis.imports:
@@ -111,7 +113,7 @@ def _top(parents: dict[str, str], name: str) -> str:
 
 
 def _checked(groups: Sequence[Group], analyzer: Analyzer) -> Iterator[tuple[ProgramFindings, ...]]:
-    """New findings, made by other processes where there is enough to do, and kept."""
+    """Yield new findings, made by other processes where there is enough to do, and kept."""
     alone = replace(analyzer, workers=None, progress=None)
     jobs = [(group, alone) for group in groups]
     many = analyzer.workers is not None and sum(len(group.members) for group in groups) >= ENOUGH

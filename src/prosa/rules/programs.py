@@ -30,8 +30,8 @@ def check_programs(
     known: Mapping[Path, DialectReading[object]] | None = None,
     outside: ReadOutside | None = None,
 ) -> tuple[Closure, tuple[ProgramFindings, ...]]:
-    """The closure of the programs at ``paths`` and the findings in each. ``outside`` reads programs outside the root.
-    Raises `FileProblem` for one of ``paths``."""
+    """Return the closure of the programs at ``paths`` and the findings in each. ``outside`` reads programs outside the
+    root. Raises `FileProblem` for one of ``paths``."""
     read = ((real, program_of(reading, real)) for real, reading in (known or {}).items())
     loaded = {real: program for real, program in read if program is not None}
     closure = load_closure(paths, files, outside=outside, known=loaded)
@@ -39,7 +39,7 @@ def check_programs(
 
 
 def check_alone(reading: DialectReading[object]) -> tuple[Problem, ...]:
-    """What the rules of programs find in one that imports nothing."""
+    """Return what the rules of programs find in one that imports nothing."""
     path = Path(reading.front.source.path)
     program = program_of(reading, path)
     if program is None:
@@ -48,7 +48,7 @@ def check_alone(reading: DialectReading[object]) -> tuple[Problem, ...]:
 
 
 def program_of(reading: DialectReading[object], real: Path) -> LoadedProgram | None:
-    """The program of a reading, its imports not looked at; None for a document of another dialect."""
+    """Return the program of a reading, its imports not looked at; None for a document of another dialect."""
     model = reading.model_of(MARKDOWNLANG)
     if model is None:
         return None

@@ -22,7 +22,7 @@ from prosa.source import SourceText
 
 
 def read_project(text: str, name: str) -> tuple[Settings, tuple[Problem, ...]]:
-    """The settings in the file called ``name``, and what is wrong with them."""
+    """Return the settings in the file called ``name``, and what is wrong with them."""
     settings, problems = read_project_settings(text, name)
     mistakes = tuple(_mistakes(settings, text, ("tool", "prosa") if name.endswith("pyproject.toml") else ()))
     if not mistakes:
@@ -38,13 +38,13 @@ def read_project(text: str, name: str) -> tuple[Settings, tuple[Problem, ...]]:
 
 
 def project_diagnostics(source: SourceText) -> tuple[Settings, tuple[Diagnostic, ...]]:
-    """The settings in a file, and what is wrong with them. No project may turn these off."""
+    """Return the settings in a file, and what is wrong with them. No project may turn these off."""
     settings, problems = read_project(source.text, source.path)
     return settings, ordered(diagnosed(problems, source, Policy()))
 
 
 def _mistakes(settings: Settings, text: str, inside: tuple[str, ...]) -> Iterator[Problem]:
-    """Names of rules and dialects that do not exist."""
+    """Yield names of rules and dialects that do not exist."""
     spans = key_spans(text)
 
     def complain(path: tuple[str, ...], what: str, name: str, known: Sequence[str]) -> Problem:

@@ -22,7 +22,7 @@ class RecordingFiles(Struct, frozen=True):
     _hashed: dict[tuple[Path, int], str | FileProblem] = field(default_factory=dict)
 
     def read(self, path: Path) -> SourceText:
-        """The text of a document. Raises `FileProblem`."""
+        """Return the text of a document. Raises `FileProblem`."""
         try:
             source = self.under.read(path)
         except FileProblem as problem:
@@ -32,23 +32,23 @@ class RecordingFiles(Struct, frozen=True):
         return source
 
     def real(self, path: Path) -> Path:
-        """The path with links and ``..`` resolved."""
+        """Return the path with links and ``..`` resolved."""
         return self.under.real(path)
 
     def inside_root(self, path: Path) -> bool:
-        """Whether the real path lies inside the root."""
+        """Return whether the real path lies inside the root."""
         found = self.under.inside_root(path)
         self.record[f"{_INSIDE}{path}"] = str(found)
         return found
 
     def exists(self, path: Path) -> bool:
-        """Whether there is a file or folder, inside the root."""
+        """Return whether there is a file or folder, inside the root."""
         found = self.under.exists(path)
         self.record[f"{_EXISTS}{path}"] = str(found)
         return found
 
     def digest(self, path: Path, limit: int) -> str:
-        """The SHA-256 of a file's raw bytes. Raises `FileProblem`."""
+        """Return the SHA-256 of a file's raw bytes. Raises `FileProblem`."""
         if (path, limit) not in self._hashed:
             self._hashed[path, limit] = self._hash(path, limit)
         found = self._hashed[path, limit]
@@ -74,12 +74,12 @@ _RAW = "raw "
 
 
 def files_of(record: Mapping[str, str], files: Files) -> set[Path]:
-    """The real paths of the files that a record is about."""
+    """Return the real paths of the files that a record is about."""
     return {files.real(Path(name.removeprefix(_INSIDE).removeprefix(_EXISTS))) for name in record}
 
 
 def still_holds(record: Mapping[str, str], files: Files) -> bool:
-    """Whether every file of the record is as it was."""
+    """Return whether every file of the record is as it was."""
     return all(_now(path, was, files) == was for path, was in record.items())
 
 

@@ -46,32 +46,32 @@ _sets: dict[str, RuleSet[object]] = {}
 
 @cache
 def document_checks(dialect: DialectName) -> tuple[Bound[DocumentCheck[object]], ...]:
-    """The rules of one document that hold in a dialect."""
+    """Return the rules of one document that hold in a dialect."""
     return tuple(each for rules in _sets_of(dialect, corpus=False) for each in _in_order(rules.documents))
 
 
 @cache
 def program_checks() -> tuple[Bound[ProgramCheck], ...]:
-    """The rules of a program with its imports."""
+    """Return the rules of a program with its imports."""
     return tuple(each for rules in _sets_of("markdownlang", corpus=False) for each in _in_order(rules.programs))
 
 
 @cache
 def corpus_checks(dialects: frozenset[DialectName]) -> tuple[Bound[CorpusCheck], ...]:
-    """The rules of many documents, where there are documents of these dialects."""
+    """Return the rules of many documents, where there are documents of these dialects."""
     sets = dict.fromkeys(each for name in sorted(dialects) for each in _sets_of(name, corpus=True))
     return tuple(each for rules in sets for each in _in_order(rules.corpora))
 
 
 @cache
 def among_checks(dialects: frozenset[DialectName]) -> tuple[Bound[AmongCheck], ...]:
-    """The rules of one document among others, where there are documents of these dialects."""
+    """Return the rules of one document among others, where there are documents of these dialects."""
     sets = dict.fromkeys(each for name in sorted(dialects) for each in _sets_of(name, corpus=True))
     return tuple(each for rules in sets for each in _in_order(rules.among))
 
 
 def rule_named(name: str) -> Rule:
-    """The rule of a name; of those that are not loaded, as few as possible are. Raises KeyError."""
+    """Return the rule of a name; of those that are not loaded, as few as possible are. Raises KeyError."""
     for rules in _sets.values():
         if (rule := rules.rules.get(name)) is not None:
             return rule
@@ -82,23 +82,23 @@ def rule_named(name: str) -> Rule:
 
 
 def rules_of(problems: Iterable[Problem]) -> tuple[Rule, ...]:
-    """The rules that problems are about, each once."""
+    """Return the rules that problems are about, each once."""
     return tuple(rule_named(name) for name in dict.fromkeys(each.rule for each in problems))
 
 
 @cache
 def all_rules() -> tuple[Rule, ...]:
-    """Every rule by code. Loads all of them."""
+    """Return every rule by code. Loads all of them."""
     return tuple(sorted((rule for name in FOLDERS for rule in _whole(name).rules.values()), key=attrgetter("code")))
 
 
 def find_rule(text: str) -> Rule | None:
-    """The rule with this code (any case) or name."""
+    """Return the rule with this code (any case) or name."""
     return next((rule for rule in selected(text) if text in (rule.name, rule.code) or text.upper() == rule.code), None)
 
 
 def page_of(rule: Rule) -> str:
-    """The page of a rule for those who broke it, as Markdown: without the examples for those who change it."""
+    """Return the page of a rule for those who broke it, as Markdown: without the examples for those who change it."""
     from importlib.resources import files
 
     text = files("prosa.rules").joinpath("docs", f"{rule.name}.md").read_text(encoding="utf-8")
@@ -106,13 +106,13 @@ def page_of(rule: Rule) -> str:
 
 
 def selects(selector: str, rule: Rule) -> bool:
-    """Whether a selector, a rule name or the beginning of a code, names this rule. `ALL` names every rule."""
+    """Return whether a selector, a rule name or the beginning of a code, names this rule. `ALL` names every rule."""
     upper = selector.upper()
     return selector == rule.name or upper == "ALL" or (bool(upper) and rule.code.startswith(upper))
 
 
 def selected(selector: str) -> tuple[Rule, ...]:
-    """The rules that a selector names, by code."""
+    """Return the rules that a selector names, by code."""
     if _NAME.fullmatch(selector):
         try:
             return (rule_named(selector),)
@@ -122,8 +122,8 @@ def selected(selector: str) -> tuple[Rule, ...]:
 
 
 def is_selector(text: str) -> bool:
-    """Whether a selector names any rule, a removed one included. A name is known by its page, so that no rules are
-    loaded for it."""
+    """Return whether a selector names any rule, a removed one included. A name is known by its page, so that no rules
+    are loaded for it."""
     if _NAME.fullmatch(text):
         from importlib.resources import files  # only here: a check without selectors starts without it
 
@@ -146,7 +146,7 @@ def known_rules(values: Iterable[str]) -> tuple[str, ...]:
 
 
 def names_and_codes() -> tuple[str, ...]:
-    """Everything that names one rule. Loads all of them."""
+    """Return everything that names one rule. Loads all of them."""
     return (*(rule.name for rule in all_rules()), *(rule.code for rule in all_rules()))
 
 
@@ -169,7 +169,7 @@ def _by_code(folder: str) -> list[Rule]:
 
 
 def _folders_of(code: str) -> Iterator[str]:
-    """The folders with codes that begin so."""
+    """Yield the folders with codes that begin so."""
     for folder in FOLDERS if code else ():
         prefix = rule_set(folder).prefix
         if code == "ALL" or prefix.startswith(code) or code.startswith(prefix):

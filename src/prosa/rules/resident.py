@@ -59,7 +59,7 @@ class ResidentCorpus(Struct, eq=False):
 
     @classmethod
     def of(cls, paths: Sequence[Path], analyzer: Analyzer, profile: Profile, scope: CorpusScope) -> ResidentCorpus:
-        """The documents at ``paths``, which are all below the root of ``scope``, checked."""
+        """Return the documents at ``paths``, which are all below the root of ``scope``, checked."""
         seen = analyzer.analyses(paths)
         corpus = corpus_of(seen, analyzer, replace(scope, beside=None, metas=None), profile)
         entries = dict(corpus.entries)
@@ -73,7 +73,7 @@ class ResidentCorpus(Struct, eq=False):
         return resident
 
     def update(self, path: Path) -> dict[Path, tuple[Diagnostic, ...]]:
-        """Takes in that the document at a path is another one, new or gone, or a file that is none. Gives the
+        """Take in that the document at a path is another one, new or gone, or a file that is none. Return the
         diagnostics of each document that has other ones now, and those of the document itself, by real path."""
         real = self.analyzer.files.real(path)
         is_document = real in self.seen or path.suffix.lower() in DOCUMENT_SUFFIXES or self._is_of_skill(real)
@@ -86,16 +86,16 @@ class ResidentCorpus(Struct, eq=False):
         return self._look({*changed, *affected}, {*affected, *changed}, changed)
 
     def _is_of_skill(self, real: Path) -> bool:
-        """Whether a file says how a skill is tried, and the skill is there."""
+        """Return whether a file says how a skill is tried, and the skill is there."""
         skill = skill_beside(real)
         return skill is not None and self.analyzer.files.exists(skill)
 
     def _named(self, real: Path, path: Path) -> Path:
-        """How a document is named, at first as ``path``."""
+        """Return how a document is named, at first as ``path``."""
         return Path(self.seen[real].facts.path) if real in self.seen else path
 
     def _replace(self, real: Path, path: Path) -> set[Path]:
-        """Reads a document anew; gives those whose questions have another answer now."""
+        """Read a document anew, and return those whose questions have another answer now."""
         old, before = self.seen.get(real), self._entries.get(real)
         if not self.analyzer.files.exists(path):
             self.seen.pop(real, None)
@@ -113,14 +113,14 @@ class ResidentCorpus(Struct, eq=False):
         return self.names.change(real, before, after)
 
     def _renew(self) -> None:
-        """Makes the corpus another value: what rules keep for a corpus they must not keep beyond a change, be it one of
+        """Make the corpus another value: what rules keep for a corpus they must not keep beyond a change, be it one of
         a file that is no document."""
         self.corpus = replace(self.corpus, entries=self._entries, names=None, asked=())
         self.names.corpus = self.corpus
         self.corpus = replace(self.corpus, names=self.names)
 
     def _place(self, real: Path, analysis: Analysis) -> None:
-        """Puts an analysis where a walk over the folders would meet the document."""
+        """Put an analysis where a walk over the folders would meet the document."""
         if real in self.seen:
             self.seen[real] = analysis
             return
@@ -139,7 +139,7 @@ class ResidentCorpus(Struct, eq=False):
             self._entries.update(readable)
 
     def _note_readings(self, real: Path, analysis: Analysis | None, before: Iterable[Path]) -> None:
-        """Notes which other files the problems of a document rest on."""
+        """Note which other files the problems of a document rest on."""
         for each in before:
             self._readers.get(each, set()).discard(real)
         for each in files_of(analysis.depends, self.analyzer.files) if analysis is not None else ():
@@ -147,7 +147,7 @@ class ResidentCorpus(Struct, eq=False):
                 self._readers.setdefault(each, set()).add(real)
 
     def _count(self, real: Path, before: Facts | None, after: Facts | None) -> None:
-        """Counts the changes of what the rules of all documents together look at (`RuleSet.corpus`). That only places
+        """Count the changes of what the rules of all documents together look at (`RuleSet.corpus`). That only places
         moved in a document is no news for them, unless they point at one."""
         if before == after or (_only_moved(before, after) and not self._is_pointed_at(real)):
             return
@@ -157,13 +157,13 @@ class ResidentCorpus(Struct, eq=False):
             self._versions[""] = self._versions.get("", 0) + 1
 
     def _is_pointed_at(self, real: Path) -> bool:
-        """Whether a rule of all documents together found something in a document."""
+        """Return whether a rule of all documents together found something in a document."""
         return any(real in found for _, found in self._whole.values())
 
     def _look(
         self, among: Iterable[Path], wanted: set[Path], changed: Iterable[Path] = ()
     ) -> dict[Path, tuple[Diagnostic, ...]]:
-        """Runs the rules again for some documents, and gives what is other now of these and of ``wanted`` ones."""
+        """Run the rules again for some documents, and give what is other now of these and of ``wanted`` ones."""
         dialects = dialects_of(self.corpus)
         for real in among:
             self.names.forget(real)
@@ -184,8 +184,8 @@ class ResidentCorpus(Struct, eq=False):
         return found
 
     def _judge_all(self, dialects: frozenset[DialectName]) -> set[Path]:
-        """Runs the rules of all documents together where what they look at changed; gives the documents in which they
-        found something, then or now."""
+        """Run the rules of all documents together where what they look at changed, and return the documents in which
+        they found something, then or now."""
         touched: set[Path] = set()
         rules = corpus_checks(dialects)
         for gone in self._whole.keys() - {each.rule.name for each in rules}:
@@ -204,7 +204,7 @@ class ResidentCorpus(Struct, eq=False):
         return touched
 
     def _judge_programs(self, changed: set[Path]) -> set[Path]:
-        """Checks the programs again that import others, where one of them or what they read changed."""
+        """Check the programs again that import others, where one of them or what they read changed."""
         if changed and not any(self._is_program(real) for real in changed):
             return set()
         self._groups = check_again(self.seen, self.analyzer, self._groups, changed)
@@ -216,14 +216,14 @@ class ResidentCorpus(Struct, eq=False):
         return {real for real in either if before.get(real) != self._programs.get(real)}
 
     def _is_program(self, real: Path) -> bool:
-        """Whether a document is a program, was one, or is read by one."""
+        """Return whether a document is a program, was one, or is read by one."""
         analysis = self.seen.get(real)
         if analysis is not None and analysis.facts.dialect == "markdownlang":
             return True
         return any(real in group.files for group in self._groups.values())
 
     def _diagnosed(self, real: Path) -> tuple[Diagnostic, ...]:
-        """The diagnostics of one document, or of a program that another one imports from elsewhere."""
+        """Return the diagnostics of one document, or of a program that another one imports from elsewhere."""
         analysis, program = self.seen.get(real), self._programs.get(real)
         problems = [*program.problems] if program is not None else []
         if analysis is not None:
@@ -240,20 +240,20 @@ class ResidentCorpus(Struct, eq=False):
 
 
 def _order(real: Path) -> tuple[tuple[int, str], ...]:
-    """Where a walk meets a document: those of a folder by name, before those of the folders in it."""
+    """Return where a walk meets a document: those of a folder by name, before those of the folders in it."""
     *folders, name = real.parts
     return (*((1, each) for each in folders), (0, name))
 
 
 def _only_moved(before: Facts | None, after: Facts | None) -> bool:
-    """Whether two nodes of a site differ in nothing but where things are written in them."""
+    """Return whether two nodes of a site differ in nothing but where things are written in them."""
     if before is None or after is None or before.dialect != _SITES or after.dialect != _SITES:
         return False
     return _unplaced(before) == _unplaced(after)
 
 
 def _unplaced(facts: Facts) -> list[object]:
-    """What a node says, without places: spans, which travel as two numbers (`mdh.site.span_of`)."""
+    """Return what a node says, without places: spans, which travel as two numbers (`mdh.site.span_of`)."""
     names = [replace(each, span=_NOWHERE) for each in (*facts.defs, *facts.refs)]
     links = [[each._replace(start=0, end=0) for each in some] for some in (facts.links, facts.wikilinks)]
     return [facts.path, names, links, facts.anchors, _without_pairs(dict(facts.extra))]
@@ -271,5 +271,5 @@ def _without_pairs(value: Value) -> Value:
 
 
 def _shape(facts: Facts) -> tuple[object, ...]:
-    """What a rule of all documents together may look at in one of another dialect."""
+    """Return what a rule of all documents together may look at in one of another dialect."""
     return facts.path, facts.dialect, [each.name for each in facts.defs if each.kind == "id"]

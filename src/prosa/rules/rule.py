@@ -74,7 +74,7 @@ class Finding(Struct, frozen=True):
     misspelling: Misspelling | None = None
 
     def of(self, rule: Rule) -> Problem:
-        """The problem that this is, under the rule that found it."""
+        """Return the problem that this is, under the rule that found it."""
         return Problem(
             rule.name,
             self.message,
@@ -157,43 +157,42 @@ class RuleSet(Struct, Generic[M], eq=False):
     def reported(
         self, code: str, name: str, severity: Severity, strict: Severity | None = None, *, stops: Stops | None = None
     ) -> Rule:
-        """Declares a rule that a reader reports by its name."""
+        """Declare a rule that a reader reports by its name."""
         return self._declared("reader", code, name, severity, strict, stops)
 
     def document(
         self, code: str, name: str, severity: Severity, strict: Severity | None = None, *, on_request: bool = False
     ) -> Callable[[DocumentCheck[M]], DocumentCheck[M]]:
-        """Declares a rule of one document; the function looks at it."""
+        """Declare a rule of one document; the function looks at it."""
         rule = self._declared("document", code, name, severity, strict, "nothing", on_request=on_request)
         return _binding(self.documents, rule)
 
     def program(
         self, code: str, name: str, severity: Severity, strict: Severity | None = None, *, stops: Stops | None = None
     ) -> Callable[[ProgramCheck], ProgramCheck]:
-        """Declares a rule of a program with its imports."""
+        """Declare a rule of a program with its imports."""
         return _binding(self.programs, self._declared("program", code, name, severity, strict, stops))
 
     def corpus(
         self, code: str, name: str, severity: Severity, strict: Severity | None = None
     ) -> Callable[[CorpusCheck], CorpusCheck]:
-        """Declares a rule of many documents together. It looks at what documents of its dialect and the nodes of
-        sites say, of all others only at path, dialect and ids; and it finds something in documents of its dialect
-        alone."""
+        """Declare a rule of many documents together. It looks at what documents of its dialect and the nodes of sites
+        say, of all others only at path, dialect and ids; and it finds something in documents of its dialect alone."""
         return _binding(self.corpora, self._declared("corpus", code, name, severity, strict, "nothing"))
 
     def one_of_many(
         self, code: str, name: str, severity: Severity, strict: Severity | None = None
     ) -> Callable[[AmongCheck], AmongCheck]:
-        """Declares a rule of one document among those of its corpus: of the others it knows what their names tell
+        """Declare a rule of one document among those of its corpus: of the others it knows what their names tell
         (`rules.corpus_names`), so that it runs for the documents asked for alone."""
         return _binding(self.among, self._declared("corpus", code, name, severity, strict, "nothing"))
 
     def part_among(self, of: DocumentCheck[M]) -> Callable[[AmongCheck], AmongCheck]:
-        """Declares what a rule of one document says of it among others."""
+        """Declare what a rule of one document says of it among others."""
         return _binding(self.among, next(each.rule for each in self.documents if each.check is of))
 
     def load(self, *, corpus: bool) -> None:
-        """Loads the modules with the rules of many documents, or those with the other ones."""
+        """Load the modules with the rules of many documents, or those with the other ones."""
         for topic in self.corpus_topics if corpus else self.topics:
             import_module(f"{self.package}.{topic}")
 

@@ -33,7 +33,7 @@ class SchemaFile(Struct, frozen=True):
 
 
 def schema_at(root: Path, path: str, files: Files) -> SchemaFile:
-    """The schema in a file below ``root``."""
+    """Return the schema in a file below ``root``."""
     place = root / path
     if not files.inside_root(place):
         return SchemaFile(None, (Problem(RULE, f"the schema {path} lies outside the project", Span(0, 0)),))
@@ -53,8 +53,8 @@ def schema_at(root: Path, path: str, files: Files) -> SchemaFile:
 
 
 def schema_diagnostics(settings: Settings, source: SourceText, root: Path, files: Files) -> Iterator[Diagnostic]:
-    """What is wrong with the schemas that the settings in ``source`` name: at its place in the schema, or where it
-    cannot be read at the setting."""
+    """Yield what is wrong with the schemas that the settings in ``source`` name: at its place in the schema, or where
+    it cannot be read at the setting."""
     inside = ("tool", "prosa") if source.path.endswith("pyproject.toml") else ()
     spans = key_spans(source.text)
     done: set[str] = set()

@@ -25,7 +25,7 @@ class Policy(Struct, frozen=True):
     profile: Mapping[str, Severity] | None = None
 
     def wants(self, rule: Rule) -> bool:
-        """Whether diagnostics of this rule are reported."""
+        """Return whether diagnostics of this rule are reported."""
         if any(selects(selector, rule) for selector in self.ignore):
             return False
         if self.profile is not None and rule.name not in self.profile:
@@ -35,7 +35,8 @@ class Policy(Struct, frozen=True):
         return not self.select or any(selects(selector, rule) for selector in self.select)
 
     def severity(self, problem: Problem, rule: Rule) -> Severity:
-        """The severity by the profile, else by the problem itself, which is taken at its word, else by the rule."""
+        """Return the severity by the profile, else by the problem itself, which is taken at its word, else by the
+        rule."""
         if self.profile is not None:
             return self.profile[rule.name]
         return problem.severity or (rule.strict if self.strict else rule.severity)
@@ -44,8 +45,8 @@ class Policy(Struct, frozen=True):
 def diagnosed(
     problems: Iterable[Problem], source: SourceText, policy: Policy, known: Mapping[str, Rule] | None = None
 ) -> list[Diagnostic]:
-    """The diagnostics that the policy wants, in the order of the problems. The rules that are ``known`` by name are not
-    looked up. An unknown rule name is a KeyError."""
+    """Return the diagnostics that the policy wants, in the order of the problems. The rules that are ``known`` by name
+    are not looked up. An unknown rule name is a KeyError."""
     found: list[Diagnostic] = []
     for problem in problems:
         rule = (known or {}).get(problem.rule) or rule_named(problem.rule)
@@ -77,8 +78,8 @@ def _diagnostic(problem: Problem, rule: Rule, source: SourceText, policy: Policy
 
 
 def _respelled(problem: Problem, source: SourceText) -> Fix | None:
-    """The fix that writes the known name in place of the one that was found, where the span holds that once. It may
-    change a meaning: that it was meant is a guess."""
+    """Return the fix that writes the known name in place of the one that was found, where the span holds that once. It
+    may change a meaning: that it was meant is a guess."""
     if problem.misspelling is None:
         return None
     written, meant = problem.misspelling.written, problem.misspelling.meant

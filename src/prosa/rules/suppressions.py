@@ -49,14 +49,14 @@ _CONTAINER_MARKS = " \t>*+-"
 
 
 def find_suppressions(front: FrontReading, document: Document) -> tuple[Suppression, ...]:
-    """The suppressions of a document, in document order."""
+    """Return the suppressions of a document, in document order."""
     if MARK not in front.source.text:
         return ()
     return tuple(_bounded(chain(_in_front_matter(front), _in_body(document))))
 
 
 def _bounded(found: Iterable[Suppression]) -> Iterator[Suppression]:
-    """Those that are read; names count as well."""
+    """Yield those that are read; names count as well."""
     left = MAX_SUPPRESSIONS
     for each in found:
         if left <= 0:
@@ -105,14 +105,14 @@ def _in_front_matter(front: FrontReading) -> Iterator[Suppression]:
 
 
 def _names(match: re.Match[str]) -> tuple[tuple[str, Span], ...]:
-    """The rules named before a colon."""
+    """Return the rules named before a colon."""
     start = match.start("rest")
     listed = match["rest"].partition(":")[0]
     return tuple((each[0], Span(*each.span()).shift(start)) for each in _NAME.finditer(listed))
 
 
 def _alone(source: SourceText, comment: Span, marks: str = _CONTAINER_MARKS) -> bool:
-    """Whether nothing but the marks of quotations and lists shares the line with the comment."""
+    """Return whether nothing but the marks of quotations and lists shares the line with the comment."""
     before = source.text[_line_start(source, comment.start) : comment.start]
     return not before.strip(marks) and not source.text[comment.end : _line_end(source, comment.end)].strip()
 
@@ -131,7 +131,7 @@ def _line_end(source: SourceText, offset: int) -> int:
 
 
 def _blocks(document: Document) -> tuple[Span, ...]:
-    """The blocks of a document by their start, the longer first."""
+    """Return the blocks of a document by their start, the longer first."""
     spans = [each.span for each in document.paragraphs]
     spans += [each.span for each in document.headings]
     spans += [each.span for each in document.fences]
@@ -151,14 +151,14 @@ class _Behind:
         self._blank = -1
 
     def first(self, at: int) -> int:
-        """Where the first thing behind a comment begins that is neither blank nor a comment."""
+        """Return where the first thing behind a comment begins that is neither blank nor a comment."""
         if not self._passed.start <= at <= self._passed.end:
             found = _PASSED_OVER.match(self._text, at)
             self._passed = Span(at, found.end() if found else at)
         return self._passed.end
 
     def blank_line(self, at: int) -> int:
-        """Where the next blank line begins, else the end of the text."""
+        """Return where the next blank line begins, else the end of the text."""
         if at > self._blank:
             found = _BLANK_LINE.search(self._text, at)
             self._blank = found.start() if found else len(self._text)
@@ -186,7 +186,7 @@ _NO_ENTRY = _Entry(0, -1, 0)
 
 
 def _next_entry(source: SourceText, after: int, end: int) -> _Entry:
-    """The next line of YAML that is no comment, and the deeper lines below it."""
+    """Return the next line of YAML that is no comment, and the deeper lines below it."""
     depth: int | None = None
     start = last = after
     for line in _lines_after(source, after, end):
@@ -206,7 +206,7 @@ def _next_entry(source: SourceText, after: int, end: int) -> _Entry:
 
 
 def _lines_after(source: SourceText, offset: int, end: int) -> Iterator[Span]:
-    """The lines behind the one of ``offset``, up to ``end``."""
+    """Yield the lines behind the one of ``offset``, up to ``end``."""
     starts = source.lines.starts
     for start in islice(starts, bisect_right(starts, offset), None):
         if start >= end:
@@ -215,7 +215,7 @@ def _lines_after(source: SourceText, offset: int, end: int) -> Iterator[Span]:
 
 
 def _scalars(node: Node) -> Iterator[Span]:
-    """The spans of all scalars, in order."""
+    """Yield the spans of all scalars, in order."""
     if isinstance(node, Scalar):
         yield node.span
     elif isinstance(node, Sequence):
@@ -234,7 +234,7 @@ def apply_suppressions(
     wants: Callable[[Rule], bool],
     known: Mapping[str, Rule],
 ) -> list[Problem]:
-    """The problems that are not suppressed, and those of the suppressions themselves: `unused-suppression` and
+    """Return the problems that are not suppressed, and those of the suppressions themselves: `unused-suppression` and
     `unknown-rule`. ``wants`` says which rules are checked: a suppression of a rule that nobody checks may well be
     needed and is not called unused. Rules that are ``known`` by name are not looked up."""
     used: set[Span] = set()
@@ -248,7 +248,7 @@ def apply_suppressions(
 
 
 def _is_suppressed(problem: Problem, rule: Rule, suppressions: tuple[Suppression, ...], used: set[Span]) -> bool:
-    """Whether any suppression covers the problem; every name that does is used."""
+    """Return whether any suppression covers the problem; every name that does is used."""
     found = [
         span
         for suppression in suppressions
@@ -289,7 +289,7 @@ def _unknown(name: str, span: Span) -> Problem:
 
 
 def _unused(name: str, span: Span, suppression: Suppression, used: set[Span], source: SourceText) -> Problem:
-    """The fix removes the name, or the comment when no name of it is of use."""
+    """Return the fix removes the name, or the comment when no name of it is of use."""
     useless = all(each not in used for _, each in suppression.names)
     edit = _without(suppression, source) if useless else _without_name(span, source)
     what = "comment" if useless else "name"
@@ -298,7 +298,7 @@ def _unused(name: str, span: Span, suppression: Suppression, used: set[Span], so
 
 
 def _without(suppression: Suppression, source: SourceText) -> Edit:
-    """Removes the comment, with its line where it has one of its own."""
+    """Remove the comment, with its line where it has one of its own."""
     comment, text = suppression.comment, source.text
     start, end = comment.start, comment.end
     while start > 0 and text[start - 1] in " \t":
@@ -312,7 +312,7 @@ def _without(suppression: Suppression, source: SourceText) -> Edit:
 
 
 def _without_name(span: Span, source: SourceText) -> Edit:
-    """Removes one name and the separator in front of it."""
+    """Remove one name and the separator in front of it."""
     start = span.start
     while source.text[start - 1] in " \t\r\n,":
         start -= 1

@@ -15,7 +15,7 @@ from prosa.template import TemplateError
 
 
 def accept_input(program: Program, given: Value) -> Value:
-    """The input with the schema's defaults filled in (X13). Raises `InputRefused` (L12)."""
+    """Return the input with the schema's defaults filled in (X13). Raises `InputRefused` (L12)."""
     data = fill_defaults(program.input_schema, given)
     problems = Schema(program.input_schema).problems(data)
     if not problems:
@@ -30,7 +30,7 @@ def accept_input(program: Program, given: Value) -> Value:
 
 
 def render_body(program: Program, data: Value) -> str:
-    """The text of the user message. Raises `TemplateRefused` with the place in the file."""
+    """Return the text of the user message. Raises `TemplateRefused` with the place in the file."""
     schema = program.input_schema if isinstance(program.input_schema, Mapping) else None
     try:
         return program.template.render(data, schema=schema)

@@ -47,7 +47,7 @@ class Grants(Protocol):
     """A cap that several processes share: each draws parts of it."""
 
     async def draw(self, wanted: Decimal) -> Decimal:
-        """Takes a part of the cap for this process, and gives its size: ``wanted`` or less, 0 where nothing is left."""
+        """Take a part of the cap for this process, and give its size: ``wanted`` or less, 0 where nothing is left."""
         ...
 
 
@@ -98,7 +98,7 @@ class Ledger(Struct):
         return self.cap - self.spent - self.held
 
     async def reserve(self, amount: Decimal) -> bool:
-        """Holds an amount, as soon as it fits: calls in flight may turn out cheaper. False for one that will not."""
+        """Hold an amount, as soon as it fits: calls in flight may turn out cheaper. False for one that will not."""
         while (turn := self._tried(amount, waits=not self._is_part)) is not True:
             drawn: Decimal | None = None
             returns = self._returns
@@ -115,7 +115,7 @@ class Ledger(Struct):
         return True
 
     def settle(self, reserved: Decimal, cost: Decimal) -> None:
-        """Ends a reservation: ``cost`` is spent, the rest of it is free again."""
+        """End a reservation: ``cost`` is spent, the rest of it is free again."""
         unused = Decimal(0)
         with self._lock:
             self.held -= reserved
@@ -133,7 +133,7 @@ class Ledger(Struct):
         return self.grants is not None or self.pool is not None
 
     async def _drawn(self, amount: Decimal) -> Decimal | None:
-        """What was drawn of a shared cap for an amount; None where nothing ever will be."""
+        """Return what was drawn of a shared cap for an amount; None where nothing ever will be."""
         drawn: Decimal | None = None
         with self._lock:
             lacking = amount - self.left
@@ -159,7 +159,8 @@ class Ledger(Struct):
                 loop.call_soon_threadsafe(_wake, turn)
 
     def _tried(self, amount: Decimal, *, waits: bool = True) -> asyncio.Future[None] | Literal[True] | None:
-        """True where the amount is held now; else what to wait for, or None where no call in flight can make room."""
+        """Return True where the amount is held now; else what to wait for, or None where no call in flight can make
+        room."""
         from asyncio import get_running_loop  # who only estimates needs none, and the module takes 30 ms
 
         with self._lock:
@@ -205,12 +206,12 @@ class Budget(Struct):
     _priced: dict[tuple[str, str | None], bool] = field(default_factory=dict)
 
     def require(self) -> None:
-        """Raises `BudgetSpent` where nothing at all is left."""
+        """Raise `BudgetSpent` where nothing at all is left."""
         if self.ledger.spent >= self.ledger.named:
             raise BudgetSpent(f"the budget of {dollars(self.ledger.named)} is spent", hint="start again with a new one")
 
     def require_price(self, model_name: str, service: str | None, parameters: Mapping[str, Value]) -> None:
-        """Raises `PriceUnknown` where a cap that the user named would have to guess."""
+        """Raise `PriceUnknown` where a cap that the user named would have to guess."""
         if not self.explicit:
             return
         if not self._is_priced(model_name, service):
@@ -228,14 +229,14 @@ class Budget(Struct):
         return found
 
     def _is_priced(self, model_name: str, service: str | None) -> bool:
-        """Whether a price is known; looked up once, as a list of prices takes its time."""
+        """Return whether a price is known; looked up once, as a list of prices takes its time."""
         key = (model_name, service)
         if key not in self._priced:
             self._priced[key] = self.price(model_name, Usage(1, 1), service) is not None
         return self._priced[key]
 
     def quote(self, request: ModelRequest, service: str | None) -> Quote | None:
-        """The worst case of a call; None for one that is not counted. Raises `PriceUnknown`."""
+        """Return the worst case of a call; None for one that is not counted. Raises `PriceUnknown`."""
         self.require_price(request.model_name, service, request.parameters)
         if not self._is_priced(request.model_name, service):
             if not is_on_this_machine(service):
@@ -258,14 +259,14 @@ class Budget(Struct):
         return max(each for each in costs if each is not None)
 
     async def reserve(self, quote: Quote, service: str | None) -> None:
-        """Holds the worst case of a call. Raises `BudgetSpent` where it does not fit."""
+        """Hold the worst case of a call. Raises `BudgetSpent` where it does not fit."""
         if not await self.ledger.reserve(quote.cost):
             error = self._spent(quote, service)
             error.whole, error.of_worker = self.ledger.whole is not None, self.of_worker
             raise error
 
     def settle(self, quote: Quote, cost: Decimal) -> None:
-        """Ends the reservation of a call that cost so much."""
+        """End the reservation of a call that cost so much."""
         self.ledger.settle(quote.cost, cost)
         if cost > quote.cost:
             more = "its service counted more tokens than it was asked for, or has another price"
@@ -276,7 +277,7 @@ class Budget(Struct):
             self._tell(f"the budget of {dollars(self.ledger.named)} is spent: no model is asked any more")
 
     def text_counts(self, model_name: str) -> None:
-        """Says that a service counts no tokens."""
+        """Say that a service counts no tokens."""
         self._tell(f"the service of {model_name} counts no tokens, so they are counted from the text")
 
     def _spent(self, quote: Quote, service: str | None) -> BudgetSpent:
@@ -291,7 +292,7 @@ class Budget(Struct):
         return BudgetSpent(reason, hint=self._way_on(quote, service, left))
 
     def _way_on(self, quote: Quote, service: str | None, left: Decimal) -> str:
-        """Which limit to lower, and how far."""
+        """Return which limit to lower, and how far."""
         more = f"raise --max-cost by {dollars(quote.cost - left)}"
         name, usage = quote.request.model_name, quote.usage
         least = self._worst(name, replace(usage, output_tokens=0), service)
@@ -302,14 +303,14 @@ class Budget(Struct):
         return f"its messages alone may cost {dollars(least)}: shorten what is sent, or {more}"
 
     def _tell(self, text: str) -> None:
-        """Says something once."""
+        """Say something once."""
         if text not in self._told:
             self._told.add(text)
             self.notice(f"note: {text}")
 
 
 def _unknown_price(model_name: str, service: str | None) -> PriceUnknown:
-    """The refusal of a model without a price, which names the setting."""
+    """Return the refusal of a model without a price, which names the setting."""
     where = f" at {service}" if service else ""
     hint = f'set prices."{model_name}".input and prices."{model_name}".output in your settings.toml, in US dollars for'
     return PriceUnknown(
@@ -329,7 +330,7 @@ class Budgeted(Struct, frozen=True):
     meter: Meter = field(default_factory=Meter)
 
     async def complete(self, request: ModelRequest, on_text: OnText | None = None) -> ModelReply:
-        """One attempt, if its worst case fits."""
+        """Return one attempt, if its worst case fits."""
         quote = self.budget.quote(request, self.service)
         if quote is None:
             reply = await self.provider.complete(request, on_text)
@@ -339,11 +340,12 @@ class Budgeted(Struct, frozen=True):
         return await self._reserved(quote, on_text)
 
     async def aclose(self) -> None:
-        """Closes the other one."""
+        """Close the other one."""
         await self.provider.aclose()
 
     async def _reserved(self, quote: Quote, on_text: OnText | None) -> ModelReply:
-        """A call that fails may be billed as well: then nobody knows how far it came, and its worst case is spent."""
+        """Return a call that fails may be billed as well: then nobody knows how far it came, and its worst case is
+        spent."""
         reserved = _Reservation(self.budget, quote, self.meter)
         cost, usage = quote.cost, quote.usage
         try:
@@ -360,7 +362,7 @@ class Budgeted(Struct, frozen=True):
             reserved.settle(usage, cost)
 
     def _counted(self, quote: Quote, reply: ModelReply) -> Usage:
-        """The tokens of a reply. What a service does not count is counted from the text: never fewer."""
+        """Return the tokens of a reply. What a service does not count is counted from the text: never fewer."""
         counted, said = reply.usage, Message("assistant", reply.content + (reply.refusal or ""), reply.tool_calls)
         is_empty = not (said.content or said.tool_calls)
         if reply.service is None or (counted.input_tokens and (counted.output_tokens or is_empty)):
@@ -387,13 +389,13 @@ class _Reservation(Struct):
     held: bool = True
 
     async def again(self) -> bool:
-        """Counts the request with its worst case, and reserves another one if that fits."""
+        """Count the request with its worst case, and reserve another one if that fits."""
         self.settle(self.quote.usage, self.quote.cost)
         self.held = await self.budget.ledger.reserve(self.quote.cost)
         return self.held
 
     def settle(self, usage: Usage, cost: Decimal) -> None:
-        """Ends the reservation, if there still is one."""
+        """End the reservation, if there still is one."""
         if self.held:
             self.held = False
             self.meter.add(usage, cost)
@@ -436,7 +438,7 @@ def tokens_upper(request: ModelRequest) -> int:
 
 
 def message_upper(message: Message) -> int:
-    """The same for one message."""
+    """Return the same for one message."""
     texts = (message.content, message.name or "", message.tool_call_id or "", message.opaque)
     size = sum(map(_bytes, texts))
     calls = sum(json_upper(each.id, each.name, each.arguments) + TOOL_BYTES for each in message.tool_calls)
@@ -449,12 +451,12 @@ def _bytes(text: str) -> int:
 
 
 def json_upper(*values: Value) -> int:
-    """The same for values that a template may write as indented JSON."""
+    """Return the same for values that a template may write as indented JSON."""
     return sum(len(json.dumps(each, indent=4, default=dict)) for each in values)
 
 
 def dollars(amount: Decimal) -> str:
-    """An amount for people: `$5`, `$0.0042`; to four significant digits, never less than it is."""
+    """Return an amount for people: `$5`, `$0.0042`; to four significant digits, never less than it is."""
     rounding = ROUND_CEILING if amount >= 0 else ROUND_FLOOR
     short = (
         Context(prec=4, rounding=rounding).plus(amount) if abs(amount) < 1000 else amount.quantize(Decimal(1), rounding)

@@ -49,7 +49,7 @@ class Contract(Protocol):
         ...
 
     def judge(self, reply: ModelReply) -> Verdict:
-        """Accepts or rejects a reply without tool calls."""
+        """Accept or reject a reply without tool calls."""
         ...
 
 
@@ -61,7 +61,7 @@ class TextContract(Struct, frozen=True):
     wanted: str = "the text"
 
     def judge(self, reply: ModelReply) -> Verdict:
-        """Accepts."""
+        """Accept."""
         return Accepted(reply.content, cut=reply.finish == "length")
 
 
@@ -73,7 +73,7 @@ class ImageUrlContract(Struct, frozen=True):
     wanted: str = "the URL"
 
     def judge(self, reply: ModelReply) -> Verdict:
-        """Accepts the URL without the space around it."""
+        """Accept the URL without the space around it."""
         if reply.finish == "length":
             return Rejected((CUT_OFF,), reply.content)
         url = reply.content.strip()
@@ -81,7 +81,7 @@ class ImageUrlContract(Struct, frozen=True):
 
 
 def contract_of(program: Program) -> Contract:
-    """The contract of a program. Raises `prosa.schema.SchemaError`."""
+    """Return the contract of a program. Raises `prosa.schema.SchemaError`."""
     contracts: dict[OutputForm, Contract] = {
         "text": TextContract(),
         "markdown": TextContract(),
@@ -91,7 +91,8 @@ def contract_of(program: Program) -> Contract:
 
 
 def is_image_url(text: str) -> bool:
-    """Whether a text is one absolute http, https or data:image URL. Nothing is fetched, so what it shows is unknown."""
+    """Return whether a text is one absolute http, https or data:image URL. Nothing is fetched, so what it shows is
+    unknown."""
     if text[:5].lower() == "data:":
         return len(text) <= MAX_DATA_URL and bool(_IMAGE.fullmatch(text) and _PLAIN.fullmatch(text))
     if len(text) > MAX_URL or not _PLAIN.fullmatch(text):

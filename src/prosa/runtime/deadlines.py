@@ -39,7 +39,7 @@ _RUNNING: ContextVar[tuple[_Clock, ...]] = ContextVar("prosa_deadlines", default
 
 @contextmanager
 def counting(timeout: asyncio.Timeout) -> Iterator[None]:
-    """A program begins under this timeout, and ends with the block."""
+    """Return a program begins under this timeout, and ends with the block."""
     token = _RUNNING.set((*_RUNNING.get(), _Clock(timeout)))
     try:
         yield
@@ -50,7 +50,7 @@ def counting(timeout: asyncio.Timeout) -> Iterator[None]:
 
 @contextmanager
 def paused() -> Iterator[None]:
-    """The wall clocks of the programs around this call stand still."""
+    """Return the wall clocks of the programs around this call stand still."""
     clocks, loop = _RUNNING.get(), asyncio.get_running_loop()
     for clock in clocks:
         clock.stop(loop.time())

@@ -23,7 +23,7 @@ _SAID = tuple(name for name in Message.__struct_fields__ if name != "opaque")
 
 
 def as_json(value: Value) -> str:
-    """A value as compact JSON. Half of a surrogate pair, which a model can write, becomes its escape."""
+    """Return a value as compact JSON. Half of a surrogate pair, which a model can write, becomes its escape."""
     try:
         return _ENCODER.encode(value).decode()
     except UnicodeEncodeError:
@@ -32,35 +32,35 @@ def as_json(value: Value) -> str:
 
 
 def digest_of(value: Value) -> str:
-    """The digest of a value by its JSON."""
+    """Return the digest of a value by its JSON."""
     return sha256(as_json(value).encode()).hexdigest()
 
 
 def request_digest(request: ModelRequest) -> str:
-    """What a model is asked: messages, tools, the form of the output and parameters."""
+    """Return what a model is asked: messages, tools, the form of the output and parameters."""
     said = [{name: getattr(each, name) for name in _SAID} for each in request.messages]
     return digest_of((said, request.tools, request.output, request.parameters))
 
 
 def reply_digest(reply: ModelReply) -> str:
-    """What a model said: its text, the tool calls without the ids that services give them, why it ended."""
+    """Return what a model said: its text, the tool calls without the ids that services give them, why it ended."""
     calls = [(call.name, call.arguments) for call in reply.tool_calls]
     return digest_of((reply.content, calls, reply.finish, reply.refusal))
 
 
 def result_digest(result: ToolResult) -> str:
-    """What a tool gave."""
+    """Return what a tool gave."""
     return digest_of((result.content, result.is_error))
 
 
 def closure_digests(program: Program) -> tuple[tuple[str, str], ...]:
-    """The digest of each program that can be reached, under its name: the one that is run first, each once. Limits are
-    no part of it: a run may go on with others."""
+    """Return the digest of each program that can be reached, under its name: the one that is run first, each once.
+    Limits are no part of it: a run may go on with others."""
     return tuple((each.file or each.name, digest_of(_content(each))) for each in reachable(program))
 
 
 def _content(program: Program) -> tuple[object, ...]:
-    """What decides the requests of one program, its imports by name alone."""
+    """Return what decides the requests of one program, its imports by name alone."""
     return (
         program.name,
         program.description,
@@ -83,7 +83,7 @@ def _content(program: Program) -> tuple[object, ...]:
 
 
 def _server(server: ServerConfig) -> dict[str, Value]:
-    """A server as declared; `tools` count where they are named, so that no other program gets another digest."""
+    """Return a server as declared; `tools` count where they are named, so that no other program gets another digest."""
     declared = {name: value for name, value in asdict(server).items() if name != "origin"}
     return {name: value for name, value in declared.items() if name != "tools" or value is not None}
 

@@ -224,7 +224,7 @@ class NotResumed(RunError):
 
 
 def first_error(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """The error in groups of errors that tells most: a `RunError` before anything else, else the first."""
+    """Return the error in groups of errors that tells most: a `RunError` before anything else, else the first."""
     flat: list[BaseException] = []
     stack: list[BaseException] = [group]
     while stack:

@@ -160,7 +160,7 @@ Event: TypeAlias = (
 
 
 def path_of(event: Event) -> str:
-    """The path of what an event is about: a program, a model call or a tool call (X25)."""
+    """Return the path of what an event is about: a program, a model call or a tool call (X25)."""
     match event:
         case ToolCalled() | ToolAnswered():
             return event.path
@@ -182,7 +182,7 @@ def ignore(event: Event, /) -> None:
 
 
 def tell(*listeners: Listener) -> Listener:
-    """One listener that tells several, in order."""
+    """Return one listener that tells several, in order."""
 
     def each(event: Event, /) -> None:
         for listener in listeners:

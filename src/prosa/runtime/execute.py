@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 async def execute(program: Program, given: Value, world: World, *, numbers: Iterator[int] | None = None) -> Value:
-    """Runs a program and returns its output. Raises `RunError`; nothing that was started is left running.
+    """Run a program and return its output. Raises `RunError`; nothing that was started is left running.
 
     ``numbers`` number the programs of the run; runs that are told together share them.
     """
@@ -55,7 +55,7 @@ class Run(Struct, frozen=True):
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     async def program(self, program: Program, given: Value, caller: Scope | None = None, path: str = "") -> Value:
-        """Runs one program of the run, for the call of ``caller`` at ``path``, and tells its beginning and its one
+        """Run one program of the run, for the call of ``caller`` at ``path``, and tell its beginning and its one
         end."""
         scope = self._scope(program, caller, path)
         clock, listener = self.world.clock, self.world.listener
@@ -86,8 +86,8 @@ class Run(Struct, frozen=True):
             return await self._with_mail(program, body, scope, stack, self.world.mail)
 
     async def _with_mail(self, program: Program, body: str, scope: Scope, stack: AsyncExitStack, mail: Mail) -> Done:
-        """Runs a program that has a mailbox, and ends when the calls have ended that it does not wait for (L47). What
-        it received and did not handle is there again."""
+        """Run a program that has a mailbox, and end when the calls have ended that it does not wait for (L47). What it
+        received and did not handle is there again."""
         from prosa.runtime.mail_tools import Tickets
 
         try:
@@ -123,8 +123,8 @@ class Run(Struct, frozen=True):
 
 @asynccontextmanager
 async def exit_stack() -> AsyncIterator[AsyncExitStack]:
-    """An exit stack for what is closed by awaiting. A coroutine that is dropped, as when its event loop was stopped for
-    good, leaves all of it as it is: nobody awaits it any more."""
+    """Return an exit stack for what is closed by awaiting. A coroutine that is dropped, as when its event loop was
+    stopped for good, leaves all of it as it is: nobody awaits it any more."""
     async with AsyncExitStack() as stack:
         try:
             yield stack
@@ -135,7 +135,7 @@ async def exit_stack() -> AsyncIterator[AsyncExitStack]:
 
 @asynccontextmanager
 async def _deadline(program: Program) -> AsyncIterator[None]:
-    """The program's wall clock (X9). A cancellation from outside stays a cancellation."""
+    """Return the program's wall clock (X9). A cancellation from outside stays a cancellation."""
     seconds = program.limits.wall_clock
     try:
         async with asyncio.timeout(seconds) as deadline:

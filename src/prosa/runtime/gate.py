@@ -48,7 +48,7 @@ class Permits(Protocol):
     """What several processes may send together in a minute; each call needs a permit."""
 
     async def permit(self, service: str, tokens: int) -> str:
-        """A permit for a call of about so many tokens, as soon as there is one: its id."""
+        """Return a permit for a call of about so many tokens, as soon as there is one: its id."""
         ...
 
     def used(self, permit: str, tokens: int) -> None:
@@ -88,7 +88,7 @@ class Gate(Struct, eq=False):
             self._changed.set()
 
     async def through(self, provider: Provider, request: ModelRequest, on_text: OnText | None) -> ModelReply:
-        """The reply of a provider, asked when the call may be made. Raises what the provider raises."""
+        """Return the reply of a provider, asked when the call may be made. Raises what the provider raises."""
         tokens = _tokens(request)
         if self._turn.locked() or self._wait(tokens) is not None:
             with paused():
@@ -171,7 +171,7 @@ class Gates(Struct, eq=False):
     _known: dict[tuple[str, str], Gate] = field(default_factory=dict)
 
     def of(self, service: str | None, model_name: str) -> Gate:
-        """The gate of a model at a service."""
+        """Return the gate of a model at a service."""
         key = (service or "", model_name)
         if key not in self._known:
             self._known[key] = Gate(self.limits, self.clock, " ".join(key), self.permits)
@@ -186,14 +186,14 @@ class Gated(Struct, frozen=True):
     service: str | None = None
 
     async def complete(self, request: ModelRequest, on_text: OnText | None = None) -> ModelReply:
-        """One attempt, as soon as it may be made."""
+        """Return one attempt, as soon as it may be made."""
         return await self.gates.of(self.service, request.model_name).through(self.provider, request, on_text)
 
     async def aclose(self) -> None:
-        """Closes the other one."""
+        """Close the other one."""
         await self.provider.aclose()
 
 
 def _tokens(request: ModelRequest) -> int:
-    """Tokens of a request, about: what came is counted when it has come."""
+    """Return tokens of a request, about: what came is counted when it has come."""
     return sum(len(each.content) for each in request.messages) // CHARACTERS_OF_TOKEN + 1

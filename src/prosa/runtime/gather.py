@@ -44,9 +44,9 @@ async def gather_tools(
     notice: Callable[[str], None],
     tickets: Tickets | None = None,
 ) -> dict[str, Tool]:
-    """Tools by wire name. Starts the program's servers but for those that wait until they are called; ``notice`` hears
-    where one is not as the program says; ``tickets`` are for the imports that the program does not wait for. Raises
-    `RunError` when two tools share a name (LA12)."""
+    """Return tools by wire name. Starts the program's servers but for those that wait until they are called; ``notice``
+    hears where one is not as the program says; ``tickets`` are for the imports that the program does not wait for.
+    Raises `RunError` when two tools share a name (LA12)."""
     tools: list[Tool] = []
     if program.python and world.sandbox is not None:
         tools.append(PythonTool(world.sandbox, program.limits))
@@ -68,7 +68,7 @@ async def gather_tools(
 
 
 def _import_tool(program: Program, imported: Program, run: RunProgram, tickets: Tickets | None) -> Tool:
-    """The tool of an import, whether the program waits for it or not."""
+    """Return the tool of an import, whether the program waits for it or not."""
     tool = program_tool(imported, tool_name(imported.name), run)
     if tickets is None or imported.name not in program.tickets:
         return tool
@@ -78,7 +78,7 @@ def _import_tool(program: Program, imported: Program, run: RunProgram, tickets: 
 
 
 async def _server_tools(program: Program, pool: ServerPool, notice: Callable[[str], None]) -> list[Tool]:
-    """The tools of all servers in the order of their declaration, whether they run or wait."""
+    """Return the tools of all servers in the order of their declaration, whether they run or wait."""
     early = tuple(server for server in program.servers if not server.waits)
     session = await pool.session(early, program.folder) if early else None
     tools: list[Tool] = []
@@ -99,9 +99,9 @@ async def _running(session: ServerSession) -> ServerSession:
 async def open_sites(
     program: Program, world: World, fixed: Collection[str], stack: AsyncExitStack, path: str = ""
 ) -> Changing:
-    """The tools that the sites of a program give while it runs. Each run of a program is on pages of its own, so they
-    are opened anew, for the program at ``path``, and end with ``stack``. ``fixed`` are names that are taken. Raises
-    `SiteError`."""
+    """Return the tools that the sites of a program give while it runs. Each run of a program is on pages of its own, so
+    they are opened anew, for the program at ``path``, and end with ``stack``. ``fixed`` are names that are taken.
+    Raises `SiteError`."""
     if not program.sites:
         return Unchanging()
     if world.sites is None:
@@ -133,7 +133,7 @@ class McpTool(Struct, frozen=True):
         return self.tool.read_only
 
     async def call(self, arguments: Mapping[str, Value], path: str) -> ToolResult:
-        """Calls the server; a crash or timeout is an error result (X18). Raises `ToolServerError` when it has to start
+        """Call the server; a crash or timeout is an error result (X18). Raises `ToolServerError` when it has to start
         for this and does not (LA11): nothing was called then."""
         del path
         session = await self.session()
@@ -158,8 +158,8 @@ class ProgramTool(Struct, frozen=True):
     moves: ClassVar[bool] = False
 
     async def call(self, arguments: Mapping[str, Value], path: str) -> ToolResult:
-        """The program's output as JSON, that of a skill as the text it is. What its model or caller did wrong is a
-        result, what broke is an exception."""
+        """Return the program's output as JSON, that of a skill as the text it is. What its model or caller did wrong is
+        a result, what broke is an exception."""
         given = arguments.get("value") if self.wrapped else dict(arguments)
         try:
             output = await self.run(self.program, given, path)
@@ -171,7 +171,7 @@ class ProgramTool(Struct, frozen=True):
 
 
 def program_tool(program: Program, name: str, run: RunProgram) -> ProgramTool:
-    """The tool of an import."""
+    """Return the tool of an import."""
     spec, wrapped = program_tool_spec(program, name)
     return ProgramTool(program, spec, wrapped, run)
 
@@ -208,7 +208,7 @@ class VisitTool(Struct, frozen=True):
         return ToolSpec(VISIT_TOOL, f"{VISIT} {where_now}", schema, ("visit", where_now))
 
     async def call(self, arguments: Mapping[str, Value], path: str) -> ToolResult:
-        """Goes to ``arguments["to"]``."""
+        """Go to ``arguments["to"]``."""
         del path
         return await self.session.visit(arguments["to"])
 
@@ -227,7 +227,7 @@ class ActionTool(Struct, frozen=True):
         return self.action.repeatable
 
     async def call(self, arguments: Mapping[str, Value], path: str) -> ToolResult:
-        """Calls the action."""
+        """Call the action."""
         del path
         return await self.action.call(arguments)
 
@@ -240,7 +240,7 @@ class SiteTools(Struct, frozen=True):
     met: dict[str, str] = field(default_factory=dict)
 
     def tools(self) -> Sequence[Tool]:
-        """`visit`, then the actions."""
+        """Return `visit`, then the actions."""
         names = {*self.taken, VISIT_TOOL}
         found: list[Tool] = [VisitTool(self.session)]
         for action in self.session.actions:
@@ -255,6 +255,6 @@ class SiteTools(Struct, frozen=True):
         return found
 
     def gone(self, name: str) -> str:
-        """Where an action that was left behind is found again."""
+        """Return where an action that was left behind is found again."""
         page = self.met.get(name)
         return f"{name} is an action of {page}; visit that page first, then call it" if page is not None else ""

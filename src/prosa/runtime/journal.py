@@ -59,14 +59,14 @@ class Journal(Protocol):
     """What remembers, records or plays the calls of a run. Calls of different paths come at the same time."""
 
     async def reply(self, step: ModelStep, ask: Ask) -> ModelReply:
-        """The reply of a model call; ``ask`` makes the call, and is awaited at most once.
+        """Return the reply of a model call; ``ask`` makes the call, and is awaited at most once.
 
         Raises what ``ask`` raises, and `prosa.runtime.errors.RunError` where the journal itself refuses to go on.
         """
         ...
 
     async def result(self, step: ToolStep, use: Use) -> ToolResult:
-        """The result of a tool call, before it is cut to the limit; ``use`` makes the call, at most once."""
+        """Return the result of a tool call, before it is cut to the limit; ``use`` makes the call, at most once."""
         ...
 
 
@@ -74,12 +74,12 @@ class Unrecorded(Struct, frozen=True):
     """A journal that remembers nothing: every call is made."""
 
     async def reply(self, step: ModelStep, ask: Ask) -> ModelReply:
-        """Asks."""
+        """Ask."""
         del step
         return await ask()
 
     async def result(self, step: ToolStep, use: Use) -> ToolResult:
-        """Calls the tool."""
+        """Call the tool."""
         del step
         return await use()
 
@@ -94,16 +94,16 @@ class Chained(Struct, frozen=True):
     inner: Journal = UNRECORDED
 
     async def reply(self, step: ModelStep, ask: Ask) -> ModelReply:
-        """What ``outer`` knows, else ``inner``, else the model."""
+        """Return what ``outer`` knows, else ``inner``, else the model."""
         return await self.outer.reply(step, lambda: self.inner.reply(step, ask))
 
     async def result(self, step: ToolStep, use: Use) -> ToolResult:
-        """What ``outer`` knows, else ``inner``, else the tool."""
+        """Return what ``outer`` knows, else ``inner``, else the tool."""
         return await self.outer.result(step, lambda: self.inner.result(step, use))
 
 
 def chained(outer: Journal, inner: Journal) -> Journal:
-    """Two journals as one; one that remembers nothing is left out."""
+    """Return two journals as one; one that remembers nothing is left out."""
     if outer is UNRECORDED:
         return inner
     return outer if inner is UNRECORDED else Chained(outer, inner)

@@ -58,7 +58,7 @@ class Done(Struct, frozen=True):
 
 
 async def run_loop(task: Task, world: World) -> Done:
-    """Steps until an answer is accepted.
+    """Step until an answer is accepted.
 
     Raises `AnswerCut` for a text that was cut off, and `OutputRefused` after the last iteration (L13).
     """
@@ -71,7 +71,7 @@ async def run_loop(task: Task, world: World) -> Done:
 
 
 async def step(task: Task, world: World, state: State) -> State | Done:
-    """One iteration: ask, then either run the tools that were asked for or judge the answer.
+    """Return one iteration: ask, then either run the tools that were asked for or judge the answer.
 
     Where the budget does not hold a call with tools, a last answer without them is asked for, if that fits (X26).
     """
@@ -90,12 +90,13 @@ async def step(task: Task, world: World, state: State) -> State | Done:
 
 
 def _may_call(task: Task) -> bool:
-    """Whether tool calls are answered. Where none is offered and corrections are counted, they are a wrong answer."""
+    """Return whether tool calls are answered. Where none is offered and corrections are counted, they are a wrong
+    answer."""
     return bool(task.toolbox.offered) or task.program.rejections is None
 
 
 def request_of(task: Task, state: State, *, final: bool) -> ModelRequest:
-    """The model call of an iteration. On the final one tools are withheld (LA7)."""
+    """Return the model call of an iteration. On the final one tools are withheld (LA7)."""
     program = task.program
     limit = program.limits.output_tokens
     return ModelRequest(
@@ -153,7 +154,7 @@ def _answered(scope: Scope, iteration: int, request: ModelRequest, reply: ModelR
 
 
 def _with_reason(error: ProviderError, rejected: tuple[str, ...]) -> ProviderError:
-    """The error of a provider that has nothing to say any more, with why it was asked again."""
+    """Return the error of a provider that has nothing to say any more, with why it was asked again."""
     if error.kind != "missing" or not rejected:
         return error
     message = f"{error.message}; it was asked again because the last answer was refused: {'; '.join(rejected)}"

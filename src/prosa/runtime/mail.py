@@ -88,7 +88,7 @@ class MessageRecord(Struct, frozen=True):
         return json.loads(self.payload)
 
     def for_model(self) -> dict[str, Value]:
-        """What a program sees of it: sender, timestamp and payload (L47), and how to answer."""
+        """Return what a program sees of it: sender, timestamp and payload (L47), and how to answer."""
         found: dict[str, Value] = {"id": self.id, "sender": self.sender, "timestamp": self.time}
         if self.reply_to is not None:
             found["reply_to"] = self.reply_to
@@ -97,11 +97,11 @@ class MessageRecord(Struct, frozen=True):
         return found | {"attempt": max(self.attempts, 1), "payload": self.value}
 
     def for_query(self) -> dict[str, Value]:
-        """What a program sees of it that looks for it."""
+        """Return what a program sees of it that looks for it."""
         return self.for_model() | {"state": self.state}
 
     def for_people(self) -> dict[str, Value]:
-        """All that is said of it to people, as plain data."""
+        """Return all that is said of it to people, as plain data."""
         found: dict[str, Value] = {"id": self.id, "mailbox": self.mailbox, "sender": self.sender}
         found |= {"timestamp": self.time, "state": self.state, "attempts": self.attempts, "hops": self.hops}
         found |= {"thread": self.thread, "reply_to": self.reply_to, "run": self.run, "error": self.error}
@@ -136,7 +136,7 @@ class Delivery(Struct, frozen=True):
 
 
 def payload_of(output: Delivery) -> tuple[str, bool]:
-    """The payload for an output, and whether that is why there is none."""
+    """Return the payload for an output, and whether that is why there is none."""
     try:
         if not output.failed:
             require_size(output.content)
@@ -169,7 +169,7 @@ class OpenTickets(Protocol):
         ...
 
     def awaited(self, sender: str | None) -> bool:
-        """Whether one is open whose output would be received."""
+        """Return whether one is open whose output would be received."""
         ...
 
 
@@ -192,7 +192,7 @@ class MessageFilter(Struct, frozen=True):
         return self.text is not None or self.where is not None
 
     def meets(self, message: MessageRecord) -> bool:
-        """Whether the content of a message is as asked for."""
+        """Return whether the content of a message is as asked for."""
         if self.text is not None and not _holds(message.value, self.text.casefold()):
             return False
         return self.where is None or is_met(self.where, message.for_people())
@@ -209,7 +209,7 @@ class BoxCounts(Struct, frozen=True):
     oldest: str | None = None
 
     def as_dict(self) -> dict[str, Value]:
-        """Plain data."""
+        """Return plain data."""
         counts: dict[str, Value] = {"new": self.new, "leased": self.leased, "handled": self.handled, "dead": self.dead}
         return {"mailbox": self.mailbox, **counts, "oldest": self.oldest}
 
@@ -232,7 +232,7 @@ class Worked(Struct, frozen=True):
     seconds: float = 0.0
 
     def as_dict(self) -> dict[str, Value]:
-        """A line of results."""
+        """Return a line of results."""
         said: dict[str, Value] = {"id": self.message.id, "sender": self.message.sender, "output": self.output}
         return said | {"cost": self.cost, "calls": self.calls, "seconds": round(self.seconds, 3)}
 
@@ -247,7 +247,7 @@ class WorkerEnd(Struct):
 
 
 def address_of(text: str) -> str:
-    """A mailbox as people write it: `./send` is the one called `send`. Raises `MailRefused`."""
+    """Return a mailbox as people write it: `./send` is the one called `send`. Raises `MailRefused`."""
     name = text.removeprefix("./")
     if MAILBOX.fullmatch(name) is None:
         message = f"{name[:80]!r} is no name of a mailbox"
@@ -256,7 +256,7 @@ def address_of(text: str) -> str:
 
 
 def too_many_hops(hops: int) -> str:
-    """Why messages that answer each other end."""
+    """Return why messages that answer each other end."""
     return (
         f"this would be message {hops + 1} of a chain in which each was sent while the one before was handled;"
         f" after {MAX_HOPS} hops nothing more is sent"
@@ -264,7 +264,7 @@ def too_many_hops(hops: int) -> str:
 
 
 def require_size(payload: str) -> None:
-    """Raises `MailRefused` for a payload that is too large."""
+    """Raise `MailRefused` for a payload that is too large."""
     size = len(payload.encode("utf-8", "surrogatepass"))
     if size > MAX_PAYLOAD:
         message = f"the payload has {size:,} bytes of JSON, and a message at most {MAX_PAYLOAD:,}"
@@ -272,7 +272,7 @@ def require_size(payload: str) -> None:
 
 
 def _holds(value: Value, part: str) -> bool:
-    """Whether a text in a value holds another one that is folded."""
+    """Return whether a text in a value holds another one that is folded."""
     return any(part in each.casefold() for each in _texts(value))
 
 

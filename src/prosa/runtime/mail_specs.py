@@ -27,7 +27,7 @@ _TICKET = "It gives a ticket at once. Its output comes later as a message whose 
 
 
 def mail_specs(program: Program) -> tuple[ToolSpec, ...]:
-    """The tools of the mailbox of a program; none where it has none."""
+    """Return the tools of the mailbox of a program; none where it has none."""
     if program.mailbox is None:
         return ()
     return (
@@ -38,7 +38,7 @@ def mail_specs(program: Program) -> tuple[ToolSpec, ...]:
 
 
 def ticket_spec(spec: ToolSpec) -> ToolSpec:
-    """The tool of an import that is not waited for."""
+    """Return the tool of an import that is not waited for."""
     return replace(spec, description=f"{spec.description.rstrip()} {_TICKET.format(RECEIVE)}")
 
 

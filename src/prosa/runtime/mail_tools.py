@@ -25,7 +25,7 @@ from prosa.runtime.program import Mailbox, Program
 
 
 def mail_tools(program: Program, tickets: Tickets) -> list[Tool]:
-    """The tools of the mailbox of a program; none where it has none."""
+    """Return the tools of the mailbox of a program; none where it has none."""
     box, mail = program.mailbox, tickets.mail
     if box is None:
         return []
@@ -48,7 +48,7 @@ class Tickets(Struct):
     _slots: asyncio.Semaphore | None = None
 
     def begin(self, path: str, name: str, run: Callable[[], Coroutine[None, None, ToolResult]]) -> None:
-        """Begins the call at a path of the program ``name``; what it gives is delivered to the mailbox."""
+        """Begin the call at a path of the program ``name``; what it gives is delivered to the mailbox."""
         self._slots = self._slots or asyncio.Semaphore(self.program.limits.concurrency)
         self.open[path] = name
         self.group.create_task(self._run(path, name, run, self._slots))
@@ -65,7 +65,7 @@ class Tickets(Struct):
         self.changed.set()
 
     def awaited(self, sender: str | None) -> bool:
-        """Whether a call is open whose output would be received."""
+        """Return whether a call is open whose output would be received."""
         return bool(self.open) if sender is None else sender in self.open.values()
 
 
@@ -81,7 +81,7 @@ class SendTool(Struct, frozen=True):
     moves: ClassVar[bool] = False
 
     async def call(self, arguments: Mapping[str, Value], path: str) -> ToolResult:
-        """The id of the message; a refusal is a result."""
+        """Return the id of the message; a refusal is a result."""
         to = arguments.get("to")
         letter = Letter(
             program=self.program.name,
@@ -113,7 +113,7 @@ class ReceiveTool(Struct, frozen=True):
     moves: ClassVar[bool] = False
 
     async def call(self, arguments: Mapping[str, Value], path: str) -> ToolResult:
-        """The messages as a JSON list."""
+        """Return the messages as a JSON list."""
         wanted = Wanted(
             box=self.box.name,
             path=path,
@@ -139,8 +139,8 @@ class QueryTool(Struct, frozen=True):
     moves: ClassVar[bool] = False
 
     async def call(self, arguments: Mapping[str, Value], path: str) -> ToolResult:
-        """The messages as a JSON list, the last ones as far as they fit; what cannot be asked is a result that says
-        so."""
+        """Return the messages as a JSON list, the last ones as far as they fit; what cannot be asked is a result that
+        says so."""
         del path
         try:
             chosen = MessageFilter(
@@ -174,7 +174,7 @@ class TicketTool(Struct, frozen=True):
         return ticket_spec(self.tool.spec)
 
     async def call(self, arguments: Mapping[str, Value], path: str) -> ToolResult:
-        """The ticket, which is the place of the call: the same whenever the run goes on, or is played."""
+        """Return the ticket, which is the place of the call: the same whenever the run goes on, or is played."""
         self.tickets.begin(path, self.name, lambda: self._run(arguments, path))
         return ToolResult(as_json({"ticket": path}))
 
@@ -183,7 +183,7 @@ class TicketTool(Struct, frozen=True):
 
 
 def _moment(name: str, arguments: Mapping[str, Value]) -> str | None:
-    """A time as records have it; one without a zone is UTC. Raises ValueError."""
+    """Return a time as records have it; one without a zone is UTC. Raises ValueError."""
     text = arguments.get(name)
     if text is None:
         return None
@@ -195,7 +195,7 @@ def _moment(name: str, arguments: Mapping[str, Value]) -> str | None:
 
 
 def _fitting(found: Sequence[dict[str, Value]], room: int) -> str:
-    """The last ones of a list that fit, as JSON."""
+    """Return the last ones of a list that fit, as JSON."""
     texts, size = list[str](), 2
     for each in reversed(found):
         text = as_json(each)

@@ -60,7 +60,7 @@ class OutputContract(Struct, frozen=True):
 
     @classmethod
     def of(cls, raw: Mapping[str, Value] | bool) -> OutputContract:
-        """Compiles a schema. Raises `prosa.schema.SchemaError`."""
+        """Compile a schema. Raises `prosa.schema.SchemaError`."""
         return cls(raw, Schema(raw), lower(raw))
 
     @property
@@ -84,7 +84,7 @@ class OutputContract(Struct, frozen=True):
         return "the JSON value"
 
     def judge(self, reply: ModelReply) -> Verdict:
-        """Accepts or rejects a reply without tool calls. Empty content counts as ``{}`` (LA6)."""
+        """Accept or reject a reply without tool calls. Empty content counts as ``{}`` (LA6)."""
         content = reply.content.strip() or "{}"
         try:
             value = _read(content)
@@ -110,7 +110,7 @@ def _read(content: str) -> Value:
 
 
 def _only_json_fence(content: str) -> str | None:
-    """The text of the one JSON fence, where a model without a response format wrapped its answer in Markdown."""
+    """Return the text of the one JSON fence, where a model without a response format wrapped its answer in Markdown."""
     if "```" not in content and "~~~" not in content:
         return None
     from prosa.document import fence_texts
@@ -120,7 +120,8 @@ def _only_json_fence(content: str) -> str | None:
 
 
 def _has_an_end(value: Value) -> bool:
-    """Whether the JSON of a value shows that it is whole: of a number, what was cut off may have been its end."""
+    """Return whether the JSON of a value shows that it is whole: of a number, what was cut off may have been its
+    end."""
     return isinstance(value, dict | list | str)
 
 

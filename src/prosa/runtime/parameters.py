@@ -46,12 +46,12 @@ _PRICED_TIERS = frozenset((None, "auto", "default", "standard", "flex", "batch")
 
 
 def squashed(name: str) -> str:
-    """A name without case, hyphens and underscores: what `max-tokens`, `max_tokens` and `maxTokens` share."""
+    """Return a name without case, hyphens and underscores: what `max-tokens`, `max_tokens` and `maxTokens` share."""
     return name.lower().replace("-", "").replace("_", "")
 
 
 def refused_parameters(parameters: Mapping[str, Value]) -> dict[str, str]:
-    """The parameters that are refused, each with the way that allows what it wants (X7)."""
+    """Return the parameters that are refused, each with the way that allows what it wants (X7)."""
     found = {name: why for name, value in parameters.items() if (why := _why(name, value))}
     if len(parameters) > MAX_PARAMETERS:
         found[list(parameters)[MAX_PARAMETERS]] = f"there are at most {MAX_PARAMETERS} parameters"
@@ -59,19 +59,20 @@ def refused_parameters(parameters: Mapping[str, Value]) -> dict[str, str]:
 
 
 def require_allowed(parameters: Mapping[str, Value]) -> None:
-    """Raises `RunError` that names the first refused parameter."""
+    """Raise `RunError` that names the first refused parameter."""
     for name, why in refused_parameters(parameters).items():
         raise RunError(f"the parameter `{name[:64]}` is refused", hint=why)
 
 
 def most_output(parameters: Mapping[str, Value], limit: int | None) -> int | None:
-    """The most tokens that a call may write: what its parameters ask for, within ``limit``; None without a bound."""
+    """Return the most tokens that a call may write: what its parameters ask for, within ``limit``; None without a
+    bound."""
     asked = [value for name, value in parameters.items() if squashed(name) in OUTPUT_NAMES and _is_count(value)]
     return min(asked if limit is None else [*asked, limit], default=None)
 
 
 def without_price(parameters: Mapping[str, Value]) -> str | None:
-    """The first parameter with which a call costs something else than its tokens at the list price."""
+    """Return the first parameter with which a call costs something else than its tokens at the list price."""
     for name, value in parameters.items():
         plain = squashed(name)
         if plain == "servicetier" and value not in _PRICED_TIERS:

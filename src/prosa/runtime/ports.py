@@ -25,14 +25,14 @@ class Provider(Protocol):
     """A service that answers messages."""
 
     async def complete(self, request: ModelRequest, on_text: OnText | None = None) -> ModelReply:
-        """One attempt, never retried inside. With ``on_text`` the reply streams and each piece is handed over.
+        """Return one attempt, never retried inside. With ``on_text`` the reply streams and each piece is handed over.
 
         Raises `prosa.runtime.errors.ProviderError`, which says whether a further attempt makes sense.
         """
         ...
 
     async def aclose(self) -> None:
-        """Releases connections. Safe to call twice."""
+        """Release connections. Safe to call twice."""
         ...
 
 
@@ -67,8 +67,8 @@ class Tool(Protocol):
         ...
 
     async def call(self, arguments: Mapping[str, Value], path: str) -> ToolResult:
-        """Runs the tool. ``path`` is the place of the call in the run. A failure the model can react to is a result
-        with ``is_error``, not an exception."""
+        """Run the tool. ``path`` is the place of the call in the run. A failure the model can react to is a result with
+        ``is_error``, not an exception."""
         ...
 
 
@@ -76,19 +76,19 @@ class Mail(Protocol):
     """The mailboxes of a run (L47)."""
 
     async def send(self, letter: Letter) -> MessageRecord:
-        """Puts a message into a mailbox, once for each call. Raises `prosa.runtime.mail.MailRefused`."""
+        """Put a message into a mailbox, once for each call. Raises `prosa.runtime.mail.MailRefused`."""
         ...
 
     async def receive(self, wanted: Wanted, tickets: OpenTickets) -> Sequence[MessageRecord]:
-        """Gives messages to the run, and waits for some where that is asked for."""
+        """Return messages to the run, and waits for some where that is asked for."""
         ...
 
     async def query(self, chosen: MessageFilter) -> Sequence[MessageRecord]:
-        """Finds messages, and gives none of them to anybody."""
+        """Find messages, and give none of them to anybody."""
         ...
 
     async def deliver(self, output: Delivery) -> None:
-        """Puts the output of a call that nobody waits for into the mailbox of the caller, for this run alone."""
+        """Put the output of a call that nobody waits for into the mailbox of the caller, for this run alone."""
         ...
 
     async def give_back(self, below: str, reason: str) -> None:
@@ -108,8 +108,8 @@ class Sandbox(Protocol):
     """CPython in WebAssembly. Every run gets a fresh interpreter."""
 
     async def run(self, code: str, *, timeout: float, memory: int, folder: str | None = None) -> SandboxResult:
-        """Runs code for at most ``timeout`` seconds of wall clock and ``memory`` bytes. It may read ``folder``, as
-        `/skill`, and nothing that links lead to from there.
+        """Return runs code for at most ``timeout`` seconds of wall clock and ``memory`` bytes. It may read ``folder``,
+        as `/skill`, and nothing that links lead to from there.
 
         Whatever the code does is a result. Raises `prosa.runtime.errors.SandboxError` only when the sandbox itself
         cannot work.
@@ -117,7 +117,7 @@ class Sandbox(Protocol):
         ...
 
     async def aclose(self) -> None:
-        """Ends the worker."""
+        """End the worker."""
         ...
 
 
@@ -215,7 +215,7 @@ class ServerSession(Protocol):
         ...
 
     async def call(self, server: str, tool: str, arguments: Mapping[str, Value]) -> ToolResult:
-        """Calls a tool; a crash or a timeout is an error result after one reconnect (X18)."""
+        """Call a tool; a crash or a timeout is an error result after one reconnect (X18)."""
         ...
 
 
@@ -223,7 +223,7 @@ class ToolServers(Protocol):
     """Starts MCP servers."""
 
     def connect(self, servers: Sequence[ServerConfig], *, cwd: str) -> AbstractAsyncContextManager[ServerSession]:
-        """Starts all servers concurrently; leaving the context ends them and every process they started.
+        """Start all servers concurrently; leaving the context ends them and every process they started.
 
         Entering raises `prosa.runtime.errors.ToolServerError` when one does not start (LA11).
         """
@@ -259,7 +259,7 @@ class SiteAction(Protocol):
         ...
 
     async def call(self, arguments: Mapping[str, Value]) -> ToolResult:
-        """Sends the request. What changes something needs the permission of the run; without it nothing is sent."""
+        """Send the request. What changes something needs the permission of the run; without it nothing is sent."""
         ...
 
 
@@ -277,8 +277,8 @@ class SiteSession(Protocol):
         ...
 
     async def visit(self, to: str) -> ToolResult:
-        """Goes to a page: a URL path, the id of a node, the number or the text of a link. Gives its text, its links
-        and its actions. A page that cannot be read is an error result, and the run stays where it is."""
+        """Go to a page: a URL path, the id of a node, the number or the text of a link. Return its text, its links and
+        its actions. A page that cannot be read is an error result, and the run stays where it is."""
         ...
 
 
@@ -288,7 +288,7 @@ class Sites(Protocol):
     def open(
         self, urls: Sequence[str], *, result_limit: int, path: str = ""
     ) -> AbstractAsyncContextManager[SiteSession]:
-        """Reads the page at each URL; leaving the context ends what is still being asked.
+        """Read the page at each URL; leaving the context ends what is still being asked.
 
         ``result_limit`` is bytes of a tool result, ``path`` where in the run the program is (`Scope.path`). Entering
         raises `prosa.runtime.errors.SiteError` for a page that cannot be read.
@@ -300,15 +300,15 @@ class Clock(Protocol):
     """Time."""
 
     def now(self) -> datetime:
-        """The moment, in UTC."""
+        """Return the moment, in UTC."""
         ...
 
     def monotonic(self) -> float:
-        """Seconds since some moment; never goes back."""
+        """Return seconds since some moment; never goes back."""
         ...
 
     async def sleep(self, seconds: float) -> None:
-        """Waits; a test may not."""
+        """Wait; a test may not."""
         ...
 
 

@@ -115,7 +115,7 @@ class Program(Struct, frozen=True):
 
 
 def reachable(program: Program) -> tuple[Program, ...]:
-    """The program and everything it imports, directly or not: each once, the importing ones first.
+    """Return the program and everything it imports, directly or not: each once, the importing ones first.
 
     Programs that several import are shared values, so a walk along every way would take exponential time.
     """
@@ -130,7 +130,7 @@ def reachable(program: Program) -> tuple[Program, ...]:
 
 
 def with_model(program: Program, model_name: str) -> Program:
-    """The program and everything it imports with another model (X16)."""
+    """Return the program and everything it imports with another model (X16)."""
     done: dict[int, Program] = {}
 
     def changed(each: Program) -> Program:

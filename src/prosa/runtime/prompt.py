@@ -40,7 +40,7 @@ def messages(
 
 
 def spoken_to(conversation: Sequence[Message], notice: str) -> tuple[Message, ...]:
-    """A conversation with something to say below its own system messages."""
+    """Return a conversation with something to say below its own system messages."""
     return sequence((*conversation, *_system(notice))) if notice else tuple(conversation)
 
 
@@ -54,7 +54,7 @@ def system_text(program: Program, contract: Contract, rejected: Sequence[str], *
 
 
 def _notices(program: Program, rejected: Sequence[str], *, final: bool) -> list[str]:
-    """What changes between iterations. That tools are gone is said only where there were some."""
+    """Return what changes between iterations. That tools are gone is said only where there were some."""
     notices = [feedback(rejected)] if rejected else []
     return [*notices, FINAL_RULE] if final and program.has_tools else notices
 
@@ -68,6 +68,6 @@ def _joined(*parts: str) -> str:
 
 
 def feedback(rejected: Sequence[str]) -> str:
-    """What the model is told of an answer that was not accepted (L13, LA8)."""
+    """Return what the model is told of an answer that was not accepted (L13, LA8)."""
     lines = "\n".join(f"- {problem}" for problem in rejected)
     return f"Your previous answer was not accepted. Correct this and answer again:\n{lines}"

@@ -42,7 +42,7 @@ class PythonTool(Struct, frozen=True):
     moves: ClassVar[bool] = False
 
     async def call(self, arguments: Mapping[str, Value], path: str) -> ToolResult:
-        """Runs ``arguments["code"]``."""
+        """Run ``arguments["code"]``."""
         del path
         limits = self.limits
         ran = await self.sandbox.run(arguments["code"], timeout=limits.python_timeout, memory=limits.python_memory)
@@ -50,7 +50,7 @@ class PythonTool(Struct, frozen=True):
 
 
 def result_of(ran: SandboxResult, limits: Limits) -> ToolResult:
-    """What a program in the sandbox printed, within the limit of a tool result."""
+    """Return what a program in the sandbox printed, within the limit of a tool result."""
     stdout, stderr = _fit(ran.stdout, limits.tool_result // 2), _fit(ran.stderr, limits.tool_result // 4)
     content = json.dumps({"stdout": stdout, "stderr": stderr, "error": ran.error}, ensure_ascii=False)
     return ToolResult(content, is_error=ran.error is not None)

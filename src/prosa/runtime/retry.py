@@ -37,7 +37,7 @@ async def with_retries(
     listener: Listener,
     scope: Scope,
 ) -> Reply:
-    """The first reply that comes. Raises the last `ProviderError` when attempts are used up or make no sense."""
+    """Return the first reply that comes. Raises the last `ProviderError` when attempts are used up or make no sense."""
     tried = absent = malformed = 0
     while True:
         try:

@@ -13,7 +13,7 @@ from prosa.runtime.messages import Message, Role
 
 
 def sequence(written: Iterable[Message]) -> tuple[Message, ...]:
-    """The messages in the order in which they are sent (X24).
+    """Return the messages in the order in which they are sent (X24).
 
     All system messages are joined into the first message: chat templates refuse a later one, and a request never ends
     with one. Where nothing but system messages was written, their text is sent as that of a user. Neighbouring
@@ -28,13 +28,13 @@ def sequence(written: Iterable[Message]) -> tuple[Message, ...]:
 
 
 def join_neighbours(messages: Iterable[Message], role: Role) -> tuple[Message, ...]:
-    """The messages, with each run of neighbours of one role as one message; all others as they are."""
+    """Return the messages, with each run of neighbours of one role as one message; all others as they are."""
     runs = groupby(messages, key=lambda each: each.role)
     return tuple(chain.from_iterable((joined(list(run)),) if of == role else run for of, run in runs))
 
 
 def joined(messages: Sequence[Message]) -> Message:
-    """One message that says what several of one role say, with an empty line between them.
+    """Return one message that says what several of one role say, with an empty line between them.
 
     A name that all of them share stays the name; otherwise each name is the first line of its text.
     """

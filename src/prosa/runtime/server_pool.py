@@ -29,7 +29,8 @@ class ServerPool(Struct):
     _locks: dict[Key, asyncio.Lock] = field(default_factory=dict)
 
     async def session(self, declared: tuple[ServerConfig, ...], folder: str) -> ServerSession:
-        """The session of some servers, which start together. Raises `ToolServerError` when one does not (LA11)."""
+        """Return the session of some servers, which start together. Raises `ToolServerError` when one does not
+        (LA11)."""
         plain = tuple(replace(server, tools=None) for server in declared)
         key = (tuple(repr(server) for server in plain), folder)
         async with self._locks.setdefault(key, asyncio.Lock()):
@@ -48,7 +49,7 @@ class KeptServers(Struct):
 
     @asynccontextmanager
     async def connect(self, servers: Sequence[ServerConfig], *, cwd: str) -> AsyncIterator[ServerSession]:
-        """The running servers; leaving the context leaves them running."""
+        """Return the running servers; leaving the context leaves them running."""
         shared = await self._shared(servers, cwd)
         shared.users += 1
         try:
@@ -75,7 +76,7 @@ class KeptServers(Struct):
             return found
 
     async def aclose(self) -> None:
-        """Ends all servers."""
+        """End all servers."""
         found = list(self._open.values())
         self._open.clear()
         await asyncio.gather(*(each.stack.aclose() for each in found))
@@ -110,7 +111,7 @@ class WaitingServer(Struct):
     compared: bool = False
 
     async def session(self) -> ServerSession:
-        """The running server. Raises `ToolServerError` when it does not start, or lacks a tool that is named."""
+        """Return the running server. Raises `ToolServerError` when it does not start, or lacks a tool that is named."""
         session = await self.pool.session((self.config,), self.folder)
         if not self.compared:
             offered(self.config, session.tools, self.notice)
@@ -119,8 +120,8 @@ class WaitingServer(Struct):
 
 
 def offered(config: ServerConfig, found: Iterable[ServerTool], notice: Callable[[str], None]) -> list[ServerTool]:
-    """The tools of a running server that a model is offered: all, or those that the program names, in its order and
-    in its words. Raises `ToolServerError` for one that the server does not have."""
+    """Return the tools of a running server that a model is offered: all, or those that the program names, in its order
+    and in its words. Raises `ToolServerError` for one that the server does not have."""
     own = [tool for tool in found if tool.server == config.name]
     if config.tools is None:
         return own
@@ -148,8 +149,8 @@ MAX_NAMES = 20
 
 
 def _differences(named: NamedTool, own: Mapping[str, Value]) -> Iterator[str]:
-    """What the parameters of a program's tool have that the server's do not know, and the other way round where the
-    server needs it. Types are judged by the server, call by call."""
+    """Yield what the parameters of a program's tool have that the server's do not know, and the other way round where
+    the server needs it. Types are judged by the server, call by call."""
     declared, known = _names(named.parameters), _names(own)
     if declared is None or known is None:
         return

@@ -63,13 +63,13 @@ class Skill(Struct, frozen=True):
     unavailable: tuple[str, ...] = ()
 
     def text(self, request: str = "") -> str:
-        """Its instructions as a model reads them, with the request where they want it."""
+        """Return its instructions as a model reads them, with the request where they want it."""
         text = self.instructions.replace(FOLDER, MOUNT)
         return text if self.arguments is None else filled(text, request, self.arguments)
 
 
 def takes_request(template: Body) -> bool:
-    """Whether a program is a skill, or a request alone: its input is one text."""
+    """Return whether a program is a skill, or a request alone: its input is one text."""
     return isinstance(template, SkillText)
 
 
@@ -85,7 +85,7 @@ class SkillText(Struct, frozen=True):
         return "{{ .request }}" if self.skill is None else self.skill.instructions
 
     def render(self, data: Value, *, schema: Mapping[str, Value] | bool | None = None) -> str:
-        """The user message. ``data`` has satisfied the input schema."""
+        """Return the user message. ``data`` has satisfied the input schema."""
         del schema
         request = data.get("request") if isinstance(data, dict) else None
         text = request if isinstance(request, str) else ""
@@ -96,7 +96,7 @@ class SkillText(Struct, frozen=True):
 
 
 def skills_text(skills: Sequence[Skill]) -> str:
-    """What a model is told of skills before it answers; empty where there are none."""
+    """Return what a model is told of skills before it answers; empty where there are none."""
     return "\n\n".join(part for part in (_chosen_text(skills), _offered_text(skills)) if part)
 
 
@@ -118,7 +118,7 @@ def _offered_text(skills: Sequence[Skill]) -> str:
 
 
 def preamble(skill: Skill) -> str:
-    """What stands above the instructions of a skill: which it is, and what there is of it."""
+    """Return what stands above the instructions of a skill: which it is, and what there is of it."""
     lines = [f"{FOLLOW.format(name=skill.name)} {ABSENT}"]
     if skill.files:
         lines.append(f"Its files, read with `{READ_TOOL}`: {_listed(skill.files)}.")
@@ -143,7 +143,7 @@ def _one_line(text: str) -> str:
 def skill_tools(
     skills: Sequence[Skill], files: SkillFiles | None, sandbox: Sandbox | None, limits: Limits
 ) -> Iterator[Tool]:
-    """The tools of a program with these skills: those of them that can have a use."""
+    """Yield the tools of a program with these skills: those of them that can have a use."""
     offered = {each.name: each for each in skills if not each.chosen}
     if offered:
         yield LoadTool(offered, load_spec(tuple(offered.values())))
@@ -154,7 +154,7 @@ def skill_tools(
 
 
 def skill_specs(skills: Sequence[Skill]) -> Iterator[tuple[Literal["skill", "python"], ToolSpec]]:
-    """The same as far as a model is told of them, each with its kind."""
+    """Yield the same as far as a model is told of them, each with its kind."""
     if offered := tuple(each for each in skills if not each.chosen):
         yield "skill", load_spec(offered)
     if readable := tuple(each.name for each in skills if each.files):
@@ -166,7 +166,7 @@ def skill_specs(skills: Sequence[Skill]) -> Iterator[tuple[Literal["skill", "pyt
 def _spec(
     name: str, description: str, skills: Sequence[str], fields: dict[str, Value], required: list[str]
 ) -> ToolSpec:
-    """A tool that says of which skill, where there is a choice."""
+    """Return a tool that says of which skill, where there is a choice."""
     of: dict[str, Value] = {}
     if len(skills) > 1:
         of = {"skill": {"type": "string", "enum": list(skills), "description": "the name of the skill"}}
@@ -180,7 +180,7 @@ def _spec(
 
 
 def load_spec(known: Sequence[Skill]) -> ToolSpec:
-    """The tool that loads a skill."""
+    """Return the tool that loads a skill."""
     fields: dict[str, Value] = {
         "name": {"type": "string", "enum": [each.name for each in known], "description": "the name of the skill"}
     }
@@ -190,7 +190,7 @@ def load_spec(known: Sequence[Skill]) -> ToolSpec:
 
 
 def read_spec(names: Sequence[str]) -> ToolSpec:
-    """The tool that reads a file of a skill."""
+    """Return the tool that reads a file of a skill."""
     path = {"type": "string", "minLength": 1, "description": "a path below the folder of the skill; a folder is listed"}
     line = {"type": "integer", "minimum": 1, "description": "the first line to give, where a file is long"}
     about = "Reads a text file of a skill, or lists a folder of it. Nothing outside of the skill can be read."
@@ -198,7 +198,7 @@ def read_spec(names: Sequence[str]) -> ToolSpec:
 
 
 def run_spec(skills: Sequence[Skill]) -> ToolSpec:
-    """The tool that runs a script of a skill."""
+    """Return the tool that runs a script of a skill."""
     scripts = list(dict.fromkeys(path for each in skills for path in each.scripts))
     script: dict[str, Value] = {"type": "string", "description": "the path of the script below the folder of the skill"}
     if len(scripts) <= MAX_TOLD:
@@ -238,7 +238,7 @@ class LoadTool(Struct, frozen=True):
     moves: ClassVar[bool] = False
 
     async def call(self, arguments: Mapping[str, Value], path: str) -> ToolResult:
-        """The instructions, below what there is of the skill."""
+        """Return the instructions, below what there is of the skill."""
         del path
         skill, request = self.skills[arguments["name"]], arguments.get("arguments")
         return ToolResult(f"{preamble(skill)}\n\n{skill.text(request or '')}")
@@ -256,7 +256,7 @@ class ReadTool(Struct, frozen=True):
     moves: ClassVar[bool] = False
 
     async def call(self, arguments: Mapping[str, Value], path: str) -> ToolResult:
-        """The text of the file, or why there is none."""
+        """Return the text of the file, or why there is none."""
         del path
         skill, first = _of(self.skills, arguments), arguments.get("from_line") or 1
         return self.files.read(skill.folder, arguments["path"], first, self.limits.tool_result)
@@ -274,7 +274,7 @@ class ScriptTool(Struct, frozen=True):
     moves: ClassVar[bool] = False
 
     async def call(self, arguments: Mapping[str, Value], path: str) -> ToolResult:
-        """What it printed and wrote."""
+        """Return what it printed and wrote."""
         del path
         skill, script = _of(self.skills, arguments), arguments["script"]
         if script not in skill.scripts:
@@ -353,7 +353,7 @@ files that it wrote."""
 
 
 def skill_named(call: ToolCalled) -> str | None:
-    """The skill that a tool call is to load; None for any other call."""
+    """Return the skill that a tool call is to load; None for any other call."""
     if call.kind != "skill" or call.tool != LOAD_TOOL:
         return None
     try:

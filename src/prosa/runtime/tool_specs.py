@@ -16,7 +16,7 @@ from prosa.schema import lower
 
 
 def worded(server: str, named: NamedTool, own: ServerTool | None = None) -> ServerTool:
-    """A tool as the program names it, with what the server says of it where the program says nothing."""
+    """Return a tool as the program names it, with what the server says of it where the program says nothing."""
     own = own or ServerTool(server, named.name, "", {"type": "object"})
     return ServerTool(
         server,
@@ -28,13 +28,13 @@ def worded(server: str, named: NamedTool, own: ServerTool | None = None) -> Serv
 
 
 def server_tool_spec(tool: ServerTool) -> ToolSpec:
-    """What a model is told of a server's tool."""
+    """Return what a model is told of a server's tool."""
     origin = ("mcp", tool.server, tool.name)
     return ToolSpec(server_tool_name(tool.server, tool.name), tool.description, tool.parameters, origin)
 
 
 def program_tool_spec(program: Program, name: str) -> tuple[ToolSpec, bool]:
-    """What a model is told of an import. An input schema that is not an object's is wrapped, as APIs only know
+    """Return what a model is told of an import. An input schema that is not an object's is wrapped, as APIs only know
     objects; then True comes with it."""
     schema = program.input_schema
     if isinstance(schema, Mapping) and schema.get("type", "object") == "object":

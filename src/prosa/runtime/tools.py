@@ -31,7 +31,7 @@ class Changing(Protocol):
         ...
 
     def gone(self, name: str) -> str:
-        """Why a tool that was once there is not, and the way back to it; empty for one that never was."""
+        """Return why a tool that was once there is not, and the way back to it; empty for one that never was."""
         ...
 
 
@@ -39,7 +39,7 @@ class Unchanging(Struct, frozen=True):
     """No tools that come and go."""
 
     def tools(self) -> Sequence[Tool]:
-        """None."""
+        """Return none."""
         return ()
 
     def gone(self, name: str) -> str:
@@ -73,7 +73,7 @@ class Toolbox(Struct, frozen=True):
         return tuple(tool.spec for tool in self.offered.values())
 
     async def answer(self, calls: Sequence[ToolCall], path: str) -> list[ToolResult]:
-        """Runs the calls of one reply concurrently; results come in the order of the calls. ``path`` is that of the
+        """Run the calls of one reply concurrently; results come in the order of the calls. ``path`` is that of the
         model call which asked for them. A call beyond the limit of one reply is not made, and its result says so (X9).
 
         Raises the first `RunError` that a tool raises, after the other calls have been cancelled, and `Waits` where one
@@ -137,7 +137,7 @@ class Toolbox(Struct, frozen=True):
 
 
 def argument_problems(parameters: Mapping[str, Value], arguments: Value) -> list[str]:
-    """What is wrong with the arguments of a call, one sentence each.
+    """Return what is wrong with the arguments of a call, one sentence each.
 
     A tool whose own schema is not valid JSON Schema is called unchecked: its server judges.
     """
@@ -151,7 +151,7 @@ def argument_problems(parameters: Mapping[str, Value], arguments: Value) -> list
 
 
 def cut(result: ToolResult, limit: int) -> ToolResult:
-    """The result within ``limit`` UTF-8 bytes; the model is told when something is missing (X9)."""
+    """Return the result within ``limit`` UTF-8 bytes; the model is told when something is missing (X9)."""
     if len(result.content) * 4 <= limit:
         return result
     encoded = result.content.encode("utf-8", "replace")

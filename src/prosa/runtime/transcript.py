@@ -18,13 +18,14 @@ class Transcript(Struct, frozen=True):
     messages: tuple[Message, ...] = ()
 
     def with_tool_calls(self, reply: ModelReply, results: Sequence[ToolResult]) -> Transcript:
-        """The reply that asked for tools, then one result per call in the order of the calls."""
+        """Return the reply that asked for tools, then one result per call in the order of the calls."""
         answers = tuple(_answer(call, result) for call, result in zip(reply.tool_calls, results, strict=True))
         asked = Message("assistant", reply.content, reply.tool_calls, opaque=reply.opaque)
         return Transcript((*self.messages, asked, *answers))
 
     def with_rejected(self, content: str, feedback: str) -> Transcript:
-        """An answer that was not accepted, kept as the assistant's message, and why, as a message of the user (LA8).
+        """Return an answer that was not accepted, kept as the assistant's message, and why, as a message of the user
+        (LA8).
 
         Services read a last message of the assistant as the beginning of their own answer, so the reasons come last.
         An empty message is refused by some.

@@ -52,6 +52,6 @@ class Meter(Struct):
     cost: Decimal = Decimal(0)
 
     def add(self, usage: Usage, cost: Decimal) -> None:
-        """Counts one call."""
+        """Count one call."""
         self.tokens += usage.total_tokens
         self.cost += cost

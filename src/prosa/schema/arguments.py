@@ -29,7 +29,7 @@ MAX_SHOWN_PARTS = 3
 
 
 def typed_arguments(schema: Value, pairs: Iterable[tuple[str, str]]) -> dict[str, Value]:
-    """The object that pairs describe.
+    """Return the object that pairs describe.
 
     A string keeps its text; integers, numbers, booleans and null are read as in JSON; lists and objects are JSON, a
     list also one item per repetition of its key; a single text with a comma is refused, for it may be one item or
@@ -52,7 +52,7 @@ def typed_arguments(schema: Value, pairs: Iterable[tuple[str, str]]) -> dict[str
 
 
 def _resolve(key: str, schema: Value, references: References) -> tuple[tuple[str, ...], Value]:
-    """The way to a key and the schema of its value."""
+    """Return the way to a key and the schema of its value."""
     path: list[str] = []
     rest = key
     while len(path) < MAX_SCHEMA_DEPTH:
@@ -139,7 +139,7 @@ def _one(name: str, text: str, schema: Value, types: tuple[str, ...], references
 
 
 def _as_list(name: str, text: str) -> str:
-    """What to write in place of a text with commas: two readings are possible, and neither is guessed."""
+    """Return what to write in place of a text with commas: two readings are possible, and neither is guessed."""
     parts = [part.strip() for part in text.split(",") if part.strip()][:MAX_SHOWN_PARTS] or [text]
     written = [json.dumps(value, ensure_ascii=False) for value in ([_json_or_text(part) for part in parts], [text])]
     repeated = " ".join(f"{name}={part}" for part in parts)
@@ -147,7 +147,7 @@ def _as_list(name: str, text: str) -> str:
 
 
 def _chosen(name: str, text: str, schema: Value, references: References) -> Value:
-    """The member of an ``enum`` (or the ``const``) that a text names; `_FAILED` where there is neither."""
+    """Return the member of an ``enum`` (or the ``const``) that a text names; `_FAILED` where there is neither."""
     parts = list(merged(schema, references))
     choices = first(parts, "enum") if any("enum" in part for part in parts) else None
     if choices is None and any("const" in part for part in parts):
@@ -168,7 +168,7 @@ def _same(value: Value, choice: Value) -> bool:
 
 
 def _read(kind: str, text: str) -> Value:
-    """A text as a value of one type, or `_FAILED`."""
+    """Return a text as a value of one type, or `_FAILED`."""
     if kind == "string":
         return text
     if kind == "boolean":

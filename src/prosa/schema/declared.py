@@ -66,7 +66,7 @@ class Declarations(Struct):
     _anchors: dict[str, Value] | None = None
 
     def missing(self, path: tuple[Step, ...]) -> Missing | None:
-        """The first step of ``path`` that the schema does not declare."""
+        """Return the first step of ``path`` that the schema does not declare."""
         place = self._place((self.schema,))
         for depth, step in enumerate(path):
             if place is None:
@@ -80,7 +80,7 @@ class Declarations(Struct):
         return None
 
     def _step(self, place: _Place, step: Step, depth: int) -> _Place | Missing | None:
-        """The place of the next value; None when everything is declared there."""
+        """Return the place of the next value; None when everything is declared there."""
         found = place.elements if step is None else self._member(place, step)
         if found:
             return self._place(tuple(found))
@@ -89,7 +89,8 @@ class Declarations(Struct):
         return Missing(depth, step or "[]", tuple(place.named), self._closed(place.schemas, 0, {}))
 
     def _member(self, place: _Place, name: str) -> list[Value]:
-        """What describes a member, or nothing. A property also has the schemas of the patterns that cover its name."""
+        """Return what describes a member, or nothing. A property also has the schemas of the patterns that cover its
+        name."""
         if len(place.patterns) > MAX_PATTERNS:
             return [True]
         found = list(place.named.get(name, ()))
@@ -99,7 +100,7 @@ class Declarations(Struct):
         return found or place.others
 
     def _place(self, schemas: tuple[Value, ...]) -> _Place | None:
-        """What the schemas and everything they are made of say; None when one of them declares everything."""
+        """Return what the schemas and everything they are made of say; None when one of them declares everything."""
         key = tuple(map(id, schemas[:MAX_PARTS]))
         if key not in self._places:
             parts = self._parts(schemas)
@@ -127,7 +128,7 @@ class Declarations(Struct):
         yield from (self._resolve(schema[key]) for key in ("$ref", "$dynamicRef") if key in schema)
 
     def _closed(self, alternatives: Iterable[Value], depth: int, known: dict[int, bool]) -> bool:
-        """Whether every one of these alternatives refuses undeclared names."""
+        """Return whether every one of these alternatives refuses undeclared names."""
         answers = [self._refuses(schema, depth, known) for schema in alternatives]
         return bool(answers) and all(answers)
 
@@ -150,7 +151,7 @@ class Declarations(Struct):
         return any(self._closed(_list(schema.get(key)), depth, known) for key in ("anyOf", "oneOf"))
 
     def _resolve(self, reference: Value) -> Value:
-        """A local reference; anything else counts as a schema that declares everything."""
+        """Return a local reference; anything else counts as a schema that declares everything."""
         if not isinstance(reference, str) or not reference.startswith("#"):
             return True
         if reference in ("#", "#/"):
@@ -198,7 +199,8 @@ def _types(part: Mapping[str, Value]) -> tuple[str, ...]:
 
 
 def _matches(pattern: str, name: str) -> bool:
-    """Whether a property pattern covers a name, by the engine that validates (X20), never by a backtracking one."""
+    """Return whether a property pattern covers a name, by the engine that validates (X20), never by a backtracking
+    one."""
     try:
         return Schema({"pattern": pattern}).valid(name)
     except SchemaError:
@@ -224,7 +226,7 @@ def _is_index(key: str) -> bool:
 
 
 def _anchors(schema: Value) -> dict[str, Value]:
-    """Every schema that has a name of its own, by it."""
+    """Return every schema that has a name of its own, by it."""
     found: dict[str, Value] = {}
     waiting = [schema]
     while waiting:

@@ -152,7 +152,7 @@ class _Reducing:
         return self._reduced(value) if isinstance(value, Mapping) else value
 
     def _reference(self, schema: Mapping[str, Value]) -> dict[str, Value]:
-        """A reference as a pointer from the root; none to a place that is not sent as it is."""
+        """Return a reference as a pointer from the root; none to a place that is not sent as it is."""
         located = self._references.locate(schema)
         if located is None or any(
             KEYWORDS.get(each) != "enforced" or each in ("oneOf", "patternProperties")
@@ -163,7 +163,7 @@ class _Reducing:
 
 
 def _is_known(keyword: str, value: Value, schema: Mapping[str, Value]) -> bool:
-    """Whether the engine enforces a keyword with this value, in this company."""
+    """Return whether the engine enforces a keyword with this value, in this company."""
     if (condition := _CONDITIONS.get(keyword)) is not None and not condition(value):
         return False
     if keyword in ("minProperties", "maxProperties"):
@@ -186,7 +186,7 @@ def _is_small(value: Value) -> bool:
 
 
 def _is_short_factor(value: Value) -> bool:
-    """Whether a factor has few digits: of others the engine gives up in the middle of a number."""
+    """Return whether a factor has few digits: of others the engine gives up in the middle of a number."""
     if not isinstance(value, int | float | Decimal):
         return False
     factor = Decimal(str(value))
@@ -210,8 +210,8 @@ _CONDITIONS: Mapping[str, Callable[[Value], bool]] = {
 
 
 def _counts_properties(schema: Mapping[str, Value]) -> bool:
-    """Whether the engine counts the properties of an object: it does where none that is declared is optional, and to
-    one where no other is allowed."""
+    """Return whether the engine counts the properties of an object: it does where none that is declared is optional,
+    and to one where no other is allowed."""
     declared, required = schema.get("properties", {}), schema.get("required", [])
     if all(name in required for name in declared):
         return True
@@ -221,7 +221,7 @@ def _counts_properties(schema: Mapping[str, Value]) -> bool:
 
 
 def _merge_choices(result: dict[str, Value]) -> None:
-    """Sends `oneOf` as `anyOf`: that only one of them holds is validated afterwards."""
+    """Send `oneOf` as `anyOf`: that only one of them holds is validated afterwards."""
     if "oneOf" not in result:
         return
     choices = result.pop("oneOf")
@@ -232,7 +232,7 @@ def _merge_choices(result: dict[str, Value]) -> None:
 
 
 def _bound(result: dict[str, Value]) -> None:
-    """Gives strings and numbers an end where the schema gives them none."""
+    """Return strings and number an end where the schema gives them none."""
     named = result.get("type")
     types = named if isinstance(named, list) else [named]
     if "maxLength" not in result and ("string" in types or named is None):
@@ -247,7 +247,7 @@ def _bound(result: dict[str, Value]) -> None:
 
 
 def _is_circular(references: References) -> bool:
-    """Whether a reference leads back to itself, over whatever lies between."""
+    """Return whether a reference leads back to itself, over whatever lies between."""
     state: dict[int, bool] = {}  # False while it is being followed
     waiting: list[tuple[Value, bool]] = [(references.root, False)]
     while waiting:

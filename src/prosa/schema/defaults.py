@@ -20,7 +20,7 @@ Schemas = list[Mapping[str, Value]]
 
 
 def fill_defaults(schema: Value, instance: Value) -> Value:
-    """The instance with defaults. It need not be valid; a schema that is not a mapping has no defaults."""
+    """Return the instance with defaults. It need not be valid; a schema that is not a mapping has no defaults."""
     if not isinstance(schema, Mapping):
         return instance
     return _Filling(References(schema)).filled([schema], instance, 0)
@@ -61,7 +61,7 @@ class _Filling:
         return sources
 
     def _with_default(self, declared: Value) -> Mapping[str, Value] | None:
-        """The schema that gives a property its default, unless that default is being filled already."""
+        """Return the schema that gives a property its default, unless that default is being filled already."""
         if not isinstance(declared, Mapping):
             return None
         source = next((each for each in _applied([declared], None, self.references) if "default" in each), None)
@@ -69,7 +69,7 @@ class _Filling:
 
 
 def _applied(schemas: Schemas, value: Value, references: References) -> Iterator[Mapping[str, Value]]:
-    """The schemas that hold for one value, references and ``allOf`` followed; each once."""
+    """Yield the schemas that hold for one value, references and ``allOf`` followed; each once."""
     waiting = list(reversed(schemas))
     seen: set[int] = set()
     while waiting:
@@ -84,7 +84,7 @@ def _applied(schemas: Schemas, value: Value, references: References) -> Iterator
 
 
 def _only_alternative(alternatives: list[Value], value: Value) -> Value | None:
-    """The alternative for values of this type, when there is exactly one."""
+    """Return the alternative for values of this type, when there is exactly one."""
     if value is None:
         return None
     fitting = [each for each in alternatives if isinstance(each, Mapping) and type_name(value) in _types(each)]

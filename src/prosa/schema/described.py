@@ -29,14 +29,14 @@ class SchemaView:
         self.references = References(root)
 
     def at(self, path: Iterable[str | None]) -> tuple[Mapping[str, Value], ...]:
-        """The schemas of the value at a path; None stands for an element of a list or of a mapping."""
+        """Return the schemas of the value at a path; None stands for an element of a list or of a mapping."""
         found = self._parts([self.root])
         for step in path:
             found = self._parts(child for part in found for child in _inner(part, step))
         return found
 
     def members(self, path: Iterable[str | None]) -> dict[str, list[Value]]:
-        """The members that are declared for the value at a path, each with its schemas."""
+        """Return the members that are declared for the value at a path, each with its schemas."""
         found: dict[str, list[Value]] = {}
         for part in self.at(path):
             properties = part.get("properties")
@@ -45,12 +45,13 @@ class SchemaView:
         return found
 
     def required(self, path: Iterable[str | None]) -> frozenset[str]:
-        """The members that the value at a path must have."""
+        """Return the members that the value at a path must have."""
         lists = (part.get("required") for part in self.at(path))
         return frozenset(str(name) for names in lists if isinstance(names, list) for name in names)
 
     def values(self, path: Iterable[str | None]) -> list[Value]:
-        """The values that are named for the one at a path: of an enumeration, a constant, examples, the default."""
+        """Return the values that are named for the one at a path: of an enumeration, a constant, examples, the
+        default."""
         found: dict[str, Value] = {}
         for part in self.at(path):
             for value in _named(part):
@@ -59,7 +60,7 @@ class SchemaView:
         return list(found.values())
 
     def told(self, schemas: Iterable[Value]) -> tuple[str, str]:
-        """The type that schemas accept, and what they say about it, for people."""
+        """Return the type that schemas accept, and what they say about it, for people."""
         parts = self._parts(schemas)
         types = dict.fromkeys(type_text(part, self.references) for part in parts if part.keys() & _TYPED)
         texts = (part.get(key) for key in ("description", "title") for part in parts)
@@ -67,7 +68,7 @@ class SchemaView:
         return " or ".join(types) or "any JSON", about
 
     def _parts(self, schemas: Iterable[Value]) -> tuple[Mapping[str, Value], ...]:
-        """The schemas and all that look at the same value."""
+        """Return the schemas and all that look at the same value."""
         waiting, seen, found = list(schemas), set[int](), list[Mapping[str, Value]]()
         while waiting and len(found) < MAX_PARTS:
             schema = waiting.pop(0)
@@ -112,5 +113,5 @@ def _named(schema: Mapping[str, Value]) -> Iterator[Value]:
 
 
 def keyword_text(name: str) -> str:
-    """What a keyword of JSON Schema means; empty for one that nobody knows."""
+    """Return what a keyword of JSON Schema means; empty for one that nobody knows."""
     return ABOUT.get(name, "")

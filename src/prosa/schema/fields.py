@@ -56,7 +56,8 @@ class Declared:
 
 
 def merged(schema: Value, references: References) -> Iterator[Mapping[str, Value]]:
-    """A schema and those that hold together with it: reference, ``allOf``, the one alternative that is no null."""
+    """Yield a schema and those that hold together with it: reference, ``allOf``, the one alternative that is no
+    null."""
     waiting, seen = [schema], set()
     while waiting:
         current = waiting.pop()
@@ -72,7 +73,7 @@ def merged(schema: Value, references: References) -> Iterator[Mapping[str, Value
 
 
 def describe_inputs(schema: Value) -> tuple[InputField, ...]:
-    """The inputs of a program as its schema declares them, required ones first, else in the order written."""
+    """Return the inputs of a program as its schema declares them, required ones first, else in the order written."""
     references = References(schema)
     declared = Declared(schema, references)
     names = sorted(islice(declared.properties, MAX_FIELDS), key=lambda name: name not in declared.required)
@@ -94,12 +95,12 @@ def _field(name: str, schema: Value, required: bool, references: References) -> 
 
 
 def first(parts: list[Mapping[str, Value]], keyword: str) -> Value:
-    """The value of a keyword in the first schema that has it, else None."""
+    """Return the value of a keyword in the first schema that has it, else None."""
     return next((part[keyword] for part in parts if keyword in part), _NOT_GIVEN)
 
 
 def type_text(schema: Value, references: References, depth: int = 0) -> str:
-    """What a schema accepts, in a few words: ``integer``, ``list of string``, ``one of "a" or "b"``."""
+    """Return what a schema accepts, in a few words: ``integer``, ``list of string``, ``one of "a" or "b"``."""
     parts = list(merged(schema, references))
     if any("const" in part for part in parts):
         return shown_value(first(parts, "const"))
@@ -123,7 +124,7 @@ def _type_words(name: str, parts: list[Mapping[str, Value]], references: Referen
 
 
 def accepted_types(schema: Value, references: References) -> tuple[str, ...]:
-    """The types that a schema accepts, in the order written; empty when it does not say."""
+    """Return the types that a schema accepts, in the order written; empty when it does not say."""
     found: dict[str, None] = {}
     waiting, seen = [schema], set()
     while waiting:
@@ -138,7 +139,7 @@ def accepted_types(schema: Value, references: References) -> tuple[str, ...]:
 
 
 def _said_types(schema: Value, references: References) -> tuple[list[str], list[Value]]:
-    """The types that a schema names itself, or the alternatives that name them."""
+    """Return the types that a schema names itself, or the alternatives that name them."""
     for part in merged(schema, references):
         named = part.get("type")
         if named is not None:

@@ -69,7 +69,7 @@ class Lowered(Struct, frozen=True):
 
 
 def lower(schema: Value) -> Lowered:
-    """The schema to send for a valid schema (a mapping, true or false). Never changes what it is given.
+    """Return the schema to send for a valid schema (a mapping, true or false). Never changes what it is given.
 
     ``strict`` is true only where the schema is sent as it is, or as it is inside the wrapper.
     """
@@ -90,14 +90,14 @@ def lower(schema: Value) -> Lowered:
 
 
 def unwrap(lowered: Lowered, value: Value) -> Value:
-    """The answer without the wrapper; an answer that lacks it is taken as it is."""
+    """Return the answer without the wrapper; an answer that lacks it is taken as it is."""
     if lowered.wrapped and isinstance(value, dict) and value.keys() == {WRAPPER}:
         return value[WRAPPER]
     return value
 
 
 def is_object_root(schema: Mapping[str, Value]) -> bool:
-    """Whether every value the schema means is an object. One that says nothing of types counts as one."""
+    """Return whether every value the schema means is an object. One that says nothing of types counts as one."""
     references = References(schema)
     current: Value = schema
     for _ in range(16):  # references to references; more than some is a circle
@@ -126,7 +126,7 @@ def _undecided_is_object(schema: Mapping[str, Value]) -> bool:
 
 
 def wrap(schema: Mapping[str, Value]) -> dict[str, Value]:
-    """An object whose one property is the value; definitions move to the root, so that references stay short."""
+    """Return an object whose one property is the value; definitions move to the root, so that references stay short."""
     inner = {key: _moved(value, key) for key, value in schema.items() if key not in ("$defs", "definitions", "$schema")}
     outer: dict[str, Value] = {
         "type": "object",
@@ -138,7 +138,7 @@ def wrap(schema: Mapping[str, Value]) -> dict[str, Value]:
 
 
 def _moved(value: Value, keyword: str) -> Value:
-    """What a keyword holds, its references to the root and into it moved into the wrapper."""
+    """Return what a keyword holds, its references to the root and into it moved into the wrapper."""
     if keyword == "$ref" and isinstance(value, str):
         stays = value.startswith(("#/$defs/", "#/definitions/")) or not (value == "#" or value.startswith("#/"))
         return value if stays else f"#/properties/{WRAPPER}" + value[1:]
@@ -146,7 +146,7 @@ def _moved(value: Value, keyword: str) -> Value:
 
 
 def _mapped(value: Value, keyword: str, change: Value) -> Value:
-    """The value of a keyword with every schema in it changed; the value itself for other keywords."""
+    """Return the value of a keyword with every schema in it changed; the value itself for other keywords."""
     if keyword in ONE_SCHEMA and isinstance(value, Mapping):
         return change(value)
     if keyword in LIST_OF_SCHEMAS and isinstance(value, list):
@@ -226,7 +226,7 @@ class _Relaxing:
         return result
 
     def _reference(self, schema: Mapping[str, Value]) -> dict[str, str]:
-        """A reference as a pointer from the root: anchors and identifiers are not sent."""
+        """Return a reference as a pointer from the root: anchors and identifiers are not sent."""
         located = self.references.locate(schema)
         if located is None or any(keyword not in _KEPT for keyword in applicators(located[0])):
             self._note("a reference is not sent")
@@ -258,7 +258,7 @@ _REFERENCE_STARTS = ("#/$defs/", "#/definitions/")
 
 
 def why_not_strict(schema: Value) -> str | None:
-    """Why strict mode would refuse the schema, or None when it qualifies."""
+    """Return why strict mode would refuse the schema, or None when it qualifies."""
     if not isinstance(schema, Mapping) or schema.get("type") != "object":
         return "the root is not of type object"
     references = References(schema)
@@ -269,7 +269,8 @@ def why_not_strict(schema: Value) -> str | None:
 
 
 def backtracks(pattern: Value) -> bool:
-    """Whether a pattern has look-around or back-references, which servers that decode by grammar cannot follow."""
+    """Return whether a pattern has look-around or back-references, which servers that decode by grammar cannot
+    follow."""
     return _BACKTRACKING.search(str(pattern)) is not None
 
 

@@ -31,7 +31,7 @@ _PARTIAL = frozenset(
 
 
 def check_schema_shape(node: Node) -> tuple[Problem, ...]:
-    """Every problem of the schema at this node, in the order of the source, at most `MAX_PROBLEMS`."""
+    """Return every problem of the schema at this node, in the order of the source, at most `MAX_PROBLEMS`."""
     value = to_value(node)
     try:
         Schema(value)
@@ -88,7 +88,7 @@ def _first_key(node: Node) -> Span:
 
 
 def _refines(parts: Parts) -> bool:
-    """Whether a schema stands where only a part of the whole is said, as in ``allOf`` or ``not``."""
+    """Return whether a schema stands where only a part of the whole is said, as in ``allOf`` or ``not``."""
     way = list(applicators(parts))
     return bool(way) and (way[-1] in _PARTIAL or any(keyword in _HELPERS for keyword in way))
 

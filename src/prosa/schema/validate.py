@@ -61,7 +61,7 @@ class Schema:
         self._validator = _compiled(obj)
 
     def problems(self, instance: Value) -> list[SchemaProblem]:
-        """Every way in which a value does not fit, at most `MAX_PROBLEMS`; empty when it is valid.
+        """Return every way in which a value does not fit, at most `MAX_PROBLEMS`; empty when it is valid.
 
         A value that is not JSON (NaN, keys that are not text, endless nesting) has exactly one problem, of the
         keyword ``type``.
@@ -69,7 +69,7 @@ class Schema:
         return [problem for problem, _ in self.problems_with_names(instance)]
 
     def problems_with_names(self, instance: Value) -> list[tuple[SchemaProblem, tuple[str, ...]]]:
-        """The same, each with the properties at its place that nothing describes."""
+        """Return the same, each with the properties at its place that nothing describes."""
         if (wrong := not_plain(instance, MAX_INSTANCE_DEPTH)) is not None:
             return [(SchemaProblem(format_pointer(wrong[0]), "type", wrong[1]), ())]
         errors = islice(self._validator.iter_errors(instance), MAX_PROBLEMS)
@@ -82,7 +82,7 @@ class Schema:
         ]
 
     def valid(self, instance: Value) -> bool:
-        """Whether a value satisfies the schema."""
+        """Return whether a value satisfies the schema."""
         return not_plain(instance, MAX_INSTANCE_DEPTH) is None and self._validator.is_valid(instance)
 
 
@@ -93,7 +93,7 @@ _COMPILED: dict[bytes, Draft202012Validator] = {}
 
 
 def _compiled(schema: Value) -> Draft202012Validator:
-    """The validator of a schema, made once for all that are the same to the last type. Raises `SchemaError`."""
+    """Return the validator of a schema, made once for all that are the same to the last type. Raises `SchemaError`."""
     if not isinstance(schema, dict | bool) or not_plain(schema, MAX_SCHEMA_DEPTH) is not None:
         return _compile(schema)  # which says what is wrong
     key = marshal.dumps(schema, 2)
@@ -146,7 +146,8 @@ _TOO_MANY_BITS = MAX_INTEGER_DIGITS * 3322 // 1000
 
 
 def not_plain(value: Value, max_depth: int) -> tuple[tuple[str | int, ...], str] | None:
-    """Where and why a value is not JSON, or is nested deeper than ``max_depth`` levels; None when all is well."""
+    """Return where and why a value is not JSON, or is nested deeper than ``max_depth`` levels; None when all is
+    well."""
     waiting: list[tuple[tuple[str | int, ...], Value]] = [((), value)]
     while waiting:
         parts, current = waiting.pop()
@@ -218,7 +219,7 @@ def _check_paths(root: Value) -> None:
 
 
 def _check_loops(root: Value, references: References) -> None:
-    """Refuses a schema that comes back to itself before it looks into the value: it says nothing, and trying it would
+    """Refuse a schema that comes back to itself before it looks into the value: it says nothing, and trying it would
     have no end (section 9.4.1)."""
     mappings = [(parts, each) for parts, each in subschemas(root) if isinstance(each, Mapping)]
     places = {id(each): parts for parts, each in mappings}
@@ -270,7 +271,7 @@ def _paths(start: Mapping[str, Value], references: References, paths: dict[int, 
 
 
 def refusal(error: LibraryError, schema: Value) -> SchemaError:
-    """The error to raise for a schema that jsonschema-rs does not compile."""
+    """Return the error to raise for a schema that jsonschema-rs does not compile."""
     kind = type(error.kind).__name__
     if kind == "Referencing":
         return _unresolved(schema, str(error.kind.error))

@@ -12,7 +12,7 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False)
 
 
 def type_name(value: Value) -> str:
-    """The JSON Schema type of a value; a number without a fraction is an integer."""
+    """Return the JSON Schema type of a value; a number without a fraction is an integer."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -25,7 +25,7 @@ def type_name(value: Value) -> str:
 
 
 def shown_value(value: Value) -> str:
-    """A value as JSON, shortened to about `MAX_SHOWN` characters; long values are never written out in full."""
+    """Return a value as JSON, shortened to about `MAX_SHOWN` characters; long values are never written out in full."""
     if isinstance(value, str):
         value = value[: MAX_SHOWN + 1]
     text = ""
@@ -37,12 +37,12 @@ def shown_value(value: Value) -> str:
 
 
 def found(value: Value) -> str:
-    """A value with its type: ``7 (integer)``."""
+    """Return a value with its type: ``7 (integer)``."""
     return "null" if value is None else f"{shown_value(value)} ({type_name(value)})"
 
 
 def listed(items: Iterable[str], joint: str = "or") -> str:
-    """``a, b or c``, cut after some names."""
+    """Return ``a, b or c``, cut after some names."""
     names = list(items)
     if len(names) > 2 * MAX_ALTERNATIVES:
         return ", ".join(names[: 2 * MAX_ALTERNATIVES]) + f" {joint} {len(names) - 2 * MAX_ALTERNATIVES} more"

@@ -16,7 +16,7 @@ Parts = tuple[str | int, ...]
 
 
 def children(schema: Value) -> Iterator[tuple[Parts, Value]]:
-    """The schemas that a schema directly holds, with the way to each."""
+    """Yield the schemas that a schema directly holds, with the way to each."""
     if not isinstance(schema, Mapping):
         return
     for keyword, value in schema.items():
@@ -29,7 +29,7 @@ def children(schema: Value) -> Iterator[tuple[Parts, Value]]:
 
 
 def subschemas(schema: Value) -> Iterator[tuple[Parts, Value]]:
-    """The schema itself and every schema inside it, outer ones first, in the order written."""
+    """Yield the schema itself and every schema inside it, outer ones first, in the order written."""
     waiting: list[tuple[Parts, Value]] = [((), schema)]
     while waiting:
         parts, current = waiting.pop()
@@ -38,7 +38,7 @@ def subschemas(schema: Value) -> Iterator[tuple[Parts, Value]]:
 
 
 def applicators(parts: Iterable[str | int]) -> Iterator[str]:
-    """The keywords on a way through a schema, without the names and numbers between them."""
+    """Yield the keywords on a way through a schema, without the names and numbers between them."""
     name_next = False
     for part in parts:
         if name_next:
@@ -78,12 +78,12 @@ class References:
         return base
 
     def target(self, schema: Mapping[str, Value]) -> Value | None:
-        """The schema that the ``$ref`` (or ``$dynamicRef``) of a subschema names, or None."""
+        """Return the schema that the ``$ref`` (or ``$dynamicRef``) of a subschema names, or None."""
         found = self.locate(schema)
         return None if found is None else found[1]
 
     def locate(self, schema: Mapping[str, Value]) -> tuple[Parts, Value] | None:
-        """The same with the way to it from the root; None for what is not inside this schema."""
+        """Return the same with the way to it from the root; None for what is not inside this schema."""
         reference = schema.get("$ref", schema.get("$dynamicRef"))
         if not isinstance(reference, str):
             return None
@@ -124,7 +124,7 @@ def _follow(resource: tuple[Parts, Value], pointer: str) -> tuple[Parts, Value] 
 
 
 def in_place(schema: Mapping[str, Value], references: References) -> Iterator[Value]:
-    """The schemas that look at the same value as this one: its reference and its in-place applicators."""
+    """Yield the schemas that look at the same value as this one: its reference and its in-place applicators."""
     if (target := references.target(schema)) is not None:
         yield target
     yield from (child for way, child in children(schema) if way[0] in IN_PLACE)

@@ -20,7 +20,7 @@ LibraryError: TypeAlias = Value
 
 
 def keyword_of(error: LibraryError) -> str:
-    """The keyword that refused the value; ``false`` for a schema that is just false."""
+    """Return the keyword that refused the value; ``false`` for a schema that is just false."""
     if type(error.kind).__name__ == "PropertyNames":
         return "propertyNames"
     way = [part for part in applicators(error.schema_path) if part in KNOWN]
@@ -28,7 +28,7 @@ def keyword_of(error: LibraryError) -> str:
 
 
 def sentence(error: LibraryError, root: Value) -> str:
-    """What was expected and what was found, for one error."""
+    """Return what was expected and what was found, for one error."""
     kind = type(error.kind).__name__
     describe = _SENTENCES.get(kind)
     return describe(error, root) if describe else str(error.message)
@@ -169,7 +169,7 @@ def _property_name(error: LibraryError, root: Value) -> str:
 
 
 def _held(root: Value, path: Iterable[str | int]) -> Value:
-    """What stands at a path of the schema, or None."""
+    """Return what stands at a path of the schema, or None."""
     for part in path:
         try:
             root = root[part]

@@ -33,7 +33,7 @@ _PLACE = regex(r"\(at line (\d{1,9}), column (\d{1,9})\)$")
 
 
 def load(text: str, inside: Path = ()) -> tuple[Mapping[str, Value], list[Problem]]:
-    """The table at ``inside`` (empty where there is none), and a problem when the text is no TOML."""
+    """Return the table at ``inside`` (empty where there is none), and a problem when the text is no TOML."""
     if len(text) > MAX_SETTINGS_CHARACTERS:
         return {}, [_problem(f"the settings are longer than {MAX_SETTINGS_CHARACTERS:,} characters", Span(0, 0))]
     deep = next((key for key, _ in _lines(text) if len(key) > MAX_PARTS), None)
@@ -53,7 +53,8 @@ def load(text: str, inside: Path = ()) -> tuple[Mapping[str, Value], list[Proble
 
 
 def key_spans(text: str) -> dict[Path, Span]:
-    """The span of every header and key that stands at the beginning of a line, by its whole path with `-` for `_`."""
+    """Return the span of every header and key that stands at the beginning of a line, by its whole path with `-` for
+    `_`."""
     spans: dict[Path, Span] = {}
     table: Path = ()
     for parts, (span, is_header) in _lines(text):
@@ -64,7 +65,7 @@ def key_spans(text: str) -> dict[Path, Span]:
 
 
 def span_of(spans: Mapping[Path, Span], path: Path) -> Span:
-    """The span of a key, else of the nearest one around it, else the start of the file."""
+    """Return the span of a key, else of the nearest one around it, else the start of the file."""
     plain = tuple(part.replace("_", "-") for part in path)
     return next((spans[plain[:end]] for end in range(len(plain), 0, -1) if plain[:end] in spans), Span(0, 0))
 
@@ -83,7 +84,7 @@ def _lines(text: str) -> Iterator[tuple[Path, tuple[Span, bool]]]:
 
 
 def _not_toml(text: str, message: str) -> Problem:
-    """The complaint of the reader, at its place."""
+    """Return the complaint of the reader, at its place."""
     place = _PLACE.search(message)
     index = LineIndex(text)
     at_end = place is None or int(place[1]) > index.count

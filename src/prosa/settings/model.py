@@ -134,7 +134,7 @@ class Settings(Struct, frozen=True):
 
 
 def merge(user: Settings, project: Settings) -> Settings:
-    """Both together: they share no setting, so neither can overrule the other."""
+    """Return both together: they share no setting, so neither can overrule the other."""
     names: tuple[str, ...] = (
         "model",
         "strict",

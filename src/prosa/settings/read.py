@@ -55,20 +55,21 @@ _CHOSEN: Mapping[str, str] = {
 
 
 def read_user_settings(text: str) -> tuple[Settings, tuple[Problem, ...]]:
-    """The user's own settings. What is wrong is left out and reported."""
+    """Return the user's own settings. What is wrong is left out and reported."""
     values, problems = _read(text, "user", ())
     return _user(values), problems
 
 
 def read_project_settings(text: str, source: str = "prosa.toml") -> tuple[Settings, tuple[Problem, ...]]:
-    """The settings of a project; ``source`` is the name of the file: in `pyproject.toml` only `[tool.prosa]` counts."""
+    """Return the settings of a project; ``source`` is the name of the file: in `pyproject.toml` only `[tool.prosa]`
+    counts."""
     inside = ("tool", "prosa") if source.endswith("pyproject.toml") else ()
     values, problems = _read(text, "project", inside)
     return _project(values), problems
 
 
 def _read(text: str, level: Level, inside: Path) -> tuple[dict[Path, Value], tuple[Problem, ...]]:
-    """The checked values of one level by path, and what is wrong with the others."""
+    """Return the checked values of one level by path, and what is wrong with the others."""
     tree, problems = load(text, inside)
     spans = key_spans(text) if tree else {}
     values: dict[Path, Value] = {}
@@ -103,7 +104,7 @@ class _Wrong(Struct, frozen=True):
 
 
 def _checked(path: Path, raw: Value, level: Level) -> _Value | _Wrong | None:
-    """The value of a setting, or what is wrong with it; None for an empty table that may stand there."""
+    """Return the value of a setting, or what is wrong with it; None for an empty table that may stand there."""
     name = ".".join(path)
     setting = next((each for each in SETTINGS if _matches(each.path, path)), None)
     if level == "project" and (how := _refusal(path, setting)):
@@ -123,7 +124,7 @@ def _checked(path: Path, raw: Value, level: Level) -> _Value | _Wrong | None:
 
 
 def _bad_name(setting: Setting, path: Path) -> _Wrong | None:
-    """What is wrong with the name that the writer chose, where the table has a `*`."""
+    """Return what is wrong with the name that the writer chose, where the table has a `*`."""
     name = next((part for want, part in zip(setting.path, path, strict=True) if want == "*"), None)
     if name is None:
         return None
@@ -138,7 +139,7 @@ def _bad_name(setting: Setting, path: Path) -> _Wrong | None:
 
 
 def _leaves(tree: Mapping[str, Value]) -> Iterator[tuple[Path, Value]]:
-    """Every value that is no table, and every empty table, with its path, in the order written."""
+    """Yield every value that is no table, and every empty table, with its path, in the order written."""
     stack: list[tuple[Path, Value]] = [((), tree)]
     while stack:
         path, value = stack.pop()
@@ -149,7 +150,7 @@ def _leaves(tree: Mapping[str, Value]) -> Iterator[tuple[Path, Value]]:
 
 
 def _spelled(parent: Path, key: str) -> str:
-    """The key as the table spells it, with `-` for `_`; names that the writer chooses stay as they are."""
+    """Return the key as the table spells it, with `-` for `_`; names that the writer chooses stay as they are."""
     depth = len(parent)
     chosen = any(each.path[depth : depth + 1] == ("*",) and _matches(each.path[:depth], parent) for each in SETTINGS)
     return key if chosen else key.replace("_", "-")
@@ -160,19 +161,19 @@ def _matches(pattern: Path, path: Path) -> bool:
 
 
 def _refusal(path: Path, setting: Setting | None) -> str:
-    """What allows this instead, where a project may not choose it; empty where it may."""
+    """Return what allows this instead, where a project may not choose it; empty where it may."""
     if setting is not None and setting.level == "project":
         return ""
     return REFUSED.get(path[0], "") or REFUSED.get(path[-1], "")
 
 
 def _is_table(path: Path, level: Level) -> bool:
-    """Whether a table of settings may stand at this path."""
+    """Return whether a table of settings may stand at this path."""
     return any(each.level == level and _matches(each.path[: len(path)], path) for each in SETTINGS)
 
 
 def _unknown(path: Path, level: Level) -> _Wrong:
-    """What to say about a key that is in no line of the table."""
+    """Return what to say about a key that is in no line of the table."""
     name = ".".join(path)
     if _is_table(path, level):
         return _Wrong("bad-setting", f"`{name}` is a table", f"write [{name}] and its settings below it")
@@ -183,7 +184,7 @@ def _unknown(path: Path, level: Level) -> _Wrong:
 
 
 def _shown(raw: Value) -> str:
-    """A value for a message, short."""
+    """Return a value for a message, short."""
     if isinstance(raw, dict):
         return "a table"
     return _cut(str(raw).lower() if isinstance(raw, bool | Decimal) else repr(raw))
@@ -194,7 +195,7 @@ def _cut(text: str) -> str:
 
 
 def _fault(raw: Value) -> str:
-    """What is wrong with a value, to follow what it must be."""
+    """Return what is wrong with a value, to follow what it must be."""
     each = "it" if isinstance(raw, str) else "one of them"
     texts = [raw] if isinstance(raw, str) else raw if isinstance(raw, list) else []
     if "" in texts:
@@ -205,7 +206,7 @@ def _fault(raw: Value) -> str:
 
 
 def _half_prices(values: Mapping[Path, Value]) -> list[tuple[Path, _Wrong]]:
-    """Prices that name one direction only: half a price is no price."""
+    """Return prices that name one direction only: half a price is no price."""
     names = dict.fromkeys(path[1] for path in values if path[0] == "prices")
     return [
         (("prices", name), _Wrong("bad-setting", f"the price of `{name}` needs both `input` and `output`"))
@@ -215,7 +216,7 @@ def _half_prices(values: Mapping[Path, Value]) -> list[tuple[Path, _Wrong]]:
 
 
 def _user(values: Mapping[Path, Value]) -> Settings:
-    """The user's part of the settings."""
+    """Return the user's part of the settings."""
     tables = ("endpoints", "prices", "providers", "sites", "servers", "models")
     plain = {_field(path): value for path, value in values.items() if path[0] not in tables}
     keys = {path[1].rstrip("/"): value for path, value in values.items() if path[0] == "endpoints"}
@@ -234,7 +235,7 @@ def _user(values: Mapping[Path, Value]) -> Settings:
 
 
 def _servers(values: Mapping[Path, Value]) -> dict[str, ServerSettings]:
-    """What is set for the servers of each origin, as it was written."""
+    """Return what is set for the servers of each origin, as it was written."""
     found: dict[str, ServerSettings] = {}
     for path, value in values.items():
         if path[0] == "servers":
@@ -249,7 +250,7 @@ def _servers(values: Mapping[Path, Value]) -> dict[str, ServerSettings]:
 def _tables(
     values: Mapping[Path, Value], table: str, spelled: Callable[[str], str] = str
 ) -> dict[str, dict[str, Value]]:
-    """What is set in each table of a table, by the name that the writer chose, as it is to be spelled."""
+    """Return what is set in each table of a table, by the name that the writer chose, as it is to be spelled."""
     found: dict[str, dict[str, Value]] = {}
     for path, value in values.items():
         if path[0] == table:
@@ -258,12 +259,12 @@ def _tables(
 
 
 def _field(path: Path) -> str:
-    """The field of `Settings` for a plain key: `limits.x` is x."""
+    """Return the field of `Settings` for a plain key: `limits.x` is x."""
     return path[-1].replace("-", "_")
 
 
 def _prices(values: Mapping[Path, Value]) -> dict[str, Price]:
-    """The price of each model for which both directions are given."""
+    """Return the price of each model for which both directions are given."""
     halves = {path[1] for path, _ in _half_prices(values)}
     return {
         path[1]: Price(value, values[("prices", path[1], "output")], values.get(("prices", path[1], "cached-input")))
@@ -273,7 +274,7 @@ def _prices(values: Mapping[Path, Value]) -> dict[str, Price]:
 
 
 def _project(values: Mapping[Path, Value]) -> Settings:
-    """The project's part of the settings."""
+    """Return the project's part of the settings."""
     plain = {path[0]: value for path, value in values.items() if len(path) == 1}
     dialects, relations, schemas = (_pairs(values, name) for name in ("dialects", "relations", "schemas"))
     globs = dict.fromkeys(path[1] for path in values if path[0] == "per-glob")
@@ -286,7 +287,7 @@ def _project(values: Mapping[Path, Value]) -> Settings:
 
 
 def _pairs(values: Mapping[Path, Value], table: str) -> tuple[tuple[str, str], ...]:
-    """The keys of a table with their values, in the order written."""
+    """Return the keys of a table with their values, in the order written."""
     return tuple((path[1], value) for path, value in values.items() if path[0] == table)
 
 
@@ -316,7 +317,7 @@ def _texts(raw: Value) -> tuple[str, ...] | None:
 
 
 def _nav(raw: Value, depth: int = 4) -> Value:
-    """A list of paths, or of tables that give titles a path or a list."""
+    """Return a list of paths, or of tables that give titles a path or a list."""
     if not isinstance(raw, list) or not depth:
         return None
     parts = (part for each in raw for part in (each.values() if isinstance(each, dict) else (each,)))

@@ -26,7 +26,8 @@ PROJECT_FILES = (PROJECT_FILE, PYPROJECT_FILE)
 
 
 def is_about_prosa(name: str, text: str) -> bool:
-    """Whether a file of that name holds settings of Prosa at all: a `pyproject.toml` may be about anything else."""
+    """Return whether a file of that name holds settings of Prosa at all: a `pyproject.toml` may be about anything
+    else."""
     return name != PYPROJECT_FILE or "tool.prosa" in text
 
 

@@ -39,7 +39,7 @@ class Answer(Struct, frozen=True):
 
 
 def json_of(answer: Answer) -> Value:
-    """The JSON value of an answer that says it is JSON; None for any other, and for `null`."""
+    """Return the JSON value of an answer that says it is JSON; None for any other, and for `null`."""
     if not is_json(answer.media_type):
         return None
     try:

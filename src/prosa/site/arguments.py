@@ -23,7 +23,7 @@ def arranged(
     schema: Schema | None = None,
     allow_undeclared: bool = False,
 ) -> dict[str, Value]:
-    """The input that pairs describe, over ``base``, an input of its own; pairs win, inside objects key by key.
+    """Return the input that pairs describe, over ``base``, an input of its own; pairs win, inside objects key by key.
 
     ``schema`` is the fetched one of an action that names it by URL. A repeated key is a list.
     """
@@ -57,7 +57,7 @@ def _properties(schema: Schema | None) -> tuple[str, ...]:
 
 
 def _fits_body(contract: Contract, schema: Schema | None, name: str) -> bool:
-    """Whether a name belongs to the body: its schema has it or invites others, or there is no schema (HA16)."""
+    """Return whether a name belongs to the body: its schema has it or invites others, or there is no schema (HA16)."""
     if not contract.changes_state or not contract.media_type:
         return False
     declared = _properties(schema)

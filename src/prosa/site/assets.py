@@ -41,12 +41,12 @@ PICTURES = frozenset(suffix for suffix, kind in ASSET_TYPES.items() if kind.star
 
 
 def asset_type(path: str) -> str | None:
-    """The media type of a file that may be served; None for any other."""
+    """Return the media type of a file that may be served; None for any other."""
     return ASSET_TYPES.get(suffix_of(path))
 
 
 def suffix_of(path: str) -> str:
-    """The suffix of a path in small letters, with its dot; empty where there is none."""
+    """Return the suffix of a path in small letters, with its dot; empty where there is none."""
     name = path.rpartition("/")[2]
     stem, dot, suffix = name.rpartition(".")
     return f".{suffix.lower()}" if dot and stem else ""

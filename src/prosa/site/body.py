@@ -26,7 +26,7 @@ def body_of(
     schema: Schema | None = None,
     allow_undeclared: bool = False,
 ) -> tuple[Value, str]:
-    """The body and its media type; None and an empty text where there is none.
+    """Return the body and its media type; None and an empty text where there is none.
 
     ``schema`` is the fetched one of an action that names it by URL. A JSON body is its value, every other a text. An
     action with a schema that is given no body gets an empty object, if its schema allows that.
@@ -58,13 +58,13 @@ def body_of(
 
 
 def is_json(media_type: str) -> bool:
-    """Whether a media type is JSON or built on it (RFC 6839)."""
+    """Return whether a media type is JSON or built on it (RFC 6839)."""
     kind = media_type.partition(";")[0].strip().lower()
     return kind == "application/json" or kind.endswith("+json")
 
 
 def body_bytes(body: Value, media_type: str) -> bytes | None:
-    """The bytes that are sent: UTF-8, JSON without needless spaces."""
+    """Return the bytes that are sent: UTF-8, JSON without needless spaces."""
     if body is None:
         return None
     text = json.dumps(body, ensure_ascii=False, separators=(",", ":")) if is_json(media_type) else str(body)

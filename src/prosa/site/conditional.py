@@ -13,12 +13,12 @@ _TAG = regex(r'(?:W/)?("[\x21\x23-\x7e\x80-\xff]*")')
 
 
 def entity_tag(content: bytes, kind: str = "") -> str:
-    """A strong tag: of these bytes in that form, and of no others."""
+    """Return a strong tag: of these bytes in that form, and of no others."""
     return f'"{hashlib.sha256(content).hexdigest()[:24]}{kind}"'
 
 
 def is_known(if_none_match: str, tag: str) -> bool:
-    """Whether `If-None-Match` names the tag; weak comparison, as section 13.1.2 asks for."""
+    """Return whether `If-None-Match` names the tag; weak comparison, as section 13.1.2 asks for."""
     value = if_none_match.strip()
     if value == tag or value == "*":
         return True

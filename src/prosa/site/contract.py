@@ -98,7 +98,7 @@ class Contract(Struct, frozen=True):
 
 
 def read_contract(action: Mapping[str, Value]) -> Contract:
-    """The contract. Raises `RequestError` with every problem of the declaration."""
+    """Return the contract. Raises `RequestError` with every problem of the declaration."""
     if not isinstance(action, Mapping):
         raise refuse("action", "", "must be an object with `id`, `method` and `url`")
     reading = _Reading(action, [])
@@ -145,7 +145,8 @@ class _Reading(Struct, frozen=True):
     def text(
         self, name: str, inside: Mapping[str, Value] | None = None, form: Callable[[str], str | None] | None = None
     ) -> str:
-        """A text, empty where there is none; behind dots ``name`` is the key inside. Numbers become texts (X1)."""
+        """Return a text, empty where there is none; behind dots ``name`` is the key inside. Numbers become texts
+        (X1)."""
         value = (self.action if inside is None else inside).get(name.rpartition(".")[2])
         if value is None:
             return ""
@@ -174,7 +175,7 @@ class _Reading(Struct, frozen=True):
         return ()
 
     def body_schema(self) -> tuple[Schema | None, str]:
-        """The schema, or the URL of one. A schema without `type` describes an object (HA16)."""
+        """Return the schema, or the URL of one. A schema without `type` describes an object (HA16)."""
         value = self.action.get("body_schema")
         if value is None:
             return None, ""
@@ -227,7 +228,7 @@ class _Reading(Struct, frozen=True):
 
 
 def object_schema(value: Value) -> Schema:
-    """A schema compiled; one without `type` describes an object (HA16). Raises `SchemaError`."""
+    """Return a schema compiled; one without `type` describes an object (HA16). Raises `SchemaError`."""
     if isinstance(value, Mapping) and "type" not in value:
         value = {**value, "type": "object"}
     return Schema(dict(value) if isinstance(value, Mapping) else value)

@@ -40,7 +40,7 @@ def copy_path(url: str) -> str:
 
 
 def other_path(url: str) -> str:
-    """Where a page goes whose own place is another's: next to it where that is short enough, with a digest."""
+    """Return where a page goes whose own place is another's: next to it where that is short enough, with a digest."""
     path = "/".join(_folder(each) for each in urlsplit(url).path.lstrip("/").split("/")[:-1])
     name = f"page~{_digest(url)}{SUFFIX}"
     inside = f"{path}/{name}" if path else name
@@ -48,7 +48,8 @@ def other_path(url: str) -> str:
 
 
 def place_key(path: str) -> str:
-    """The same for two paths that are one file on a system that does not tell case or composed characters apart."""
+    """Return the same for two paths that are one file on a system that does not tell case or composed characters
+    apart."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFKC", path).casefold())
 
 
@@ -60,7 +61,7 @@ def _without_suffix(name: str) -> str:
 
 
 def _folder(part: str) -> str:
-    """The name of a folder; one with the suffix of a file could stand where a file must."""
+    """Return the name of a folder; one with the suffix of a file could stand where a file must."""
     name = _safe(part)
     return _named(part) if name.lower().endswith(_SUFFIXES) else name
 

@@ -35,7 +35,7 @@ class Credential(PartlyShown, Struct, frozen=True):
 
 
 def credential_of(auth: Auth, token: str | None, origin: Origin, problems: list[RequestProblem]) -> Credential | None:
-    """Where the token goes. None without a token, and where the action asks for none (HA14)."""
+    """Return where the token goes. None without a token, and where the action asks for none (HA14)."""
     if token is None or not auth.wants_token:
         return None
     wrong = wrong_token(token) or _unsafe(origin)

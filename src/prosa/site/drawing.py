@@ -66,7 +66,7 @@ class Drawing(NamedTuple):
 
 
 def inert_drawing(data: bytes) -> Drawing | None:
-    """A drawing without what runs; None for what is no drawing in XML."""
+    """Return a drawing without what runs; None for what is no drawing in XML."""
     writer = _Writer(MAX_GROWTH * len(data) + 1_024)
     parser = expat.ParserCreate(namespace_separator="\n")
     parser.buffer_text = True
@@ -179,7 +179,7 @@ class _Writer(Struct):
         self.out.append(text)
 
     def _judge(self, space: str, local: str, attributes: Mapping[str, str]) -> None:
-        """Notes an element that is not written, unless it only says something to a drawing program."""
+        """Note an element that is not written, unless it only says something to a drawing program."""
         inert = space and (not space.startswith(_W3) or space in _INERT) and "script" not in local.lower()
         if not inert or not self.depth > 1:
             self.removed[f"<{local}>"] = None
@@ -188,7 +188,7 @@ class _Writer(Struct):
                 self.removed[name.rpartition("\n")[2]] = None
 
     def _attributes(self, element: str, attributes: Mapping[str, str]) -> Iterator[str]:
-        """The attributes of an element that may stay; others are noted where they do something."""
+        """Yield the attributes of an element that may stay; others are noted where they do something."""
         for name, value in attributes.items():
             space, _, local = name.rpartition("\n")
             if _is_handler(name) or not _is_harmless(element, space, local, value):
@@ -203,7 +203,7 @@ def _is_handler(name: str) -> bool:
 
 
 def _is_harmless(element: str, space: str, local: str, value: str) -> bool:
-    """Whether an attribute neither runs anything nor asks another host."""
+    """Return whether an attribute neither runs anything nor asks another host."""
     if space == _XML:
         return local in ("space", "lang", "id")
     if local.lower() in ("href", "src"):
@@ -214,13 +214,13 @@ def _is_harmless(element: str, space: str, local: str, value: str) -> bool:
 
 
 def _runs(value: str) -> bool:
-    """Whether a value names a program, as a browser reads it: without blanks and control characters."""
+    """Return whether a value names a program, as a browser reads it: without blanks and control characters."""
     bare = _SPACE.sub("", value).lower()
     return "javascript:" in bare or "vbscript:" in bare or "data:text/html" in bare
 
 
 def _is_link(element: str, value: str) -> bool:
-    """Whether an address leads to a part of the drawing, to a picture beside it, or, as a link, to a page."""
+    """Return whether an address leads to a part of the drawing, to a picture beside it, or, as a link, to a page."""
     bare = _SPACE.sub("", value).replace("\\", "/")
     if bare.startswith("#"):
         return True
@@ -233,11 +233,11 @@ def _is_link(element: str, value: str) -> bool:
 
 
 def _animates_a_link(element: str, attributes: Mapping[str, str]) -> bool:
-    """Whether an animation changes an address or a handler."""
+    """Return whether an animation changes an address or a handler."""
     name = attributes.get("attributeName", "").strip().rpartition(":")[2].lower()
     return element in _ANIMATIONS and (name in ("href", "src", "style") or name.startswith("on"))
 
 
 def _asks(css: str) -> bool:
-    """Whether CSS asks for something from outside. An escape could hide anything."""
+    """Return whether CSS asks for something from outside. An escape could hide anything."""
     return _CSS_ASKS.search(_CSS_URL.sub("", css)) is not None

@@ -46,7 +46,7 @@ class Lead(Struct, frozen=True):
 
 
 def leads(node: SiteNode) -> tuple[Lead, ...]:
-    """The links of a node in the order of their numbers: typed ones, then those of the body."""
+    """Return the links of a node in the order of their numbers: typed ones, then those of the body."""
     places = _places(node)
     typed = (_typed(node, places, number, link) for number, link in enumerate(node.links, start=1))
     first = len(node.links) + 1
@@ -58,8 +58,8 @@ def leads(node: SiteNode) -> tuple[Lead, ...]:
 
 
 def followed(node: SiteNode, what: str, index: Callable[[], Index]) -> str:
-    """The URL that ``what`` leads to. ``index`` gives that of the site; it is asked for only where the page does not
-    say where a node is. Raises `FollowProblem`."""
+    """Return the URL that ``what`` leads to. ``index`` gives that of the site; it is asked for only where the page does
+    not say where a node is. Raises `FollowProblem`."""
     every = leads(node)
     if not every:
         raise FollowProblem(f"{node.name} has no links")
@@ -79,8 +79,8 @@ def followed(node: SiteNode, what: str, index: Callable[[], Index]) -> str:
 
 
 def index_urls(url: str) -> tuple[str, ...]:
-    """Where the site of a node may have its index (HA1): at the root of the host, and in the folders above the node,
-    since a site may live below a path."""
+    """Return where the site of a node may have its index (HA1): at the root of the host, and in the folders above the
+    node, since a site may live below a path."""
     folders = [""]
     for part in urlsplit(url).path.split("/")[1:-1]:
         folders.append(f"{folders[-1]}/{part}")
@@ -88,7 +88,7 @@ def index_urls(url: str) -> tuple[str, ...]:
 
 
 def index_of(value: Value, base: str) -> dict[str, str]:
-    """The index of a site from its JSON: the URL of each node by id. What is no node is left out."""
+    """Return the index of a site from its JSON: the URL of each node by id. What is no node is left out."""
     nodes = value.get("nodes") if isinstance(value, Mapping) else value
     found: dict[str, str] = {}
     for each in nodes[:MAX_INDEX] if isinstance(nodes, list) else ():
@@ -98,7 +98,7 @@ def index_of(value: Value, base: str) -> dict[str, str]:
 
 
 def _meant(every: tuple[Lead, ...], what: str) -> Iterator[Lead]:
-    """The leads that are called so: by number, else by a whole name as written, else whatever its case."""
+    """Yield the leads that are called so: by number, else by a whole name as written, else whatever its case."""
     number = int(what) if what.isascii() and what.isdigit() and len(what) < 9 else 0
     tests: tuple[Callable[[Lead], bool], ...] = (
         lambda lead: lead.number == number,
@@ -121,8 +121,8 @@ def _typed(node: SiteNode, places: Mapping[str, str], number: int, link: LinkEnt
 
 
 def _places(node: SiteNode) -> dict[str, str]:
-    """Where the page itself says that nodes are, by id: a link of the body with the id as its text, else as the end of
-    its path; the first of each kind."""
+    """Return where the page itself says that nodes are, by id: a link of the body with the id as its text, else as the
+    end of its path; the first of each kind."""
     inside = [link for link in reversed(node.inline_links) if link.same_site]
     return {_stem(link.url): link.url for link in inside} | {link.text: link.url for link in inside}
 
@@ -137,7 +137,7 @@ def _paths(url: str) -> tuple[str, ...]:
 
 
 def _named(lead: Lead) -> str:
-    """A link in a list: what it is called, and what it leads to."""
+    """Return a link in a list: what it is called, and what it leads to."""
     target = lead.node_id or (lead.words[1] if len(lead.words) > 1 else lead.url)
     return f"{lead.words[0]}: {target}" if target and target != lead.words[0] else lead.words[0]
 

@@ -25,7 +25,7 @@ class Frontier(Struct):
     _seen: set[str] = field(default_factory=set)
 
     def add(self, urls: Iterable[str], depth: int) -> None:
-        """Puts URLs behind those that wait; what was there before, is of another origin or too far is passed over."""
+        """Put URLs behind those that wait; what was there before, is of another origin or too far is passed over."""
         if depth > self.max_depth:
             return
         for url in urls:
@@ -38,7 +38,7 @@ class Frontier(Struct):
             self._waiting.append((url, depth))
 
     def take(self, most: int) -> list[tuple[str, int]]:
-        """The next URLs with their distances, at most so many; none at the end."""
+        """Return the next URLs with their distances, at most so many; none at the end."""
         return [self._waiting.popleft() for _ in range(min(most, len(self._waiting)))]
 
     @property

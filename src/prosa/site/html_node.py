@@ -35,7 +35,7 @@ class HtmlPage(Struct, frozen=True):
 
 
 def read_html(text: str) -> HtmlPage:
-    """What a page of HTML says about its Markdown. Never fails."""
+    """Return what a page of HTML says about its Markdown. Never fails."""
     reader = _Reader()
     for start in range(0, min(len(text), MAX_HTML), _STEP):
         reader.feed(text[start : min(start + _STEP, MAX_HTML)])
@@ -45,7 +45,8 @@ def read_html(text: str) -> HtmlPage:
 
 
 def linked_markdown(header: str) -> str:
-    """The destination that an HTTP `Link` header names for the Markdown of a page (RFC 8288); empty without one."""
+    """Return the destination that an HTTP `Link` header names for the Markdown of a page (RFC 8288); empty without
+    one."""
     for target, parameters in _LINK.findall(header[:MAX_PENDING]):
         told = parameters.lower()
         if re.search(r';\s*rel="?[^";]*\balternate\b', told) and re.search(r';\s*type="?text/markdown\b', told):

@@ -49,7 +49,7 @@ def view_of(
     actions: Iterable[Mapping[str, Value]] = (),
     lent: Mapping[str, Value] = NOTHING,
 ) -> NodeView:
-    """The node of a document at ``path`` below the root of the site.
+    """Return the node of a document at ``path`` below the root of the site.
 
     ``own_id`` is its id in the graph, empty where that is not known yet; ``links`` and ``actions`` are what the site
     derives for a document of another dialect, which win over nothing that its author wrote. ``lent`` is what meta files
@@ -90,15 +90,15 @@ def view_of(
 
 
 def summary_of(reading: DialectReading[object], written: Mapping[str, Value] | None = None) -> str:
-    """What a document says it is about: for search engines, else in its front matter, which is ``written`` where that
-    is known."""
+    """Return what a document says it is about: for search engines, else in its front matter, which is ``written`` where
+    that is known."""
     fields = _written(reading) if written is None else written
     said = (_seo(reading), *(_text(fields.get(name)) for name in _SUMMARIES))
     return next(filter(None, said), "")[:MAX_SUMMARY]
 
 
 def _page_of(reading: DialectReading[object], name: str) -> Value:
-    """What a record says of its page (Y12)."""
+    """Return what a record says of its page (Y12)."""
     model = reading.model_of(YMJ)
     page = model.ops_map("page") if model is not None else None
     value = to_value(page) if page is not None else None
@@ -111,18 +111,18 @@ def _seo(reading: DialectReading[object]) -> str:
 
 
 def _layout(reading: DialectReading[object]) -> str:
-    """The layout of a page as the name of a class; empty for what is none."""
+    """Return the layout of a page as the name of a class; empty for what is none."""
     name = _text(_page_of(reading, "layout")).lower()
     return name if _CLASS.fullmatch(name) else ""
 
 
 def type_of(dialect: str) -> str:
-    """The `type` of a document of a dialect whose author gave none."""
+    """Return the `type` of a document of a dialect whose author gave none."""
     return _TYPES.get(dialect, "page")
 
 
 def _body(reading: DialectReading[object], derived: Mapping[str, Value]) -> str:
-    """What stands below the front matter of the Markdown form: a block that is no front matter is part of it."""
+    """Return what stands below the front matter of the Markdown form: a block that is no front matter is part of it."""
     front = reading.front
     if derived and front.present and (front.fields is None or not front.complete):
         return front.source.text.removeprefix("\ufeff")
@@ -130,7 +130,7 @@ def _body(reading: DialectReading[object], derived: Mapping[str, Value]) -> str:
 
 
 def _missing(fields: Mapping[str, Value], written: Mapping[str, Value]) -> list[str]:
-    """The fields that the author left out; a list with nothing in it is not worth a line. What is no text has no
+    """Return the fields that the author left out; a list with nothing in it is not worth a line. What is no text has no
     identity (H9)."""
     return [name for name, value in fields.items() if value != [] and _is_gap(name, written.get(name))]
 
@@ -142,13 +142,14 @@ def _is_gap(name: str, value: Value) -> bool:
 
 
 def _written(reading: DialectReading[object]) -> Mapping[str, Value]:
-    """The front matter, as far as it stays one: a broken one becomes part of the body."""
+    """Return the front matter, as far as it stays one: a broken one becomes part of the body."""
     whole = reading.front.complete or reading.name == "mdh"
     return (reading.front_matter or {}) if whole else {}
 
 
 def _said(reading: DialectReading[object], name: str) -> str:
-    """A field of the front matter as its author typed it, of a list the first; empty for a mapping and for nothing."""
+    """Return a field of the front matter as its author typed it, of a list the first; empty for a mapping and for
+    nothing."""
     node = reading.front.fields.get(name) if reading.front.fields is not None else None
     while isinstance(node, Sequence) and node.items:
         node = node.items[0]

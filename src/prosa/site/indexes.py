@@ -26,13 +26,13 @@ OTHERS = "Documents"
 
 
 def nodes_index(rows: Iterable[NodeRow], prefix: str = "") -> dict[str, Value]:
-    """`/mdh/nodes.json`."""
+    """Return `/mdh/nodes.json`."""
     nodes = [{"id": row.id, "type": row.type, "title": row.title, "md_url": f"{prefix}{row.url}"} for row in rows]
     return {"spec": SPEC, "nodes": nodes}
 
 
 def actions_index(actions: Iterable[tuple[str, Mapping[str, Value]]]) -> dict[str, Value]:
-    """`/mdh/actions.json`, from pairs of a node's id and an action."""
+    """Return `/mdh/actions.json`, from pairs of a node's id and an action."""
     listed = [{"id": action.get("id"), "node_id": node, **_without_id(action)} for node, action in actions]
     return {"spec": SPEC, "actions": listed}
 
@@ -40,7 +40,7 @@ def actions_index(actions: Iterable[tuple[str, Mapping[str, Value]]]) -> dict[st
 def overview(
     name: str, rows: Sequence[NodeRow], *, base: str, summaries: Mapping[str, str], closed: bool, static: bool = False
 ) -> str:
-    """`/llms.txt`: what the site is and where its nodes are, as Markdown. ``base`` stands in front of URL paths;
+    """Return `/llms.txt`: what the site is and where its nodes are, as Markdown. ``base`` stands in front of URL paths;
     ``summaries`` are by path. Of a ``static`` site nothing is named that only a server has."""
     lines = [f"# {link_text(name)}", ""]
     how = "" if static else ": ask with `Accept: text/markdown`, or add `.md`"
@@ -61,7 +61,7 @@ def overview(
 
 
 def sitemap(rows: Iterable[NodeRow], base: str) -> str:
-    """`/sitemap.xml`. ``base`` is the absolute address of the site."""
+    """Return `/sitemap.xml`. ``base`` is the absolute address of the site."""
     entries = [
         f"<url><loc>{escape(base + row.url)}</loc>"
         + (f"<lastmod>{escape(row.updated)}</lastmod>" if row.updated else "")
@@ -73,14 +73,14 @@ def sitemap(rows: Iterable[NodeRow], base: str) -> str:
 
 
 def robots(base: str, *, closed: bool) -> str:
-    """`/robots.txt` (RFC 9309). ``base`` is the absolute address of the site, empty where nobody said."""
+    """Return `/robots.txt` (RFC 9309). ``base`` is the absolute address of the site, empty where nobody said."""
     if closed:
         return "User-agent: *\nDisallow: /\n"
     return "User-agent: *\nAllow: /\n" + (f"Sitemap: {base}/sitemap.xml\n" if base else "")
 
 
 def _sections(rows: Iterable[NodeRow]) -> dict[str, list[NodeRow]]:
-    """The nodes by the folder that they lie in below the root; those in the root first."""
+    """Return the nodes by the folder that they lie in below the root; those in the root first."""
     found: dict[str, list[NodeRow]] = {OTHERS: []}
     for row in rows:
         folder, slash, _ = row.path.partition("/")

@@ -44,8 +44,8 @@ class Asked(Struct, frozen=True):
 
 
 def url_of(path: str, own_id: str = "", layout: LayoutName = "path", *, stands: bool = False) -> str:
-    """The URL path of a document; a README may stand for its folder. One with an id that no URL can hold lives at its
-    path in every layout."""
+    """Return the URL path of a document; a README may stand for its folder. One with an id that no URL can hold lives
+    at its path in every layout."""
     if layout == "id" and own_id and not own_id.endswith("/"):
         url = NODE_ROOT + quote(own_id, safe=SEGMENT_SAFE, errors="replace")
         if decoded(url.encode("ascii")) == NODE_ROOT + own_id:
@@ -54,13 +54,13 @@ def url_of(path: str, own_id: str = "", layout: LayoutName = "path", *, stands: 
 
 
 def twin_of(url: str, form: Form) -> str:
-    """The URL of one form of a node: `/x.md`, `/x.json`, `/x.html`; of a folder `/a/index.md` (HA7)."""
+    """Return the URL of one form of a node: `/x.md`, `/x.json`, `/x.html`; of a folder `/a/index.md` (HA7)."""
     suffix = next(suffix for suffix, each in TWINS if each == form)
     return f"{url}index{suffix}" if url.endswith("/") else f"{url}{suffix}"
 
 
 def asked(path: str) -> Asked:
-    """What a decoded URL path asks for (HA2, HA7)."""
+    """Return what a decoded URL path asks for (HA2, HA7)."""
     name = path[1:]
     if path.startswith(NODE_ROOT) and (own_id := _id_of(path)):
         return Asked(name, tuple(_files(name)), own_id)
@@ -68,8 +68,8 @@ def asked(path: str) -> Asked:
 
 
 def folder_twin(path: str) -> tuple[str, Form | None] | None:
-    """The folder whose generated node a decoded path means, with `/` behind it unless it is the root, and the form;
-    None where it means none."""
+    """Return the folder whose generated node a decoded path means, with `/` behind it unless it is the root, and the
+    form; None where it means none."""
     if path.endswith("/"):
         return path[1:], None
     folder, _, last = path[1:].rpartition("/")
@@ -81,7 +81,8 @@ def folder_twin(path: str) -> tuple[str, Form | None] | None:
 
 
 def id_and_form(path: str) -> tuple[str, Form | None]:
-    """The id in `/node/ID`, and the form that its suffix asks for, for a node whose id has no such suffix itself."""
+    """Return the id in `/node/ID`, and the form that its suffix asks for, for a node whose id has no such suffix
+    itself."""
     own = _id_of(path)
     for suffix, form in TWINS:
         if own.endswith(suffix) and len(own) > len(suffix):
@@ -94,7 +95,8 @@ def _id_of(path: str) -> str:
 
 
 def _files(name: str) -> list[Wanted]:
-    """Files in the order of likelihood: the name itself, the form that a suffix asks for, the index of a folder."""
+    """Return files in the order of likelihood: the name itself, the form that a suffix asks for, the index of a
+    folder."""
     if not name or name.endswith("/"):
         return [Wanted(f"{name}{each}", None) for each in FOLDER_PAGES]
     found = [Wanted(f"{name}{suffix}", None) for suffix in _SPELLED]

@@ -27,7 +27,7 @@ def listing_of(
     prefix: str = "",
     form: Form | None = None,
 ) -> NodeView:
-    """The node of ``folder``, which is empty for the root and ends with `/` otherwise.
+    """Return the node of ``folder``, which is empty for the root and ends with `/` otherwise.
 
     ``site`` is the name of the site, ``folders`` the folders inside by their path, ``nodes`` those directly in it;
     ``above`` is the id of the document that stands for the folder around it, empty where none does. ``prefix`` is the
@@ -59,22 +59,23 @@ def listing_of(
 
 
 def link_text(text: str) -> str:
-    """A text that stands inside the brackets of a link as it is, on one line."""
+    """Return a text that stands inside the brackets of a link as it is, on one line."""
     return " ".join(text.split()).translate(_MARKS) or "untitled"
 
 
 def link_target(url: str) -> str:
-    """A URL path as the destination of a link: nothing in it ends the link, and nothing is a character reference."""
+    """Return a URL path as the destination of a link: nothing in it ends the link, and nothing is a character
+    reference."""
     return url.replace("(", "%28").replace(")", "%29").replace("&", "%26")
 
 
 def listing_id(folder: str) -> str:
-    """The id of the node of a folder that no document stands for."""
+    """Return the id of the node of a folder that no document stands for."""
     return f"folder:/{folder}"
 
 
 def folder_above(folder: str) -> str:
-    """The folder around one, as `/` behind it; empty for the root."""
+    """Return the folder around one, as `/` behind it; empty for the root."""
     return folder[: folder.rstrip("/").rfind("/") + 1]
 
 
@@ -93,5 +94,5 @@ def _lines(title: str, folders: Sequence[tuple[str, str]], nodes: Sequence[NodeR
 
 
 def _first(nodes: Sequence[NodeRow]) -> Sequence[NodeRow]:
-    """The nodes that are listed, the one that people read first at the top."""
+    """Return the nodes that are listed, the one that people read first at the top."""
     return sorted(nodes, key=lambda row: not row.path.rpartition("/")[2].lower().startswith("readme."))[:MAX_LISTED]

@@ -74,16 +74,16 @@ class Navigation(Struct, frozen=True, dict=True):
         return {each.url: at for at, each in enumerate(self._order)}
 
     def beside(self, url: str) -> tuple[Shown, ...]:
-        """What is listed beside a page."""
+        """Return what is listed beside a page."""
         way = self.ways.get(url, ())
         return tuple(_shown(each, url, way) for each in self.entries)
 
     def above(self, url: str) -> tuple[Entry, ...]:
-        """The entries on the way to a page."""
+        """Return the entries on the way to a page."""
         return self.ways.get(url, ())[:-1]
 
     def neighbours(self, url: str) -> tuple[Entry | None, Entry | None]:
-        """The pages before and behind one; the root of the site comes before all."""
+        """Return the pages before and behind one; the root of the site comes before all."""
         at = self._places.get(url, -1 if url == "/" else None)
         if at is None:
             return None, None
@@ -120,7 +120,7 @@ class Nodes(Struct, frozen=True):
 
 
 def navigation_of(value: Value, nodes: Nodes) -> Navigation:
-    """The navigation that a `nav` means."""
+    """Return the navigation that a `nav` means."""
     reading = _Reading(nodes)
     entries = tuple(reading.entries(value, 0))
     return Navigation(entries, tuple(dict.fromkeys(reading.missing)))
@@ -173,7 +173,7 @@ class _Reading:
         return self._all("" if path == "." else f"{path}/", title)
 
     def _all(self, folder: str, title: str = "") -> Entry | None:
-        """A folder with everything in it: pages by path, then folders."""
+        """Return a folder with everything in it: pages by path, then folders."""
         own = self.nodes.index_of(folder)
         rows = [row for row in self.nodes.nodes_in(folder) if own is None or row.path != own.path]
         inside = [Entry(row.title, row.url) for row in rows[: max(self.left, 0)]]

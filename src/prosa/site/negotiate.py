@@ -36,7 +36,8 @@ _QUOTED = regex(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)')
 
 @lru_cache(maxsize=1024)
 def choose(accept: str) -> Form:
-    """The form for a value of `Accept`, the header lines of which are joined with commas; empty where there is none.
+    """Return the form for a value of `Accept`, the header lines of which are joined with commas; empty where there is
+    none.
 
     The highest quality wins, then the range that names the form more closely, then Markdown before JSON before HTML. A
     range that cannot be read counts as absent.
@@ -65,7 +66,7 @@ def _ranges(accept: str) -> Iterator[tuple[str, str, float]]:
 
 
 def _rank(media_type: str, ranges: list[tuple[str, str, float]]) -> tuple[float, int]:
-    """The quality of a media type and how closely it was named: the closest range decides (section 12.5.1)."""
+    """Return the quality of a media type and how closely it was named: the closest range decides (section 12.5.1)."""
     kind, _, subtype = media_type.partition("/")
     found: tuple[float, int] = (0.0, -1)
     for range_kind, range_subtype, quality in ranges:

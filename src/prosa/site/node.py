@@ -65,7 +65,7 @@ class SiteNode(Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
     def action(self, name: str) -> Mapping[str, Value] | None:
-        """The action of that id, None without one; of several the first."""
+        """Return the action of that id, None without one; of several the first."""
         return next((action for action in self.actions if str(action.get("id", "")) == name), None)
 
     @property
@@ -75,7 +75,7 @@ class SiteNode(Struct, frozen=True):
 
 
 def node_of_text(text: str, name: str, *, url: str = "", md_url: str = "", form: Form = "markdown") -> SiteNode:
-    """The node that a Markdown document is. `action` counts as `actions` with one entry (HA9)."""
+    """Return the node that a Markdown document is. `action` counts as `actions` with one entry (HA9)."""
     reading = open_as(SourceText(text, name), MDH)
     front, model = reading.front, reading.model
     titles = (model.id, model.type, model.title, model.summary)
@@ -93,7 +93,7 @@ def node_of_text(text: str, name: str, *, url: str = "", md_url: str = "", form:
 
 
 def node_of_json(value: Value, name: str, *, url: str = "") -> SiteNode:
-    """The node that a JSON value is: its front matter at the top, or below `meta` (HA8)."""
+    """Return the node that a JSON value is: its front matter at the top, or below `meta` (HA8)."""
     whole = value if isinstance(value, Mapping) else {}
     below = next((key for key in _FRONT if isinstance(whole.get(key), Mapping)), "")
     fields = whole if "actions" in whole or "action" in whole or not below else whole[below]
@@ -113,7 +113,7 @@ def node_of_json(value: Value, name: str, *, url: str = "") -> SiteNode:
 
 
 def is_node_json(value: Value) -> bool:
-    """Whether a JSON value has anything of a node: answers of actions have not."""
+    """Return whether a JSON value has anything of a node: answers of actions have not."""
     if not isinstance(value, Mapping):
         return False
     known = {"md_url", "actions", "action", *_FRONT, *_RAW}
@@ -144,7 +144,8 @@ def _notes(*, no_front: bool, singular: bool, links: tuple[LinkEntry, ...]) -> t
 
 
 def _markdown(whole: Mapping[str, Value], fields: Mapping[str, Value]) -> str:
-    """The Markdown of a node that came as JSON: the front matter as the site has it, else written from the fields."""
+    """Return the Markdown of a node that came as JSON: the front matter as the site has it, else written from the
+    fields."""
     body = _text(whole.get("body"))
     raw = next((_text(whole[key]) for key in _RAW if isinstance(whole.get(key), str)), "")
     if raw.strip():

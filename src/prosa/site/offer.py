@@ -40,7 +40,7 @@ class Offer(Struct, frozen=True):
     parameters: Mapping[str, Value]
 
     def given(self, arguments: Mapping[str, Value]) -> dict[str, Value]:
-        """The input of `build_request` that the arguments are."""
+        """Return the input of `build_request` that the arguments are."""
         names = self.contract.path_names
         found: dict[str, Value] = {"path": {}, "query": {}}
         for name, value in arguments.items():
@@ -52,12 +52,12 @@ class Offer(Struct, frozen=True):
 
 
 def takes_body(contract: Contract) -> bool:
-    """Whether a request of the action has a body; a GET has none, whatever the page says."""
+    """Return whether a request of the action has a body; a GET has none, whatever the page says."""
     return contract.changes_state and bool(contract.media_type)
 
 
 def offer_of(action: Mapping[str, Value], site_root: str) -> Offer | str:
-    """The offer, or why there is none."""
+    """Return the offer, or why there is none."""
     if _size(action) > MAX_ACTION:
         return "its contract is too large"
     try:
@@ -98,7 +98,7 @@ def _is_required(contract: Contract, name: str) -> bool:
 
 
 def _parameter(contract: Contract, name: str) -> Mapping[str, Value]:
-    """The schema of a parameter as the page describes it, else a text: everything in a URL is text."""
+    """Return the schema of a parameter as the page describes it, else a text: everything in a URL is text."""
     described = contract.described.get(name)
     if isinstance(described, Mapping) and not _has_key(described, {"$ref", *_ANCHORED}):
         try:
@@ -109,8 +109,8 @@ def _parameter(contract: Contract, name: str) -> Mapping[str, Value]:
 
 
 def _body(contract: Contract) -> tuple[Mapping[str, Value], bool]:
-    """The schema of the body, and whether there must be one. References into it point to its new place; a schema that
-    cannot be moved is an open object here, and the body is still checked against the whole before it is sent."""
+    """Return the schema of the body, and whether there must be one. References into it point to its new place; a schema
+    that cannot be moved is an open object here, and the body is still checked against the whole before it is sent."""
     schema = contract.body_schema
     if schema is None:
         if contract.body_schema_url:
@@ -148,7 +148,7 @@ def _has_key(value: Value, names: set[str] | frozenset[str]) -> bool:
 
 
 def _size(value: Value) -> int:
-    """Characters and values, counted no further than they matter."""
+    """Return characters and values, counted no further than they matter."""
     total, waiting = 0, [value]
     while waiting and total <= MAX_ACTION:
         each = waiting.pop()

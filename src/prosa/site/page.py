@@ -39,7 +39,7 @@ class NoNode(ValueError):
 def read_page(
     content: bytes, media_type: str, url: str, headers: Mapping[str, str] | None = None
 ) -> SiteNode | Elsewhere:
-    """The node in an answer. Raises `NoNode`. ``headers`` have names in lower case."""
+    """Return the node in an answer. Raises `NoNode`. ``headers`` have names in lower case."""
     said, kind = headers or {}, media_type.partition(";")[0].strip().lower()
     if is_json(kind):
         return _of_json(content, url)
@@ -53,7 +53,7 @@ def read_page(
 
 
 def is_only_text(node: SiteNode, media_type: str) -> bool:
-    """Whether a page is some text that does not say it is Markdown: no front matter, no type, no name of one."""
+    """Return whether a page is some text that does not say it is Markdown: no front matter, no type, no name of one."""
     kind = media_type.partition(";")[0].strip().lower()
     named = node.url.partition("?")[0].lower().endswith((".md", ".markdown"))
     return node.form == "markdown" and "markdown" not in kind and not named and not node.markdown.startswith("---")

@@ -32,7 +32,8 @@ class LinkEntry(Struct, frozen=True):
         return target.text if target is not None and target.kind == "id" else ""
 
     def url(self, base: str) -> str:
-        """Where it leads by itself: its `href`, or a target that is a URL or path (HA4). Empty for the id of a node."""
+        """Return where it leads by itself: its `href`, or a target that is a URL or path (HA4). Empty for the id of a
+        node."""
         target = target_of(self.target) if self.target else None
         written = self.href or (target.text if target is not None and target.kind != "id" else "")
         return led(base, written) if written else ""
@@ -51,13 +52,14 @@ class InlineLink(Struct, frozen=True):
 
 
 def inline_link(text: str, href: str, base: str) -> InlineLink:
-    """A link of the body of the node at ``base``."""
+    """Return a link of the body of the node at ``base``."""
     url = led(base, href)
     return InlineLink(" ".join(text.split()), href, url, bool(url) and same_site(url, base))
 
 
 def led(base: str, href: str) -> str:
-    """The URL that a destination means, by RFC 3986; empty where that is none of http or https, or unreadable."""
+    """Return the URL that a destination means, by RFC 3986; empty where that is none of http or https, or
+    unreadable."""
     href = href.strip()
     if plain := _PLAIN.fullmatch(href):
         folder = _folder(base, plain[1])
@@ -71,8 +73,8 @@ def led(base: str, href: str) -> str:
 
 @lru_cache(maxsize=256)
 def _folder(base: str, up: str) -> str:
-    """The folder of a URL, or its root, or a folder above it (`../`), with a slash at its end; empty where that takes
-    more than cutting. Kept, since the links of a page begin from few folders."""
+    """Return the folder of a URL, or its root, or a folder above it (`../`), with a slash at its end; empty where that
+    takes more than cutting. Kept, since the links of a page begin from few folders."""
     if not is_normal(base):
         return ""
     scheme, _, rest = base.partition("://")
@@ -86,7 +88,7 @@ def _folder(base: str, up: str) -> str:
 
 
 def same_site(url: str, other: str) -> bool:
-    """Whether two URLs have one origin; not where one of them has none."""
+    """Return whether two URLs have one origin; not where one of them has none."""
     try:
         return origin_of(url) == origin_of(other)
     except ValueError:

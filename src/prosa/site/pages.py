@@ -43,7 +43,8 @@ class Pages(Struct, frozen=True):
 
 
 def next_page(contract: Contract, answer: Value, state: Pages) -> Pages | None:
-    """The walk with its next request, or None at the last page. The limit is the caller's to look at: `Pages.full`.
+    """Return the walk with its next request, or None at the last page. The limit is the caller's to look at:
+    `Pages.full`.
 
     Raises `PageProblem`.
     """
@@ -64,8 +65,8 @@ def next_page(contract: Contract, answer: Value, state: Pages) -> Pages | None:
 
 
 def items_of(answer: Value) -> list[Value]:
-    """The items of a page: the answer where it is a list, else its only list beside `page`, `links` and `query` (H16);
-    otherwise the answer is itself the only item."""
+    """Return the items of a page: the answer where it is a list, else its only list beside `page`, `links` and `query`
+    (H16); otherwise the answer is itself the only item."""
     if isinstance(answer, list):
         return answer
     if isinstance(answer, dict):
@@ -76,7 +77,7 @@ def items_of(answer: Value) -> list[Value]:
 
 
 def value_at(parts: Parts, answer: Value) -> Value:
-    """What a singular path leads to, None where it leads nowhere (RFC 9535, HA18)."""
+    """Return what a singular path leads to, None where it leads nowhere (RFC 9535, HA18)."""
     for part in parts:
         is_name = isinstance(part, str) and isinstance(answer, dict) and part in answer
         is_index = isinstance(part, int) and isinstance(answer, list) and -len(answer) <= part < len(answer)
@@ -105,7 +106,7 @@ def _signal(path: Parts | None, answer: Value, what: str) -> str | None:
 
 
 def _linked(request: Request, link: str) -> Request:
-    """The request of a next link; the credential goes along, since the origin is the same (HA12)."""
+    """Return the request of a next link; the credential goes along, since the origin is the same (HA12)."""
     try:
         url = urldefrag(urljoin(request.url, link))[0]
         origin = origin_of(url)

@@ -64,5 +64,5 @@ class HttpProblem(Exception):
 
 
 def refuse(where: Where, name: str, message: str) -> RequestError:
-    """A `RequestError` of one problem."""
+    """Return a `RequestError` of one problem."""
     return RequestError([RequestProblem(where, name, message)])

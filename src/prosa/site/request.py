@@ -50,25 +50,25 @@ class Request(Struct, frozen=True):
         return body_bytes(self.body, self.headers.get("Content-Type", ""))
 
     def sent_headers(self, *, show: bool = True) -> dict[str, str]:
-        """The headers with the credential; `***` in its place without ``show``."""
+        """Return the headers with the credential; `***` in its place without ``show``."""
         own = self.credential
         extra = {own.name: own.text if show else own.shown} if own and own.place == "header" else {}
         return {**self.headers, **extra}
 
     def sent_query(self, *, show: bool = True) -> list[tuple[str, str]]:
-        """The query with the credential; `***` in its place without ``show``."""
+        """Return the query with the credential; `***` in its place without ``show``."""
         own = self.credential
         if own is None or own.place != "query":
             return list(self.query)
         return [*(pair for pair in self.query if pair[0] != own.name), (own.name, own.text if show else own.shown)]
 
     def address(self, *, show: bool = True) -> str:
-        """The whole URL as it is sent."""
+        """Return the whole URL as it is sent."""
         query = urlencode(self.sent_query(show=show), safe="*", quote_via=quote)
         return f"{self.url}?{query}" if query else self.url
 
     def as_dict(self, *, show: bool = False) -> dict[str, Value]:
-        """The keys of `prosa call --dry-run --format json`."""
+        """Return the keys of `prosa call --dry-run --format json`."""
         return {
             "method": self.method,
             "url": self.url,
@@ -78,7 +78,7 @@ class Request(Struct, frozen=True):
         }
 
     def without_credential(self) -> Request:
-        """The same without its secret, for another origin (HA12)."""
+        """Return the same without its secret, for another origin (HA12)."""
         return replace(self, credential=None)
 
 
@@ -92,7 +92,7 @@ def build_request(
     body_schema: Schema | None = None,
     idempotency_key: str | None = None,
 ) -> Request:
-    """The request. ``given`` is ``{"query": {…}, "path": {…}, "body": …}``, each part optional.
+    """Return the request. ``given`` is ``{"query": {…}, "path": {…}, "body": …}``, each part optional.
 
     ``body_schema`` is the fetched schema of an action that names it by URL. Raises `RequestError`.
     """
@@ -122,13 +122,13 @@ def build_request(
 
 
 def get_request(url: str, accept: str, headers: Mapping[str, str] | None = None) -> Request:
-    """The GET of a URL, without its fragment."""
+    """Return the GET of a URL, without its fragment."""
     where, _, query = urldefrag(url)[0].partition("?")
     return Request("GET", where, tuple(parse_qsl(query, keep_blank_values=True)), {"Accept": accept, **(headers or {})})
 
 
 def root_of(site_root: str) -> str:
-    """The root of a site as a base of URLs. Raises `RequestError`."""
+    """Return the root of a site as a base of URLs. Raises `RequestError`."""
     try:
         origin_of(site_root)
     except ValueError as error:
@@ -159,7 +159,7 @@ def _parts(
 def _address(
     contract: Contract, path: Mapping[str, Value], site_root: str, problems: list[RequestProblem]
 ) -> tuple[str, list[tuple[str, str]]]:
-    """The URL without its query, and the query that the action writes itself."""
+    """Return the URL without its query, and the query that the action writes itself."""
     root = root_of(site_root)
     texts = path_texts(contract, path, problems)
     expanded = _expanded(contract.url, texts, problems)
@@ -178,7 +178,7 @@ def _address(
 
 
 def _expanded(url: str, texts: Mapping[str, str], problems: list[RequestProblem]) -> str:
-    """The URL with every `{name}` filled in. A value must not be what moves a path upwards (HA10)."""
+    """Return the URL with every `{name}` filled in. A value must not be what moves a path upwards (HA10)."""
     path, mark, query = url.partition("?")
     segments = []
     for segment in path.split("/"):

@@ -32,7 +32,7 @@ class Rule(Struct, frozen=True):
     pattern: str
 
     def matches(self, path: str) -> bool:
-        """Whether a path begins as the pattern says."""
+        """Return whether a path begins as the pattern says."""
         ends = self.pattern.endswith("$")
         first, *others = (self.pattern[:-1] if ends else self.pattern).split("*")
         if not path.startswith(first):
@@ -56,7 +56,8 @@ class Robots(Struct, frozen=True):
     delay: float = 0.0
 
     def allows(self, path: str) -> bool:
-        """Whether a path with its query may be asked for: the longest pattern counts, of two equal ones `Allow`."""
+        """Return whether a path with its query may be asked for: the longest pattern counts, of two equal ones
+        `Allow`."""
         if path == "/robots.txt":
             return True
         found = [rule for rule in self.rules if rule.matches(normal_path(path))]
@@ -68,13 +69,13 @@ ALL = Robots()
 
 
 def read_robots(text: str, agent: str = AGENT) -> Robots:
-    """The rules of the groups for ``agent``, else of those for `*`. Never fails."""
+    """Return the rules of the groups for ``agent``, else of those for `*`. Never fails."""
     own = _rules(text, agent.lower())
     return own if own is not None else _rules(text, "*") or ALL
 
 
 def _rules(text: str, agent: str) -> Robots | None:
-    """What all groups of that agent say together; None where it has no group."""
+    """Return what all groups of that agent say together; None where it has no group."""
     rules: list[Rule] = []
     delay, mentioned, inside, naming = 0.0, False, False, False
     for name, value in _lines(text):
@@ -101,6 +102,6 @@ def _lines(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _product(value: str) -> str:
-    """The name of a robot without what stands behind it."""
+    """Return the name of a robot without what stands behind it."""
     found = re.match(r"[A-Za-z_-]+|\*", value)
     return found[0].lower() if found else ""

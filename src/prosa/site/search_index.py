@@ -61,7 +61,7 @@ class IndexedPage(Struct, frozen=True):
 
 
 def search_index(pages: Sequence[IndexedPage]) -> Value:
-    """The index as data; what makes it too large is left out."""
+    """Return the index as data; what makes it too large is left out."""
     most = max(MOST, EACH * len(pages))
     heads = _heads(pages)
     base: dict[str, Value] = {"pages": [[page.title, page.path] for page in pages], "heads": heads}
@@ -77,8 +77,8 @@ def search_index(pages: Sequence[IndexedPage]) -> Value:
 
 
 def words_of(text: str) -> Iterator[str]:
-    """The words that a text is found by, each once, in small letters without accents; where no spaces are written,
-    pairs of letters."""
+    """Yield the words that a text is found by, each once, in small letters without accents; where no spaces are
+    written, pairs of letters."""
     for word in dict.fromkeys(_WORD.findall((text if text.isascii() else _folded(text)).lower())):
         run = None if word.isascii() else _CJK.search(word)
         if run is not None:
@@ -94,7 +94,7 @@ def _folded(text: str) -> str:
 
 
 def _places(pages: Sequence[IndexedPage]) -> Mapping[str, list[int]]:
-    """The pages that each word is on."""
+    """Return the pages that each word is on."""
     found: dict[str, list[int]] = defaultdict(list)
     for number, page in enumerate(pages):
         texts = (page.title, *(text for each in page.sections for text in (each.heading, each.text)))
@@ -104,7 +104,7 @@ def _places(pages: Sequence[IndexedPage]) -> Mapping[str, list[int]]:
 
 
 def _heads(pages: Sequence[IndexedPage]) -> list[Value]:
-    """The headings of each page that tell it from others, without its title."""
+    """Return the headings of each page that tell it from others, without its title."""
     common = Counter(heading for page in pages for heading in {each.heading for each in page.sections})
     return [
         [_head(each) for each in page.sections if _leads(each, page.title) and common[each.heading] <= _COMMON_HEADING]
@@ -123,7 +123,7 @@ def _head(section: IndexedSection) -> Value:
 
 
 def _coded(where: Mapping[str, Iterable[int]]) -> tuple[str, str]:
-    """The words and their pages as two texts."""
+    """Return the words and their pages as two texts."""
     words: list[str] = []
     places: list[str] = []
     before = ""

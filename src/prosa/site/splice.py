@@ -15,7 +15,7 @@ from prosa.dialects.front import FrontReading
 
 
 def spliced(front: FrontReading, fields: Mapping[str, Value]) -> str:
-    """The text of the document with ``fields`` in its front matter. The body keeps every byte."""
+    """Return the text of the document with ``fields`` in its front matter. The body keeps every byte."""
     text, lines = front.source.text, write_yaml(fields)
     if "\r\n" in text:
         lines = lines.replace("\n", "\r\n")
@@ -29,14 +29,14 @@ def spliced(front: FrontReading, fields: Mapping[str, Value]) -> str:
 
 
 def _above(text: str, lines: str) -> str:
-    """A front matter of its own above everything that is there."""
+    """Return a front matter of its own above everything that is there."""
     bom = "\ufeff" if text.startswith("\ufeff") else ""
     end = "\r\n" if "\r\n" in lines else "\n"
     return f"{bom}---{end}{lines}---{end}{text[len(bom) :]}"
 
 
 def _says(text: str, front: FrontReading, fields: Mapping[str, Value]) -> bool:
-    """Whether a text means what its document meant before, and the new fields too."""
+    """Return whether a text means what its document meant before, and the new fields too."""
     read = front.reread(text)
     if read.fields is None or not read.complete:
         return False
@@ -45,7 +45,7 @@ def _says(text: str, front: FrontReading, fields: Mapping[str, Value]) -> bool:
 
 
 def _rewritten(front: FrontReading, fields: Mapping[str, Value]) -> str:
-    """The fields of both as a new front matter; its comments are lost, its data is not."""
+    """Return the fields of both as a new front matter; its comments are lost, its data is not."""
     assert front.fields is not None
     old = {entry.key.text: to_value(entry.value) for entry in front.fields}
     return _above(front.source.slice(front.body), write_yaml({**old, **fields}))

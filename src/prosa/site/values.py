@@ -51,7 +51,7 @@ def query_pairs(
 
 
 def path_texts(contract: Contract, given: Mapping[str, Value], problems: list[RequestProblem]) -> dict[str, str]:
-    """The text of every name in the path, percent-encoded so that it stays one segment (HA10)."""
+    """Return the text of every name in the path, percent-encoded so that it stays one segment (HA10)."""
     texts: dict[str, str] = {}
     none = "the URL has no `{name}`"
     foreign = [name for name in given if name not in contract.path_names]
@@ -80,9 +80,9 @@ def _pairs(
 
 
 def _fitting(name: str, value: Value, description: Mapping[str, Value], problems: list[RequestProblem]) -> Value:
-    """The value where it fits its schema, else an empty list and a problem. Everything in a URL is text, so a text that
-    reads as the type fits too, and so does a list of values that each do. A description that is no JSON Schema says
-    nothing, since sites may extend it (H13)."""
+    """Return the value where it fits its schema, else an empty list and a problem. Everything in a URL is text, so a
+    text that reads as the type fits too, and so does a list of values that each do. A description that is no JSON
+    Schema says nothing, since sites may extend it (H13)."""
     if not description:
         return value
     try:
@@ -112,7 +112,7 @@ def _items(value: Value) -> list[Value]:
 
 
 def value_text(where: Where, name: str, value: Value, problems: list[RequestProblem]) -> str | None:
-    """A single value as the text that is sent: true, 7, 0.5, or the text itself."""
+    """Return a single value as the text that is sent: true, 7, 0.5, or the text itself."""
     text = _plain(value)
     if text is None:
         kinds = "a text, a number, true or false" + (", or a list of these" if where == "query" else "")
@@ -137,7 +137,8 @@ def _plain(value: Value) -> str | None:
 
 
 def unsendable(text: str) -> str | None:
-    """Why a text cannot be part of a URL or a header, or None. Line ends could begin a header of their own (X8)."""
+    """Return why a text cannot be part of a URL or a header, or None. Line ends could begin a header of their own
+    (X8)."""
     if "\r" in text or "\n" in text:
         return "must not have line ends"
     if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):

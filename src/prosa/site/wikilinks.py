@@ -44,13 +44,13 @@ _PARENTHESES = str.maketrans({"(": "%28", ")": "%29"})
 
 
 def as_written(_: str) -> Wiki:
-    """Every wikilink as its author wrote it."""
+    """Return every wikilink as its author wrote it."""
     return AS_WRITTEN
 
 
 def fragment_of(part: str | None, anchor_of: Callable[[str], str | None] = lambda _: None) -> str:
-    """The fragment of a URL that leads to a heading, of `a#b` to the last one, or to a block `^id`. ``anchor_of`` gives
-    the anchor of a heading of the target by any of its names."""
+    """Return the fragment of a URL that leads to a heading, of `a#b` to the last one, or to a block `^id`.
+    ``anchor_of`` gives the anchor of a heading of the target by any of its names."""
     if not part:
         return ""
     name = part.rpartition("#")[2].strip()
@@ -62,24 +62,26 @@ def fragment_of(part: str | None, anchor_of: Callable[[str], str | None] = lambd
 
 
 def name_of(written: str) -> str:
-    """What a wikilink without a label is called: `a#b` is `a > b`, `#b` is `b`."""
+    """Return what a wikilink without a label is called: `a#b` is `a > b`, `#b` is `b`."""
     target, part = wikilink_target(written)
     return " > ".join(each for each in (target, *(each.strip() for each in (part or "").split("#"))) if each)
 
 
 def size_of(label: str) -> tuple[str, str] | None:
-    """The width and height of `300` or `300x200`, the height empty where none is given; None for another label."""
+    """Return the width and height of `300` or `300x200`, the height empty where none is given; None for another
+    label."""
     found = _SIZE.fullmatch(label.strip())
     return (found[1], found[2] or "") if found else None
 
 
 def block_names(text: str) -> Iterator[re.Match[str]]:
-    """Where lines of a text end with the name of a block, ` ^id`; group 1 is the id."""
+    """Return where lines of a text end with the name of a block, ` ^id`; group 1 is the id."""
     return NAMED_BLOCK.finditer(text)
 
 
 def part_of(document: Document, part: str) -> Span | None:
-    """What a fragment means: a heading with what stands under it, or a block; None where there is none of that name."""
+    """Return what a fragment means: a heading with what stands under it, or a block; None where there is none of that
+    name."""
     name = part.rpartition("#")[2].strip()
     if name.startswith("^"):
         return _block(document, name[1:])
@@ -89,8 +91,8 @@ def part_of(document: Document, part: str) -> Span | None:
 
 
 def _block(document: Document, name: str) -> Span | None:
-    """The block that ends with the name: the quotation around it, else the smallest item or paragraph; a name alone
-    belongs to what stands above it."""
+    """Return the block that ends with the name: the quotation around it, else the smallest item or paragraph; a name
+    alone belongs to what stands above it."""
     text = document.source.text
     paragraphs = [each.span for each in document.paragraphs]
     for match in block_names(text):
@@ -138,12 +140,12 @@ def _markdown(link: Wikilink, found: Wiki, *, vault: bool) -> str | None:
 
 
 def _bracketed(label: str) -> str:
-    """A label that no bracket in it can end."""
+    """Return a label that no bracket in it can end."""
     one_line = " ".join(label.split())
     shown = _BRACKET.sub(lambda match: match[0] if match[0].startswith("\\") else f"\\{match[0]}", one_line)
     return shown if (len(shown) - len(shown.rstrip("\\"))) % 2 == 0 else f"{shown}\\"
 
 
 def with_links(document: Document, wiki: WikiHref, *, vault: bool) -> str:
-    """The whole text of a document with ordinary links."""
+    """Return the whole text of a document with ordinary links."""
     return apply_edits(document.source.text, as_markdown(document, wiki, vault=vault))

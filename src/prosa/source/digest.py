@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def sha256(data: bytes = b"") -> _Hash:
-    """The SHA-256 of bytes, to which more can be added."""
+    """Return the SHA-256 of bytes, to which more can be added."""
     import hashlib
 
     return hashlib.sha256(data)

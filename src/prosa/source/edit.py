@@ -26,7 +26,7 @@ class Edit(Struct, frozen=True):
 
 
 def apply_edits(text: str, edits: Iterable[Edit]) -> str:
-    """The text after all edits at once, their spans counted in the text before any of them.
+    """Return the text after all edits at once, their spans counted in the text before any of them.
 
     Insertions at one offset keep the order given. Raises `OverlappingEdits`; a span past the end is a ValueError.
     """

@@ -12,7 +12,7 @@ from prosa.source.text import SourceText
 
 
 def is_hidden(path: str) -> bool:
-    """Whether a part of a path with `/`, relative to what was named, begins with a dot."""
+    """Return whether a part of a path with `/`, relative to what was named, begins with a dot."""
     return path.startswith(".") or "/." in path
 
 
@@ -30,7 +30,7 @@ def compared_name(name: str) -> str:
 
 
 def hidden_folder(path: str) -> str:
-    """The path of the outermost hidden folder that a file is in, with `/` behind; empty where it is in none."""
+    """Return the path of the outermost hidden folder that a file is in, with `/` behind; empty where it is in none."""
     at = 0 if path.startswith(".") else path.find("/.") + 1
     end = path.find("/", at)
     return path[: end + 1] if end >= 0 and path.startswith(".", at) else ""
@@ -68,22 +68,22 @@ class Files(Protocol):
     """Read-only access to documents. Paths are absolute or relative to the working directory."""
 
     def read(self, path: Path) -> SourceText:
-        """The text of a document. Raises `FileProblem`."""
+        """Return the text of a document. Raises `FileProblem`."""
         ...
 
     def real(self, path: Path) -> Path:
-        """The path with links and ``..`` resolved, whether or not it exists."""
+        """Return the path with links and ``..`` resolved, whether or not it exists."""
         ...
 
     def inside_root(self, path: Path) -> bool:
-        """Whether the file may be opened: its real path lies inside the root, or the user named it."""
+        """Return whether the file may be opened: its real path lies inside the root, or the user named it."""
         ...
 
     def exists(self, path: Path) -> bool:
-        """Whether a file or a folder is there, inside the root. Opens nothing."""
+        """Return whether a file or a folder is there, inside the root. Opens nothing."""
         ...
 
     def digest(self, path: Path, limit: int) -> str:
-        """The SHA-256 in hex of the raw bytes of a regular file inside the root (Y19). Raises `FileProblem`, of kind
-        ``too-large`` for a file of more than ``limit`` bytes."""
+        """Return the SHA-256 in hex of the raw bytes of a regular file inside the root (Y19). Raises `FileProblem`, of
+        kind ``too-large`` for a file of more than ``limit`` bytes."""
         ...

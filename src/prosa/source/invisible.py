@@ -129,7 +129,7 @@ class _Around:
 
 
 def _symbol(char: str) -> bool:
-    """Whether a character may be an emoji, or the part of one."""
+    """Return whether a character may be an emoji, or the part of one."""
     return bool(char) and (char in "#*0123456789\u203c\u2049\u2139\u3030" or unicodedata.category(char) in _SYMBOLS)
 
 

@@ -67,18 +67,19 @@ class LineIndex:
         return Position(line + 1, offset - self.starts[line] + 1)
 
     def line(self, offset: int) -> int:
-        """The line of a character offset, counted from 1."""
+        """Return the line of a character offset, counted from 1."""
         return bisect_right(self.starts, self._clamped(offset))
 
     def offset(self, line: int, column: int) -> int:
-        """The character offset of a 1-based position; past the end of a line it is the place before its line end."""
+        """Return the character offset of a 1-based position; past the end of a line it is the place before its line
+        end."""
         if line > self.count:
             return len(self.text)
         start = self.starts[max(line, 1) - 1]
         return start + min(max(column, 1) - 1, len(self.line_text(max(line, 1))))
 
     def line_text(self, line: int) -> str:
-        """A line (1-based, at most `count`) without its line end."""
+        """Return a line (1-based, at most `count`) without its line end."""
         start = self.starts[line - 1]
         end = self.starts[line] if line < len(self.starts) else len(self.text)
         return self.text[start:end].rstrip("\r\n")
@@ -92,7 +93,7 @@ class LineIndex:
         return self._byte_blocks()[block] + len(_utf8(self.text[block * _BLOCK : offset]))
 
     def offset_of_byte(self, byte: int) -> int:
-        """The character offset of a UTF-8 byte offset; a byte inside a character belongs to that character."""
+        """Return the character offset of a UTF-8 byte offset; a byte inside a character belongs to that character."""
         if self._ascii:
             return byte if 0 <= byte <= len(self.text) else self._clamped(byte)
         encoded = self._encoded or self._encode()
@@ -103,7 +104,7 @@ class LineIndex:
         return self._begun[block] + len(encoded[block * _BLOCK : byte + 1].translate(None, _CONTINUATION)) - 1
 
     def _encode(self) -> bytes:
-        """The text as bytes, kept with the number of characters that begin in front of each block of them."""
+        """Return the text as bytes, kept with the number of characters that begin in front of each block of them."""
         self._encoded = encoded = _utf8(self.text)
         blocks = (encoded[start : start + _BLOCK] for start in range(0, len(encoded), _BLOCK))
         begun = (len(block.translate(None, _CONTINUATION)) for block in blocks)
@@ -131,13 +132,14 @@ class LineIndex:
         return self._bytes
 
     def _blocks(self, length: Callable[[str], int]) -> tuple[int, ...]:
-        """How far an encoding has come at the beginning of each block."""
+        """Return how far an encoding has come at the beginning of each block."""
         sizes = (length(self.text[start : start + _BLOCK]) for start in range(0, len(self.text), _BLOCK))
         return tuple(accumulate(sizes, initial=0))
 
 
 def _line_starts(text: str) -> tuple[int, ...]:
-    """Where lines begin. Most texts end their lines in one way, and then nothing is done per line but counting."""
+    """Return where lines begin. Most texts end their lines in one way, and then nothing is done per line but
+    counting."""
     if "\r" in text:
         return (0, *(match.end() for match in _LINE_END.finditer(text)))
     return (0, *map(add, accumulate(map(len, text.split("\n")[:-1])), count(1)))

@@ -16,11 +16,11 @@ class Span(Struct, frozen=True, order=True, gc=False):
             raise ValueError(f"a span needs 0 <= start <= end, not {self.start}..{self.end}")
 
     def shift(self, by: int) -> Span:
-        """The same span seen from a text that has ``by`` more characters in front."""
+        """Return the same span seen from a text that has ``by`` more characters in front."""
         return Span(self.start + by, self.end + by)
 
     def of(self, text: str) -> str:
-        """The characters the span covers."""
+        """Return the characters the span covers."""
         return text[self.start : self.end]
 
     def __len__(self) -> int:

@@ -37,7 +37,7 @@ class SourceText(PartlyCompared, Struct, frozen=True, dict=True):
         return self.lines.position(offset)
 
     def slice(self, span: Span) -> str:
-        """The characters of a span."""
+        """Return the characters of a span."""
         return self.text[span.start : span.end]
 
     @property

@@ -20,7 +20,7 @@ class TextFiles(Struct, frozen=True):
     under: Files | None = None
 
     def read(self, path: Path) -> SourceText:
-        """The text of a document. Raises `FileProblem`."""
+        """Return the text of a document. Raises `FileProblem`."""
         if self._is_source(path):
             return self.source
         if self.under is None:
@@ -28,19 +28,19 @@ class TextFiles(Struct, frozen=True):
         return self.under.read(path)
 
     def real(self, path: Path) -> Path:
-        """The path with links and ``..`` resolved; as it is without files."""
+        """Return the path with links and ``..`` resolved; as it is without files."""
         return self.under.real(path) if self.under else path
 
     def inside_root(self, path: Path) -> bool:
-        """Whether the real path lies inside the root."""
+        """Return whether the real path lies inside the root."""
         return self.under.inside_root(path) if self.under else self._is_source(path)
 
     def exists(self, path: Path) -> bool:
-        """Whether a file or a folder is there, inside the root."""
+        """Return whether a file or a folder is there, inside the root."""
         return self._is_source(path) or (self.under is not None and self.under.exists(path))
 
     def digest(self, path: Path, limit: int) -> str:
-        """The SHA-256 of a file. Raises `FileProblem`."""
+        """Return the SHA-256 of a file. Raises `FileProblem`."""
         if self.under is None:
             raise FileProblem(path, "outside-root", "is not opened for a text that has no file")
         return self.under.digest(path, limit)

@@ -44,17 +44,17 @@ KEPT = 256
 
 
 def quoted_path(path: str) -> str:
-    """The path of a file or a node as it stands in a URL, percent-encoded as UTF-8."""
+    """Return the path of a file or a node as it stands in a URL, percent-encoded as UTF-8."""
     return quote(path, safe=PATH_SAFE, errors="replace")
 
 
 def quoted_relative(path: str) -> str:
-    """The same for a URL relative to a document: a colon in it begins no scheme, `&` no reference of HTML."""
+    """Return the same for a URL relative to a document: a colon in it begins no scheme, `&` no reference of HTML."""
     return quote(path, safe=_RELATIVE_SAFE, errors="replace")
 
 
 def requoted_path(path: str) -> str:
-    """A path of a URL with everything escaped that no path may hold; its own escapes stay."""
+    """Return a path of a URL with everything escaped that no path may hold; its own escapes stay."""
     return quote(path, safe=ESCAPED_SAFE, errors="replace")
 
 
@@ -82,8 +82,8 @@ class Origin(Struct, frozen=True):
 
 
 def origin_of(url: str) -> Origin:
-    """The origin of an http or https URL. Raises ValueError, in words, for any other text, and for one that carries a
-    name or a password, which would travel in the open and be taken for a host by people."""
+    """Return the origin of an http or https URL. Raises ValueError, in words, for any other text, and for one that
+    carries a name or a password, which would travel in the open and be taken for a host by people."""
     if _ODD.search(url):
         raise ValueError("must not have white space, control characters or backslashes")
     found = _AUTHORITY.match(url)
@@ -102,7 +102,7 @@ def is_on_this_machine(service: str | None) -> bool:
 
 @lru_cache(maxsize=KEPT)
 def _origin(url: str) -> Origin:
-    """The origin of a URL without odd characters; its path does not matter."""
+    """Return the origin of a URL without odd characters; its path does not matter."""
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port
@@ -119,13 +119,15 @@ def _origin(url: str) -> Origin:
 
 
 def http_origin(url: str) -> str:
-    """`https://host` as an absolute URL has it, in lower case; an empty text for any other, and never an error."""
+    """Return `https://host` as an absolute URL has it, in lower case; an empty text for any other, and never an
+    error."""
     http = _HTTP.match(url)
     return http[1].lower() if http else ""
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host is this machine by its very name: `localhost`, or a loopback address in any of its spellings."""
+    """Return whether a host is this machine by its very name: `localhost`, or a loopback address in any of its
+    spellings."""
     if host == "localhost":
         return True
     try:
@@ -136,7 +138,7 @@ def is_loopback(host: str) -> bool:
 
 
 def _is_wrapped(host: str) -> bool:
-    """Whether a host is an IPv4 address inside an IPv6 one."""
+    """Return whether a host is an IPv4 address inside an IPv6 one."""
     try:
         address = ip_address(host.partition("%")[0])
     except ValueError:
@@ -145,8 +147,8 @@ def _is_wrapped(host: str) -> bool:
 
 
 def address_key(url: str) -> str:
-    """The name under which addresses of one document meet: without fragment, scheme and host in lower case, no slash
-    at its end. An empty text for what is fetched in no way that documents are."""
+    """Return the name under which addresses of one document meet: without fragment, scheme and host in lower case, no
+    slash at its end. An empty text for what is fetched in no way that documents are."""
     found = _ADDRESS.match(url.strip())
     if found is None:
         return ""
@@ -155,8 +157,9 @@ def address_key(url: str) -> str:
 
 
 def normal_url(url: str) -> str:
-    """The one spelling of a URL, so that it can be compared: scheme and host in lower case, no port that says nothing,
-    an empty path is `/`, no fragment, other characters escaped. Raises ValueError for what no site can be asked."""
+    """Return the one spelling of a URL, so that it can be compared: scheme and host in lower case, no port that says
+    nothing, an empty path is `/`, no fragment, other characters escaped. Raises ValueError for what no site can be
+    asked."""
     if is_normal(url):
         return url
     origin, parts = origin_of(url), urlsplit(url)
@@ -171,7 +174,7 @@ def normal_url(url: str) -> str:
 
 
 def is_normal(url: str) -> bool:
-    """Whether a URL is one of those, by far the most, that can be seen to have their one spelling already."""
+    """Return whether a URL is one of those, by far the most, that can be seen to have their one spelling already."""
     found = _NORMAL.fullmatch(url)
     if found is None or "/." in url or len(url) > MAX_URL:
         return False
@@ -187,13 +190,13 @@ def _spelt(origin: str) -> str:
 
 
 def normal_path(path: str) -> str:
-    """A path in its one spelling: what needs an escape has one, in capital letters, and nothing else has
-    (RFC 3986, section 6.2.2)."""
+    """Return a path in its one spelling: what needs an escape has one, in capital letters, and nothing else has (RFC
+    3986, section 6.2.2)."""
     return _ESCAPE.sub(_plain, quote(path, safe=f"{ESCAPED_SAFE}?*", errors="replace"))
 
 
 def path_of(url: str) -> str:
-    """The path of a URL as it is sent, with its query."""
+    """Return the path of a URL as it is sent, with its query."""
     parts = urlsplit(url)
     return (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
 

@@ -57,8 +57,8 @@ class _Automaton(Struct, frozen=True):
         return bool(state & self.end)
 
     def _beyond(self, arrived: int, stayed: int) -> int:
-        """The positions with those that are reached without a byte: behind every gap, and behind what is optional, as
-        long as it has taken nothing."""
+        """Return the positions with those that are reached without a byte: behind every gap, and behind what is
+        optional, as long as it has taken nothing."""
         state = arrived | (arrived & self.optional) << 2 | stayed
         return state | (state & self.gaps) << 1
 
@@ -72,7 +72,7 @@ class Wildcard(Struct, frozen=True):
     automaton: _Automaton | None = None
 
     def matches(self, text: bytes) -> bool:
-        """Whether the pattern is about all of ``text``."""
+        """Return whether the pattern is about all of ``text``."""
         if self.automaton is None:
             return text == self.prefix
         if not text.endswith(self.suffix) or not text.startswith(self.prefix):
@@ -91,18 +91,18 @@ class PathGlob(Struct, frozen=True):
     folds: bool = False
 
     def matches(self, path: bytes, *, is_folder: bool) -> bool:
-        """Whether the glob is about the file or folder at ``path``, and not only about a folder above it."""
+        """Return whether the glob is about the file or folder at ``path``, and not only about a folder above it."""
         return self.names(path, path[path.rfind(b"/") + 1 :], is_folder=is_folder)
 
     def names(self, path: bytes, name: bytes, *, is_folder: bool) -> bool:
-        """`matches` for one who has the last part of the path at hand."""
+        """Return `matches` for one who has the last part of the path at hand."""
         if self.wildcard is None or (self.only_folders and not is_folder):
             return False
         text = path if self.anchored else name
         return self.wildcard.matches(text.lower() if self.folds else text)
 
     def covers(self, path: bytes) -> bool:
-        """Whether the glob is about the file at ``path`` or about a folder that it is in."""
+        """Return whether the glob is about the file at ``path`` or about a folder that it is in."""
         if self.matches(path, is_folder=False):
             return True
         ends = (at for at, byte in enumerate(path) if byte == _SLASH)
@@ -111,27 +111,27 @@ class PathGlob(Struct, frozen=True):
 
 @lru_cache(maxsize=4_096)
 def path_glob(pattern: bytes, *, folds: bool = False) -> PathGlob:
-    """The glob of one line, without the `!` in front of it. A broken set in brackets makes it match nothing."""
+    """Return the glob of one line, without the `!` in front of it. A broken set in brackets makes it match nothing."""
     only_folders = pattern.endswith(b"/")
     body = pattern[:-1] if only_folders else pattern
     return PathGlob(wildcard(body.removeprefix(b"/"), folds=folds), b"/" in body, only_folders, folds)
 
 
 def glob_matches(glob: str, path: str) -> bool:
-    """Whether a glob of a setting or an option matches a path below the root, or a folder that it is in."""
+    """Return whether a glob of a setting or an option matches a path below the root, or a folder that it is in."""
     if len(glob) > MAX_GLOB:
         return False
     return path_glob(as_bytes(glob.removeprefix("./"))).covers(as_bytes(path))
 
 
 def is_glob(glob: str) -> bool:
-    """Whether a glob of a setting can match any path at all."""
+    """Return whether a glob of a setting can match any path at all."""
     found = path_glob(as_bytes(glob.removeprefix("./"))) if len(glob) <= MAX_GLOB else None
     return found is not None and found.wildcard not in (None, Wildcard(b""))
 
 
 def as_bytes(text: str) -> bytes:
-    """A text as the file system has it; what is no text in any file name becomes a question mark."""
+    """Return a text as the file system has it; what is no text in any file name becomes a question mark."""
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
@@ -140,8 +140,8 @@ def as_bytes(text: str) -> bytes:
 
 @lru_cache(maxsize=4_096)
 def wildcard(pattern: bytes, *, folds: bool = False) -> Wildcard | None:
-    """A pattern read; None for one that can match nothing. As in git a `**` at the first wildcard crosses folders
-    whatever stands before it. One that ``folds`` is for texts in lower case."""
+    """Return a pattern read; None for one that can match nothing. As in git a `**` at the first wildcard crosses
+    folders whatever stands before it. One that ``folds`` is for texts in lower case."""
     special = _SPECIAL.search(pattern)
     if special is None:
         return Wildcard(pattern.lower() if folds else pattern)
@@ -155,7 +155,7 @@ def wildcard(pattern: bytes, *, folds: bool = False) -> Wildcard | None:
 
 
 def _literal_tail(items: list[_Item]) -> int:
-    """Where the single bytes at the end begin; the slash of a `**` is none of them."""
+    """Return where the single bytes at the end begin; the slash of a `**` is none of them."""
     tail = len(items)
     while tail and isinstance(item := items[tail - 1], frozenset) and len(item) == 1:
         if tail > 1 and items[tail - 2] is _Gap.FOLDERS:
@@ -177,8 +177,8 @@ def _automaton(items: list[_Item]) -> _Automaton:
 
 
 def _items(pattern: bytes, *, folds: bool) -> list[_Item] | None:
-    """The pattern in order; None where a set is broken or nothing follows a backslash. git folds no letter behind a
-    backslash, and none that stands alone in a set."""
+    """Return the pattern in order; None where a set is broken or nothing follows a backslash. git folds no letter
+    behind a backslash, and none that stands alone in a set."""
     items: list[_Item] = []
     at = 0
     while at < len(pattern):
@@ -210,7 +210,7 @@ def _items(pattern: bytes, *, folds: bool) -> list[_Item] | None:
 
 
 def _gap(pattern: bytes, at: int) -> tuple[_Gap, int]:
-    """What the stars at ``at`` mean, and where they end."""
+    """Return what the stars at ``at`` mean, and where they end."""
     found = _STARS.match(pattern, at)
     assert found is not None
     end = found.end()
@@ -222,8 +222,8 @@ def _gap(pattern: bytes, at: int) -> tuple[_Gap, int]:
 
 
 def _set(pattern: bytes, at: int, *, folds: bool) -> tuple[frozenset[int], int] | None:
-    """The bytes of the set that begins at ``at``, behind its bracket, and where it ends; None where it is broken. The
-    first byte is no end, and the one before a range counts by itself, also where the range is empty."""
+    """Return the bytes of the set that begins at ``at``, behind its bracket, and where it ends; None where it is
+    broken. The first byte is no end, and the one before a range counts by itself, also where the range is empty."""
     negated = pattern[at : at + 1] in (b"!", b"^")
     at += negated
     found: set[int] = set()

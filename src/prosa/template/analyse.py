@@ -44,7 +44,7 @@ class NameUse(Struct, frozen=True):
 
 
 def uses(tree: nodes.Tree) -> tuple[NameUse, ...]:
-    """Every lookup whose path is known, in the order of the text, each place and path once."""
+    """Return every lookup whose path is known, in the order of the text, each place and path once."""
     walk = _Walk(tree)
     walk.body(tree.body, _ROOT)
     walk.called()
@@ -82,7 +82,7 @@ class _Walk(Struct):
     """Nodes that may still be looked at; None in the text itself, which is looked at once."""
 
     def called(self) -> None:
-        """Looks at the named templates, each once for each cursor it is called with."""
+        """Look at the named templates, each once for each cursor it is called with."""
         self.left = MAX_CALLED
         done = 0
         while done < len(self.entered):
@@ -165,7 +165,7 @@ class _Walk(Struct):
         return self.function(first.name, rest, arguments, piped)
 
     def function(self, name: str, operands: list[nodes.Operand], given: list[Paths], piped: Paths | None) -> Paths:
-        """What a function gives, where that is a part of what it takes."""
+        """Return what a function gives, where that is a part of what it takes."""
         everything = [*given, *([piped] if piped is not None else [])]
         if name in ("and", "or", "default"):
             return _some(frozenset().union(*everything))
@@ -201,7 +201,7 @@ class _Walk(Struct):
         return self.step(value, names, span, noted=True) if names else value
 
     def step(self, value: Paths, names: Path, span: Span, *, noted: bool) -> Paths:
-        """The paths some steps further. Nothing lies deeper than data may be."""
+        """Return the paths some steps further. Nothing lies deeper than data may be."""
         found = [(path, (*path, *names[: MAX_PATH + 1])[: MAX_PATH + 1]) for path in value]
         if noted:
             self.found += [NameUse(longer, span, len(path)) for path, longer in found]
@@ -235,7 +235,7 @@ class _PositionWalk(_Walk):
 
 
 def _is_bare(pipeline: nodes.Pipeline) -> bool:
-    """Whether a pipeline is a value alone, without a function."""
+    """Return whether a pipeline is a value alone, without a function."""
     command = pipeline.commands[0]
     return len(pipeline.commands) == len(command.operands) == 1 and not isinstance(command.operands[0], nodes.Word)
 

@@ -25,16 +25,16 @@ class Cursor:
         self._depth = 0
 
     def peek(self) -> Token:
-        """The token at hand."""
+        """Return the token at hand."""
         return self._tokens[self._at]
 
     def peek_word(self) -> Token:
-        """The token at hand, spaces skipped."""
+        """Return the token at hand, spaces skipped."""
         self.skip_space()
         return self._tokens[self._at]
 
     def next(self) -> Token:
-        """The token at hand, consumed. The last one never is. Raises the error of the lexer where that ended."""
+        """Return the token at hand, consumed. The last one never is. Raises the error of the lexer where that ended."""
         token = self._tokens[self._at]
         if token.kind == "error":
             raise self._failures[token.start]
@@ -42,20 +42,20 @@ class Cursor:
         return token
 
     def last(self) -> Token:
-        """The token consumed last."""
+        """Return the token consumed last."""
         return self._tokens[self._at - 1]
 
     def skip_space(self) -> None:
-        """Skips white space inside an action."""
+        """Skip white space inside an action."""
         while self._tokens[self._at].kind == "space":
             self._at += 1
 
     def mark(self) -> int:
-        """The place to go `back` to."""
+        """Return the place to go `back` to."""
         return self._at
 
     def back(self, mark: int) -> None:
-        """Goes back to a place that was marked."""
+        """Go back to a place that was marked."""
         self._at = mark
 
     @property
@@ -64,7 +64,7 @@ class Cursor:
         return self._depth
 
     def behind_action(self, depth: int) -> None:
-        """Goes behind the action at hand, whatever is in it; ``depth`` is how deep it stands. For what went wrong."""
+        """Go behind the action at hand, whatever is in it; ``depth`` is how deep it stands. For what went wrong."""
         while self._at and self._tokens[self._at].kind != "open":
             self._at -= 1
         while self._tokens[self._at].kind not in ("close", "end"):
@@ -73,7 +73,7 @@ class Cursor:
         self._depth = depth
 
     def opens(self, *words: str) -> bool:
-        """Whether an action that starts with one of these keywords begins here."""
+        """Return whether an action that starts with one of these keywords begins here."""
         if self.peek().kind != "open":
             return False
         at = self._at + 1
@@ -82,7 +82,7 @@ class Cursor:
         return self._tokens[at].kind == "word" and self._tokens[at].text in words
 
     def expect(self, kind: Kind, context: str) -> Token:
-        """The next token but for spaces, which must be of this kind."""
+        """Return the next token but for spaces, which must be of this kind."""
         self.skip_space()
         token = self.next()
         if token.kind != kind:
@@ -102,13 +102,13 @@ class Cursor:
         self._depth -= 1
 
     def unexpected(self, token: Token, context: str) -> TemplateError:
-        """The error for a token that cannot stand where it stands, or that of the lexer where that ended."""
+        """Return the error for a token that cannot stand where it stands, or that of the lexer where that ended."""
         if token.kind == "error":
             return self._failures[token.start]
         found = "the end of the action" if token.kind == "close" else quoted(token.text) if token.text else "the end"
         return self.error(token, f"unexpected {found} in {context}")
 
     def error(self, token: Token, message: str, suggestion: str = "") -> TemplateError:
-        """An error at a token, and the name that was most likely meant there."""
+        """Return an error at a token, and the name that was most likely meant there."""
         fragment = self.text[token.start : token.end]
         return TemplateError(message, text=self.text, offset=token.start, fragment=fragment, suggestion=suggestion)

@@ -150,7 +150,7 @@ class _Reader:
         return _checked(int(digits or "0"))
 
     def _star(self) -> int | None:
-        """The argument that ``*`` takes; None when there is none or it is not an integer."""
+        """Return the argument that ``*`` takes; None when there is none or it is not an integer."""
         self._at += 1
         if self._next >= len(self._args):
             return None
@@ -159,7 +159,7 @@ class _Reader:
         return None if isinstance(value, bool) or not isinstance(value, int) else _checked(value)
 
     def _index(self) -> bool:
-        """Reads ``[n]``, if one stands here, and moves to that argument. Whether an index was read."""
+        """Read ``[n]``, if one stands here, and moves to that argument. Whether an index was read."""
         if self._peek() != "[":
             return False
         self._reordered = True
@@ -179,7 +179,7 @@ class _Reader:
 
 
 def _with_width(spec: Spec, width: int | None) -> Spec:
-    """A negative width, which only ``*`` can bring, means its value and the flag ``-``."""
+    """Return a negative width, which only ``*`` can bring, means its value and the flag ``-``."""
     if width is not None and width < 0:
         return replace(spec, width=-width, minus=True, zero=False)
     return replace(spec, width=width)

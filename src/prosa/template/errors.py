@@ -28,7 +28,7 @@ class TemplateError(ProsaError):
 
 @lru_cache(maxsize=1)
 def _lines_of(text: str) -> LineIndex:
-    """The lines of a template: one with many mistakes has them counted once."""
+    """Return the lines of a template: one with many mistakes has them counted once."""
     return LineIndex(text)
 
 
@@ -41,6 +41,6 @@ class Unended(TemplateError):
 
 
 def quoted(piece: str) -> str:
-    """A piece of the template for a message: on one line, shortened, in quotes."""
+    """Return a piece of the template for a message: on one line, shortened, in quotes."""
     one_line = " ".join(piece.split())
     return repr(one_line if len(one_line) <= SHOWN else f"{one_line[: SHOWN - 1]}…")

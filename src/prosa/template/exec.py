@@ -52,7 +52,7 @@ class _Continue(Exception):
 
 
 def render(tree: nodes.Tree, text: str, data: Value) -> str:
-    """The text of a template. Raises `TemplateError` with the place of what went wrong."""
+    """Return the text of a template. Raises `TemplateError` with the place of what went wrong."""
     execution = _Execution(tree, text, data)
     execution.walk(tree.body, data)
     return "".join(execution.pieces)
@@ -72,7 +72,7 @@ class _Execution:
         self.scope: Scope[Value] = Scope(data)
 
     def walk(self, body: nodes.Body, dot: Value) -> None:
-        """Executes a body with its cursor."""
+        """Execute a body with its cursor."""
         self.level += 1
         for node in body:
             if type(node) is nodes.Text:
@@ -150,9 +150,9 @@ class _Execution:
         return ((key, value[key]) for key in sorted(value))
 
     def _bind(self, pipeline: nodes.Pipeline, key: Value, element: Value) -> int:
-        """Sets the variables of a range for one round: the last is the element, the one before it the key.
+        """Set the variables of a range for one round: the last is the element, the one before it the key.
 
-        Gives the mark up to which variables are forgotten after the round. The pipeline itself has given the
+        Return the mark up to which variables are forgotten after the round. The pipeline itself has given the
         variables its whole value; those of the round hide that.
         """
         names = pipeline.declares
@@ -190,7 +190,7 @@ class _Execution:
     }
 
     def pipeline(self, pipeline: nodes.Pipeline, dot: Value) -> Value:
-        """The value of a pipeline; its variables are set to it."""
+        """Return the value of a pipeline; its variables are set to it."""
         self.level += 2
         if self.level > MAX_LEVELS:
             raise self.error(f"templates and parentheses nest more than {MAX_LEVELS} levels", pipeline.span)
@@ -208,7 +208,7 @@ class _Execution:
         return value
 
     def command(self, command: nodes.Command, dot: Value, piped: Value) -> Value:
-        """The value of a command, with what is piped into it."""
+        """Return the value of a command, with what is piped into it."""
         self._step(len(command.operands), command.span)
         first = command.operands[0]
         if type(first) is nodes.Word:
@@ -221,7 +221,7 @@ class _Execution:
         return self.operand(first, dot)
 
     def function(self, word: nodes.Word, command: nodes.Command, dot: Value, piped: Value) -> Value:
-        """Calls a function with the operands behind it and the piped value last."""
+        """Call a function with the operands behind it and the piped value last."""
         operands = command.operands[1:]
         if word.name in SPECIAL:
             return self._short_circuit(word, operands, dot, piped)
@@ -254,7 +254,7 @@ class _Execution:
         return value
 
     def operand(self, operand: nodes.Operand, dot: Value) -> Value:
-        """The value of an operand."""
+        """Return the value of an operand."""
         match operand:
             case nodes.Field():
                 return self._lookup(dot, operand.names, operand.span)
@@ -280,7 +280,7 @@ class _Execution:
         return self._lookup(value, variable.names, variable.span) if variable.names else value
 
     def _lookup(self, value: Value, names: tuple[str, ...], span: Span) -> Value:
-        """Steps through names: absent and null stay absent, a scalar or a list has no names (X13)."""
+        """Return steps through names: absent and null stay absent, a scalar or a list has no names (X13)."""
         for name in names:
             if isinstance(value, dict):
                 value = value.get(name, ABSENT)
@@ -297,13 +297,13 @@ class _Execution:
             raise self.error(f"more than {MAX_STEPS:,} steps; a range may be too long", span)
 
     def _charge(self, values: Sequence[Value], span: Span) -> None:
-        """Counts the largest of the values that a function took and gave."""
+        """Count the largest of the values that a function took and gave."""
         self.work += max(len(value) if isinstance(value, str | list | dict) else 0 for value in values)
         if self.work > MAX_WORK:
             raise self.error(f"functions go through more than {MAX_WORK:,} characters; a range may be too long", span)
 
     def error(self, message: str, span: Span) -> TemplateError:
-        """An error at a place of the template."""
+        """Return an error at a place of the template."""
         return TemplateError(message, text=self.text, offset=span.start, fragment=span.of(self.text))
 
 

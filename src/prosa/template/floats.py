@@ -16,7 +16,7 @@ _FIRST_SCIENTIFIC: Final = 6
 
 
 def go_float(value: float, fmt: str, precision: int | None) -> str:
-    """The text of a float under Go's format ``e``, ``E``, ``f``, ``g``, ``G``, ``b``, ``x`` or ``X``.
+    """Return the text of a float under Go's format ``e``, ``E``, ``f``, ``g``, ``G``, ``b``, ``x`` or ``X``.
 
     ``precision`` counts digits after the point (for ``g`` significant digits); None is the shortest text that reads
     back as the same number. Infinite numbers are ``+Inf`` and ``-Inf``, the other is ``NaN``.
@@ -43,7 +43,7 @@ def _shortest(value: float, fmt: str) -> str:
 
 
 def _digits(value: float) -> tuple[str, int]:
-    """The shortest digits of a number that is not negative, and how many of them stand before the point."""
+    """Return the shortest digits of a number that is not negative, and how many of them stand before the point."""
     mantissa, _, exponent = repr(value).partition("e")
     whole, _, fraction = mantissa.partition(".")
     digits = (whole + fraction).lstrip("0")
@@ -95,7 +95,7 @@ def _hexadecimal(value: float, precision: int | None) -> str:
 
 
 def _rounded(mantissa: int, exponent: int, dropped: int) -> tuple[int, int]:
-    """The mantissa without its last ``dropped`` bits, rounded half to even."""
+    """Return the mantissa without its last ``dropped`` bits, rounded half to even."""
     kept, rest = mantissa >> dropped, mantissa & ((1 << dropped) - 1)
     half = 1 << (dropped - 1)
     if rest > half or (rest == half and kept & 1):

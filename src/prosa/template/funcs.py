@@ -24,7 +24,7 @@ _ORDERED: Final = ("integer", "float", "string")
 
 
 def equal(first: Value, others: Sequence[object]) -> bool:
-    """Whether ``first`` equals any of the others: ``eq a b c`` is ``a == b || a == c``.
+    """Return whether ``first`` equals any of the others: ``eq a b c`` is ``a == b || a == c``.
 
     Null and an absent value equal each other and nothing else. Two lists or maps, and two values of different
     kinds, cannot be compared.
@@ -33,13 +33,13 @@ def equal(first: Value, others: Sequence[object]) -> bool:
 
 
 def less(first: Value, second: Value) -> bool:
-    """Whether the first is less than the second: two integers, two floats, or two strings by code points."""
+    """Return whether the first is less than the second: two integers, two floats, or two strings by code points."""
     _check_order(first, second)
     return bool(first < second)
 
 
 def less_or_equal(first: Value, second: Value) -> bool:
-    """``le``: less or equal, for the same kinds as `less`."""
+    """Return ``le``: less or equal, for the same kinds as `less`."""
     return less(first, second) or _equal(first, second)
 
 
@@ -120,7 +120,7 @@ def cut(value: Value, bounds: Sequence[object]) -> Value:
 
 
 def length(value: Value) -> int:
-    """Code points of a string, elements of a list, keys of a map; 0 of null and of an absent value."""
+    """Return code points of a string, elements of a list, keys of a map; 0 of null and of an absent value."""
     if value is None or isinstance(value, Absent):
         return 0
     if isinstance(value, str | list | dict):
@@ -160,7 +160,7 @@ def _bound(bound: Value) -> int:
 
 
 def _shown(number: int) -> str:
-    """A number in a message; one that no list has is not spelt out."""
+    """Return a number in a message; one that no list has is not spelt out."""
     return str(number) if number.bit_length() <= 64 else "a number of more than 64 bits"
 
 
@@ -207,17 +207,17 @@ __all__ = ["FUNCTIONS", "Function", "FunctionError"]
 
 
 def _subject_first(args: Sequence[object], *, piped: bool) -> list[object]:
-    """The arguments with the subject in front: a piped value comes last in the call and is the subject (X14)."""
+    """Return the arguments with the subject in front: a piped value comes last in the call and is the subject (X14)."""
     return [args[-1], *args[:-1]] if piped else [*args]
 
 
 def _simple(name: str, call: Callable[..., object], count: int, most: int | None = None) -> Function:
-    """A function of a fixed number of arguments, or from ``count`` to ``most``, in the order of the call."""
+    """Return a function of a fixed number of arguments, or from ``count`` to ``most``, in the order of the call."""
     return Function(name, lambda args, _piped: call(*args), count, count if most is None else most)
 
 
 def _subject(name: str, call: Callable[..., object], count: int) -> Function:
-    """A function whose subject comes first in a direct call and last when it came through ``|``."""
+    """Return a function whose subject comes first in a direct call and last when it came through ``|``."""
     return Function(name, lambda args, piped: call(*_subject_first(args, piped=piped)), count, count)
 
 

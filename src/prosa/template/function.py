@@ -40,7 +40,8 @@ class Function(Struct, frozen=True):
 
 
 def joined(pieces: Iterable[str], separator: str = "") -> str:
-    """The pieces as one text. Raises `FunctionError` as soon as it would have more than `MAX_RESULT` characters."""
+    """Return the pieces as one text. Raises `FunctionError` as soon as it would have more than `MAX_RESULT`
+    characters."""
     kept: list[str] = []
     room = MAX_RESULT + len(separator)
     for piece in pieces:
@@ -52,5 +53,5 @@ def joined(pieces: Iterable[str], separator: str = "") -> str:
 
 
 def bounded(text: str) -> str:
-    """The text itself, or a `FunctionError` when it has more than `MAX_RESULT` characters."""
+    """Return the text itself, or a `FunctionError` when it has more than `MAX_RESULT` characters."""
     return joined((text,))

@@ -59,7 +59,7 @@ def lex(text: str) -> tuple[list[Token], Mapping[int, TemplateError]]:
 
 
 def is_name(text: str) -> bool:
-    """Whether a text is made of letters and decimal digits of any script, ``_`` as in Go, and ``-`` (X11)."""
+    """Return whether a text is made of letters and decimal digits of any script, ``_`` as in Go, and ``-`` (X11)."""
     if text.isascii():
         return True
     return all(each in "_-" or category(each)[0] == "L" or category(each) == "Nd" for each in text)
@@ -91,7 +91,7 @@ class _Lexer:
                 at, trim = self._behind(opened, begun, error), False
 
     def _behind(self, opened: int, begun: int, error: TemplateError) -> int:
-        """Puts the error token and ends its action; gives the offset where lexing goes on."""
+        """Put the error token and end its action, and return the offset where lexing goes on."""
         if len(self.tokens) == begun:
             self._add("open", opened, opened + len(OPEN))
         failed = max(error.offset, self.tokens[-1].end)
@@ -119,7 +119,7 @@ class _Lexer:
             self._add("text", start, stop)
 
     def _action(self, opened: int) -> tuple[int, bool]:
-        """Lexes from ``{{`` to behind ``}}``; gives that offset, and whether the text after it is trimmed."""
+        """Lexes from ``{{`` to behind ``}}``, and return that offset, and whether the text after it is trimmed."""
         at = opened + len(OPEN)
         if self._trims_left(opened):
             at += 2
@@ -149,7 +149,7 @@ class _Lexer:
         return closed.end(), closed.end() - closed.start() > len(CLOSE)
 
     def _token(self, at: int, opened: int) -> int:
-        """One token inside an action; gives the offset behind it."""
+        """Return one token inside an action; gives the offset behind it."""
         first = self.text[at : at + 1]
         if not first:
             raise self._error("unclosed action: it ends with }}", opened, len(self.text))
@@ -186,7 +186,7 @@ class _Lexer:
         return self._ended(found.end(), at)
 
     def _named(self, end: int, start: int) -> int:
-        """The end of a variable or word, which is a name as in Go."""
+        """Return the end of a variable or word, which is a name as in Go."""
         name = self.text[start:end].removeprefix("$")
         if not is_name(name):
             raise self._error(f"{quoted(name)} is not a name: it is made of letters, digits and _", start, end)

@@ -17,7 +17,8 @@ _COMMENT: Final = regex(r"\{\{(?:-[ \t\r\n])?/\*")
 
 
 def action_spans(text: str) -> tuple[Span, ...]:
-    """The spans of all ``{{ … }}``, delimiters included, in order. Never fails; what is not closed has no span."""
+    """Return the spans of all ``{{ … }}``, delimiters included, in order. Never fails; what is not closed has no
+    span."""
     spans: list[Span] = []
     unclosed: dict[str, int] = {}
     at = text.find("{{")
@@ -31,7 +32,7 @@ def action_spans(text: str) -> tuple[Span, ...]:
 
 
 def _end(text: str, opened: int, unclosed: dict[str, int]) -> int:
-    """The offset behind the closing delimiter, or -1. Quotes hide a delimiter, as they do for the lexer."""
+    """Return the offset behind the closing delimiter, or -1. Quotes hide a delimiter, as they do for the lexer."""
     comment = _COMMENT.match(text, opened)
     if comment:
         return _after(text, "}}", text.find("*/", comment.end()))
@@ -46,7 +47,7 @@ def _end(text: str, opened: int, unclosed: dict[str, int]) -> int:
 
 
 def _unquoted(text: str, start: int, unclosed: dict[str, int]) -> int:
-    """The offset behind the closing quote, or -1: an unclosed quote hides nothing.
+    """Return the offset behind the closing quote, or -1: an unclosed quote hides nothing.
 
     ``unclosed`` remembers up to where a quote was sought in vain. Seeking it again from each of many quotes on one
     long line would make hostile text quadratic.

@@ -30,7 +30,7 @@ class Layout(Struct, frozen=True):
 
 
 def laid_out(value: Value, layout: Layout) -> str:
-    """The text of a value under a layout. Raises `FunctionError` beyond `MAX_NESTING` or `MAX_RESULT`."""
+    """Return the text of a value under a layout. Raises `FunctionError` beyond `MAX_NESTING` or `MAX_RESULT`."""
     return joined(_pieces(value, layout))
 
 
@@ -60,7 +60,7 @@ def _pieces(value: Value, layout: Layout) -> Iterator[str]:
 
 
 def _members(value: list[object] | dict[str, object], layout: Layout) -> Iterator[tuple[str, object]]:
-    """What stands before each member, separator and key, and the member."""
+    """Yield what stands before each member, separator and key, and the member."""
     separator = ""
     if isinstance(value, list):
         for item in value:

@@ -27,12 +27,12 @@ T = TypeVar("T")
 
 
 def parse(text: str, functions: Collection[str]) -> nodes.Tree:
-    """The tree of a template that may call ``functions``. Raises `TemplateError`."""
+    """Return the tree of a template that may call ``functions``. Raises `TemplateError`."""
     return _Parser(Cursor(text, functions)).template()
 
 
 def problems(text: str, functions: Collection[str]) -> tuple[TemplateError, ...]:
-    """Every mistake of a template as they are found, at most `MAX_PROBLEMS`; the first is what `parse` raises.
+    """Return every mistake of a template as they are found, at most `MAX_PROBLEMS`; the first is what `parse` raises.
 
     An action that is wrong is passed over; a block whose head is wrong is a block all the same.
     """
@@ -136,7 +136,7 @@ class _Parser:
         return (nodes.If if opened.text == "if" else nodes.With)(tuple(arms), otherwise)
 
     def _goes_on(self, opened: Token) -> bool:
-        """Whether ``else`` is followed by the word that opened the block."""
+        """Return whether ``else`` is followed by the word that opened the block."""
         word = self.cursor.peek_word()
         return word.kind == "word" and word.text == opened.text
 
@@ -184,14 +184,14 @@ class _Parser:
         return name, pipeline(self.cursor, "close", "block", opened)
 
     def leave(self, opened: Token) -> nodes.Break | nodes.Continue:
-        """``break`` and ``continue``, which need a range around them."""
+        """Return ``break`` and ``continue``, which need a range around them."""
         self.cursor.expect("close", opened.text)
         if not self.ranges:
             raise self.cursor.error(opened, f"{{{{{opened.text}}}}} outside of {{{{range}}}}")
         return nodes.Break() if opened.text == "break" else nodes.Continue()
 
     def misplaced(self, opened: Token) -> nodes.Node:
-        """``end``, ``else`` and ``define`` where none can be."""
+        """Return ``end``, ``else`` and ``define`` where none can be."""
         reason = "is only allowed at the top level" if opened.text == "define" else "has nothing that it belongs to"
         raise self.cursor.error(opened, f"{{{{{opened.text}}}}} {reason}")
 
@@ -215,7 +215,7 @@ class _Parser:
         self._tried(lambda: self.cursor.expect("close", context), None)
 
     def _tried(self, read: Callable[[], T], otherwise: T) -> T:
-        """What ``read`` gives; where mistakes are collected, ``otherwise`` for one in the action at hand."""
+        """Return what ``read`` gives; where mistakes are collected, ``otherwise`` for one in the action at hand."""
         depth = self.cursor.depth
         try:
             return read()
@@ -226,14 +226,14 @@ class _Parser:
             return otherwise
 
     def _fail(self, error: TemplateError, depth: int | None = None) -> None:
-        """Raises a mistake; where they are collected, keeps it and goes behind the action in which it stands."""
+        """Raise a mistake; where they are collected, keeps it and goes behind the action in which it stands."""
         if self.found is None or len(self.found) >= MAX_PROBLEMS - 1:
             raise error
         self.found.append(error)
         self.cursor.behind_action(self.cursor.depth if depth is None else depth)
 
     def _keyword(self) -> Token:
-        """Consumes ``{{`` and the keyword behind it."""
+        """Consume ``{{`` and the keyword behind it."""
         self.cursor.next()
         self.cursor.skip_space()
         return self.cursor.next()
@@ -251,10 +251,10 @@ _GAP: Final[nodes.Node] = nodes.Text("")
 
 
 def _nothing(opened: Token) -> nodes.Pipeline:
-    """What stands for a pipeline that is wrong."""
+    """Return what stands for a pipeline that is wrong."""
     return nodes.Pipeline((), False, (), Span(opened.start, opened.end))
 
 
 def _blank(body: nodes.Body) -> bool:
-    """Whether a body is nothing but white space, which does not count as a definition."""
+    """Return whether a body is nothing but white space, which does not count as a definition."""
     return all(isinstance(node, nodes.Text) and not node.text.strip() for node in body)

@@ -33,7 +33,7 @@ _RANGE_VARIABLES: Final = 2
 
 # pipeline: [ declarations ] command { "|" command }, up to the closing token, which is consumed
 def pipeline(cursor: Cursor, end: Kind, context: str, opened: Token) -> nodes.Pipeline:
-    """A pipeline. ``context`` names the construct and ``opened`` its first token, both for messages."""
+    """Return a pipeline. ``context`` names the construct and ``opened`` its first token, both for messages."""
     start = cursor.peek_word().start
     declares, assigns = _declarations(cursor, context)
     commands: list[nodes.Command] = []
@@ -50,7 +50,7 @@ def pipeline(cursor: Cursor, end: Kind, context: str, opened: Token) -> nodes.Pi
 
 # declarations: $x ( ":=" | "=" ), or in range $i "," $x ( ":=" | "=" )
 def _declarations(cursor: Cursor, context: str) -> tuple[tuple[str, ...], bool]:
-    """The variables that a pipeline sets, if any. As in Go they are in scope from here, and the executor refuses
+    """Return the variables that a pipeline sets, if any. As in Go they are in scope from here, and the executor refuses
     what then has no value."""
     before = cursor.mark()
     names: list[str] = []
@@ -150,7 +150,7 @@ def _word(cursor: Cursor, token: Token) -> nodes.Operand:
 
 
 def literal(cursor: Cursor, token: Token) -> nodes.Literal:
-    """A constant. Raises `TemplateError` for one that Go does not know."""
+    """Return a constant. Raises `TemplateError` for one that Go does not know."""
     try:
         return nodes.Literal(literal_value(token.text), Span(token.start, token.end))
     except LiteralError as error:
@@ -179,7 +179,7 @@ class LiteralError(ValueError):
 
 
 def literal_value(source: str) -> int | float | str:
-    """The value of a constant as written, quotes included. Raises `LiteralError`."""
+    """Return the value of a constant as written, quotes included. Raises `LiteralError`."""
     if source.startswith("`"):
         return source[1:-1].replace("\r", "")
     if source.startswith('"'):
@@ -191,7 +191,7 @@ def literal_value(source: str) -> int | float | str:
 
 
 def _unescape(inner: str, quote: str) -> bytes:
-    """The bytes of a quoted text: ``\\x`` and octal escapes are bytes, the others characters."""
+    """Return the bytes of a quoted text: ``\\x`` and octal escapes are bytes, the others characters."""
     pieces: list[bytes] = []
     done = 0
     for found in _ESCAPE.finditer(inner):
@@ -251,7 +251,8 @@ _MAX_LITERAL: Final = 2 * MAX_INTEGER_DIGITS
 
 
 def parse_number(text: str) -> int | float:
-    """The value of a number or character constant: ``42``, ``0x_ff``, ``017``, ``1_000.5e3``, ``0x1p-2``, ``'a'``.
+    """Return the value of a number or character constant: ``42``, ``0x_ff``, ``017``, ``1_000.5e3``, ``0x1p-2``,
+    ``'a'``.
 
     A literal with a point or an exponent is a float, every other an int; a character constant is its code point.
     Raises `ValueError` with a sentence for everything else.

@@ -57,7 +57,7 @@ class TemplatePlace(Struct, frozen=True):
 
 
 def template_place(text: str, offset: int) -> TemplatePlace | None:
-    """The place at an offset of a template."""
+    """Return the place at an offset of a template."""
     opened = _opened(text, offset)
     if opened < 0:
         return None
@@ -68,12 +68,12 @@ def template_place(text: str, offset: int) -> TemplatePlace | None:
 
 
 def template_names(text: str) -> tuple[str, ...]:
-    """The names of the templates that a text defines."""
+    """Return the names of the templates that a text defines."""
     return tuple(dict.fromkeys(match[1] for match in _DEFINED.finditer(text)))
 
 
 def _opened(text: str, offset: int) -> int:
-    """Where the action begins that the offset lies in; -1 where it lies in none, or in a comment."""
+    """Return where the action begins that the offset lies in; -1 where it lies in none, or in a comment."""
     opened = text.rfind(OPEN, 0, offset)
     if opened < 0 or offset < opened + len(OPEN) or text.startswith(("/*", "- /*"), opened + len(OPEN)):
         return -1
@@ -82,7 +82,7 @@ def _opened(text: str, offset: int) -> int:
 
 
 def _actions(text: str) -> list[list[Token]]:
-    """The tokens of each action without blanks."""
+    """Return the tokens of each action without blanks."""
     found: list[list[Token]] = []
     for token in lex(text)[0]:
         if token.kind == "open":
@@ -111,7 +111,7 @@ class _Walk(Struct):
     blocks: list[_Block] = field(default_factory=list)
 
     def action(self, tokens: list[Token]) -> None:
-        """Takes in one whole action."""
+        """Take in one whole action."""
         word = tokens[0].text if tokens and tokens[0].kind == "word" else ""
         if word == "end":
             self._leave()
@@ -163,7 +163,7 @@ class _Walk(Struct):
             self.dot = block.dot
 
     def _declare(self, tokens: list[Token]) -> Path | None:
-        """The value of a pipeline, given to the variable in front of it."""
+        """Return the value of a pipeline, given to the variable in front of it."""
         names, value = self._split(tokens)
         path = self.value(value)
         for name in names:
@@ -180,7 +180,7 @@ class _Walk(Struct):
         self.scope.declare(name, path)
 
     def value(self, tokens: list[Token]) -> Path | None:
-        """The path that one operand stands for; None for anything else."""
+        """Return the path that one operand stands for; None for anything else."""
         if not tokens:
             return None
         first, *rest = tokens
@@ -231,7 +231,7 @@ def _place(text: str, opened: int, offset: int, walk: _Walk) -> TemplatePlace | 
 
 
 def _base(before: str, walk: _Walk) -> Path | None:
-    """The value in front of a dot: that of the chain that touches it, else what the dot stands for."""
+    """Return the value in front of a dot: that of the chain that touches it, else what the dot stands for."""
     if not before or before[-1] in " \t\r\n(|,=-":
         return walk.dot
     tokens = [token for token in lex(f"{OPEN}{before}")[0] if token.kind not in ("open", "end", "error")]
@@ -247,7 +247,7 @@ def _base(before: str, walk: _Walk) -> Path | None:
 
 
 def _parted(before: str, first: Token) -> bool:
-    """Whether a chain does not go on from something in front of it, such as a parenthesis."""
+    """Return whether a chain does not go on from something in front of it, such as a parenthesis."""
     return before[first.start - len(OPEN) - 1] in " \t\r\n(|,="
 
 
@@ -267,7 +267,7 @@ def _in_quotes(written: str) -> bool:
 
 
 def _quoted(text: str, offset: int, tokens: list[Token], walk: _Walk) -> TemplatePlace | None:
-    """The name of a template that is called; other texts in quotes are nobody's names."""
+    """Return the name of a template that is called; other texts in quotes are nobody's names."""
     if not tokens or tokens[0].text != "template":
         return None
     start = text.rfind('"', 0, offset) + 1

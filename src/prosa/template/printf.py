@@ -30,7 +30,7 @@ _WORD: Final = 1 << 64
 
 
 def sprintf(format: str, args: Sequence[object]) -> str:  # noqa: A002 - the name that Go gives it
-    """The formatted text. A verb that does not fit its value prints Go's text, such as ``%!d(string=hi)``.
+    """Return the formatted text. A verb that does not fit its value prints Go's text, such as ``%!d(string=hi)``.
 
     Raises `FunctionError` for a width or precision above 10,000, for a result of more than 10,485,760 characters,
     and for values that have no text.
@@ -82,7 +82,7 @@ def _misfit(value: Value, verb: str, spec: Spec, *, go_syntax: bool = False) -> 
 
 
 def _plain(value: Value, spec: Spec, *, go_syntax: bool = False) -> str:
-    """``%v``: the text of X12 at its width. The precision shortens strings and rounds floats, as in Go."""
+    """Return ``%v``: the text of X12 at its width. The precision shortens strings and rounds floats, as in Go."""
     if isinstance(value, str):
         text = truncated(value, spec)
         return padded(quoted(text) if go_syntax else text, spec)
@@ -159,7 +159,7 @@ def _quoted_text(value: str, spec: Spec) -> str:
 
 
 def _hexadecimal(value: str, spec: Spec) -> str:
-    """The UTF-8 bytes of a text; the precision counts bytes, a space stands between them on request."""
+    """Return the UTF-8 bytes of a text; the precision counts bytes, a space stands between them on request."""
     data = value.encode("utf-8", "replace")[: spec.precision]
     prefix = "0x" if spec.sharp and data else ""
     if spec.space:
@@ -187,23 +187,23 @@ _BYTE_ORDER_MARK: Final = "\ufeff"
 
 
 def quoted(text: str, *, ascii_only: bool = False, quote: str = '"') -> str:
-    """The text between quotes with Go's escapes; ``ascii_only`` escapes every other character too."""
+    """Return the text between quotes with Go's escapes; ``ascii_only`` escapes every other character too."""
     return quote + "".join(_escaped(character, quote, ascii_only) for character in text) + quote
 
 
 def quoted_character(code: int, *, ascii_only: bool = False) -> str:
-    """A character constant such as ``'a'``; what is no character becomes ``U+FFFD``."""
+    """Return a character constant such as ``'a'``; what is no character becomes ``U+FFFD``."""
     return quoted(character_of(code), ascii_only=ascii_only, quote="'")
 
 
 def character_of(code: int) -> str:
-    """The character of a code point, ``U+FFFD`` for a number that has none."""
+    """Return the character of a code point, ``U+FFFD`` for a number that has none."""
     valid = 0 <= code <= 0x10FFFF and not 0xD800 <= code <= 0xDFFF
     return chr(code if valid else _REPLACEMENT)
 
 
 def can_backquote(text: str) -> bool:
-    """Whether the text can stand between backquotes on one line, unescaped."""
+    """Return whether the text can stand between backquotes on one line, unescaped."""
     return not any(
         (character < " " and character != "\t") or character in ("`", "\x7f", _BYTE_ORDER_MARK) for character in text
     )
@@ -230,7 +230,8 @@ _SHARP_DIGITS: Final = 6
 
 
 def padded(text: str, spec: Spec, *, zero: bool = True) -> str:
-    """The text at its width: right by default, left with ``-``; zeros in front with ``0`` where ``zero`` allows."""
+    """Return the text at its width: right by default, left with ``-``; zeros in front with ``0`` where ``zero``
+    allows."""
     width = spec.width or 0
     if spec.minus:
         return text.ljust(width)
@@ -238,12 +239,12 @@ def padded(text: str, spec: Spec, *, zero: bool = True) -> str:
 
 
 def truncated(text: str, spec: Spec) -> str:
-    """The first characters of a text, as many as the precision says."""
+    """Return the first characters of a text, as many as the precision says."""
     return text if spec.precision is None else text[: spec.precision]
 
 
 def integer(digits: str, spec: Spec, *, negative: bool, base: int, prefix: str = "") -> str:
-    """An integer from its digits without a sign: precision, prefix (``#``, or the given one), sign and width."""
+    """Return an integer from its digits without a sign: precision, prefix (``#``, or the given one), sign and width."""
     if spec.precision == 0 and digits == "0":
         return " " * (spec.width or 0)
     least = spec.precision
@@ -259,7 +260,7 @@ def integer(digits: str, spec: Spec, *, negative: bool, base: int, prefix: str =
 
 
 def floating(text: str, spec: Spec, verb: str) -> str:
-    """A float from its text, which has ``-`` in front when it is negative: sign, ``#`` and width."""
+    """Return a float from its text, which has ``-`` in front when it is negative: sign, ``#`` and width."""
     negative = text.startswith("-")
     body = text.lstrip("+-")
     sign = _sign(spec, negative=negative)
@@ -281,7 +282,7 @@ def _sign(spec: Spec, *, negative: bool) -> str:
 
 
 def _with_point(body: str, verb: str, precision: int | None) -> str:
-    """What ``#`` asks for: always a point, and for ``g`` the zeros that the shortest form leaves out."""
+    """Return what ``#`` asks for: always a point, and for ``g`` the zeros that the shortest form leaves out."""
     marks = "pP" if verb in "xX" else "pPeE"
     end = next((place for place, character in enumerate(body) if character in marks), len(body))
     number, tail = body[:end], body[end:]

@@ -27,7 +27,7 @@ _SHORT_BITS: Final = 3 * MAX_INTEGER_DIGITS
 
 
 def value_text(value: Value) -> str:
-    """The text a template action prints for a value (X12). An absent value prints nothing (X13).
+    """Return the text a template action prints for a value (X12). An absent value prints nothing (X13).
 
     Raises `FunctionError` for an infinite number, for a Python object that is not plain data, beyond 1,000 levels
     of nesting, and beyond 10,485,760 characters.
@@ -45,12 +45,12 @@ def json_text(value: Value) -> str:
 
 
 def integer_text(value: int) -> str:
-    """The digits of an integer of any size. (Python's own conversion refuses more than 4,300 digits.)"""
+    """Return the digits of an integer of any size. (Python's own conversion refuses more than 4,300 digits.)"""
     return int.__repr__(value) if value.bit_length() < _SHORT_BITS else str(Decimal(value))
 
 
 def number_text(value: float) -> str:
-    """A float64 as Go's ``encoding/json`` writes it: ``3``, ``0.1``, ``1e+21``, ``1e-7``."""
+    """Return a float64 as Go's ``encoding/json`` writes it: ``3``, ``0.1``, ``1e+21``, ``1e-7``."""
     if not math.isfinite(value):
         raise FunctionError(f"the number {go_float(value, 'g', None)} has no JSON form")
     if value == 0 or _LEAST_POSITIONAL <= abs(value) < _FIRST_SCIENTIFIC:

@@ -24,11 +24,11 @@ class Scope(Generic[Value]):
         return bool(self._values.get(name))
 
     def mark(self) -> int:
-        """Where the scope stands now, for `leave`."""
+        """Return where the scope stands now, for `leave`."""
         return len(self._order)
 
     def leave(self, mark: int) -> None:
-        """Forgets the variables declared since ``mark``."""
+        """Forget the variables declared since ``mark``."""
         while len(self._order) > mark:
             self._values[self._order.pop()].pop()
 
@@ -38,9 +38,9 @@ class Scope(Generic[Value]):
         self._values.setdefault(name, []).append(value)
 
     def get(self, name: str) -> Value:
-        """The innermost variable of this name, which must be in scope."""
+        """Return the innermost variable of this name, which must be in scope."""
         return self._values[name][-1]
 
     def assign(self, name: str, value: Value) -> None:
-        """Gives the innermost variable of this name, which must be in scope, another value."""
+        """Return the innermost variable of this name, which must be in scope, another value."""
         self._values[name][-1] = value

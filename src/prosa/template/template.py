@@ -17,7 +17,7 @@ _FUNCTIONS = frozenset((*FUNCTIONS, *SPECIAL))
 
 
 def template_problems(text: str) -> tuple[TemplateError, ...]:
-    """Every mistake that keeps a text from being a template; the first is the one that `Template` raises."""
+    """Return every mistake that keeps a text from being a template; the first is the one that `Template` raises."""
     return problems(text, _FUNCTIONS)
 
 
@@ -32,7 +32,7 @@ class Template:
         self.tree = parse(text, _FUNCTIONS)
 
     def render(self, data: Value, *, schema: Mapping[str, Value] | bool | None = None) -> str:
-        """The text for plain JSON ``data``.
+        """Return the text for plain JSON ``data``.
 
         With the input schema, a name it does not declare is an error where ``additionalProperties`` is false; every
         other absent name prints nothing (X13). Raises `TemplateError`.

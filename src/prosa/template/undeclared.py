@@ -32,7 +32,7 @@ class Undeclared(Struct, frozen=True):
 
 
 def undeclared(template: Template, schema: Mapping[str, Value] | bool) -> tuple[Undeclared, ...]:
-    """The undeclared names of a template, in the order they stand, each place and name once.
+    """Return the undeclared names of a template, in the order they stand, each place and name once.
 
     What is looked up in an undeclared value is not reported again.
     """

@@ -25,12 +25,13 @@ ABSENT: Final = Absent()
 
 
 def truth(value: Value) -> bool:
-    """Whether ``if`` takes the first branch: false, 0, null, absent, and the empty string, list and map are false."""
+    """Return whether ``if`` takes the first branch: false, 0, null, absent, and the empty string, list and map are
+    false."""
     return value is not ABSENT and bool(value)
 
 
 def go_type(value: Value) -> str:
-    """The Go type that ``%T`` and the error texts of ``printf`` name; null and absent are ``<nil>``."""
+    """Return the Go type that ``%T`` and the error texts of ``printf`` name; null and absent are ``<nil>``."""
     for kind, name in _GO_TYPES:
         if isinstance(value, kind):
             return name
@@ -38,7 +39,7 @@ def go_type(value: Value) -> str:
 
 
 def described(value: Value) -> str:
-    """The kind of a value in words for a message, with its article: ``a list``, ``an integer``, ``null``."""
+    """Return the kind of a value in words for a message, with its article: ``a list``, ``an integer``, ``null``."""
     if value is None:
         return "null"
     if isinstance(value, Absent):

@@ -21,17 +21,18 @@ _APOSTROPHES: Final = "'’"
 
 
 def upper(value: Value) -> str:
-    """The text in upper case, each character for itself as in Go: ``ß`` has no capital letter and stays."""
+    """Return the text in upper case, each character for itself as in Go: ``ß`` has no capital letter and stays."""
     return _mapped(value_text(value), str.upper, _upper)
 
 
 def lower(value: Value) -> str:
-    """The text in lower case, each character for itself as in Go."""
+    """Return the text in lower case, each character for itself as in Go."""
     return _mapped(value_text(value), str.lower, _lower)
 
 
 def title(value: Value) -> str:
-    """The first letter of each word in upper case, the rest unchanged; an apostrophe does not start a word (LA24)."""
+    """Return the first letter of each word in upper case, the rest unchanged; an apostrophe does not start a word
+    (LA24)."""
     letters: list[str] = []
     inside = False
     for character in bounded(value_text(value)):
@@ -41,13 +42,13 @@ def title(value: Value) -> str:
 
 
 def default(fallback: Value, value: Value) -> Value:
-    """The value, or the fallback for absent, null, ``""``, ``[]`` and ``{}``. 0 and false are values (X14)."""
+    """Return the value, or the fallback for absent, null, ``""``, ``[]`` and ``{}``. 0 and false are values (X14)."""
     empty = value is None or isinstance(value, Absent) or (isinstance(value, str | list | dict) and not value)
     return fallback if empty else value
 
 
 def join(items: Value, separator: Value) -> str:
-    """The texts of a list's elements with the separator between them. Null and absent give the empty text."""
+    """Return the texts of a list's elements with the separator between them. Null and absent give the empty text."""
     if items is None or isinstance(items, Absent):
         return ""
     if not isinstance(items, list):
@@ -57,7 +58,8 @@ def join(items: Value, separator: Value) -> str:
 
 
 def split(value: Value, separator: Value) -> list[object]:
-    """The parts of a text between separators; an empty separator gives its characters. Null and absent give ``[]``.
+    """Return the parts of a text between separators; an empty separator gives its characters. Null and absent give
+    ``[]``.
 
     Raises `FunctionError` for a list or map, and for more than `MAX_PARTS` parts.
     """
@@ -83,7 +85,8 @@ def _mapped(text: str, ascii_way: Callable[[str], str], one: Callable[[str], str
 
 
 def _upper(character: str) -> str:
-    """One character for one: where the capital form is several, the title form (``ᾳ``), else the character itself."""
+    """Return one character for one: where the capital form is several, the title form (``ᾳ``), else the character
+    itself."""
     capital = character.upper()
     return capital if len(capital) == 1 else _title(character)
 
@@ -98,7 +101,7 @@ def _title(character: str) -> str:
 
 
 def _goes_on(character: str, inside: bool) -> bool:
-    """Whether the next character continues a word."""
+    """Return whether the next character continues a word."""
     if character in _APOSTROPHES:
         return inside
     if character.isalnum() or character == "_":

@@ -66,7 +66,8 @@ def answer(
     form: str = "",
     tagged: bool = True,
 ) -> Answer:
-    """An answer of these bytes. ``form`` makes the tag one of that form of a node; without ``tagged`` it has none."""
+    """Return an answer of these bytes. ``form`` makes the tag one of that form of a node; without ``tagged`` it has
+    none."""
     content = body.encode("utf-8", "replace") if isinstance(body, str) else body
     tag = entity_tag(content, form) if tagged and status == 200 and cache != NEVER else ""
     head = _head(media_type, len(content), cache, headers, tag)
@@ -76,7 +77,7 @@ def answer(
 def large_answer(
     piece: Piece, size: int, tag: str, media_type: str, *, cache: str, headers: Iterable[tuple[str, str]] = ()
 ) -> Answer:
-    """An answer whose body is read while it is sent."""
+    """Return an answer whose body is read while it is sent."""
     head = _head(media_type, size, cache, headers, tag)
     return Answer(200, head, b"", tag, _unchanged(head), piece, size)
 
@@ -99,18 +100,18 @@ def _unchanged(head: tuple[Header, ...]) -> tuple[Header, ...]:
 
 
 def _header(name: str, value: str) -> Header:
-    """A header. What would end its line, or is beyond Latin-1, never comes so far: it is dropped."""
+    """Return a header. What would end its line, or is beyond Latin-1, never comes so far: it is dropped."""
     return name.encode("ascii"), _UNSAFE.sub("", value).encode("latin-1")
 
 
 def header_of(scope: Scope, name: bytes) -> str:
-    """The value of a request header; several lines are joined with commas."""
+    """Return the value of a request header; several lines are joined with commas."""
     found = [value for key, value in scope["headers"] if key == name]
     return b", ".join(found).decode("latin-1") if found else ""
 
 
 async def send_answer(scope: Scope, send: Send, found: Answer, extra: Sequence[Header] = ()) -> int:
-    """Sends an answer, and gives the status that was sent: 304 where the client has it, no body for HEAD."""
+    """Send an answer, and give the status that was sent: 304 where the client has it, no body for HEAD."""
     if found.tag and found.status == 200:
         known = header_of(scope, b"if-none-match")
         if known and is_known(known, found.tag):
@@ -126,7 +127,7 @@ async def send_answer(scope: Scope, send: Send, found: Answer, extra: Sequence[H
 
 
 async def _send_pieces(send: Send, read: Piece, size: int) -> None:
-    """Sends a body while it is read. Raises `ConnectionAbortedError` for one that became shorter: whoever was promised
+    """Send a body while it is read. Raises `ConnectionAbortedError` for one that became shorter: whoever was promised
     the whole must not take a part for it."""
     sent = 0
     while sent < size:

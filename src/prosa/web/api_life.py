@@ -28,14 +28,14 @@ class ApiLife:
         self._task: asyncio.Task[None] | None = None
 
     async def begin(self) -> str:
-        """Tells it to begin. Gives why it cannot, or an empty text."""
+        """Tell it to begin. Return why it cannot, or an empty text."""
         self._task = asyncio.create_task(self._run())
         await self._told.put({"type": "lifespan.startup"})
         said = await self._said.get()
         return str(said.get("message") or "it failed") if said["type"] == "lifespan.startup.failed" else ""
 
     async def end(self) -> None:
-        """Tells it to end, and waits for that."""
+        """Tell it to end, and waits for that."""
         if self._task is None or self._task.done():
             return
         await self._told.put({"type": "lifespan.shutdown"})

@@ -58,7 +58,7 @@ class SiteApp:
             await self._timed(self._from_client(scope), receive, send)
 
     def _from_client(self, scope: Scope) -> Scope:
-        """The request as it comes from its client, where a trusted proxy stands between."""
+        """Return the request as it comes from its client, where a trusted proxy stands between."""
         peer = client_of(scope)
         if not is_proxy(peer, self.proxies):
             return scope
@@ -95,8 +95,8 @@ class SiteApp:
         return await route.handler(asked)
 
     def _reader(self, scope: Scope, route: Route) -> tuple[Reader, Refusal | None]:
-        """Who asks, and why nobody looks at the token. What the user's own application is shown is its own, unless
-        the site is closed."""
+        """Return who asks, and why nobody looks at the token. What the user's own application is shown is its own,
+        unless the site is closed."""
         if route is API and not self.web.closed:
             return ANYBODY, None
         try:
@@ -105,14 +105,14 @@ class SiteApp:
             return ANYBODY, Refusal(refused.status, refused.title, refused.detail, refused.headers)
 
     def _for_nobody(self, route: Route, reader: Reader) -> Refusal | None:
-        """Why a closed site says nothing to a reader."""
+        """Return why a closed site says nothing to a reader."""
         if not self.web.closed or reader.signed_in or route.who == "open":
             return None
         challenge = (("www-authenticate", 'Bearer realm="prosa"'),)
         return Refusal(401, "Sign in", "This site shows its nodes to those who know its token.", challenge)
 
     async def _refuse(self, asked: Request, refusal: Refusal) -> int:
-        """Says why a request is refused; a browser that lacks the token is led to the form for it."""
+        """Say why a request is refused; a browser that lacks the token is led to the form for it."""
         if refusal.status == 401 and asked.scope["method"] in SAFE_METHODS and _is_browser(asked.scope):
             where = f"{self.web.prefix}/mdh/sign-in"
             found = answer("", "text/plain", status=303, cache=NEVER, headers=[("location", where)])
@@ -161,9 +161,9 @@ def _is_browser(scope: Scope) -> bool:
 
 
 def reader_of(web: Web, scope: Scope) -> Reader:
-    """Who sends a request (X23). Raises `Refused` for a client that has guessed too often, before a token is compared.
-    One in `Authorization` is counted as one in the form for signing in is. What a site without a token is sent is not
-    looked at."""
+    """Return who sends a request (X23). Raises `Refused` for a client that has guessed too often, before a token is
+    compared. One in `Authorization` is counted as one in the form for signing in is. What a site without a token is
+    sent is not looked at."""
     if not is_bearer(header_of(scope, b"authorization")):
         return web.sessions.reader(scope)
     if not web.sessions.token:

@@ -25,7 +25,7 @@ FOREVER = "public, max-age=31536000, immutable"
 
 
 def asset_answer(site: LiveSite, found: Asset, *, private: bool) -> Answer | None:
-    """A file of the site, a large one as pieces; None where it cannot be read."""
+    """Return a file of the site, a large one as pieces; None where it cannot be read."""
     cache, headers = PRIVATE if private else PUBLIC, [("content-security-policy", INERT)]
     size = found.stamp.size
     if WHOLE < size <= MAX_ASSET:
@@ -39,7 +39,7 @@ def asset_answer(site: LiveSite, found: Asset, *, private: bool) -> Answer | Non
 
 
 def asset_bytes(site: LiveSite, path: str) -> bytes | None:
-    """The whole of a file of the site; None where it cannot be read."""
+    """Return the whole of a file of the site; None where it cannot be read."""
     try:
         return site.assets.read(path, MAX_ASSET)
     except FileProblem:
@@ -47,7 +47,7 @@ def asset_bytes(site: LiveSite, path: str) -> bytes | None:
 
 
 def page_asset(name: str) -> Answer | None:
-    """A style or a script of the pages; None where there is none of that name."""
+    """Return a style or a script of the pages; None where there is none of that name."""
     from prosa.render.page.assets import ASSETS
 
     found = ASSETS.get(name)

@@ -32,7 +32,7 @@ class Web(Struct, frozen=True):
     attempts: Attempts = field(default_factory=Attempts)
 
     def frame(self, reader: Reader) -> Frame:
-        """What all pages for a reader share."""
+        """Return what all pages for a reader share."""
         return Frame(
             name=self.site.options.name,
             prefix=self.prefix,

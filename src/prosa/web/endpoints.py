@@ -67,71 +67,71 @@ Handler = Callable[[Request], Awaitable[int]]
 
 
 async def node(asked: Request) -> int:
-    """A node, or a file beside nodes."""
+    """Return a node, or a file beside nodes."""
     if not asked.is_allowed:
         return await _refuse_method(asked, f"Nodes are read with {' and '.join(asked.route.methods)}.")
     return await asked.shown.nodes(asked.scope, asked.send, asked.reader)
 
 
 async def health(asked: Request) -> int:
-    """Whether the index is there, and how many nodes it knows."""
+    """Return whether the index is there, and how many nodes it knows."""
     site = asked.shown.web.site
     value = {"status": "ok", "ready": site.index.is_ready, "nodes": len(site.index.catalogue.rows)}
     return await _read(asked, answer(dump(value) + "\n", "application/json; charset=utf-8", cache=NEVER))
 
 
 async def index(asked: Request) -> int:
-    """One of the indexes, which is named as its file is."""
+    """Return one of the indexes, which is named as its file is."""
     name = asked.path.rpartition("/")[2]
     return await _read(asked, lambda: asked.shown.indexes.answer(name))
 
 
 async def graph(asked: Request) -> int:
-    """The graph in the form that its suffix names."""
+    """Return the graph in the form that its suffix names."""
     form = asked.path.partition(".")[2] or "html"
     return await _read(asked, lambda: asked.shown.graphs.answer(form, asked.scope))
 
 
 async def search(asked: Request) -> int:
-    """The hits of a query."""
+    """Return the hits of a query."""
     return await _read(asked, lambda: search_answer(asked.shown.web, asked.scope, asked.reader))
 
 
 async def asset(asked: Request) -> int:
-    """A style or a script of the pages."""
+    """Return a style or a script of the pages."""
     return await _read(asked, page_asset(asked.path.removeprefix(asked.route.front)))
 
 
 async def program(asked: Request) -> int:
-    """The run of a program."""
+    """Return the run of a program."""
     from prosa.web.run.program import run_program_action
 
     return await run_program_action(asked.scope, asked.receive, asked.send, asked.shown.web, asked.route.methods)
 
 
 async def script(asked: Request) -> int:
-    """The run of a script."""
+    """Return the run of a script."""
     from prosa.web.run.script import run_script
 
     return await run_script(asked.scope, asked.receive, asked.send, asked.shown.web, asked.route.methods)
 
 
 async def schema(asked: Request) -> int:
-    """The schema of what a program answers."""
+    """Return the schema of what a program answers."""
     from prosa.web.run.schema import show_schema
 
     return await show_schema(asked.scope, asked.receive, asked.send, asked.shown.web, asked.route.methods)
 
 
 async def sign_in(asked: Request) -> int:
-    """The form for the token."""
+    """Return the form for the token."""
     from prosa.web.run import sign_in as signing
 
     return await signing.sign_in(asked.scope, asked.receive, asked.send, asked.shown.web, asked.route.methods)
 
 
 async def sign_out(asked: Request) -> int:
-    """The end of a session."""
+    """Return the end of a session."""
     from prosa.web.run import sign_in as signing
 
     return await signing.sign_out(asked.scope, asked.receive, asked.send, asked.shown.web, asked.route.methods)
@@ -153,17 +153,17 @@ async def outside(asked: Request) -> int:
 
 
 async def user_api(asked: Request) -> int:
-    """The status that the user's own application sends."""
+    """Return the status that the user's own application sends."""
     return await _handed_on(asked, asked.api)
 
 
 async def agents(asked: Request) -> int:
-    """The status that the server of the Model Context Protocol sends."""
+    """Return the status that the server of the Model Context Protocol sends."""
     return await _handed_on(asked, asked.mcp)
 
 
 async def _handed_on(asked: Request, application: Asgi | None) -> int:
-    """Lets an application answer, and gives the status that it sends."""
+    """Let an application answer, and give the status that it sends."""
     status = 500
 
     async def listening(message: dict[str, Any]) -> None:
@@ -179,7 +179,7 @@ async def _handed_on(asked: Request, application: Asgi | None) -> int:
 
 
 async def send_refusal(asked: Request, refusal: Refusal) -> int:
-    """Says why a request is refused, in the form that was asked for."""
+    """Say why a request is refused, in the form that was asked for."""
     frame, accept = asked.shown.web.frame(asked.reader), header_of(asked.scope, b"accept")
     found = error(frame, accept, refusal.status, refusal.title, refusal.text, refusal.headers)
     return await send_answer(asked.scope, asked.send, found)
@@ -191,7 +191,7 @@ async def _refuse_method(asked: Request, words: str) -> int:
 
 
 async def _read(asked: Request, made: Answer | Callable[[], Answer | None] | None) -> int:
-    """Sends an answer that is only read; what takes time is made in a thread."""
+    """Send an answer that is only read; what takes time is made in a thread."""
     site = asked.shown.web.site
     if not asked.is_allowed:
         return await _refuse_method(asked, f"It is read with {' and '.join(asked.route.methods)}.")
@@ -210,6 +210,6 @@ async def _read(asked: Request, made: Answer | Callable[[], Answer | None] | Non
 
 
 def _answered(asked: Request, made: Callable[[], Answer | None]) -> Answer | None:
-    """An answer about the whole site, after a look at its files."""
+    """Return an answer about the whole site, after a look at its files."""
     asked.shown.web.site.index.wait_for_look(SETTLE_SECONDS)
     return made()

@@ -25,7 +25,7 @@ def not_found(frame: Frame, accept: str, path: str) -> Answer:
 
 
 def error(frame: Frame, accept: str, status: int, title: str, text: str, headers: Pairs = ()) -> Answer:
-    """An error in words."""
+    """Return an error in words."""
     form = choose(accept)
     more = [("vary", "Accept"), *headers]
     if form == "json":

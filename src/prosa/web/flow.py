@@ -67,8 +67,8 @@ class UnderWay(Struct):
             self.size -= size
 
     def paced(self, send: Send, copies: int = 1) -> Send:
-        """``send`` for one request, with large bodies in pieces. An application that makes bodies of values counts as
-        so many ``copies`` of each."""
+        """Return ``send`` for one request, with large bodies in pieces. An application that makes bodies of values
+        counts as so many ``copies`` of each."""
 
         async def pacing(message: dict[str, Any]) -> None:
             if len(message.get("body", b"")) > PIECE:
@@ -105,7 +105,7 @@ class UnderWay(Struct):
             del self._transfers[transfer]
 
     def _make_room(self, newest: _Transfer) -> None:
-        """Breaks off what has been under way longest. A body is gone with the last that holds it."""
+        """Break off what has been under way longest. A body is gone with the last that holds it."""
         over = self.size - self.most
         left = {key: holders for key, (_, holders) in self._held.items()} if over > 0 else {}
         for each in self._transfers:

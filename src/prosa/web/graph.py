@@ -32,7 +32,7 @@ class Graphs(Struct):
     _made: dict[tuple[str, str, int], tuple[int, Answer]] = field(default_factory=dict)
 
     def answer(self, kind: str, scope: Scope) -> Answer | None:
-        """The answer for `html`, `svg` or `json`; None where there is no such node, or no graph yet. May take
+        """Return the answer for `html`, `svg` or `json`; None where there is no such node, or no graph yet. May take
         seconds: it belongs into a thread."""
         site = self.web.site
         around, depth, small = _asked(scope)
@@ -66,7 +66,7 @@ class Graphs(Struct):
 
 
 def _picture(kind: str, shown: Selection, named: tuple[str, int], prefix: str, home: str, cache: str) -> Answer:
-    """The drawing under its title; the number beside it says how many documents were left out."""
+    """Return the drawing under its title; the number beside it says how many documents were left out."""
     (title, left), drawn = named, scene(shown)
     counts = drawn_line(shown, len(drawn.lines)) + (f", {left:,} less linked documents left out" if left else "")
     caption = Caption(title, counts)
@@ -81,7 +81,8 @@ def _picture(kind: str, shown: Selection, named: tuple[str, int], prefix: str, h
 
 
 def _asked(scope: Scope) -> tuple[str, int, bool]:
-    """The decoded URL path around which is drawn, empty for the whole; how far; and whether it is a small one."""
+    """Return the decoded URL path around which is drawn, empty for the whole; how far; and whether it is a small
+    one."""
     pairs = fields_of(scope)
     around = decoded(pairs.get("around", [""])[0].encode("utf-8", "replace")) or ""
     depth = pairs.get("depth", ["1"])[0]

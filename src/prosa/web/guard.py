@@ -46,7 +46,7 @@ class Rate(Struct):
     _left: OrderedDict[str, tuple[float, float]] = field(default_factory=OrderedDict)
 
     def allows(self, client: str) -> bool:
-        """Whether a client may go on; counts the request."""
+        """Return whether a client may go on; counts the request."""
         now = time.monotonic()
         left, since = self._left.pop(client, (self.burst, now))
         left = min(self.burst, left + (now - since) * self.per_second)
@@ -66,8 +66,8 @@ class Guard(Struct):
     questions: Rate = field(default_factory=lambda: Rate(20.0, 60.0))
 
     def refusal(self, scope: Scope, *, changes: bool = True) -> Refusal | None:
-        """Why a request is refused by its head alone. ``changes`` False says that its body is a question, whatever its
-        method."""
+        """Return why a request is refused by its head alone. ``changes`` False says that its body is a question,
+        whatever its method."""
         host = header_of(scope, b"host").lower()
         if host not in self.hosts:
             return Refusal(421, "Wrong host", "This site is not called so. Start it with --allow-host to add a name.")
@@ -78,7 +78,7 @@ class Guard(Struct):
         return None if scope["method"] in SAFE_METHODS else self._of_change(scope, host, counted=changes)
 
     def too_many(self, scope: Scope) -> Refusal | None:
-        """Why a question that costs work is refused: the client asks too often."""
+        """Return why a question that costs work is refused: the client asks too often."""
         if self.questions.allows(client_of(scope)):
             return None
         return Refusal(429, "Too many requests", "Ask again in a second.", (("retry-after", "1"),))
@@ -102,7 +102,7 @@ class Guard(Struct):
 
 
 def client_of(scope: Scope) -> str:
-    """The address of the client."""
+    """Return the address of the client."""
     client = scope.get("client")
     return client[0] if client else ""
 

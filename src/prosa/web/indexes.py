@@ -30,8 +30,8 @@ class Indexes(Struct):
     _made: dict[str, tuple[int, Answer]] = field(default_factory=dict)
 
     def answer(self, name: str) -> Answer | None:
-        """The answer for `nodes.json`, `actions.json`, `llms.txt`, `sitemap.xml` or `robots.txt`; None while there is
-        no catalogue. May take long: it belongs into a thread."""
+        """Return the answer for `nodes.json`, `actions.json`, `llms.txt`, `sitemap.xml` or `robots.txt`; None while
+        there is no catalogue. May take long: it belongs into a thread."""
         if not self.web.site.index.wait_ready(READY_SECONDS):
             return None
         generation = self.web.site.index.catalogue.generation
@@ -42,7 +42,7 @@ class Indexes(Struct):
 
 
 def listed(web: Web) -> Iterator[NodeRow]:
-    """Every node, those of folders that no file stands for among them."""
+    """Yield every node, those of folders that no file stands for among them."""
     catalogue = web.site.index.catalogue
     for folder in catalogue.folders:
         if not catalogue.has_index(folder) and not is_reserved(f"/{folder}"):
@@ -52,7 +52,7 @@ def listed(web: Web) -> Iterator[NodeRow]:
 
 
 def base_of(web: Web) -> str:
-    """What stands in front of URL paths: the address of the site as far as it is known."""
+    """Return what stands in front of URL paths: the address of the site as far as it is known."""
     return f"{web.origin}{web.prefix}"
 
 

@@ -72,7 +72,7 @@ class Connection(Protocol):
     """One of the limiter."""
 
     def leave(self) -> None:
-        """Ends the connection."""
+        """End the connection."""
 
 
 class ConnectionLimiter(Struct):
@@ -83,7 +83,7 @@ class ConnectionLimiter(Struct):
     waiting: dict[Connection, None] = field(default_factory=dict)
 
     def admits(self, peer: str) -> bool:
-        """Whether one more connection of a machine is taken; counts it until it has `gone`."""
+        """Return whether one more connection of a machine is taken; counts it until it has `gone`."""
         name = self._counted(peer)
         if not name:
             return True
@@ -94,7 +94,7 @@ class ConnectionLimiter(Struct):
         return True
 
     def gone(self, peer: str) -> None:
-        """Forgets a connection that was admitted."""
+        """Forget a connection that was admitted."""
         name = self._counted(peer)
         if name:
             left = self.peers.pop(name) - 1
@@ -102,14 +102,14 @@ class ConnectionLimiter(Struct):
                 self.peers[name] = left
 
     def make_room(self, present: int, newest: Connection) -> None:
-        """Ends the connection that has kept us waiting longest, where ``present`` ones are too many."""
+        """End the connection that has kept us waiting longest, where ``present`` ones are too many."""
         if present > self.bounds.connections:
             longest = next(iter(self.waiting), newest)
             if longest is not newest:
                 longest.leave()
 
     def _counted(self, peer: str) -> str:
-        """The name under which a machine is counted; empty for one that is not."""
+        """Return the name under which a machine is counted; empty for one that is not."""
         address = peer_address(peer)
         if address is None or address.is_loopback or is_proxy(peer, self.bounds.proxies):
             return ""
@@ -117,7 +117,8 @@ class ConnectionLimiter(Struct):
 
 
 def peer_address(client: str) -> IPv4Address | IPv6Address | None:
-    """The address in a text; one of IPv4 that came through a socket of IPv6 is one of IPv4. None for other texts."""
+    """Return the address in a text; one of IPv4 that came through a socket of IPv6 is one of IPv4. None for other
+    texts."""
     try:
         address = ip_address(client.partition("%")[0])
     except ValueError:
@@ -126,7 +127,7 @@ def peer_address(client: str) -> IPv4Address | IPv6Address | None:
 
 
 def network_of(client: str) -> str:
-    """What is counted as one client: an IPv6 host has a whole network of addresses."""
+    """Return what is counted as one client: an IPv6 host has a whole network of addresses."""
     address = peer_address(client)
     if address is None:
         return client
@@ -134,7 +135,7 @@ def network_of(client: str) -> str:
 
 
 def proxies_in(networks: str) -> Proxies:
-    """The network that a text names: `10.0.0.0/8`, or a single address. Raises `ValueError`."""
+    """Return the network that a text names: `10.0.0.0/8`, or a single address. Raises `ValueError`."""
     found = ip_network(networks.strip())
     mapped = found.network_address.ipv4_mapped if isinstance(found, IPv6Network) else None
     if mapped is not None and found.prefixlen >= 96:
@@ -143,14 +144,15 @@ def proxies_in(networks: str) -> Proxies:
 
 
 def is_proxy(client: str, proxies: Proxies) -> bool:
-    """Whether an address belongs to a proxy that is trusted."""
+    """Return whether an address belongs to a proxy that is trusted."""
     address = peer_address(client) if proxies else None
     return address is not None and any(address in network for network in proxies)
 
 
 def client_behind(peer: str, forwarded: str, proxies: Proxies) -> str:
-    """The address of the client: the peer of the socket, or, where that is a trusted proxy, the one furthest to the
-    right in `X-Forwarded-For` that is none. A text that is no address ends the way: it cannot be told who wrote it."""
+    """Return the address of the client: the peer of the socket, or, where that is a trusted proxy, the one furthest to
+    the right in `X-Forwarded-For` that is none. A text that is no address ends the way: it cannot be told who wrote
+    it."""
     client = peer
     for said in reversed(forwarded.split(",")[-MAX_HOPS:]) if forwarded else ():
         address = peer_address(_bare(said.strip()))
@@ -161,7 +163,7 @@ def client_behind(peer: str, forwarded: str, proxies: Proxies) -> str:
 
 
 def _bare(said: str) -> str:
-    """An address without the port that some proxies add."""
+    """Return an address without the port that some proxies add."""
     if said.startswith("["):
         return said[1:].partition("]")[0]
     return said.partition(":")[0] if said.count(":") == 1 else said

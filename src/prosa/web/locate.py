@@ -52,8 +52,8 @@ class Moved(Struct, frozen=True):
 
 
 def locate(site: LiveSite, path: str, most: int | None = None) -> Document | Folder | Asset | Moved | None:
-    """What is at a decoded URL path. Raises `FileProblem` for a document that cannot be read, and `LargeDocument` for
-    one of more than ``most`` bytes."""
+    """Return what is at a decoded URL path. Raises `FileProblem` for a document that cannot be read, and
+    `LargeDocument` for one of more than ``most`` bytes."""
     if is_reserved(path):
         return None
     found = _document(site, _wanted(site, path), most) or _document(site, _routed(site, path), most)
@@ -63,7 +63,7 @@ def locate(site: LiveSite, path: str, most: int | None = None) -> Document | Fol
 
 
 def document_at(site: LiveSite, path: str) -> str | None:
-    """The path of the published document at a decoded URL path; None where there is none that can be read."""
+    """Return the path of the published document at a decoded URL path; None where there is none that can be read."""
     try:
         found = locate(site, path)
     except FileProblem:
@@ -72,7 +72,7 @@ def document_at(site: LiveSite, path: str) -> str | None:
 
 
 def _document(site: LiveSite, some: Iterable[Wanted], most: int | None = None) -> Document | None:
-    """The first that is there and published. Raises `LargeDocument`."""
+    """Return the first that is there and published. Raises `LargeDocument`."""
     for wanted in some:
         stamp = site.stamp(wanted.path)
         if stamp is not None and most is not None and stamp.size > most:
@@ -83,7 +83,7 @@ def _document(site: LiveSite, some: Iterable[Wanted], most: int | None = None) -
 
 
 def _routed(site: LiveSite, path: str) -> Iterator[Wanted]:
-    """The record that lives at a route, which only the catalogue knows (Y12)."""
+    """Yield the record that lives at a route, which only the catalogue knows (Y12)."""
     for suffix, form in (("", None), *layout.TWINS):
         url = exact_url(path[1:].removesuffix(suffix)) if path.endswith(suffix) else ""
         row = site.index.catalogue.by_url.get(url)
@@ -92,7 +92,7 @@ def _routed(site: LiveSite, path: str) -> Iterator[Wanted]:
 
 
 def _moved(site: LiveSite, found: Document, path: str) -> Moved | None:
-    """The folder that a README stands for, where it was asked for by its own name (HA2)."""
+    """Return the folder that a README stands for, where it was asked for by its own name (HA2)."""
     if found.form is not None or not is_readme(found.path) or not found.path.startswith(f"{path[1:]}."):
         return None
     folder = f"/{found.path[: found.path.rfind('/') + 1]}"
@@ -108,7 +108,7 @@ def _wanted(site: LiveSite, path: str) -> Iterator[Wanted]:
 
 
 def _by_id(site: LiveSite, path: str) -> Iterator[Wanted]:
-    """The document of `/node/ID`, which only the catalogue knows (H7)."""
+    """Yield the document of `/node/ID`, which only the catalogue knows (H7)."""
     if site.options.layout != "id" or not site.index.wait_ready(READY_SECONDS):
         return
     own, form = layout.id_and_form(path)

@@ -34,7 +34,7 @@ class AccessLog(Struct):
     _told: str = ""
 
     def add(self, scope: Scope, status: int, seconds: float) -> None:
-        """Notes a request that was answered."""
+        """Note a request that was answered."""
         client, method = json.dumps(client_of(scope)), json.dumps(scope["method"])
         path = json.dumps(scope["raw_path"].decode("latin-1"))
         if not self._lines:
@@ -47,7 +47,7 @@ class AccessLog(Struct):
             self.flush()
 
     def _now(self) -> str:
-        """The time in UTC, to the millisecond. What comes before the fraction is made once a second."""
+        """Return the time in UTC, to the millisecond. What comes before the fraction is made once a second."""
         second, fraction = divmod(time.time_ns() // 1_000_000, 1_000)
         if second != self._second:
             self._second = second
@@ -60,7 +60,7 @@ class AccessLog(Struct):
         return bool(self._lines) and time.monotonic() - self._since >= PAUSE
 
     def flush(self) -> None:
-        """Writes what waits."""
+        """Write what waits."""
         if self._lines:
             lines, self._lines = self._lines, []
             self.out("\n".join(lines))
@@ -85,7 +85,7 @@ class BackgroundLines:
         self._thread.start()
 
     def write(self, text: str) -> None:
-        """Takes a text of whole lines; never waits."""
+        """Take a text of whole lines; never waits."""
         lost = json.dumps({"lost": self._lost}) + "\n" if self._lost else ""
         try:
             self._waiting.put_nowait(f"{lost}{text}")
@@ -95,7 +95,7 @@ class BackgroundLines:
             self._lost = 0
 
     def close(self) -> None:
-        """Writes what waits, as far as somebody reads it."""
+        """Write what waits, as far as somebody reads it."""
         try:
             self._waiting.put(None, timeout=END_SECONDS)
         except Full:

@@ -92,7 +92,7 @@ class Nodes(Struct):
     _alone: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
 
     async def __call__(self, scope: Scope, send: Send, reader: Reader) -> int:
-        """Answers a GET or HEAD request for a path that belongs to no endpoint of the site."""
+        """Answer a GET or HEAD request for a path that belongs to no endpoint of the site."""
         raw = scope["query_string"] == b"raw=1"
         accept = header_of(scope, b"accept")
         path = decoded(scope["raw_path"][len(self.web.prefix) :]) or ""
@@ -127,7 +127,7 @@ class Nodes(Struct):
         return made
 
     async def _make(self, key: Key, reader: Reader) -> Kept | None:
-        """A new answer, or None where there is nothing. One large document is made at a time."""
+        """Return a new answer, or None where there is nothing. One large document is made at a time."""
         try:
             try:
                 return await asyncio.to_thread(self._made, key, reader, LARGE_DOCUMENT)
@@ -138,7 +138,7 @@ class Nodes(Struct):
             return None
 
     def _holds(self, kept: Kept) -> bool:
-        """Whether an answer is still true."""
+        """Return whether an answer is still true."""
         site = self.web.site
         if kept.generation not in (-1, site.index.catalogue.generation) or kept.rules != site.index.rules:
             return False
@@ -171,7 +171,7 @@ class Nodes(Struct):
         self.under_way.release(gone.answer.body)
 
     def _made(self, key: Key, reader: Reader, most: int | None) -> Kept | None:
-        """A new answer, or None where there is nothing. Raises `LargeDocument` where more than ``most`` bytes of
+        """Return a new answer, or None where there is nothing. Raises `LargeDocument` where more than ``most`` bytes of
         documents would be read for it, and `FileProblem`."""
         rules, generation = self.web.site.index.rules, self.web.site.index.catalogue.generation
         found = locate(self.web.site, key.path, most)
@@ -223,8 +223,8 @@ class Nodes(Struct):
 def page_of(
     web: Web, targets: Targets, reader: Reader, *, place: Place | None = None, shown: Shown | None = None
 ) -> Page:
-    """The page of a node and what it names, for a reader. ``place`` makes the URLs of what it links to; ``shown``
-    gathers the paths of documents that it quotes."""
+    """Return the page of a node and what it names, for a reader. ``place`` makes the URLs of what it links to;
+    ``shown`` gathers the paths of documents that it quotes."""
     view = targets.view
     made = resolver_of(targets, web.prefix, place=place, shown=shown).page(web.frame(reader))
     page = _in_order(web, replace(made, crumbs=crumbs_of(web, view)))
@@ -235,7 +235,7 @@ def page_of(
 
 
 def _in_order(web: Web, page: Page) -> Page:
-    """The page with its place in the order of the site, where that has one."""
+    """Return the page with its place in the order of the site, where that has one."""
     ordered, url = web.site.navigation(), page.view.url
     if not ordered.entries:
         return page
@@ -246,7 +246,7 @@ def _in_order(web: Web, page: Page) -> Page:
 
 
 def crumbs_of(web: Web, view: NodeView) -> tuple[Crumb, ...]:
-    """The way from the root to a node, through its folders."""
+    """Return the way from the root to a node, through its folders."""
     crumbs = [Crumb(web.site.options.name, "/")]
     path = view.path or view.url[1:]
     for folder, name in _folders(path):
@@ -261,14 +261,14 @@ def _folders(path: str) -> list[tuple[str, str]]:
 
 
 def _raw(view: NodeView, *, private: bool) -> Answer:
-    """The file as it lies there."""
+    """Return the file as it lies there."""
     text = view.reading.front.source.text if view.reading is not None else ""
     cache = PRIVATE if private else PUBLIC
     return answer(text, MEDIA_TYPES["markdown"], cache=cache, form="r", headers=[("x-robots-tag", "noindex")])
 
 
 def _loose(made: Answer, generation: int, rules: int) -> Kept:
-    """An answer that no single file stands for. While there is no graph it is not kept."""
+    """Return an answer that no single file stands for. While there is no graph it is not kept."""
     return Kept(made, "", None, generation if generation else -2, rules, 0.0)
 
 
@@ -276,19 +276,19 @@ _FORMS: tuple[Form, ...] = ("markdown", "json", "html")
 
 
 def markdown_answer(view: NodeView, prefix: str, *, negotiated: bool, private: bool = False) -> Answer:
-    """The Markdown of a node: an MDH node to the byte, another dialect with derived front matter; links are as
+    """Return the Markdown of a node: an MDH node to the byte, another dialect with derived front matter; links are as
     `resolving.for_agents` made them."""
     return _answer(view.markdown, "markdown", view, prefix, negotiated=negotiated, private=private)
 
 
 def json_answer(view: NodeView, prefix: str, *, negotiated: bool, private: bool = False) -> Answer:
-    """The JSON of a node (HA8)."""
+    """Return the JSON of a node (HA8)."""
     body = dump(json_of(view, prefix)).encode("utf-8", "replace") + b"\n"
     return _answer(body, "json", view, prefix, negotiated=negotiated, private=private)
 
 
 def html_answer(page: Page, *, negotiated: bool, private: bool = False) -> Answer:
-    """The page of a node. One with forms of this reader is nobody else's."""
+    """Return the page of a node. One with forms of this reader is nobody else's."""
     body = node_page(page).encode("utf-8", "replace")
     own = private or page.frame.can_run or page.frame.signed_in
     more = [("content-security-policy", POLICY), ("content-language", language_of(page))]
@@ -321,7 +321,7 @@ def _answer(
 
 
 def _links(url: str, prefix: str, form: Form) -> str:
-    """Where the other forms are (RFC 8288), the node itself, and the overview for agents."""
+    """Return where the other forms are (RFC 8288), the node itself, and the overview for agents."""
     others = [
         f'<{prefix}{twin_of(url, each)}>; rel="alternate"; type="{MEDIA_TYPES[each].partition(";")[0]}"'
         for each in _FORMS
@@ -331,8 +331,8 @@ def _links(url: str, prefix: str, form: Form) -> str:
 
 
 def folder_view(site: LiveSite, folder: str, *, prefix: str = "", form: Form | None = None) -> NodeView:
-    """The node of a folder whose path ends with `/` or is empty. ``prefix`` stands in front of its links, which may
-    lead to one ``form`` of each node."""
+    """Return the node of a folder whose path ends with `/` or is empty. ``prefix`` stands in front of its links, which
+    may lead to one ``form`` of each node."""
     if site.index.is_ready:
         catalogue = site.index.catalogue
         folders, rows = catalogue.folders.get(folder, ()), catalogue.nodes_in(folder)

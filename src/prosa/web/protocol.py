@@ -28,7 +28,7 @@ _TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0
 
 
 def guarded(bounds: ConnectionLimits) -> Callable[..., GuardedProtocol]:
-    """What makes a connection of one server; one limiter counts them all."""
+    """Return what makes a connection of one server; one limiter counts them all."""
     return partial(GuardedProtocol, limiter=ConnectionLimiter(bounds))
 
 
@@ -51,7 +51,7 @@ class GuardedProtocol(HttpToolsProtocol):
         self._taken: tuple[int, float] | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Takes a connection, or ends it where its machine has too many; others make room for it."""
+        """Take a connection, or end it where its machine has too many; others make room for it."""
         super().connection_made(transport)
         self._admitted = self._limiter.admits(self._peer)
         if not self._admitted:
@@ -64,7 +64,7 @@ class GuardedProtocol(HttpToolsProtocol):
         self._timer = self.loop.call_at(self.loop.time() + self._pause, self._look)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forgets a connection."""
+        """Forget a connection."""
         super().connection_lost(exc)
         self._limiter.waiting.pop(self, None)
         if self._admitted:
@@ -74,7 +74,7 @@ class GuardedProtocol(HttpToolsProtocol):
             self._timer.cancel()
 
     def data_received(self, data: bytes) -> None:
-        """Reads in steps of at most the size of a head, so that a bound is seen as soon as it is passed."""
+        """Read in steps of at most the size of a head, so that a bound is seen as soon as it is passed."""
         step = self._bounds.head_bytes
         if len(data) <= step:
             self._read(data)
@@ -145,7 +145,7 @@ class GuardedProtocol(HttpToolsProtocol):
         super()._start_asgi_task(cycle, partial(self._answered, cycle, app))
 
     async def _answered(self, cycle: Any, app: Any, scope: Any, receive: Any, send: Any) -> None:
-        """Has a request answered. Whoever sends is told when nobody reads any more."""
+        """Have a request answered. Whoever sends is told when nobody reads any more."""
 
         async def sending(message: Any) -> None:
             await send(message)
@@ -156,7 +156,7 @@ class GuardedProtocol(HttpToolsProtocol):
         await app(scope, receive, sending)
 
     def leave(self) -> None:
-        """Ends the connection: what was said is still sent, for a while."""
+        """End the connection: what was said is still sent, for a while."""
         if self.transport.is_closing():
             return
         self.connections.discard(self)
@@ -167,7 +167,7 @@ class GuardedProtocol(HttpToolsProtocol):
         self.transport.close()
 
     def _refuse(self) -> None:
-        """Says that a head is too large, where no answer is under way."""
+        """Say that a head is too large, where no answer is under way."""
         if self.transport.is_closing():
             return
         if self.cycle is None or self.cycle.response_complete:
@@ -175,7 +175,7 @@ class GuardedProtocol(HttpToolsProtocol):
         self.leave()
 
     def _look(self) -> None:
-        """Ends the connection of a client that is late with a request, or with reading."""
+        """End the connection of a client that is late with a request, or with reading."""
         now = self.loop.time()
         if self._stands_still(now):
             self.transport.abort()
@@ -188,7 +188,7 @@ class GuardedProtocol(HttpToolsProtocol):
         self._timer = self.loop.call_at(min(self._deadline, now + self._pause), self._look)
 
     def _stands_still(self, now: float) -> bool:
-        """Whether a client takes too little of what it is sent."""
+        """Return whether a client takes too little of what it is sent."""
         if not self.transport.get_write_buffer_size():
             self._taken = None
             return False
@@ -198,7 +198,7 @@ class GuardedProtocol(HttpToolsProtocol):
         return now - self._taken[1] >= self._bounds.read_seconds
 
     def _is_ours(self) -> bool:
-        """Whether it is the client that waits: for being read, for leave to go on, or for an answer."""
+        """Return whether it is the client that waits: for being read, for leave to go on, or for an answer."""
         if self.flow.read_paused:
             return True
         cycle = self.cycle
@@ -212,8 +212,8 @@ class GuardedProtocol(HttpToolsProtocol):
 
 
 def _held_by_system(transport: asyncio.Transport) -> int:
-    """Bytes that the system has taken and the client has not. A system lets us write again only when a large part of
-    its buffer is free, so that a slow client could be taken for one that stands still."""
+    """Return bytes that the system has taken and the client has not. A system lets us write again only when a large
+    part of its buffer is free, so that a slow client could be taken for one that stands still."""
     found = transport.get_extra_info("socket")
     if ioctl is None or found is None:
         return 0

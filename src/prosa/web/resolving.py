@@ -55,7 +55,7 @@ class Shown(Struct):
     most: int | None = None
 
     def view(self, site: LiveSite, path: str) -> NodeView | None:
-        """The published node at a path; None where there is none, and where it is too large to be read for this.
+        """Return the published node at a path; None where there is none, and where it is too large to be read for this.
         Raises `LargeDocument`."""
         if path not in self.views:
             stamp = self.stamps[path] = site.stamp(path)
@@ -81,7 +81,7 @@ class Targets(Struct, frozen=True):
     files: dict[str, str | None] = field(default_factory=dict)
 
     def file(self, target: str) -> str | None:
-        """The path of a file that is no document. Data is served only where a link names it."""
+        """Return the path of a file that is no document. Data is served only where a link names it."""
         if target not in self.files:
             is_asked = len(self.files) < MAX_FILE_NAMES
             self.files[target] = self.site.assets.find(self.view.path, target) if is_asked else None
@@ -89,7 +89,7 @@ class Targets(Struct, frozen=True):
 
 
 def targets_of(site: LiveSite, view: NodeView) -> Targets:
-    """What a node names."""
+    """Return what a node names."""
     known = dict(_known(site, view)) if site.index.is_ready and has_wikilinks(view) else {}
     return Targets(site, view, known, view.path != "" and site.is_in_vault(view.path))
 
@@ -118,7 +118,7 @@ class Resolver(Struct, frozen=True):
         return self.targets.view
 
     def link(self, href: str) -> str:
-        """The URL of a link; empty for one that leads nowhere a page may lead."""
+        """Return the URL of a link; empty for one that leads nowhere a page may lead."""
         if href.startswith("#") or not href:
             return href
         found = resolve(f"/{self.view.path}" if self.view.path else self.view.url, href)
@@ -127,7 +127,7 @@ class Resolver(Struct, frozen=True):
         return self.place(f"{self._url(self._inside(found.path))}{_rest(href)}")
 
     def embed(self, src: str) -> str:
-        """The URL of a picture of this site; empty for any other."""
+        """Return the URL of a picture of this site; empty for any other."""
         if src.startswith("data:"):
             return src
         found = resolve(f"/{self.view.path}" if self.view.path else self.view.url, src)
@@ -141,7 +141,7 @@ class Resolver(Struct, frozen=True):
         return self.place(quoted_path(inside))
 
     def wiki(self, written: str) -> Wiki:
-        """Where a wikilink leads. Until the graph is there, nobody knows."""
+        """Return where a wikilink leads. Until the graph is there, nobody knows."""
         found = self.wikis.get(written)
         if found is None:
             found = self.wikis[written] = self._wiki(written)
@@ -162,7 +162,7 @@ class Resolver(Struct, frozen=True):
         return MISSING if is_name(target) else AS_WRITTEN
 
     def excerpt(self, written: str) -> Excerpt | None:
-        """What an embed shows of another document; None for what is only linked to."""
+        """Return what an embed shows of another document; None for what is only linked to."""
         target, part = wikilink_target(written)
         row = self.targets.known.get(target)
         view = self.shown.view(self.site, row.path) if row is not None else None
@@ -179,12 +179,12 @@ class Resolver(Struct, frozen=True):
         return Excerpt(row.path, row.title, url, document, span, replace(inner.page(Frame("")), blocks=named))
 
     def page(self, frame: Frame) -> Page:
-        """The node as a page, without what stands around it."""
+        """Return the node as a page, without what stands around it."""
         vault = self.targets.vault
         return Page(frame, self.view, self.link, self.embed, wiki=self.wiki, excerpt=self.excerpt, vault=vault)
 
     def _fragment(self, path: str, part: str | None) -> str:
-        """What leads to a part of the document at a path, whose headings the index knows."""
+        """Return what leads to a part of the document at a path, whose headings the index knows."""
 
         def anchor_of(name: str) -> str | None:
             if path not in self.headings:
@@ -194,18 +194,18 @@ class Resolver(Struct, frozen=True):
         return fragment_of(part, anchor_of)
 
     def _file(self, target: str) -> Wiki:
-        """A file that is no document."""
+        """Return a file that is no document."""
         path = self.targets.file(target)
         if path is None:
             return MISSING
         return Wiki("picture" if suffix_of(path) in PICTURES else "file", self.place(quoted_path(f"/{path}")))
 
     def _inside(self, path: str) -> str:
-        """A path without the prefix of the site, which an author may write or leave out."""
+        """Return a path without the prefix of the site, which an author may write or leave out."""
         return path[len(self.prefix) :] if self.prefix and path.startswith(f"{self.prefix}/") else path
 
     def _url(self, path: str) -> str:
-        """The URL path of what a path leads to: a node, or as it is."""
+        """Return the URL path of what a path leads to: a node, or as it is."""
         for wanted in layout.asked(path).wanted:
             row = self.site.index.catalogue.by_path.get(wanted.path)
             if row is not None:
@@ -222,13 +222,14 @@ def resolver_of(
     shown: Shown | None = None,
     quoted: bool = False,
 ) -> Resolver:
-    """The resolver of what a node names. ``place`` is the prefix in front of the URL where nothing else is said."""
+    """Return the resolver of what a node names. ``place`` is the prefix in front of the URL where nothing else is
+    said."""
     made = place or (lambda url: f"{prefix}{url}")
     return Resolver(targets, prefix, made, quoted, Shown() if shown is None else shown)
 
 
 def has_wikilinks(view: NodeView) -> bool:
-    """Whether double brackets stand in the text of a node."""
+    """Return whether double brackets stand in the text of a node."""
     return view.reading is not None and _WIKI in view.reading.front.source.text
 
 
@@ -244,8 +245,8 @@ def _known(site: LiveSite, view: NodeView) -> Iterator[tuple[str, NodeRow]]:
 
 
 def for_agents(resolver: Resolver) -> NodeView:
-    """The node as Markdown and JSON say it: its wikilinks are ordinary links (HA22). A record keeps its text, which
-    its hash is of, and a program is a template: both stay as they are."""
+    """Return the node as Markdown and JSON say it: its wikilinks are ordinary links (HA22). A record keeps its text,
+    which its hash is of, and a program is a template: both stay as they are."""
     view = resolver.view
     if view.reading is None or view.dialect in ("ymj", "markdownlang") or not has_wikilinks(view):
         return view
@@ -260,6 +261,6 @@ def for_agents(resolver: Resolver) -> NodeView:
 
 
 def _rest(href: str) -> str:
-    """The query and the fragment of a destination."""
+    """Return the query and the fragment of a destination."""
     at = min((place for place in (href.find("?"), href.find("#")) if place >= 0), default=len(href))
     return href[at:]

@@ -85,7 +85,7 @@ class Place(NamedTuple):
 
 
 def place_of(scope: Scope, prefix: str, *, with_api: bool, with_mcp: bool = False) -> Place:
-    """Where a request leads on a site that lives under a prefix."""
+    """Return where a request leads on a site that lives under a prefix."""
     for front in dict.fromkeys(("", prefix)) if with_api else ():
         area = f"{front}{_API}"
         if scope["path"] == area or scope["path"].startswith(f"{area}/"):
@@ -102,7 +102,7 @@ def place_of(scope: Scope, prefix: str, *, with_api: bool, with_mcp: bool = Fals
 
 
 def route_at(path: str) -> Route:
-    """The row of a path below the prefix."""
+    """Return the row of a path below the prefix."""
     found = _EXACT.get(path)
     if found is not None:
         return found
@@ -113,7 +113,7 @@ def route_at(path: str) -> Route:
 
 
 def _without(scope: Scope, prefix: str) -> Scope:
-    """A request as an application gets it that knows nothing of the prefix."""
+    """Return a request as an application gets it that knows nothing of the prefix."""
     raw: bytes = scope["raw_path"]
     raw = raw[len(prefix) :] if raw.startswith(prefix.encode()) else raw
     return {**scope, "path": scope["path"][len(prefix) :], "raw_path": raw, "root_path": ""}

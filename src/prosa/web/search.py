@@ -25,7 +25,7 @@ LIMIT, MAX_LIMIT = 20, 100
 
 
 def search_answer(web: Web, scope: Scope, reader: Reader) -> Answer:
-    """The answer to a search. Takes a few milliseconds: it belongs into a thread."""
+    """Return the answer to a search. Takes a few milliseconds: it belongs into a thread."""
     query, limit = asked(scope)
     ready = web.site.index.is_ready
     hits = found(web, query, limit) if ready and query else ()
@@ -42,7 +42,7 @@ def search_answer(web: Web, scope: Scope, reader: Reader) -> Answer:
 
 
 def fields_of(scope: Scope) -> dict[str, list[str]]:
-    """The fields of a query; none of one that has too many."""
+    """Return the fields of a query; none of one that has too many."""
     try:
         return parse_qs(scope["query_string"].decode("latin-1"), max_num_fields=MAX_FIELDS)
     except ValueError:
@@ -50,7 +50,7 @@ def fields_of(scope: Scope) -> dict[str, list[str]]:
 
 
 def asked(scope: Scope) -> tuple[str, int]:
-    """The query and how many hits are wanted."""
+    """Return the query and how many hits are wanted."""
     pairs = fields_of(scope)
     limit = pairs.get("limit", [""])[0]
     wanted = int(limit) if limit.isascii() and limit.isdigit() and len(limit) < 6 else LIMIT
@@ -58,7 +58,7 @@ def asked(scope: Scope) -> tuple[str, int]:
 
 
 def found(web: Web, query: str, limit: int) -> tuple[Found, ...]:
-    """The published hits, best first."""
+    """Return the published hits, best first."""
     hits = published_hits(web.site, Search(text=query, limit=limit))
     return tuple(Found(row.title, _url(row.url, hit.anchor), hit.heading, hit.snippet, hit.marks) for hit, row in hits)
 

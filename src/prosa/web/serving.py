@@ -35,7 +35,7 @@ _BOUNDS = ConnectionLimits()
 
 
 def bound(host: str, port: int) -> socket.socket:
-    """A listening socket. Port 0 is any free one. Raises `OSError`."""
+    """Return a listening socket. Port 0 is any free one. Raises `OSError`."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     made = socket.socket(family, socket.SOCK_STREAM)
     try:
@@ -50,15 +50,15 @@ def bound(host: str, port: int) -> socket.socket:
 
 
 def address_of(made: socket.socket, host: str) -> str:
-    """The address under which people of this machine reach a socket: `http://127.0.0.1:8000`."""
+    """Return the address under which people of this machine reach a socket: `http://127.0.0.1:8000`."""
     port = made.getsockname()[1]
     shown = "127.0.0.1" if host == "0.0.0.0" else "::1" if host == "::" else host  # noqa: S104 - shown, not bound
     return f"http://[{shown}]:{port}" if ":" in shown else f"http://{shown}:{port}"
 
 
 def hosts_of(host: str, port: int, more: tuple[str, ...]) -> frozenset[str]:
-    """The values of `Host` that mean this site: names of this machine where it is bound to it, and those the user
-    allows."""
+    """Return the values of `Host` that mean this site: names of this machine where it is bound to it, and those the
+    user allows."""
     names = {f"[{host}]" if ":" in host else host, *more}
     if is_loopback(host) or host in ("0.0.0.0", "::"):  # noqa: S104 - compared, not bound
         names |= {"localhost", "127.0.0.1", "[::1]"}
@@ -67,7 +67,7 @@ def hosts_of(host: str, port: int, more: tuple[str, ...]) -> frozenset[str]:
 
 
 def serve(app: Asgi, made: socket.socket, started: Callable[[], None], *, bounds: ConnectionLimits = _BOUNDS) -> None:
-    """Serves until SIGINT or SIGTERM; a second one does not wait for answers under way. ``started`` is called when the
+    """Serve until SIGINT or SIGTERM; a second one does not wait for answers under way. ``started`` is called when the
     first request may come. Must be called in the main thread."""
     import uvicorn
 
@@ -92,8 +92,8 @@ def serve(app: Asgi, made: socket.socket, started: Callable[[], None], *, bounds
 
 
 def protocol(bounds: ConnectionLimits) -> Any:
-    """What makes connections of sockets: our own, or the name of the slower one, which has the bound of a head alone,
-    where its parser cannot be loaded."""
+    """Return what makes connections of sockets: our own, or the name of the slower one, which has the bound of a head
+    alone, where its parser cannot be loaded."""
     try:
         import httptools
     except ImportError:
@@ -122,7 +122,7 @@ async def _serve(server: uvicorn.Server, made: socket.socket, started: Callable[
 
 
 def _telling(server: uvicorn.Server, started: Callable[[], None]) -> Callable[..., Coroutine[Any, Any, None]]:
-    """The start of a server, which is told once it has succeeded."""
+    """Return the start of a server, which is told once it has succeeded."""
     begin = server.startup
 
     async def startup(sockets: list[socket.socket] | None = None) -> None:

@@ -57,7 +57,7 @@ class Sessions(PartlyShown, Struct, frozen=True):
     unshown: ClassVar = frozenset({"token", "_secret", "_ended"})
 
     def reader(self, scope: Scope) -> Reader:
-        """Who sends this request."""
+        """Return who sends this request."""
         given = header_of(scope, b"authorization")
         if given:
             known = is_bearer(given) and self.knows(given.partition(" ")[2].strip())
@@ -68,7 +68,7 @@ class Sessions(PartlyShown, Struct, frozen=True):
         return ANYBODY
 
     def end(self, scope: Scope) -> None:
-        """Ends the sessions whose cookies come with a request: whoever has kept one has nothing."""
+        """End the sessions whose cookies come with a request: whoever has kept one has nothing."""
         now = int(time.time())
         for value in _cookies(scope):
             if self._holds(value):
@@ -80,22 +80,22 @@ class Sessions(PartlyShown, Struct, frozen=True):
             self._ended.popitem(last=False)
 
     def knows(self, token: str) -> bool:
-        """Whether this is the token; takes as long for a wrong one."""
+        """Return whether this is the token; takes as long for a wrong one."""
         return bool(self.token) and hmac.compare_digest(token.encode("utf-8", "replace"), self.token.encode("utf-8"))
 
     def cookie(self, path: str = "/") -> str:
-        """The value of `Set-Cookie` for one who has shown the token."""
+        """Return the value of `Set-Cookie` for one who has shown the token."""
         plain = f"{secrets.token_urlsafe(18)}.{int(time.time()) + LIFETIME}"
         value = f"{plain}.{self._signed('session', plain)}"
         flags = f"Path={path}; HttpOnly; SameSite=Strict; Max-Age={LIFETIME}" + ("; Secure" if self.secure else "")
         return f"{COOKIE}={value}; {flags}"
 
     def no_cookie(self, path: str = "/") -> str:
-        """The value of `Set-Cookie` that ends a session."""
+        """Return the value of `Set-Cookie` that ends a session."""
         return f"{COOKIE}=; Path={path}; HttpOnly; SameSite=Strict; Max-Age=0"
 
     def accepts_form(self, reader: Reader, csrf: str) -> bool:
-        """Whether a form may do something for a reader: a cookie alone is no proof of intent."""
+        """Return whether a form may do something for a reader: a cookie alone is no proof of intent."""
         if reader.via == "bearer":
             return True
         return reader.via == "cookie" and hmac.compare_digest(csrf.encode("utf-8", "replace"), reader.csrf.encode())
@@ -111,12 +111,12 @@ class Sessions(PartlyShown, Struct, frozen=True):
 
 
 def is_bearer(authorization: str) -> bool:
-    """Whether a value of `Authorization` shows a token."""
+    """Return whether a value of `Authorization` shows a token."""
     return authorization.partition(" ")[0].lower() == "bearer"
 
 
 def _cookies(scope: Scope) -> Iterator[str]:
-    """The values of our cookies in a request."""
+    """Yield the values of our cookies in a request."""
     cookies = header_of(scope, b"cookie")
     for each in cookies.replace(",", ";").split(";") if cookies else ():
         name, _, value = each.strip().partition("=")
@@ -125,6 +125,6 @@ def _cookies(scope: Scope) -> Iterator[str]:
 
 
 def _expiry(plain: str) -> int:
-    """When a session ends, in seconds of the epoch; 0 where nothing says so."""
+    """Return when a session ends, in seconds of the epoch; 0 where nothing says so."""
     expires = plain.rpartition(".")[2]
     return int(expires) if expires.isdigit() else 0

@@ -52,7 +52,7 @@ _TOLD = ("mdh/nodes.json", "mdh/actions.json", "llms.txt", "robots.txt")
 
 
 def built_files(web: Web) -> Iterator[Built]:
-    """All files, those of documents before others of the same name."""
+    """Yield all files, those of documents before others of the same name."""
     yield from _of_pages()
     for made in views_of(web.site, lambda folder: folder_view(web.site, folder, prefix=web.prefix)):
         yield from _contained(web, made)
@@ -93,7 +93,7 @@ def _of_node(web: Web, made: NodeView) -> Iterator[Built]:
 
 
 def _drawing(web: Web, path: str, content: bytes) -> bytes | None:
-    """A drawing that runs nothing, as no policy of ours is sent with it; what it loses is said."""
+    """Return a drawing that runs nothing, as no policy of ours is sent with it; what it loses is said."""
     found = inert_drawing(content)
     if found is None:
         web.site.index.notice(f"warning: {path!r} is left out: it cannot be read as a drawing")
@@ -110,8 +110,8 @@ def _html(web: Web, targets: Targets) -> bytes:
 
 
 def relative_html(html: str, url: str, prefix: str) -> str:
-    """A page of ours at ``url`` with every address below ``prefix`` as a path from there to a file, so that it works
-    wherever the files lie, on a disk too."""
+    """Return a page of ours at ``url`` with every address below ``prefix`` as a path from there to a file, so that it
+    works wherever the files lie, on a disk too."""
     folder = url[: url.rfind("/") + 1]
 
     def related(found: re.Match[str]) -> str:
@@ -123,7 +123,7 @@ def relative_html(html: str, url: str, prefix: str) -> str:
 
 @lru_cache(maxsize=MAX_ADDRESSES)
 def _relative(address: str, folder: str, prefix: str) -> str:
-    """An address, as HTML writes it, as a path from a folder where it is one below the prefix."""
+    """Return an address, as HTML writes it, as a path from a folder where it is one below the prefix."""
     path, mark, rest = _parts(unescape(address))
     if path.startswith("//") or not path.startswith(f"{prefix}/"):
         return address
@@ -132,13 +132,13 @@ def _relative(address: str, folder: str, prefix: str) -> str:
 
 
 def _parts(address: str) -> tuple[str, str, str]:
-    """The path of an address, and what stands behind it."""
+    """Return the path of an address, and what stands behind it."""
     at = _BEHIND.search(address)
     return (address, "", "") if at is None else (address[: at.start()], at[0], address[at.end() :])
 
 
 def _way(folder: str, there: str) -> str:
-    """The relative path from a folder to a URL path; the first part never looks like a scheme."""
+    """Return the relative path from a folder to a URL path; the first part never looks like a scheme."""
     here = folder
     while not there.startswith(folder):
         folder = folder[: folder.rstrip("/").rfind("/") + 1]
@@ -148,7 +148,7 @@ def _way(folder: str, there: str) -> str:
 
 
 def static_place(web: Web, form: Form) -> Place:
-    """What links to nodes say in files of a form: they lead to files of the same form."""
+    """Return what links to nodes say in files of a form: they lead to files of the same form."""
 
     def place(url: str) -> str:
         path, mark, rest = url.partition("#")
@@ -159,7 +159,7 @@ def static_place(web: Web, form: Form) -> Place:
 
 
 def static_page(page: Page) -> Page:
-    """A page whose crumbs and neighbours lead to files."""
+    """Return a page whose crumbs and neighbours lead to files."""
     frame, crumbs = replace(page.frame, live=False), tuple(map(_static_crumb, page.crumbs))
     before, behind = (_static_crumb(each) if each else None for each in (page.before, page.behind))
     around, nav = static_around(page.around), static_nav(page.nav)
@@ -185,8 +185,8 @@ def _of_site(web: Web) -> Iterator[Built]:
 
 
 def _of_search(web: Web) -> Iterator[Built]:
-    """What finds pages without a server: the index, once more as a script for pages that are opened from a disk, the
-    page of results, and what a host shows in the place of a page that is not there."""
+    """Yield what finds pages without a server: the index, once more as a script for pages that are opened from a disk,
+    the page of results, and what a host shows in the place of a page that is not there."""
     data = dump(search_index(tuple(_indexed(web))))
     yield Built("mdh/search.json", data.encode("utf-8", "replace"))
     yield Built("mdh/search-index.js", f"globalThis.prosaIndex = {data};\n".encode("utf-8", "replace"))
@@ -199,7 +199,7 @@ def _of_search(web: Web) -> Iterator[Built]:
 
 
 def _indexed(web: Web) -> Iterator[IndexedPage]:
-    """Every published page with its sections, for the search of a reader's browser."""
+    """Yield every published page with its sections, for the search of a reader's browser."""
     sections = published_sections(web.site)
     for row in listed(web):
         path = file_of(row.url, "html")

@@ -42,7 +42,7 @@ def main() -> NoReturn:
 
 
 def _line() -> bytes:
-    """The first line of standard input. It is read byte by byte: what follows it is waited for elsewhere."""
+    """Return the first line of standard input. It is read byte by byte: what follows it is waited for elsewhere."""
     line = b""
     while not line.endswith(b"\n"):
         if not (more := os.read(0, 1)):
@@ -52,7 +52,7 @@ def _line() -> bytes:
 
 
 def _end_with(parent: int) -> None:
-    """Ends this process as soon as the parent is gone, however it went: its end of the pipe is closed then. A process
+    """End this process as soon as the parent is gone, however it went: its end of the pipe is closed then. A process
     that the parent forked may still hold that end, so the parent itself is looked for too."""
     if sys.platform == "win32":
         os.read(0, 1)
@@ -66,7 +66,7 @@ def _end_with(parent: int) -> None:
 
 
 def _serve(task: dict[str, object]) -> str:
-    """The engine, loaded and listening. Gives its address."""
+    """Return the engine, loaded and listening. Return its address."""
     import xllamacpp
 
     made = xllamacpp.CommonParams()
@@ -90,7 +90,7 @@ def _serve(task: dict[str, object]) -> str:
 
 
 def _takes_tools(address: str, key: str) -> bool:
-    """Whether the template of the model writes tools into the prompt, as the engine sees it."""
+    """Return whether the template of the model writes tools into the prompt, as the engine sees it."""
     from http.client import HTTPConnection
 
     asked = HTTPConnection(address.removeprefix("http://"), timeout=30)

@@ -78,8 +78,8 @@ class Plan(Struct, frozen=True):
 
 
 def plan_of(model: Model, context: int | None = None) -> Plan:
-    """How a model is run here: two slots where memory is plenty; a window of 4,096 tokens, ``context`` or what it was
-    trained with."""
+    """Return how a model is run here: two slots where memory is plenty; a window of 4,096 tokens, ``context`` or what
+    it was trained with."""
     window = context or min(CONTEXT, model.context or CONTEXT)
     left = memory_left()
     slots = MOST_SLOTS if left is None or left > 4 * bytes_of(model, window, MOST_SLOTS) else 1
@@ -87,7 +87,7 @@ def plan_of(model: Model, context: int | None = None) -> Plan:
 
 
 def bytes_of(model: Model, context: int = CONTEXT, slots: int = 1) -> int:
-    """About how much memory a model takes while it answers."""
+    """Return about how much memory a model takes while it answers."""
     return model.size + model.cache * context * slots + OVERHEAD
 
 
@@ -105,7 +105,7 @@ class Engine:
         self._timer: threading.Timer | None = None
 
     async def running(self) -> Running:
-        """The engine, started where it does not run. Raises `Ended`."""
+        """Return the engine, started where it does not run. Raises `Ended`."""
         child = self._child
         if child is not None and child.running is not None and child.is_alive:
             return child.running
@@ -124,7 +124,7 @@ class Engine:
         return None if child is None else child.pid
 
     def ended(self, running: Running) -> Ended | None:
-        """Why an engine that answered before does not any more; None while it runs."""
+        """Return why an engine that answered before does not any more; None while it runs."""
         child = self._child
         if child is None or child.running is not running:
             return Ended(0, "it was started again over another answer")
@@ -233,7 +233,7 @@ class _Child:
         return self.running
 
     def ended(self) -> Ended | None:
-        """How the process ended; None where it runs. One whose connection broke may take a moment to end."""
+        """Return how the process ended; None where it runs. One whose connection broke may take a moment to end."""
         with suppress(subprocess.TimeoutExpired):
             return Ended(self._process.wait(LAST_SECONDS), self._last_words())
         return None
@@ -253,7 +253,7 @@ class _Child:
                     each.close()
 
     def _answer(self, task: str) -> bytes:
-        """The line that the process answers; empty where it ended before."""
+        """Return the line that the process answers; empty where it ended before."""
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None
         assert stdout is not None
@@ -263,7 +263,7 @@ class _Child:
         return stdout.readline()
 
     def _last_words(self) -> str:
-        """The last line that the engine wrote."""
+        """Return the last line that the engine wrote."""
         try:
             size = self._said.seek(0, os.SEEK_END)
             self._said.seek(max(0, size - KEPT_WORDS))
@@ -278,7 +278,8 @@ _engines_lock = threading.Lock()
 
 
 def engine_of(model: Model, plan: Plan, environ: Mapping[str, str]) -> Engine:
-    """The engine of a model in this process: the same for everybody who asks for the same, under the same name."""
+    """Return the engine of a model in this process: the same for everybody who asks for the same, under the same
+    name."""
     with _engines_lock:
         if not _engines:
             atexit.register(_end_all)

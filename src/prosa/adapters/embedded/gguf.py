@@ -99,12 +99,12 @@ def _header(path: Path, data: mmap.mmap, size: int) -> Gguf:
 
 
 def in_words(size: int) -> str:
-    """A number of bytes for people."""
+    """Return a number of bytes for people."""
     return f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:,.0f} MB"
 
 
 def _cache(facts: Mapping[str, Value], kind: str) -> int:
-    """Two vectors of 16-bit numbers per layer, each as long as the heads that keep one."""
+    """Return two vectors of 16-bit numbers per layer, each as long as the heads that keep one."""
     layers, width, heads, kept = (
         _whole(facts.get(f"{kind}.{name}")) or 0
         for name in ("block_count", "embedding_length", "attention.head_count", "attention.head_count_kv")
@@ -129,11 +129,11 @@ class _Reader:
         return value  # type: ignore[no-any-return]
 
     def fields(self, count: int) -> dict[str, Value]:
-        """The fields that are single values, by name; of lists only that they are there."""
+        """Return the fields that are single values, by name; of lists only that they are there."""
         return {self._text(): self._value(self.number("I")) for _ in range(_bounded(count))}
 
     def tensors(self, count: int, facts: Mapping[str, Value]) -> tuple[int, int]:
-        """The values of all tensors together, and where the last one ends in the file."""
+        """Return the values of all tensors together, and where the last one ends in the file."""
         parameters = end = 0
         for _ in range(_bounded(count)):
             self._text()

@@ -56,7 +56,7 @@ class Offered(Struct, frozen=True):
 
 
 def configured(environ: Mapping[str, str]) -> Configured:
-    """What the user's pip would ask: its configuration, the environment among it, else its own default. Raises
+    """Return what the user's pip would ask: its configuration, the environment among it, else its own default. Raises
     `WeightsProblem` where there is none."""
     pip = _pip()
     said = _settings(_printed([*pip, "config", "list"], environ)) if pip else {}
@@ -74,13 +74,14 @@ def configured(environ: Mapping[str, str]) -> Configured:
 
 
 def shown(url: str) -> str:
-    """An address for people: without name, password and query."""
+    """Return an address for people: without name, password and query."""
     parts = urlsplit(url)
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
 def client_for(found: Configured) -> httpx2.Client:
-    """Connections to an index. The environment says which proxy is asked, as for pip. Raises `WeightsProblem`."""
+    """Return connections to an index. The environment says which proxy is asked, as for pip. Raises
+    `WeightsProblem`."""
     import httpx2
 
     try:
@@ -93,7 +94,8 @@ def client_for(found: Configured) -> httpx2.Client:
 
 
 def find_archive(row: Weights, found: Configured, client: httpx2.Client) -> Offered:
-    """The file with the weights, by its hash. Raises `WeightsProblem`, which names every index that was asked."""
+    """Return the file with the weights, by its hash. Raises `WeightsProblem`, which names every index that was
+    asked."""
     tried: list[str] = []
     for url in found.urls:
         try:
@@ -111,7 +113,7 @@ def find_archive(row: Weights, found: Configured, client: httpx2.Client) -> Offe
 
 
 def local_path(url: str) -> Path | None:
-    """The file that a `file:` address names; None for any other address."""
+    """Return the file that a `file:` address names; None for any other address."""
     parts = urlsplit(url)
     return Path(url2pathname(unquote(parts.path))) if parts.scheme == "file" else None
 
@@ -150,7 +152,7 @@ def _page(url: str, client: httpx2.Client) -> _Page:
 
 
 def _files(page: _Page) -> Iterator[Offered]:
-    """The files that a page offers. Raises `WeightsProblem` for a page that is none."""
+    """Yield the files that a page offers. Raises `WeightsProblem` for a page that is none."""
     if "json" not in page.kind:
         reader = _Anchors(page.url)
         reader.feed(page.text)
@@ -174,7 +176,7 @@ class _Anchors(HTMLParser):
         self._base = base
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Takes a link, or where links begin."""
+        """Take a link, or where links begin."""
         target = dict(attrs).get("href")
         if tag == "base" and target:
             self._base = urljoin(self._base, target)
@@ -187,7 +189,7 @@ class _Anchors(HTMLParser):
 
 
 def _pip() -> list[str]:
-    """How pip is started: that of this Python, else the one that came with it; empty for none."""
+    """Return how pip is started: that of this Python, else the one that came with it; empty for none."""
     if find_spec("pip") is not None:
         return [sys.executable, "-P", "-m", "pip"]
     with suppress(ImportError, StopIteration):
@@ -198,7 +200,7 @@ def _pip() -> list[str]:
 
 
 def _printed(command: list[str], environ: Mapping[str, str]) -> str:
-    """What a command prints; nothing where it fails."""
+    """Return what a command prints; nothing where it fails."""
     wide = {**environ, "COLUMNS": "200", "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PYTHONWARNINGS": "ignore"}
     with suppress(OSError, subprocess.SubprocessError):
         ran = subprocess.run(command, env=wide, capture_output=True, text=True, timeout=60, check=True, cwd=os.sep)
@@ -207,7 +209,7 @@ def _printed(command: list[str], environ: Mapping[str, str]) -> str:
 
 
 def _settings(listed: str) -> dict[str, str]:
-    """The settings that `pip config list` prints: those for downloads win over those for everything."""
+    """Return the settings that `pip config list` prints: those for downloads win over those for everything."""
     found: dict[str, str] = {}
     ranks: dict[str, int] = {}
     for line in listed.splitlines():

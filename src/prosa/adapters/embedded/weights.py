@@ -84,7 +84,8 @@ class Model(Struct, frozen=True):
 
 
 def known_weights(name: str) -> Weights:
-    """The row of that name. Raises `WeightsProblem`, with the nearest one, for a name that is not in the table."""
+    """Return the row of that name. Raises `WeightsProblem`, with the nearest one, for a name that is not in the
+    table."""
     found = next((each for each in TABLE if each.name == name), None)
     if found is None:
         names = [each.name for each in TABLE]
@@ -95,7 +96,8 @@ def known_weights(name: str) -> Weights:
 
 
 def model_of(name: str, folder: Path) -> Model:
-    """A known model whose weights are in ``folder``. Raises `WeightsProblem` where they are not, or not whole."""
+    """Return a known model whose weights are in ``folder``. Raises `WeightsProblem` where they are not, or not
+    whole."""
     row = known_weights(name)
     path = folder / row.file
     if (wrong := fault_of(row, path)) is not None:
@@ -104,7 +106,7 @@ def model_of(name: str, folder: Path) -> Model:
 
 
 def model_in(path: Path) -> Model:
-    """The model in a file of the user's. Raises `WeightsProblem` for one that the engine cannot load or use."""
+    """Return the model in a file of the user's. Raises `WeightsProblem` for one that the engine cannot load or use."""
     found = read_gguf(path)
     if not found.has_template:
         message = f"{path} has no chat template: it is a base model, which continues a text and answers nothing"
@@ -114,7 +116,7 @@ def model_in(path: Path) -> Model:
 
 
 def fault_of(row: Weights, path: Path, *, whole: bool = False) -> WeightsProblem | None:
-    """What is wrong with the weights at a path; with ``whole`` their hash is compared too."""
+    """Return what is wrong with the weights at a path; with ``whole`` their hash is compared too."""
     pull = f"prosa models pull {row.name}"
     try:
         size = path.stat().st_size
@@ -132,7 +134,7 @@ def fault_of(row: Weights, path: Path, *, whole: bool = False) -> WeightsProblem
 
 
 def digest_of(path: Path) -> str:
-    """The SHA-256 of a file, in hex. Raises `OSError`."""
+    """Return the SHA-256 of a file, in hex. Raises `OSError`."""
     made = sha256()
     with path.open("rb") as file:
         while chunk := file.read(1 << 20):

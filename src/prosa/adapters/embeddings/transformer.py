@@ -25,7 +25,7 @@ class Encoder(Struct, frozen=True):
     heads: int
 
     def encode(self, texts: Sequence[Sequence[int]]) -> Array:
-        """One vector for each list of tokens."""
+        """Return one vector for each list of tokens."""
         longest = max(map(len, texts))
         numbers = np.zeros((len(texts), longest), dtype=np.int64)
         mask = np.zeros((len(texts), longest), dtype=np.float32)
@@ -83,7 +83,7 @@ class Encoder(Struct, frozen=True):
 
 
 def _gelu(hidden: Array) -> Array:
-    """The exact form, with the error function. In place: these are the largest arrays."""
+    """Return the exact form, with the error function. In place: these are the largest arrays."""
     grown = _erf(hidden * np.float32(1 / math.sqrt(2)))
     grown += 1
     grown *= hidden
@@ -92,7 +92,7 @@ def _gelu(hidden: Array) -> Array:
 
 
 def _erf(value: Array) -> Array:
-    """The error function, within 1.5e-7 (Abramowitz, Stegun 1964, formula 7.1.26)."""
+    """Return the error function, within 1.5e-7 (Abramowitz, Stegun 1964, formula 7.1.26)."""
     size = np.abs(value)
     step = 1 / (1 + np.float32(0.3275911) * size)
     series = np.full_like(step, 1.061405429)

@@ -27,7 +27,7 @@ class WrongWeights(ValueError):
 
 
 def load_weights(path: Path, digest: str) -> Mapping[str, Array]:
-    """The arrays of a file. Raises `WrongWeights`, and `OSError` for a file that cannot be read."""
+    """Return the arrays of a file. Raises `WrongWeights`, and `OSError` for a file that cannot be read."""
     data = path.read_bytes()
     if hashlib.sha256(data).hexdigest() != digest:
         raise WrongWeights(f"{path.name} is not the model that Prosa knows: its SHA-256 differs")

@@ -32,12 +32,13 @@ VARIABLE = "MARKDOWNLANG_AGREE"
 
 
 def agreement_path(environ: Mapping[str, str]) -> Path:
-    """`~/.markdownlang-agreement.json`, with ``HOME`` honoured (L38)."""
+    """Return `~/.markdownlang-agreement.json`, with ``HOME`` honoured (L38)."""
     return home(environ) / FILE_NAME
 
 
 def load_agreement(environ: Mapping[str, str]) -> AgreementRecord | str:
-    """The stored record, or why there is none: an empty text when there is no file, else a sentence with its path."""
+    """Return the stored record, or why there is none: an empty text when there is no file, else a sentence with its
+    path."""
     path = agreement_path(environ)
     try:
         found = parse_record(decode(path, read_bytes(path, path, MAX_RECORD_CHARACTERS)))
@@ -47,7 +48,7 @@ def load_agreement(environ: Mapping[str, str]) -> AgreementRecord | str:
 
 
 def save_agreement(environ: Mapping[str, str], phrase_index: int) -> Path:
-    """Stores that this phrase was accepted now; gives the path. Raises `OSError` where home is not writable."""
+    """Store that this phrase was accepted now, and return the path. Raises `OSError` where home is not writable."""
     path = agreement_path(environ)
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     replace_file(path, write_record(AgreementRecord(now, phrase_index)))

@@ -71,12 +71,12 @@ class Below(Struct):
     _start: int = 0
 
     def add(self, *pieces: str) -> None:
-        """Writes more. Never raises: see ``problem``."""
+        """Write more. Never raises: see ``problem``."""
         self.pieces += pieces
         self._try()
 
     def cut(self, count: int) -> None:
-        """Takes everything behind the first ``count`` pieces away again. Never raises."""
+        """Take everything behind the first ``count`` pieces away again. Never raises."""
         del self.pieces[count:]
         self._try()
 
@@ -94,13 +94,13 @@ class Below(Struct):
                 return
 
     def follows(self, before: str) -> bool:
-        """Whether the file is exactly what it was and ours below it."""
+        """Return whether the file is exactly what it was and ours below it."""
         text = "".join(self.pieces)
         with _opened(self.path) as stream:
             return self.state == "below" and self._read(stream) == before.encode() + self._bytes(self._lead + text)
 
     def above(self) -> str:
-        """The text above ours as it is now. Raises `OSError` and `FileProblem`."""
+        """Return the text above ours as it is now. Raises `OSError` and `FileProblem`."""
         with _opened(self.path) as stream:
             text = decode(self.path, self._read(stream))
         found = self._place(text)
@@ -113,7 +113,7 @@ class Below(Struct):
             self.problem = problem
 
     def _sync(self) -> None:
-        """Makes the end of the file what ``pieces`` say, unless somebody has written below."""
+        """Make the end of the file what ``pieces`` say, unless somebody has written below."""
         if self._written == self.pieces and self.problem is None and self.state != "between":
             return
         with _opened(self.path) as stream:
@@ -129,7 +129,7 @@ class Below(Struct):
         self.problem = None
 
     def _look(self, stream: FileIO) -> None:
-        """Finds out where ours is in a file that is not as it was left."""
+        """Find out where ours is in a file that is not as it was left."""
         text = decode(self.path, self._read(stream))
         self._stamp = None
         if self._written:
@@ -149,7 +149,7 @@ class Below(Struct):
         self._start = self._origin + len(self._bytes(self._lead))
 
     def _take_away(self, stream: FileIO, size: int) -> None:
-        """Cuts ours off, to write it anew."""
+        """Cut ours off, to write it anew."""
         stream.truncate(size)
         self._written, self._stamp = [], None
         if not self.pieces:
@@ -165,7 +165,7 @@ class Below(Struct):
         self.state, self._written = "below", list(self.pieces)
 
     def _replaced(self, stream: FileIO, data: bytes) -> bool:
-        """Puts the whole file in its place with the text below, in one step. Not every file allows that."""
+        """Put the whole file in its place with the text below, in one step. Not every file allows that."""
         before = self._read(stream)
         text = decode(self.path, before + data)
         try:
@@ -176,7 +176,7 @@ class Below(Struct):
         return True
 
     def _put_between(self) -> None:
-        """Puts ours where its beginning stands. What was written below it stays there. Raises `FileChanged`."""
+        """Put ours where its beginning stands. What was written below it stays there. Raises `FileChanged`."""
         with _opened(self.path) as stream:
             data = self._read(stream)
         text = decode(self.path, data)
@@ -192,7 +192,7 @@ class Below(Struct):
         return self.joint.find("".join(self._written).split("\n"), text)
 
     def _read(self, stream: FileIO) -> bytes:
-        """The whole file. Raises `FileProblem` for one that has grown too large."""
+        """Return the whole file. Raises `FileProblem` for one that has grown too large."""
         stream.seek(0)
         found = bytearray()
         while len(found) <= self.max_size and (chunk := stream.read(self.max_size + 1 - len(found))):
@@ -206,14 +206,14 @@ class Below(Struct):
         return text.replace("\n", self._line_end).encode("utf-8", "replace")
 
     def _is_across(self, data: bytes, at: int) -> bool:
-        """Whether a line that has to be whole lies across two pages when written at an offset."""
+        """Return whether a line that has to be whole lies across two pages when written at an offset."""
         lines = re.finditer(b"^" + re.escape(self.joint.whole.encode()) + rb"[^\r\n]*", data, re.MULTILINE)
         return any((at + line.start()) // PAGE != (at + line.end()) // PAGE for line in lines)
 
 
 def save_beside(path: Path, text: str) -> Path:
-    """Saves a text in a new file beside another one, `talk.reply.md` beside `talk.md`, and gives its path. What exists
-    is never overwritten. Raises `OSError`."""
+    """Save a text in a new file beside another one, `talk.reply.md` beside `talk.md`, and give its path. What exists is
+    never overwritten. Raises `OSError`."""
     for number in range(1, 10_000):
         name = f"{path.stem.encode()[:200].decode(errors='ignore')}.reply{'' if number == 1 else f'-{number}'}.md"
         beside = path.with_name(name)
@@ -233,7 +233,7 @@ def save_beside(path: Path, text: str) -> Path:
 
 
 def check_appendable(path: Path) -> None:
-    """Refuses a file that could not be written to later. Raises `OSError` and `FileProblem`."""
+    """Refuse a file that could not be written to later. Raises `OSError` and `FileProblem`."""
     with _opened(path):
         if not os.access(path, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
@@ -241,7 +241,7 @@ def check_appendable(path: Path) -> None:
 
 @contextlib.contextmanager
 def _opened(path: Path) -> Iterator[FileIO]:
-    """A regular file, open to be read and appended to. Raises `OSError` and `FileProblem`."""
+    """Return a regular file, open to be read and appended to. Raises `OSError` and `FileProblem`."""
     if not stat.S_ISREG(path.stat().st_mode):
         raise FileProblem(path, "not-a-file", "is not a regular file")
     with FileIO(os.open(path, _APPEND), "a+") as stream:

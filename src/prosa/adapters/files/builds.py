@@ -78,7 +78,7 @@ class Build(Struct):
             (self.out / JOURNAL).unlink()
 
     def put(self, path: str, content: bytes) -> None:
-        """Writes a file at a path with `/` below the folder; the first of several at one path counts. Raises
+        """Write a file at a path with `/` below the folder; the first of several at one path counts. Raises
         `OSError`."""
         if not self._changes(path, content):
             return
@@ -89,7 +89,7 @@ class Build(Struct):
         self.written += 1
 
     def _changes(self, path: str, content: bytes) -> bool:
-        """Whether a file has to be written; it is counted where it is the same, or in the way."""
+        """Return whether a file has to be written; it is counted where it is the same, or in the way."""
         if path in self._now:
             return False
         if link_on_the_way(self.out, path):
@@ -105,17 +105,17 @@ class Build(Struct):
         return found != digest
 
     def compare(self, path: str, content: bytes) -> None:
-        """Notes a file that would be written in ``changes``, and writes nothing."""
+        """Note a file that would be written in ``changes``, and write nothing."""
         if self._changes(path, content):
             self.changes.append(path)
 
     def _note(self, path: str, digest: str) -> None:
-        """Says what a path will hold, before it does. A line that a kill cut off is ended by the next one."""
+        """Say what a path will hold, before it does. A line that a kill cut off is ended by the next one."""
         line = json.dumps([path, digest]).encode()
         os.write(self._journal, b"\n" + line + b"\n")
 
     def _sweep(self) -> None:
-        """Removes what a process that was killed left half-written beside files of a build."""
+        """Remove what a process that was killed left half-written beside files of a build."""
         folders = {
             path.rpartition("/")[0] for path in (*self._before, *self._now) if not link_on_the_way(self.out, path)
         }
@@ -138,7 +138,7 @@ class Build(Struct):
 
 
 def compared(files: Iterable[tuple[str, bytes]], out: Path) -> Build:
-    """A build that was only compared with what is there: nothing was written, and no folder made."""
+    """Return a build that was only compared with what is there: nothing was written, and no folder made."""
     build = Build(out, _before=_known(out))
     for path, content in files:
         build.compare(path, content)
@@ -146,8 +146,8 @@ def compared(files: Iterable[tuple[str, bytes]], out: Path) -> Build:
 
 
 def _known(out: Path) -> dict[str, set[str]]:
-    """The digests that the last build recorded, and those that builds noted since and did not live to record. Names
-    that lead out of the folder are not believed. A power cut may leave an empty file of each."""
+    """Return the digests that the last build recorded, and those that builds noted since and did not live to record.
+    Names that lead out of the folder are not believed. A power cut may leave an empty file of each."""
     found: dict[str, set[str]] = {}
     for name, digest in (*_recorded(out / RECORD), *_noted(out / JOURNAL)):
         if isinstance(name, str) and isinstance(digest, str) and _is_inside(name):
@@ -181,7 +181,8 @@ def _is_inside(name: str) -> bool:
 
 
 def _digest(path: Path) -> str | None:
-    """The digest of a file; None where there is none. Something else in its place has one that nothing matches."""
+    """Return the digest of a file; None where there is none. Something else in its place has one that nothing
+    matches."""
     try:
         return digest_bytes(path, path, MAX_BUILT)
     except FileProblem as problem:
@@ -189,7 +190,7 @@ def _digest(path: Path) -> str | None:
 
 
 def _remove_empty(folder: Path, out: Path) -> None:
-    """Removes folders that a removed file leaves empty, up to the output itself."""
+    """Remove folders that a removed file leaves empty, up to the output itself."""
     while folder != out and folder.is_relative_to(out):
         if folder.is_dir():
             if any(folder.iterdir()):

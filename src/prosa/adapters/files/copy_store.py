@@ -40,8 +40,9 @@ class CopyStore:
         self._held_records: list[Mapping[str, Value]] = []
 
     def load(self) -> tuple[dict[str, Value], list[dict[str, Value]]]:
-        """The state that was saved, empty for none, and the records of the journal since. A line that was cut off by a
-        kill is passed over. Raises `FileProblem` for a state that cannot be read, and for a link in its place."""
+        """Return the state that was saved, empty for none, and the records of the journal since. A line that was cut
+        off by a kill is passed over. Raises `FileProblem` for a state that cannot be read, and for a link in its
+        place."""
         state = self._own(STATE)
         whole = _object(_text(state)) if state.exists() else {}
         if whole is None:
@@ -52,7 +53,7 @@ class CopyStore:
         return whole, [record for line in lines if (record := _object(line)) is not None]
 
     def save(self, state: Mapping[str, Value]) -> None:
-        """Writes the whole state in one step, and ends the journal. Raises `OSError`, and `FileProblem` for a link."""
+        """Write the whole state in one step, and end the journal. Raises `OSError`, and `FileProblem` for a link."""
         if self.dry_run:
             return
         if not self._has_pages:
@@ -67,7 +68,7 @@ class CopyStore:
         (self.folder / JOURNAL).unlink(missing_ok=True)
 
     def note(self, record: Mapping[str, Value]) -> None:
-        """Appends a record to the journal. Raises `OSError`, and `FileProblem` for a link."""
+        """Append a record to the journal. Raises `OSError`, and `FileProblem` for a link."""
         if self.dry_run:
             return
         if not self._has_pages:
@@ -78,7 +79,7 @@ class CopyStore:
         self._append(record)
 
     def _begin(self) -> None:
-        """Writes the state and the records that were held back until the first page."""
+        """Write the state and the records that were held back until the first page."""
         held, self._held_records, self._has_pages = self._held_records, [], True
         if self._held_state:
             self._replace(self._held_state)
@@ -95,13 +96,13 @@ class CopyStore:
         self._journal.flush()
 
     def close(self) -> None:
-        """Closes the journal."""
+        """Close the journal."""
         if self._journal is not None:
             self._journal.close()
             self._journal = None
 
     def digest(self, path: str) -> str:
-        """The SHA-256 of a file in hex; empty where there is none. Raises `FileProblem`."""
+        """Return the SHA-256 of a file in hex; empty where there is none. Raises `FileProblem`."""
         try:
             return self._files.digest(self._at(path), MAX_STATE)
         except FileProblem as problem:
@@ -110,11 +111,11 @@ class CopyStore:
             raise
 
     def read(self, path: str) -> str:
-        """The text of a page that was written. Raises `FileProblem`."""
+        """Return the text of a page that was written. Raises `FileProblem`."""
         return self._files.read(self._at(path)).text
 
     def write(self, path: str, text: str, *, before: str) -> None:
-        """Writes a page; ``before`` is the digest of what is there, empty for nothing. Raises `FileChanged`, `OSError`,
+        """Write a page; ``before`` is the digest of what is there, empty for nothing. Raises `FileChanged`, `OSError`,
         `FileProblem` for a path that leads out of the folder or over a link."""
         target = self._at(path)
         if self.dry_run:
@@ -126,7 +127,7 @@ class CopyStore:
         replace_file(target, text, expect_digest=before, durable=False)  # the site has it still
 
     def _own(self, name: str) -> Path:
-        """The path of a file of records. A link there could lead to any file of the user."""
+        """Return the path of a file of records. A link there could lead to any file of the user."""
         path = self.folder / name
         if path.is_symlink():
             raise FileProblem(path, "outside-root", "is a link, which no copy leaves here; move it away to begin anew")

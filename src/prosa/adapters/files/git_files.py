@@ -20,7 +20,8 @@ _SECONDS = 20
 
 
 def resolve_revision(name: str, folder: Path) -> str | None:
-    """The commit that a name means in the repository of ``folder``; None where it means none, or there is no git."""
+    """Return the commit that a name means in the repository of ``folder``; None where it means none, or there is no
+    git."""
     if not name or name.startswith("-") or "\0" in name:
         return None
     found = _git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
@@ -28,7 +29,7 @@ def resolve_revision(name: str, folder: Path) -> str | None:
 
 
 def top_of(folder: Path) -> Path | None:
-    """The top folder of the repository around ``folder``."""
+    """Return the top folder of the repository around ``folder``."""
     found = _git(folder, "rev-parse", "--show-toplevel")
     return real_path(Path(os.fsdecode(found).strip("\n"))) if found is not None else None
 
@@ -56,24 +57,24 @@ class RevisionFiles(Struct, frozen=True):
     known: dict[str, bytes | None] = field(default_factory=dict)
 
     def read(self, path: Path) -> SourceText:
-        """The text of a document as it was. Raises `FileProblem`."""
+        """Return the text of a document as it was. Raises `FileProblem`."""
         data = self._bytes(path)
         return SourceText(decode(path, data), str(path), hashlib.sha256(data).hexdigest())
 
     def real(self, path: Path) -> Path:
-        """The path, with the links of its folder resolved as they are now."""
+        """Return the path, with the links of its folder resolved as they are now."""
         return real_path(path.parent) / path.name
 
     def inside_root(self, path: Path) -> bool:
-        """Whether it lies below the root."""
+        """Return whether it lies below the root."""
         return self.real(path).is_relative_to(self.root)
 
     def exists(self, path: Path) -> bool:
-        """Whether a document was there."""
+        """Return whether a document was there."""
         return self.inside_root(path) and self._blob(path) is not None
 
     def digest(self, path: Path, limit: int) -> str:
-        """The SHA-256 of its bytes. Raises `FileProblem`."""
+        """Return the SHA-256 of its bytes. Raises `FileProblem`."""
         found = self._bytes(path)
         if len(found) > limit:
             raise FileProblem(path, "too-large", f"has more than {limit:,} bytes")

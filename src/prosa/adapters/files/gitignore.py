@@ -54,7 +54,8 @@ class Ignored(Struct, frozen=True):
     folds: bool = False
 
     def ignores(self, path: str, *, is_folder: bool) -> bool:
-        """Whether the file or folder at ``path`` is ignored by itself; a folder that is takes everything along."""
+        """Return whether the file or folder at ``path`` is ignored by itself; a folder that is takes everything
+        along."""
         level: Ignored | None = self
         while level is not None:
             if level.patterns:
@@ -72,13 +73,13 @@ class Ignored(Struct, frozen=True):
         return bool(self.patterns) or (self.above is not None and self.above.has_patterns)
 
     def inside(self, folder: str) -> Ignored:
-        """What holds in a folder below this one."""
+        """Return what holds in a folder below this one."""
         patterns = _read(os.path.join(folder, IGNORE_FILE), follow=False, folds=self.folds)
         return Ignored(folder.rstrip(os.sep), patterns, self, self.folds) if patterns else self
 
 
 def ignored_in(folder: str) -> Ignored:
-    """What holds in ``folder``, a real path: the patterns of its work tree down to it."""
+    """Return what holds in ``folder``, a real path: the patterns of its work tree down to it."""
     top = _work_tree(folder)
     start = top or folder
     found, below, folds = Ignored("", ()), start.rstrip(os.sep), False
@@ -96,7 +97,7 @@ def ignored_in(folder: str) -> Ignored:
 
 
 def _work_tree(folder: str) -> str | None:
-    """The nearest folder with `.git`, or None."""
+    """Return the nearest folder with `.git`, or None."""
     while not os.path.lexists(os.path.join(folder, ".git")):
         parent = os.path.dirname(folder)
         if parent == folder:
@@ -106,7 +107,7 @@ def _work_tree(folder: str) -> str | None:
 
 
 def _git_folder(top: str) -> str:
-    """The folder that holds the configuration of a work tree; where `.git` is a file, it says where that is."""
+    """Return the folder that holds the configuration of a work tree; where `.git` is a file, it says where that is."""
     place = os.path.join(top, ".git")
     if os.path.isdir(place):
         return place
@@ -117,8 +118,8 @@ def _git_folder(top: str) -> str:
 
 
 def _settings(top: str, store: str) -> tuple[str, bool]:
-    """The file with the user's patterns: what the last `core.excludesFile` names, else where git looks without one;
-    and whether case is ignored."""
+    """Return the file with the user's patterns: what the last `core.excludesFile` names, else where git looks without
+    one; and whether case is ignored."""
     home = os.path.expanduser("~")
     config = os.path.join(os.environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config"), "git")
     named, folds = os.path.join(config, "ignore"), False
@@ -133,7 +134,7 @@ def _settings(top: str, store: str) -> tuple[str, bool]:
 
 
 def _core_in(text: str) -> Iterator[str]:
-    """The lines of the section `core` in a configuration file."""
+    """Yield the lines of the section `core` in a configuration file."""
     section = ""
     for line in text.splitlines():
         if heading := _SECTION.match(line.strip()):
@@ -147,7 +148,7 @@ def _text(path: str) -> str:
 
 
 def _bytes(path: str, most: int, *, follow: bool) -> bytes:
-    """The first bytes of a regular file; none when there is none or it cannot be read."""
+    """Return the first bytes of a regular file; none when there is none or it cannot be read."""
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | (0 if follow else getattr(os, "O_NOFOLLOW", 0))
     try:
         with open(os.open(path, flags), "rb") as stream:
@@ -157,7 +158,7 @@ def _bytes(path: str, most: int, *, follow: bool) -> bytes:
 
 
 def _read(path: str, *, follow: bool = True, folds: bool = False) -> tuple[Pattern, ...]:
-    """The patterns of a file, the last one first. As git does, a `.gitignore` that is a link is not followed."""
+    """Return the patterns of a file, the last one first. As git does, a `.gitignore` that is a link is not followed."""
     return tuple(_patterns(_bytes(path, MAX_IGNORE_BYTES, follow=follow).removeprefix(_BOM), folds=folds))[::-1]
 
 
@@ -173,7 +174,7 @@ def _patterns(data: bytes, *, folds: bool) -> Iterator[Pattern]:
 
 
 def without_blanks(line: bytes) -> bytes:
-    """A line without the blanks at its end; one behind a backslash stays."""
+    """Return a line without the blanks at its end; one behind a backslash stays."""
     end = len(line)
     while line.endswith(b" ", 0, end):
         end -= 1

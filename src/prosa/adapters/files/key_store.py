@@ -24,7 +24,7 @@ SHAPE = 'a line is VARIABLE = "key"'
 
 
 def stored_keys(config_dir: Path) -> Mapping[str, str]:
-    """The keys; none where there is no file. Raises `RunError`, which never shows what is in it."""
+    """Return the keys; none where there is no file. Raises `RunError`, which never shows what is in it."""
     path = config_dir / FILE_NAME
     try:
         text = decode(path, read_bytes(path, path, MAX_KEY_BYTES))

@@ -34,8 +34,8 @@ class Locked(Exception):
 
 @contextlib.contextmanager
 def only_one(path: Path, folder: Path) -> Iterator[None]:
-    """Holds the lock of ``path`` for the length of a block; ``folder`` is private (`places.cache_dir`). Raises
-    `Locked` at once where another process holds it."""
+    """Hold the lock of ``path`` for the length of a block; ``folder`` is private (`places.cache_dir`). Raises `Locked`
+    at once where another process holds it."""
     name = sha256(os.fsencode(real_path(path))).hexdigest()
     file = folder / FOLDER / f"{name}.lock"
     descriptor: int | None = None
@@ -55,7 +55,7 @@ def only_one(path: Path, folder: Path) -> Iterator[None]:
 
 
 def _locked(file: Path) -> int:
-    """The open lock. Raises `OSError`, of the busy kind where another process holds it."""
+    """Return the open lock. Raises `OSError`, of the busy kind where another process holds it."""
     while True:
         descriptor = os.open(file, _OPEN, 0o600)
         try:
@@ -69,7 +69,7 @@ def _locked(file: Path) -> int:
 
 
 def try_lock(descriptor: int) -> None:
-    """Locks an open file until it is closed. Raises `OSError`, one of `BUSY` where somebody holds the lock."""
+    """Lock an open file until it is closed. Raises `OSError`, one of `BUSY` where somebody holds the lock."""
     if sys.platform == "win32":
         import msvcrt
 
@@ -81,7 +81,7 @@ def try_lock(descriptor: int) -> None:
 
 
 def _is_same(file: Path, descriptor: int) -> bool:
-    """Whether the file is still the one that was opened."""
+    """Return whether the file is still the one that was opened."""
     try:
         return os.path.samestat(file.stat(), os.fstat(descriptor))
     except FileNotFoundError:

@@ -18,8 +18,8 @@ MAX_NAMES = 10_000
 
 
 def nearest_file(path: Path) -> Path | None:
-    """The path with the name most like its own: a name without its suffix first, then one with another case, then a
-    misspelt one. A folder on the way that is missing is replaced in the same manner."""
+    """Return the path with the name most like its own: a name without its suffix first, then one with another case,
+    then a misspelt one. A folder on the way that is missing is replaced in the same manner."""
     # os.path has an answer for names that are too long, where Path raises.
     there = next((each for each in path.parents if os.path.isdir(each)), None)  # noqa: PTH112
     if there is None:
@@ -34,7 +34,7 @@ def nearest_file(path: Path) -> Path | None:
 
 
 def _nearest_name(name: str, names: list[str]) -> str | None:
-    """The most like ``name`` of ``names``. What was written without a suffix is compared without one."""
+    """Return the most like ``name`` of ``names``. What was written without a suffix is compared without one."""
     folded = name.casefold()
     stems = {each.rpartition(".")[0]: each for each in names if each.lower().endswith(DOCUMENT_SUFFIXES)}
     for stem, each in stems.items():

@@ -34,8 +34,8 @@ class NotRegular(Exception):
 
 
 def open_below(folder: str, parts: Sequence[str]) -> int:
-    """A descriptor of the regular file at ``parts`` below a folder, a real path. Raises `OSError`, of ``ELOOP`` for a
-    file that is a link, and `NotRegular`, before anything else than a file is opened."""
+    """Return a descriptor of the regular file at ``parts`` below a folder, a real path. Raises `OSError`, of ``ELOOP``
+    for a file that is a link, and `NotRegular`, before anything else than a file is opened."""
     if not any(parts):
         raise NotRegular(stat.S_IFDIR)
     if any(part in ("", os.curdir, os.pardir) for part in parts):
@@ -44,13 +44,13 @@ def open_below(folder: str, parts: Sequence[str]) -> int:
 
 
 def open_real(path: str) -> int:
-    """A descriptor of the regular file at a real path, whatever folders lead to it. Raises as `open_below`."""
+    """Return a descriptor of the regular file at a real path, whatever folders lead to it. Raises as `open_below`."""
     require_regular(os.stat(path))
     return os.open(path, READING)
 
 
 def require_regular(found: os.stat_result) -> None:
-    """Refuses folders, pipes, sockets and devices. Raises `NotRegular`."""
+    """Refuse folders, pipes, sockets and devices. Raises `NotRegular`."""
     if stat.S_ISLNK(found.st_mode):
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
     if not stat.S_ISREG(found.st_mode):
@@ -84,7 +84,7 @@ def _compared(folder: str, parts: Sequence[str]) -> int:
 
 
 def _without_links(folder: str, parts: Sequence[str]) -> os.stat_result:
-    """What lies at a path that no link leads to. Raises `OSError`."""
+    """Return what lies at a path that no link leads to. Raises `OSError`."""
     for end in range(1, len(parts)):
         inner = os.stat(os.path.join(folder, *parts[:end]), follow_symlinks=False)
         if not stat.S_ISDIR(inner.st_mode):

@@ -21,12 +21,12 @@ class UnsafePlace(OSError):
 
 
 def config_dir(environ: Mapping[str, str]) -> Path:
-    """Where user settings are read from; it need not exist. ``PROSA_CONFIG_DIR`` overrides it."""
+    """Return where user settings are read from; it need not exist. ``PROSA_CONFIG_DIR`` overrides it."""
     return _place(environ, "PROSA_CONFIG_DIR", "XDG_CONFIG_HOME", ".config", "APPDATA", "Library/Application Support")
 
 
 def cache_dir(environ: Mapping[str, str]) -> Path:
-    """The user's cache folder, created with mode 0700 (X10). ``PROSA_CACHE_DIR`` overrides it.
+    """Return the user's cache folder, created with mode 0700 (X10). ``PROSA_CACHE_DIR`` overrides it.
 
     Raises `UnsafePlace`, or `OSError` when it cannot be made.
     """
@@ -34,13 +34,13 @@ def cache_dir(environ: Mapping[str, str]) -> Path:
 
 
 def cache_place(environ: Mapping[str, str]) -> Path:
-    """Where that folder is, or will be; nothing is made."""
+    """Return where that folder is, or will be; nothing is made."""
     return _place(environ, "PROSA_CACHE_DIR", "XDG_CACHE_HOME", ".cache", "LOCALAPPDATA", "Library/Caches")
 
 
 def data_dir(environ: Mapping[str, str]) -> Path:
-    """The user's data folder, created with mode 0700: what it holds exists nowhere else (X10). ``PROSA_DATA_DIR``
-    overrides it.
+    """Return the user's data folder, created with mode 0700: what it holds exists nowhere else (X10).
+    ``PROSA_DATA_DIR`` overrides it.
 
     Raises `UnsafePlace`, or `OSError` when it cannot be made.
     """
@@ -48,13 +48,14 @@ def data_dir(environ: Mapping[str, str]) -> Path:
 
 
 def data_place(environ: Mapping[str, str]) -> Path:
-    """Where the user's data folder is, or would be: nothing is made. Raises `OSError` where there is no home."""
+    """Return where the user's data folder is, or would be: nothing is made. Raises `OSError` where there is no home."""
     mac, windows = "Library/Application Support", "LOCALAPPDATA"
     return _place(environ, "PROSA_DATA_DIR", "XDG_DATA_HOME", ".local/share", windows, mac)
 
 
 def home(environ: Mapping[str, str]) -> Path:
-    """The user's home: ``HOME`` (``USERPROFILE`` on Windows), else what the system knows. Raises `OSError` for none."""
+    """Return the user's home: ``HOME`` (``USERPROFILE`` on Windows), else what the system knows. Raises `OSError` for
+    none."""
     named = environ.get("HOME") or (environ.get("USERPROFILE") if sys.platform == "win32" else None)
     try:
         return Path(named) if named else Path.home()
@@ -63,8 +64,8 @@ def home(environ: Mapping[str, str]) -> Path:
 
 
 def private_dir(path: Path, *, variable: str = "PROSA_CACHE_DIR", again: bool = True) -> Path:
-    """The folder, made if absent, for its owner alone. ``variable`` names another place, ``again`` says that what it
-    holds can be made anew. Raises `UnsafePlace` when others own it or may write to it."""
+    """Return the folder, made if absent, for its owner alone. ``variable`` names another place, ``again`` says that
+    what it holds can be made anew. Raises `UnsafePlace` when others own it or may write to it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.mkdir(mode=PRIVATE, exist_ok=True)
     if sys.platform == "win32":
@@ -82,7 +83,7 @@ def private_dir(path: Path, *, variable: str = "PROSA_CACHE_DIR", again: bool = 
 
 
 def _place(environ: Mapping[str, str], override: str, xdg: str, dot: str, windows: str, mac: str) -> Path:
-    """The folder by the customs of the system. A relative path in a variable is ignored, as XDG demands."""
+    """Return the folder by the customs of the system. A relative path in a variable is ignored, as XDG demands."""
     if (named := environ.get(override)) and Path(named).is_absolute():
         return Path(named)
     if (named := environ.get(xdg)) and Path(named).is_absolute():

@@ -67,17 +67,17 @@ class RootedFiles(PartlyShown, PartlyCompared, Struct, frozen=True):
         return replace(self, root=root)
 
     def read(self, path: Path) -> SourceText:
-        """The text of a document, byte-order mark and line ends as they are. Raises `FileProblem`."""
+        """Return the text of a document, byte-order mark and line ends as they are. Raises `FileProblem`."""
         root, data = self._read(path)
         return _source(path, data, quotable=root is not None or not self.root)
 
     def read_undigested(self, path: Path) -> SourceText:
-        """The same without a digest, for what nobody writes and nobody keeps. Raises `FileProblem`."""
+        """Return the same without a digest, for what nobody writes and nobody keeps. Raises `FileProblem`."""
         root, data = self._read(path)
         return SourceText(decode(path, data), str(path), "", root is not None or not self.root)
 
     def data(self, path: Path) -> bytes:
-        """The bytes of a document, whatever they are. Raises `FileProblem`."""
+        """Return the bytes of a document, whatever they are. Raises `FileProblem`."""
         return self._read(path)[1]
 
     def _read(self, path: Path) -> tuple[Path | None, bytes]:
@@ -89,25 +89,25 @@ class RootedFiles(PartlyShown, PartlyCompared, Struct, frozen=True):
         return root, read_bytes(path, real, self.max_size, root)
 
     def read_outside(self, path: Path) -> SourceText:
-        """The text of a file anywhere that no link leads to; it is never quoted. Raises `FileProblem`."""
+        """Return the text of a file anywhere that no link leads to; it is never quoted. Raises `FileProblem`."""
         whole = os.path.abspath(path)  # noqa: PTH100 - without `..`, and without a look at the files
         if self._real(path) != whole:
             raise FileProblem(path, "outside-root", "is reached through a link")
         return _source(path, read_bytes(path, whole, self.max_size, Path(whole).anchor), quotable=False)
 
     def real(self, path: Path) -> Path:
-        """The path with links and ``..`` resolved, whether or not it exists. A link loop stays as written."""
+        """Return the path with links and ``..`` resolved, whether or not it exists. A link loop stays as written."""
         return Path(self._real(path))
 
     def inside_root(self, path: Path) -> bool:
-        """Whether the file may be opened: its real path lies inside the root, or the user named it."""
+        """Return whether the file may be opened: its real path lies inside the root, or the user named it."""
         return self.root is None or self._may_open(self._real(path))
 
     def _may_open(self, real: str) -> bool:
         return not self._out(real) or real in self._opened
 
     def _root_of(self, real: str) -> Path | None:
-        """The root, for a file in it."""
+        """Return the root, for a file in it."""
         return None if self._out(real) else self.root
 
     def _out(self, real: str) -> bool:
@@ -135,7 +135,7 @@ class RootedFiles(PartlyShown, PartlyCompared, Struct, frozen=True):
             return os.fspath(path.absolute())  # a NUL in the name
 
     def exists(self, path: Path) -> bool:
-        """Whether a file or a folder is there, inside the root. Opens nothing."""
+        """Return whether a file or a folder is there, inside the root. Opens nothing."""
         real = self._real(path)
         try:
             return self._may_open(real) and os.path.exists(real)
@@ -143,7 +143,7 @@ class RootedFiles(PartlyShown, PartlyCompared, Struct, frozen=True):
             return False
 
     def look(self, path: Path) -> os.stat_result | None:
-        """What the system says of a file that `read` would read; None for any other. Opens nothing."""
+        """Return what the system says of a file that `read` would read; None for any other. Opens nothing."""
         real = self._real(path)
         try:
             found = os.stat(real, follow_symlinks=False)  # noqa: PTH116 - thousands of files, one after the other
@@ -153,7 +153,8 @@ class RootedFiles(PartlyShown, PartlyCompared, Struct, frozen=True):
         return found if wanted else None
 
     def digest(self, path: Path, limit: int) -> str:
-        """The SHA-256 of the raw bytes of a file of any kind, read piece by piece (Y19). Raises `FileProblem`."""
+        """Return the SHA-256 of the raw bytes of a file of any kind, read piece by piece (Y19). Raises
+        `FileProblem`."""
         real = self._real(path)
         if not self._may_open(real):
             raise FileProblem(path, "outside-root", f"lies outside the root {self.root}")
@@ -165,8 +166,8 @@ def _source(path: Path, data: bytes, *, quotable: bool) -> SourceText:
 
 
 def real_path(path: Path | str) -> Path:
-    """The path with links and ``..`` resolved as far as it exists. Never raises: a path that changes again and again
-    while it is looked at stays as it is written, without ``..``, and `RootedFiles` opens no link on it."""
+    """Return the path with links and ``..`` resolved as far as it exists. Never raises: a path that changes again and
+    again while it is looked at stays as it is written, without ``..``, and `RootedFiles` opens no link on it."""
     for _ in range(_TRIES):
         try:
             return Path(os.path.realpath(path))
@@ -178,7 +179,8 @@ def real_path(path: Path | str) -> Path:
 
 
 def link_on_the_way(folder: Path, path: str) -> Path | None:
-    """The first part of a path below a folder that is a link, whether or not it leads anywhere; None where none is."""
+    """Return the first part of a path below a folder that is a link, whether or not it leads anywhere; None where none
+    is."""
     place = folder
     for part in path.split("/"):
         place = place / part
@@ -188,7 +190,7 @@ def link_on_the_way(folder: Path, path: str) -> Path | None:
 
 
 def read_bytes(path: Path, real: Path | str, max_size: int, root: Path | str | None = None) -> bytes:
-    """The bytes of a regular file. ``path`` is the name for messages; ``real`` is followed by no link, and below
+    """Return the bytes of a regular file. ``path`` is the name for messages; ``real`` is followed by no link, and below
     ``root`` by none in any of its folders, whatever changes meanwhile. Raises `FileProblem`."""
     with _opened(path, real, root) as (descriptor, found):
         try:
@@ -217,7 +219,7 @@ def read_piece(
 
 
 def digest_bytes(path: Path, real: Path | str, limit: int, root: Path | str | None = None) -> str:
-    """The SHA-256 in hex of a regular file of at most ``limit`` bytes, opened as by `read_bytes`. Raises
+    """Return the SHA-256 in hex of a regular file of at most ``limit`` bytes, opened as by `read_bytes`. Raises
     `FileProblem`."""
     hashed, seen = sha256(), 0
     with _opened(path, real, root) as (descriptor, found):
@@ -235,7 +237,7 @@ def digest_bytes(path: Path, real: Path | str, limit: int, root: Path | str | No
 
 @contextmanager
 def _opened(path: Path, real: Path | str, root: Path | str | None) -> Iterator[tuple[int, os.stat_result]]:
-    """A regular file, open, and what the system says of it. Raises `FileProblem`."""
+    """Return a regular file, open, and what the system says of it. Raises `FileProblem`."""
     try:
         descriptor = open_real(os.fspath(real)) if root is None else open_below(*_split(os.fspath(real), root))
     except (OSError, ValueError) as error:
@@ -253,7 +255,7 @@ def _opened(path: Path, real: Path | str, root: Path | str | None) -> Iterator[t
 
 
 def _up_to(descriptor: int, length: int) -> bytes:
-    """The bytes from here on, at most so many. Raises `OSError`."""
+    """Return the bytes from here on, at most so many. Raises `OSError`."""
     data = b""
     while len(data) < length and (piece := os.read(descriptor, length - len(data))):
         data = data + piece if data else piece
@@ -261,7 +263,7 @@ def _up_to(descriptor: int, length: int) -> bytes:
 
 
 def _split(real: str, root: Path | str) -> tuple[str, list[str]]:
-    """The root and the parts of a real path below it."""
+    """Return the root and the parts of a real path below it."""
     base = os.fspath(root)
     return base, real[len(base) :].lstrip(os.sep).split(os.sep)  # noqa: PTH206 - what ends in a separator is no file
 
@@ -277,7 +279,7 @@ def decode(path: Path, data: bytes) -> str:
 
 
 def _likely(data: bytes) -> str:
-    """What text that is not UTF-8 probably is."""
+    """Return what text that is not UTF-8 probably is."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "; it looks like UTF-16, save it as UTF-8"
     return "; it looks like a binary file" if b"\0" in data[:8192] else "; save it as UTF-8"
@@ -295,7 +297,7 @@ def _too_large(path: Path, size: int, limit: int) -> FileProblem:
 
 
 def _problem(path: Path, error: OSError | ValueError) -> FileProblem:
-    """The problem that an error of the system means."""
+    """Return the problem that an error of the system means."""
     code = error.errno if isinstance(error, OSError) else errno.ENOENT
     if code in (errno.ENOENT, errno.ENOTDIR):
         return FileProblem(path, "missing", "no such file")

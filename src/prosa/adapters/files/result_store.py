@@ -52,30 +52,30 @@ class ResultStore(Struct):
         return ResultStore, (self.folder, self.version, self.day, self.name)
 
     def close(self) -> None:
-        """Closes the file. It is opened again by the next question."""
+        """Close the file. It is opened again by the next question."""
         if self._connection is not None and self._process == os.getpid():
             self._connection.close()
             self._connection = None
 
     def get(self, keys: Sequence[str]) -> Mapping[str, str]:
-        """The rows there are."""
+        """Return the rows there are."""
         found: dict[str, str] = {}
         self._safely(lambda store: self._fetch(store, [key for key in keys if _is_key(key)], found))
         return found
 
     def put(self, rows: Mapping[str, str]) -> None:
-        """Keeps rows. That they cannot be kept is no error."""
+        """Keep rows. That they cannot be kept is no error."""
         if kept := {key: text for key, text in rows.items() if _is_key(key)}:
             self._safely(lambda store: self._keep(store, kept))
 
     def digests(self, stamps: Mapping[str, tuple[int, int, int, int]]) -> Mapping[str, str]:
-        """The digests of the files that look as they did when they were hashed, by path."""
+        """Return the digests of the files that look as they did when they were hashed, by path."""
         found: dict[str, str] = {}
         self._safely(lambda store: self._compare(store, stamps, found))
         return found
 
     def remember(self, digests: Mapping[str, tuple[tuple[int, int, int, int], str]]) -> None:
-        """Keeps the digests of files with their stamps."""
+        """Keep the digests of files with their stamps."""
         if kept := [(path, *_columns(stamp), digest) for path, (stamp, digest) in digests.items() if _is_key(path)]:
             self._safely(lambda store: self._keep_stamps(store, kept))
 
@@ -147,7 +147,7 @@ class ResultStore(Struct):
         return store
 
     def _prepare(self, store: sqlite3.Connection) -> None:
-        """Empties a file that was written by another version."""
+        """Empty a file that was written by another version."""
         try:
             if store.execute("SELECT version FROM mark").fetchone() == (self.version,):
                 return
@@ -163,13 +163,13 @@ class ResultStore(Struct):
 
 
 def _columns(stamp: tuple[int, int, int, int]) -> tuple[object, ...]:
-    """A stamp as it is kept: the number of a file may be larger than an integer of SQLite."""
+    """Return a stamp as it is kept: the number of a file may be larger than an integer of SQLite."""
     size, mtime_ns, ctime_ns, inode = stamp
     return size, mtime_ns, ctime_ns, str(inode)
 
 
 def _is_key(text: str) -> bool:
-    """Whether a text can be a key: one with the path of a file whose name is not UTF-8 can not."""
+    """Return whether a text can be a key: one with the path of a file whose name is not UTF-8 can not."""
     try:
         text.encode()
     except UnicodeEncodeError:

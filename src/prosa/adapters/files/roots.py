@@ -20,7 +20,7 @@ ROOT_MARKS = ("prosa.toml", VAULT_MARK, ".git")
 
 
 def find_root(path: Path) -> Path:
-    """The nearest ancestor that holds a mark, else the document's folder, or the folder that is named.
+    """Return the nearest ancestor that holds a mark, else the document's folder, or the folder that is named.
 
     Ancestors are those of the folder the document is in, links to that folder resolved; a link that *is* the document
     is not followed, so that it cannot choose its own root.
@@ -30,20 +30,21 @@ def find_root(path: Path) -> Path:
 
 
 def find_program_root(path: Path, environ: Mapping[str, str]) -> Path:
-    """The root of a program that is run, planned or rendered: the nearest ancestor that holds a mark, else the current
-    folder where it holds the program and is neither the home folder nor that of the whole system, else the program's
-    folder. Programs that import one another across folders are run from above them."""
+    """Return the root of a program that is run, planned or rendered: the nearest ancestor that holds a mark, else the
+    current folder where it holds the program and is neither the home folder nor that of the whole system, else the
+    program's folder. Programs that import one another across folders are run from above them."""
     folder = _folder_of(path)
     return _marked(folder) or _here(folder, environ) or folder
 
 
 def is_marked(folder: Path) -> bool:
-    """Whether something in a folder says that a project begins there."""
+    """Return whether something in a folder says that a project begins there."""
     return any(os.path.lexists(folder / mark) for mark in ROOT_MARKS)
 
 
 def is_project(folder: Path) -> bool:
-    """Whether its owner says that the documents below a folder belong together, which a mere checkout does not say."""
+    """Return whether its owner says that the documents below a folder belong together, which a mere checkout does not
+    say."""
     return any(os.path.lexists(folder / mark) for mark in ("prosa.toml", VAULT_MARK))
 
 

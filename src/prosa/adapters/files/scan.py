@@ -38,10 +38,10 @@ def scan(
     most_folders: int | None = None,
     most: int = MAX_DOCUMENTS,
 ) -> Scan:
-    """The documents below ``root``, a real path, or those with some ``suffixes`` alone. ``hint`` gives the dialect that
-    settings give the document at a real path, or an empty text; ``hints`` stands for all that it says. That there are
-    more folders than ``most_folders`` is one of the problems; where there are more documents than ``most``, it raises
-    `FileProblem`."""
+    """Return the documents below ``root``, a real path, or those with some ``suffixes`` alone. ``hint`` gives the
+    dialect that settings give the document at a real path, or an empty text; ``hints`` stands for all that it says.
+    That there are more folders than ``most_folders`` is one of the problems; where there are more documents than
+    ``most``, it raises `FileProblem`."""
     at_ns = time.time_ns()
     problems: list[FileProblem] = []
     stamps: Stamps = {}
@@ -67,12 +67,12 @@ def scan(
 
 
 def _below(top: str, folder: str) -> str:
-    """A folder as the keys of `Stamps` have it."""
+    """Return a folder as the keys of `Stamps` have it."""
     return os.path.join(folder, "")[len(top) :].replace(os.sep, "/")
 
 
 def _look(listed: Listing, found: dict[str, StampTuple], problems: list[FileProblem]) -> None:
-    """Adds what the system says of the documents of a folder. Windows tells less of an entry than of a file."""
+    """Add what the system says of the documents of a folder. Windows tells less of an entry than of a file."""
     is_text = _is_text(listed.folder)
     for entry in listed.entries:
         name = entry.name
@@ -97,7 +97,7 @@ _TELLS_ALL = sys.platform != "win32"
 
 
 def stamp_of(path: Path) -> Stamp | FileProblem | None:
-    """What the system says of a file; None for one that has vanished. A name that is no text can be no key."""
+    """Return what the system says of a file; None for one that has vanished. A name that is no text can be no key."""
     if not _is_text(os.fspath(path)):
         return _no_text(os.fspath(path))
     try:
@@ -122,6 +122,6 @@ def _no_text(path: str) -> FileProblem:
 
 
 def _unreadable(path: str, error: OSError) -> Iterator[FileProblem]:
-    """What to say of a file that cannot be looked at; nothing where it has vanished."""
+    """Yield what to say of a file that cannot be looked at; nothing where it has vanished."""
     if not isinstance(error, FileNotFoundError | NotADirectoryError):
         yield FileProblem(Path(path), "unreadable", f"cannot be looked at ({error.strerror or error})")

@@ -40,12 +40,12 @@ _WORDS = {
 
 
 def is_skill(path: Path) -> bool:
-    """Whether a path names a skill: its file, or a folder that holds one."""
+    """Return whether a path names a skill: its file, or a folder that holds one."""
     return path.name.lower() == SKILL_FILE.lower() or (path.is_dir() and skill_file(path).is_file())
 
 
 def skill_file(path: Path) -> Path:
-    """The file of a skill that is named by it or by its folder."""
+    """Return the file of a skill that is named by it or by its folder."""
     if path.name.lower() == SKILL_FILE.lower() and not path.is_dir():
         return path
     other = path / SKILL_FILE.lower()
@@ -53,8 +53,8 @@ def skill_file(path: Path) -> Path:
 
 
 def skill_files(folder: Path) -> tuple[str, ...]:
-    """The paths of the files below a folder, as `/` paths in order, without the `SKILL.md` itself: as far as there are
-    not too many."""
+    """Return the paths of the files below a folder, as `/` paths in order, without the `SKILL.md` itself: as far as
+    there are not too many."""
     root = real_path(folder)
     found: list[str] = []
     for path in _walk(root):
@@ -66,7 +66,7 @@ def skill_files(folder: Path) -> tuple[str, ...]:
 
 
 def heads(folder: Path, files: Iterable[str], most: int = 65_536) -> Iterator[tuple[str, str]]:
-    """The beginning of each of the files, as text; those that cannot be read are left out."""
+    """Yield the beginning of each of the files, as text; those that cannot be read are left out."""
     root = real_path(folder)
     for path in files:
         real = real_path(root / path)
@@ -78,7 +78,7 @@ def heads(folder: Path, files: Iterable[str], most: int = 65_536) -> Iterator[tu
 
 
 def _walk(root: Path) -> Iterator[str]:
-    """Files breadth first, so that those near the top are known where there are many."""
+    """Yield files breadth first, so that those near the top are known where there are many."""
     level = [""]
     for _ in range(MAX_DEPTH):
         below: list[str] = []
@@ -106,7 +106,7 @@ def _is_shown(name: str) -> bool:
 
 
 def _is_file(entry: os.DirEntry[str], root: Path) -> bool:
-    """Whether it is a regular file; a link counts where it stays in the folder."""
+    """Return whether it is a regular file; a link counts where it stays in the folder."""
     try:
         return entry.is_file() and (not entry.is_symlink() or real_path(entry.path).is_relative_to(root))
     except OSError:
@@ -117,7 +117,7 @@ class RootedSkillFiles:
     """Meets `prosa.runtime.ports.SkillFiles`."""
 
     def read(self, folder: str, path: str, first: int, most: int) -> ToolResult:
-        """The text of a file below ``folder`` from a line on, or the names in a folder there."""
+        """Return the text of a file below ``folder`` from a line on, or the names in a folder there."""
         below = _below(path)
         if below is None:
             return _refused(path, "it lies outside of the folder of the skill")
@@ -140,7 +140,8 @@ class RootedSkillFiles:
 
 
 def _below(path: str) -> PurePosixPath | None:
-    """A path below the folder; None for one that is not. `/skill/…`, the name in the sandbox, is the folder itself."""
+    """Return a path below the folder; None for one that is not. `/skill/…`, the name in the sandbox, is the folder
+    itself."""
     if path == MOUNT or path.startswith(f"{MOUNT}/"):
         path = path[len(MOUNT) :].lstrip("/")
     parts: list[str] = []

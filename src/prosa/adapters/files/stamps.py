@@ -26,7 +26,7 @@ class FileStamps(Struct, frozen=True):
     at_ns: int = field(default_factory=time.time_ns)
 
     def __call__(self, path: Path) -> Stamp | None:
-        """The stamp of a document that can be read."""
+        """Return the stamp of a document that can be read."""
         found = self.files.look(path)
         if found is None:
             return None
@@ -36,11 +36,12 @@ class FileStamps(Struct, frozen=True):
         return stamp if self.tells(stamp, self.at_ns) else None
 
     def tells(self, stamp: StampTuple, at_ns: int) -> bool:
-        """Whether a stamp that was taken after this time tells every later change of the file."""
+        """Return whether a stamp that was taken after this time tells every later change of the file."""
         _, _, ctime_ns, inode = stamp
         return tells_changes(inode, ctime_ns) and is_sure(stamp, at_ns - RACY_NS)
 
 
 def tells_changes(inode: int, ctime_ns: int) -> bool:
-    """Whether the system knows which file it is, and when it changed last: on Windows that time is when it was made."""
+    """Return whether the system knows which file it is, and when it changed last: on Windows that time is when it was
+    made."""
     return inode != 0 and ctime_ns != 0 and sys.platform != "win32"

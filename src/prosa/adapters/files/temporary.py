@@ -31,8 +31,8 @@ _seen: dict[Path, int] = {}
 
 @contextlib.contextmanager
 def temporary_beside(target: Path, mode: int) -> Iterator[tuple[int, Path]]:
-    """A new file beside the target, gone at the end unless it was moved into place. Sweeps the folder first, where
-    somebody else changed it since. Raises `OSError`."""
+    """Return a new file beside the target, gone at the end unless it was moved into place. Sweeps the folder first,
+    where somebody else changed it since. Raises `OSError`."""
     if _changed_at(target.parent) != _seen.get(target.parent, -1):
         sweep(target.parent)
     descriptor, temporary = _held(target, mode)
@@ -52,7 +52,7 @@ def temporary_beside(target: Path, mode: int) -> Iterator[tuple[int, Path]]:
 
 
 def sweep(folder: Path) -> None:
-    """Removes the temporary files of processes that were killed. Never raises: what cannot be removed stays."""
+    """Remove the temporary files of processes that were killed. Never raises: what cannot be removed stays."""
     try:
         names = [name for name in os.listdir(folder) if _NAME.fullmatch(name)]  # noqa: PTH208 - names are all it needs
     except OSError:
@@ -63,7 +63,7 @@ def sweep(folder: Path) -> None:
 
 
 def _held(target: Path, mode: int) -> tuple[int, Path]:
-    """A new file whose lock is held. One that another process took for dead in between is made anew."""
+    """Return a new file whose lock is held. One that another process took for dead in between is made anew."""
     # 100 of 255 characters leave room for the rest of the name in any encoding.
     name = os.fsencode(target.name)[:100].decode(errors="ignore")
     while True:
@@ -86,7 +86,7 @@ def _hold(descriptor: int) -> bool:
 
 
 def _remove_dead(path: Path) -> None:
-    """Removes a file of this user that no process holds. Raises `OSError` for one that is held."""
+    """Remove a file of this user that no process holds. Raises `OSError` for one that is held."""
     descriptor = os.open(path, _LOOK)
     try:
         found = os.fstat(descriptor)

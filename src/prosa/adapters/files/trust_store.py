@@ -58,15 +58,15 @@ class TrustStore(Struct, frozen=True):
         return self.config_dir / FILE_NAME
 
     def trusts(self, path: Path, digest: str) -> bool:
-        """Whether the user trusts the document at ``path`` with exactly this content."""
+        """Return whether the user trusts the document at ``path`` with exactly this content."""
         return bool(digest) and self._load()[0].get(str(real_path(path))) == digest
 
     def knows(self, path: Path) -> bool:
-        """Whether the user has trusted this document with whatever content."""
+        """Return whether the user has trusted this document with whatever content."""
         return str(real_path(path)) in self._load()[0]
 
     def add(self, path: Path) -> tuple[Trusted, ...]:
-        """Trusts a document, or every document below a folder, as it is now; gives them. Raises `FileProblem`."""
+        """Trusts a document, or every document below a folder, as it is now, and return them. Raises `FileProblem`."""
         found = _documents(path)
         self._change(lambda known: {**known, **{str(each.path): each.digest for each in found}})
         return found
@@ -76,7 +76,8 @@ class TrustStore(Struct, frozen=True):
         self._change(lambda known: {**known, str(real_path(path)): digest})
 
     def remove(self, path: Path) -> tuple[Trusted, ...]:
-        """Trusts a document, or everything below a folder, no more, whether or not it is still there; gives them."""
+        """Trusts a document, or everything below a folder, no more, whether or not it is still there, and return
+        them."""
         real = real_path(path)
         gone = tuple(each for each in self.listed() if each.path == real or each.path.is_relative_to(real))
         names = {str(each.path) for each in gone}
@@ -85,7 +86,7 @@ class TrustStore(Struct, frozen=True):
         return gone
 
     def listed(self) -> tuple[Trusted, ...]:
-        """Every trusted document, by path."""
+        """Return every trusted document, by path."""
         return tuple(Trusted(Path(name), digest) for name, digest in sorted(self._load()[0].items()))
 
     def _change(self, change: Callable[[Mapping[str, str]], Mapping[str, str]]) -> None:
@@ -99,7 +100,7 @@ class TrustStore(Struct, frozen=True):
         raise RunError(f"{self.path}: other commands keep changing it; nothing was stored")
 
     def _load(self) -> tuple[Mapping[str, str], str]:
-        """The digests by real path, and the digest of the record itself; both empty where there is none."""
+        """Return the digests by real path, and the digest of the record itself; both empty where there is none."""
         from hashlib import sha256
 
         try:
@@ -114,7 +115,7 @@ class TrustStore(Struct, frozen=True):
 
 
 def require_own(path: Path, *, secret: bool = False) -> None:
-    """Raises `RunError` for a file of somebody else, or one that others may write, or with ``secret`` read."""
+    """Raise `RunError` for a file of somebody else, or one that others may write, or with ``secret`` read."""
     if sys.platform == "win32":
         return  # rights there are lists, inherited from the profile folder, which is private
     found = path.stat()

@@ -67,8 +67,8 @@ class Walk(Struct, frozen=True):
     vaults: list[str] | None = None
 
     def documents(self, folder: Path) -> Iterator[Path | FileProblem]:
-        """Every document under ``folder``; a folder that cannot be listed is a `FileProblem` in its place. A walk with
-        ``most_folders`` ends with a `FileProblem` of the kind ``too-large`` where it has seen so many."""
+        """Yield every document under ``folder``; a folder that cannot be listed is a `FileProblem` in its place. A walk
+        with ``most_folders`` ends with a `FileProblem` of the kind ``too-large`` where it has seen so many."""
         for each in self.listings(folder):
             if isinstance(each, FileProblem):
                 yield each
@@ -77,7 +77,7 @@ class Walk(Struct, frozen=True):
                 yield from map(Path, each.links)
 
     def listings(self, folder: Path) -> Iterator[Listing | FileProblem]:
-        """The same by folder, each as soon as it was listed: the documents in no order."""
+        """Yield the same by folder, each as soon as it was listed: the documents in no order."""
         walking = _Walking(self, tuple(self.suffixes))
         real = os.fspath(real_path(folder))
         patterns = ignored_in(real) if self.gitignore else None
@@ -116,8 +116,8 @@ def _name_of(entry: os.DirEntry[str]) -> str:
 
 
 def is_foreign(folder: str) -> bool:
-    """Whether a folder holds what others wrote, by its name or as a Python environment: no walk enters it, and no site
-    shows what is in it."""
+    """Return whether a folder holds what others wrote, by its name or as a Python environment: no walk enters it, and
+    no site shows what is in it."""
     return os.path.basename(folder) in FOREIGN_FOLDERS or os.path.lexists(os.path.join(folder, ENVIRONMENT_FILE))
 
 
@@ -130,8 +130,8 @@ def documents_in(
     agents: bool = False,
     skipped: Skipped | None = None,
 ) -> list[Path]:
-    """The files named and the documents of the folders named, each once; a folder that cannot be listed as its path,
-    so that reading it says why. A file that is named is taken whatever git ignores."""
+    """Return the files named and the documents of the folders named, each once; a folder that cannot be listed as its
+    path, so that reading it says why. A file that is named is taken whatever git ignores."""
     walk = Walk(suffixes, files, gitignore, None, agents, skipped)
     found: dict[Path, None] = {}
     for path in paths:
@@ -141,8 +141,8 @@ def documents_in(
 
 
 def would_meet(folder: Path, path: Path, *, agents: bool = False) -> bool:
-    """Whether a walk over a folder comes to a file below it, by the names alone; both are real paths. The file itself
-    need not be there."""
+    """Return whether a walk over a folder comes to a file below it, by the names alone; both are real paths. The file
+    itself need not be there."""
     if not path.is_relative_to(folder):
         return False
     walking = _Walking(Walk((), RootedFiles(folder), agents=agents), ())
@@ -179,7 +179,7 @@ class _Walking(Struct):
     def sorted_out(
         self, entries: Sequence[os.DirEntry[str]], current: _Folder
     ) -> tuple[list[_Folder], list[os.DirEntry[str]]]:
-        """The folders to be listed next, in their order, and the documents. Links are noted for the end."""
+        """Return the folders to be listed next, in their order, and the documents. Links are noted for the end."""
         ignored = current.ignored
         if ignored is not None and current.depth and any(entry.name == IGNORE_FILE for entry in entries):
             ignored = ignored.inside(current.real)
@@ -209,7 +209,7 @@ class _Walking(Struct):
         return [each for each in inside if each is not None], documents
 
     def entered(self, name: str, path: str, parent: _Folder, ignored: Ignored | None) -> _Folder | None:
-        """A folder in another one, to be listed, or None."""
+        """Return a folder in another one, to be listed, or None."""
         if parent.depth >= MAX_FOLDER_DEPTH:
             return None
         if name == VAULT_MARK and self.walk.vaults is not None:
@@ -237,7 +237,7 @@ class _Walking(Struct):
         return is_unknown and not is_foreign(path)
 
     def _holds_skill(self, folder: str, ignored: Ignored | None) -> bool:
-        """Whether there is a skill in a hidden folder; the nearest folders are looked at first."""
+        """Return whether there is a skill in a hidden folder; the nearest folders are looked at first."""
         waiting = deque([folder])
         for _ in range(min(MAX_PROBED, MAX_PROBED_IN_ALL - self.probed)):
             if not waiting:
@@ -258,8 +258,8 @@ class _Walking(Struct):
         return ignored is None or not ignored.ignores(path, is_folder=True)
 
     def is_linked(self, link: str) -> bool:
-        """Whether a link leads to a file inside the root that was not met. One that leads back to itself does: reading
-        it says so."""
+        """Return whether a link leads to a file inside the root that was not met. One that leads back to itself does:
+        reading it says so."""
         real = os.fspath(real_path(link))
         loops = os.path.islink(real)
         if not loops and (not os.path.isfile(link) or not self.walk.files.inside_root(Path(link))):
@@ -272,7 +272,7 @@ class _Walking(Struct):
 
 
 def _is_seen(name: str, parent: _Folder, ignored: Ignored | None) -> bool:
-    """Whether a file of this name is neither hidden nor ignored."""
+    """Return whether a file of this name is neither hidden nor ignored."""
     if name.startswith("."):
         return False
     return ignored is None or not ignored.ignores(os.path.join(parent.real, name), is_folder=False)

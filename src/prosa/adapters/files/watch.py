@@ -34,7 +34,7 @@ class NoWatcher(Exception):
 
 
 def can_watch() -> bool:
-    """Whether the library is there."""
+    """Return whether the library is there."""
     return find_spec("watchfiles") is not None
 
 
@@ -46,9 +46,9 @@ def changes(
     longest: int = LONGEST,
     stop: Event | None = None,
 ) -> Iterator[frozenset[str]]:
-    """Sets of paths below the folders that were written, made or removed and that matter, as that happens; an empty set
-    once the system watches, and ten times a second. Ends with ``stop``, without one with Ctrl-C. Raises `NoWatcher`, at
-    once where the library is not there."""
+    """Return sets of paths below the folders that were written, made or removed and that matter, as that happens; an
+    empty set once the system watches, and ten times a second. Ends with ``stop``, without one with Ctrl-C. Raises
+    `NoWatcher`, at once where the library is not there."""
     try:
         watch = import_module("watchfiles").watch
     except ImportError:
@@ -91,15 +91,15 @@ class Watcher:
         self._thread.start()
 
     def take(self) -> frozenset[str] | None:
-        """The real paths that changed since the last call; None where it is not known which: until the system watches,
-        once after that, after too many changes, and where nothing can be watched."""
+        """Return the real paths that changed since the last call; None where it is not known which: until the system
+        watches, once after that, after too many changes, and where nothing can be watched."""
         with self._lock:
             found = self._changed
             self._changed = set() if self._begun and not self.failure else None
         return None if found is None else frozenset(found)
 
     def put_back(self, paths: Collection[str] | None) -> None:
-        """Gives changes back that were taken and could not be dealt with; None for all there may be."""
+        """Give changes back that were taken and could not be dealt with; None for all there may be."""
         with self._lock:
             if paths is None:
                 self._changed = None
@@ -113,7 +113,7 @@ class Watcher:
             return self._changed is not None and not self._changed
 
     def close(self) -> None:
-        """Ends the thread."""
+        """End the thread."""
         self._stop.set()
         self._thread.join(timeout=5)
 

@@ -32,7 +32,7 @@ class FileChanged(FileProblem):
 def replace_file(
     path: Path, text: str | bytes, *, expect_digest: str | None = None, private: bool = False, durable: bool = True
 ) -> None:
-    """Puts ``text`` (UTF-8, line ends as they are), or bytes, in place of the file in one step.
+    """Put ``text`` (UTF-8, line ends as they are), or bytes, in place of the file in one step.
 
     ``expect_digest`` is the SHA-256 in hex of the bytes that were read; the file must still have it. An empty digest
     means that there was no file and must be none. None writes whatever is there. A link stays a link: its target is
@@ -55,7 +55,7 @@ def replace_with(
     private: bool = False,
     durable: bool = True,
 ) -> str:
-    """The same with content that comes in pieces, and need not fit into memory. Gives its SHA-256 in hex."""
+    """Return the same with content that comes in pieces, and need not fit into memory. Return its SHA-256 in hex."""
     target = real_path(path)
     before = _existing(path, target)
     found = sha256()
@@ -76,12 +76,12 @@ def replace_with(
 
 
 def file_digest(path: Path) -> str:
-    """The SHA-256 in hex of the bytes of a file, as `replace_file` expects it; empty where there is none."""
+    """Return the SHA-256 in hex of the bytes of a file, as `replace_file` expects it; empty where there is none."""
     return _digest(real_path(path))
 
 
 def write_output(path: Path, text: str) -> None:
-    """Writes a result where the user wants it: a file is replaced, a device or pipe (`/dev/stdout`) is written to."""
+    """Write a result where the user wants it: a file is replaced, a device or pipe (`/dev/stdout`) is written to."""
     if path.exists() and not path.is_file() and not path.is_dir():
         with path.open("w", encoding="utf-8", newline="") as stream:
             stream.write(text)
@@ -90,7 +90,7 @@ def write_output(path: Path, text: str) -> None:
 
 
 def _existing(path: Path, target: Path) -> os.stat_result | None:
-    """What is there now; None for nothing. Refuses what cannot be replaced."""
+    """Return what is there now; None for nothing. Refuses what cannot be replaced."""
     try:
         found = target.stat()
     except FileNotFoundError:
@@ -112,7 +112,7 @@ def _write_all(descriptor: int, data: bytes) -> None:
 
 
 def _keep(descriptor: int, before: os.stat_result) -> None:
-    """Gives the new file the owner, group and mode of the old one. Raises `OSError` where that is not allowed."""
+    """Return the new file the owner, group and mode of the old one. Raises `OSError` where that is not allowed."""
     if not hasattr(os, "fchown"):
         return
     now = os.fstat(descriptor)
@@ -122,7 +122,7 @@ def _keep(descriptor: int, before: os.stat_result) -> None:
 
 
 def _digest(target: Path) -> str:
-    """The digest of the bytes that are there now; empty for no file."""
+    """Return the digest of the bytes that are there now; empty for no file."""
     found = sha256()
     try:
         with target.open("rb") as stream:
@@ -134,7 +134,7 @@ def _digest(target: Path) -> str:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Makes the new name survive a power cut, where the system can do that."""
+    """Make the new name survive a power cut, where the system can do that."""
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
         try:

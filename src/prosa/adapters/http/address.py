@@ -17,7 +17,7 @@ _NAT64 = IPv6Network("64:ff9b::/96")
 
 
 def checked_address(host: str, port: int, *, allow_private: bool) -> str:
-    """The first address of a host that may be asked. Raises `HttpProblem`."""
+    """Return the first address of a host that may be asked. Raises `HttpProblem`."""
     found = _addresses(host, port)
     for address in found:
         if allow_private or is_public(address):
@@ -27,8 +27,8 @@ def checked_address(host: str, port: int, *, allow_private: bool) -> str:
 
 
 def refused_host(host: str) -> HttpProblem:
-    """What is said of a host that may stand in no URL: an address in a spelling of which programs think differently, or
-    no host at all. Nothing is asked."""
+    """Return what is said of a host that may stand in no URL: an address in a spelling of which programs think
+    differently, or no host at all. Nothing is asked."""
     try:
         address = socket.inet_ntoa(socket.inet_aton(unicodedata.normalize("NFKC", host)))
     except (OSError, ValueError):
@@ -37,8 +37,8 @@ def refused_host(host: str) -> HttpProblem:
 
 
 def is_public(address: IPv4Address | IPv6Address) -> bool:
-    """Whether an address belongs to a public host. One that stands for an IPv4 address is judged by that; a tunnel to
-    one must be public at both ends."""
+    """Return whether an address belongs to a public host. One that stands for an IPv4 address is judged by that; a
+    tunnel to one must be public at both ends."""
     if isinstance(address, IPv6Address):
         if address in _NAT64:
             return is_public(IPv4Address(int(address) & 0xFFFFFFFF))

@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 async def in_background(work: Callable[[], T]) -> T:
-    """Runs ``work`` in a thread of its own. Raises what it raises."""
+    """Run ``work`` in a thread of its own. Raises what it raises."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[T] = loop.create_future()
 

@@ -79,7 +79,7 @@ class Exchange:
         self._client.close()
 
     def send(self, request: Request) -> Answer:
-        """The answer to a request, whatever its status. Raises `HttpProblem`."""
+        """Return the answer to a request, whatever its status. Raises `HttpProblem`."""
         deadline = self._clock() + self._bounds.seconds
         for attempt in range(1, self._bounds.attempts + 1):
             last = attempt == self._bounds.attempts
@@ -160,7 +160,7 @@ class Exchange:
 
 
 def not_connected(origin: Origin, error: BaseException) -> HttpProblem:
-    """Why no connection came about, with the port, and what the system says of it."""
+    """Return why no connection came about, with the port, and what the system says of it."""
     place, said = f"{origin.host} at port {origin.port}", str(error)
     if "CERTIFICATE" in said:
         return HttpProblem(f"{place} cannot be trusted: TLS failed", "check its certificate")
@@ -175,7 +175,7 @@ def not_connected(origin: Origin, error: BaseException) -> HttpProblem:
 
 
 def causes_of(error: BaseException | None) -> Iterator[BaseException]:
-    """An error and what it came from, outermost first."""
+    """Yield an error and what it came from, outermost first."""
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__
@@ -187,7 +187,8 @@ def _again(request: Request, problem: HttpProblem) -> bool:
 
 
 def redirected(request: Request, status: int, location: str) -> Request:
-    """The request that a redirect asks for; without its credential at another origin (HA12). Raises `HttpProblem`."""
+    """Return the request that a redirect asks for; without its credential at another origin (HA12). Raises
+    `HttpProblem`."""
     try:
         url = urldefrag(urljoin(request.address(), location))[0]
         origin = origin_of(url)
@@ -212,6 +213,6 @@ def _of_get(request: Request) -> dict[str, str]:
 
 
 def _pause(attempt: int, retry_after: str) -> float:
-    """Seconds before the next attempt: what the site says, else half a second doubled each time."""
+    """Return seconds before the next attempt: what the site says, else half a second doubled each time."""
     said = retry_after.strip()
     return float(said[:9]) if said.isascii() and said.isdigit() else 0.5 * 2 ** (attempt - 1)

@@ -52,7 +52,7 @@ class CheckedTransport(httpx2.BaseTransport):
         self._watch = ExchangeWatch(clock)
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        """One exchange. Raises `HttpProblem` for an address that is not asked, and for an answer without end."""
+        """Return one exchange. Raises `HttpProblem` for an address that is not asked, and for an answer without end."""
         host, port = request.url.raw_host.decode("ascii"), request.url.port or _PORTS[request.url.scheme]
         allowed = self._allow_private or (host, port) == self._named
         address = checked_address(host, port, allow_private=allowed)
@@ -71,7 +71,7 @@ class CheckedTransport(httpx2.BaseTransport):
             return self._inner[host].handle_request(sent)
 
     def close(self) -> None:
-        """Closes its connections."""
+        """Close its connections."""
         for inner in self._inner.values():
             inner.close()
 
@@ -107,8 +107,8 @@ class ExchangeWatch(threading.local):
 
     @contextmanager
     def awaiting_head(self, host: str, deadline: float) -> Iterator[None]:
-        """Begins an exchange; the head of its answer ends with the block, the deadline (of the clock) counts on
-        for the body."""
+        """Begin an exchange; the head of its answer ends with the block, the deadline (of the clock) counts on for the
+        body."""
         self.host, self.deadline, self.head = host, deadline, 0
         try:
             yield
@@ -116,14 +116,15 @@ class ExchangeWatch(threading.local):
             self.head = None
 
     def left(self, timeout: float | None, late: type[Exception]) -> float:
-        """Seconds that an operation may take. Raises ``late`` where there are none."""
+        """Return seconds that an operation may take. Raises ``late`` where there are none."""
         left = self.deadline - self._clock()
         if left <= 0:
             raise late("the deadline is over")
         return left if timeout is None else min(timeout, left)
 
     def room(self, wanted: int) -> int:
-        """Bytes that may be read at once. Raises `HttpProblem` where the head is not whole and has no room left."""
+        """Return bytes that may be read at once. Raises `HttpProblem` where the head is not whole and has no room
+        left."""
         if self.head is None:
             return wanted
         if self.head >= MAX_HEAD:
@@ -151,7 +152,7 @@ class WatchedBackend(httpcore2.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
     ) -> httpcore2.NetworkStream:
-        """A connection. Raises `httpcore2.ConnectTimeout` and `httpcore2.ConnectError`."""
+        """Return a connection. Raises `httpcore2.ConnectTimeout` and `httpcore2.ConnectError`."""
         left = self._watch.left(timeout, httpcore2.ConnectTimeout)
         return _WatchedStream(self._inner.connect_tcp(host, port, left, local_address, socket_options), self._watch)
 

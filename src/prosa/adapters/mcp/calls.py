@@ -53,20 +53,20 @@ class Calls:
         return bool(self._lost)
 
     async def ask(self, tool: str, arguments: Mapping[str, Value]) -> ToolResult:
-        """The answer of a tool, or words about why there is none. Cancelling the caller cancels the call."""
+        """Return the answer of a tool, or words about why there is none. Cancelling the caller cancels the call."""
         call = _Call(tool, dict(arguments), asyncio.get_running_loop().create_future())
         self._waiting.append(call)
         self._wake.set()
         return await call.answer
 
     async def wanted(self) -> None:
-        """Waits until there is a call."""
+        """Wait until there is a call."""
         while not self._waiting:
             self._wake.clear()
             await self._wake.wait()
 
     async def serve(self, client: Client, seen: Observed) -> None:
-        """Answers calls, as many at a time as there are, until the connection has `ended`."""
+        """Answer calls, as many at a time as there are, until the connection has `ended`."""
         self.answered = False
         async with anyio.create_task_group() as running:
             with anyio.CancelScope() as accepting:
@@ -77,13 +77,13 @@ class Calls:
             running.cancel_scope.deadline = anyio.current_time() + SETTLE_SECONDS
 
     def tell_lost(self, what: str) -> None:
-        """Answers the calls that a connection took with it; `what` says what was done about the connection."""
+        """Answer the calls that a connection took with it; `what` says what was done about the connection."""
         for call, how, seen in self._lost:
             self._finish(call, f"The MCP server '{self._name}' {how or f'was lost: {words.ended(seen)}'}. {what}")
         self._lost.clear()
 
     def refuse_waiting(self, why: str) -> None:
-        """Answers the calls that no connection has seen."""
+        """Answer the calls that no connection has seen."""
         while self._waiting:
             self._finish(self._waiting.popleft(), why)
 
@@ -99,7 +99,7 @@ class Calls:
                     self._lost.append((call, how, seen))
 
     async def _ask(self, client: Client, call: _Call, seen: Observed) -> str:
-        """Asks and settles the call. When it leaves it unsettled, it returns how the server failed it, if it knows."""
+        """Ask and settle the call. When it leaves it unsettled, it returns how the server failed it, if it knows."""
         try:
             with anyio.fail_after(self._seconds):
                 answer = await client.call_tool(call.tool, call.arguments)
@@ -139,7 +139,7 @@ async def _cancel_when_ended(seen: Observed, scope: anyio.CancelScope) -> None:
 
 
 def to_result(answer: types.CallToolResult, limit: int) -> ToolResult:
-    """The answer within `limit` bytes of UTF-8, the sentence about the cut included."""
+    """Return the answer within `limit` bytes of UTF-8, the sentence about the cut included."""
     pieces = [_piece(block) for block in answer.content]
     has_text = any(isinstance(block, types.TextContent) for block in answer.content)
     if answer.structured_content is not None and not has_text:
@@ -148,7 +148,8 @@ def to_result(answer: types.CallToolResult, limit: int) -> ToolResult:
 
 
 def cut(text: str, limit: int) -> str:
-    """The text, or as much of its start as fits into `limit` bytes together with a sentence that it was cut (X9)."""
+    """Return the text, or as much of its start as fits into `limit` bytes together with a sentence that it was cut
+    (X9)."""
     data = text.encode("utf-8", "replace")
     if len(data) <= limit:
         return data.decode()
@@ -184,5 +185,5 @@ def _resource(resource: types.TextResourceContents | types.BlobResourceContents)
 
 
 def _decoded(base64: str) -> int:
-    """How many bytes a base64 text stands for, without decoding it."""
+    """Return how many bytes a base64 text stands for, without decoding it."""
     return len(base64.rstrip("=")) * 3 // 4

@@ -60,12 +60,12 @@ class Child:
         self._stderr = pipes.stderr
 
     async def keep_stderr(self) -> None:
-        """Reads stderr to its end, so that it never blocks the server, and keeps the last `STDERR_KEPT` bytes."""
+        """Read stderr to its end, so that it never block the server, and keep the last `STDERR_KEPT` bytes."""
         while chunk := await self._stderr.read(_PIPE_BYTES):
             self._seen.stderr = (self._seen.stderr + chunk)[-STDERR_KEPT:]
 
     async def end(self) -> None:
-        """Closes stdin, waits a little, then ends the group and every descendant. At most about three seconds."""
+        """Close stdin, wait a little, then end the group and every descendant. At most about three seconds."""
         started = descendants(self.pid)
         try:
             self.stdin.close()
@@ -83,7 +83,7 @@ class Child:
         await self._left(TERM_SECONDS)
 
     def close(self) -> None:
-        """Closes our ends of the pipes, which a process that left the group may still hold open."""
+        """Close our ends of the pipes, which a process that left the group may still hold open."""
         self._transport.close()
 
     async def _left(self, seconds: float) -> bool:
@@ -95,7 +95,7 @@ class Child:
 
 
 async def start(command: Sequence[str], *, env: Mapping[str, str], cwd: str, seen: Observed) -> Child:
-    """Starts a process with pipes in a group of its own. Raises OSError or ValueError when it cannot be started."""
+    """Start a process with pipes in a group of its own. Raises OSError or ValueError when it cannot be started."""
     if sys.platform == "win32":
         raise OSError("servers are started on Linux and macOS only: elsewhere what they start might outlive them")
     loop = asyncio.get_running_loop()
@@ -113,7 +113,7 @@ async def start(command: Sequence[str], *, env: Mapping[str, str], cwd: str, see
 
 
 async def _within(seconds: float, condition: Callable[[], bool]) -> bool:
-    """Whether the condition comes true in time."""
+    """Return whether the condition comes true in time."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + seconds
     while not condition():
@@ -124,7 +124,7 @@ async def _within(seconds: float, condition: Callable[[], bool]) -> bool:
 
 
 def _remember(pid: int) -> None:
-    """Notes a group that has to die with this process, whichever way the interpreter exits."""
+    """Note a group that has to die with this process, whichever way the interpreter exits."""
     if not _alive:
         atexit.unregister(_kill_all)
         atexit.register(_kill_all)
@@ -147,7 +147,7 @@ _PROC = Path("/proc")
 
 
 def descendants(pid: int) -> dict[int, str]:
-    """Every process that descends from `pid`, with its start time in clock ticks. Empty without `/proc`."""
+    """Return every process that descends from `pid`, with its start time in clock ticks. Empty without `/proc`."""
     parents = {child: facts for child, facts in _processes().items() if child != pid}
     found: dict[int, str] = {}
     waiting = [pid]
@@ -160,19 +160,19 @@ def descendants(pid: int) -> dict[int, str]:
 
 
 def living(processes: dict[int, str]) -> list[int]:
-    """Which of the processes still run and are still the same ones."""
+    """Return which of the processes still run and are still the same ones."""
     return [pid for pid, born in processes.items() if (facts := _facts(_PROC / str(pid))) and facts[1] == born]
 
 
 def kill(processes: dict[int, str]) -> None:
-    """Ends the processes that are still the same ones, at once."""
+    """End the processes that are still the same ones, at once."""
     for pid in living(processes):
         with suppress(ProcessLookupError, PermissionError):
             os.kill(pid, signal.SIGKILL)
 
 
 def signal_group(group: int, number: int) -> bool:
-    """Signals a process group; False when nobody is left in it."""
+    """Signal a process group; False when nobody is left in it."""
     try:
         os.killpg(group, number)
     except ProcessLookupError:
@@ -194,7 +194,7 @@ def _processes() -> dict[int, tuple[int, str]]:
 
 
 def _facts(entry: Path) -> tuple[int, str] | None:
-    """None for a process that cannot be seen, or has ended and only waits to be reaped."""
+    """Return None for a process that cannot be seen, or has ended and only waits to be reaped."""
     try:
         text = (entry / "stat").read_text(encoding="utf-8", errors="replace")
     except OSError:

@@ -60,7 +60,7 @@ class Launch(Struct, frozen=True):
 
 
 def routes(config: ServerConfig) -> tuple[Route, ...]:
-    """The routes to try in order. The next one is for a failure that `falls_back` accepts."""
+    """Return the routes to try in order. The next one is for a failure that `falls_back` accepts."""
     if config.command is not None:
         return (Route("stdio", "auto"), Route("stdio", "legacy"))
     modern, legacy = Route("streamable-http", "auto"), Route("sse", "legacy")
@@ -70,7 +70,7 @@ def routes(config: ServerConfig) -> tuple[Route, ...]:
 
 
 def falls_back(route: Route, seen: Observed) -> bool:
-    """Whether a failed start on this route is worth a try on the next one.
+    """Return whether a failed start on this route is worth a try on the next one.
 
     A stdio server that ended may be one that dies of the newest protocol's first question. An HTTP server that
     refused with 4xx may be one of the old kind (LA9).
@@ -82,7 +82,7 @@ def falls_back(route: Route, seen: Observed) -> bool:
 
 @asynccontextmanager
 async def open_client(launch: Launch, route: Route, seen: Observed, mend: Mend) -> AsyncIterator[Client]:
-    """A client that has agreed on a protocol with the server. Raises what the SDK raises, often in groups."""
+    """Return a client that has agreed on a protocol with the server. Raises what the SDK raises, often in groups."""
     hide = launch.credential.hide if launch.credential is not None else None
     transport = _Watched(_streams(launch, route, seen), seen, _Mended(mend, hide), loses=route.transport == "sse")
     info = types.Implementation(name="prosa", version=__version__)
@@ -253,8 +253,8 @@ CONNECT_SECONDS = 10.0
 
 
 def http_client(seen: Observed, credential: Credential | None = None) -> httpx2.AsyncClient:
-    """A client whose answers are bounded; event streams are bounded per event by the transports. A ``credential`` goes
-    to its own origin, and no redirect is followed."""
+    """Return a client whose answers are bounded; event streams are bounded per event by the transports. A
+    ``credential`` goes to its own origin, and no redirect is followed."""
     return httpx2.AsyncClient(
         headers={"accept-encoding": "identity"},
         timeout=httpx2.Timeout(None, connect=CONNECT_SECONDS),
@@ -264,7 +264,7 @@ def http_client(seen: Observed, credential: Credential | None = None) -> httpx2.
 
 
 def _sender(credential: Credential | None) -> Callable[[httpx2.Request], Awaitable[None]]:
-    """What every request passes, wherever it goes: the headers are set there, and nowhere else."""
+    """Return what every request passes, wherever it goes: the headers are set there, and nowhere else."""
 
     async def send(request: httpx2.Request) -> None:
         if credential is not None:

@@ -25,7 +25,8 @@ Notice = Callable[[str], None]
 
 
 async def list_tools(client: Client, server: str) -> list[ServerTool]:
-    """All pages (L21). Raises `ToolServerError` for a list that does not end; a server without tools has none."""
+    """Return all pages (L21). Raises `ToolServerError` for a list that does not end; a server without tools has
+    none."""
     tools: list[ServerTool] = []
     cursor: str | None = None
     for _ in range(PAGES):
@@ -60,7 +61,7 @@ def _tool(server: str, tool: types.Tool) -> ServerTool:
 
 
 def mend(result: dict[str, Value], server: str, notice: Notice) -> None:
-    """Makes a raw `tools/list` answer readable, in place; other answers stay as they are.
+    """Make a raw `tools/list` answer readable, in place; other answers stay as they are.
 
     The SDK refuses a whole list for one bad entry. Only what we use of an entry is kept: output schemas in particular
     are not, for the model gets what the tool said even where that breaks the tool's own promise.
@@ -88,14 +89,14 @@ def _kept(entry: Mapping[str, Value]) -> dict[str, Value]:
 
 
 def _annotations(entry: Mapping[str, Value]) -> dict[str, Value]:
-    """Whether the tool says that it only reads; a hint in another form is none."""
+    """Return whether the tool says that it only reads; a hint in another form is none."""
     annotations = entry.get("annotations")
     reads = isinstance(annotations, Mapping) and annotations.get("readOnlyHint") is True
     return {"annotations": {"readOnlyHint": True}} if reads else {}
 
 
 def _problem(entry: Value) -> str:
-    """Why an entry cannot be used, or the empty text."""
+    """Return why an entry cannot be used, or the empty text."""
     if not isinstance(entry, Mapping):
         return "it is not an object"
     if not isinstance(entry.get("name"), str) or not entry["name"]:

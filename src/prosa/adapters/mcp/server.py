@@ -67,17 +67,17 @@ class Server:
         return bool(self._gone)
 
     def begin(self) -> None:
-        """Starts the task."""
+        """Start the task."""
         self.task = asyncio.create_task(self._run(), name=f"mcp {self.name}")
 
     def stop(self) -> None:
-        """Asks the task to end, whatever it is doing; that takes at most `CLOSE_SECONDS`."""
+        """Ask the task to end, whatever it is doing; that takes at most `CLOSE_SECONDS`."""
         self._stopping = True
         if self._interruptible is not None:
             self._interruptible.cancel()
 
     async def call(self, tool: str, arguments: Mapping[str, Value]) -> ToolResult:
-        """The answer of a tool, or words about why there is none (X18)."""
+        """Return the answer of a tool, or words about why there is none (X18)."""
         if self._gone or self._stopping:
             return ToolResult(self._refusal(), is_error=True)
         return await self._calls.ask(tool, arguments)
@@ -96,7 +96,7 @@ class Server:
         return f"The MCP server '{self.name}' is not running any more: {self._gone or 'it was stopped'}."
 
     async def _connect(self) -> bool:
-        """Connects and serves until the connection is lost; False when there will be no other."""
+        """Connect and serve until the connection is lost; False when there will be no other."""
         deadline = anyio.current_time() + self._bounds.start
         refusal: ToolServerError | None = None
         for route in self._routes:

@@ -59,7 +59,7 @@ class McpServers:
 
     @asynccontextmanager
     async def connect(self, servers: Sequence[ServerConfig], *, cwd: str) -> AsyncIterator[ServerSession]:
-        """Starts all servers at once. Raises `ToolServerError` for the first that does not start (X18, LA11)."""
+        """Start all servers at once. Raises `ToolServerError` for the first that does not start (X18, LA11)."""
         running = [self._server(config, cwd) for config in servers]
         try:
             for server in running:
@@ -109,7 +109,7 @@ class _Session:
 
 
 def _check(config: ServerConfig) -> None:
-    """Refuses what no route can be found for. Programs are checked before; other callers may not be."""
+    """Refuse what no route can be found for. Programs are checked before; other callers may not be."""
     problem = ""
     if (config.command is None) == (config.url is None):
         problem = "it needs either a command or a URL"
@@ -139,7 +139,7 @@ def _url_problem(url: str) -> str:
 
 
 async def _tools(servers: Sequence[Server]) -> list[ServerTool]:
-    """The tools of all servers, in the order of declaration."""
+    """Return the tools of all servers, in the order of declaration."""
     if servers:
         await asyncio.wait([server.ready for server in servers], return_when=asyncio.FIRST_EXCEPTION)
     failed = [server for server in servers if server.ready.done() and server.ready.exception() is not None]
@@ -149,7 +149,7 @@ async def _tools(servers: Sequence[Server]) -> list[ServerTool]:
 
 
 async def _end(servers: Sequence[Server]) -> None:
-    """Stops all servers and waits for them, also while this task is being cancelled."""
+    """Stop all servers and waits for them, also while this task is being cancelled."""
     for server in servers:
         server.stop()
     tasks = [server.task for server in servers]
@@ -160,7 +160,7 @@ async def _end(servers: Sequence[Server]) -> None:
 
 
 async def _wait(tasks: Sequence[asyncio.Task[None]], seconds: float) -> None:
-    """Waits for the tasks. A cancellation meanwhile is passed on afterwards, for the wait is bounded."""
+    """Wait for the tasks. A cancellation meanwhile is passed on afterwards, for the wait is bounded."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + seconds
     cancelled: asyncio.CancelledError | None = None
@@ -184,7 +184,7 @@ _NAME = regex(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
 def server_environment(server: str, env: Mapping[str, str] | None, environ: Mapping[str, str]) -> dict[str, str]:
-    """All variables of a server. Raises `ToolServerError` for a variable that the user has not set (X18)."""
+    """Return all variables of a server. Raises `ToolServerError` for a variable that the user has not set (X18)."""
     from mcp.client.stdio import DEFAULT_INHERITED_ENV_VARS
 
     # A value that starts with "()" is an exported shell function: code, not data.

@@ -45,7 +45,7 @@ _Outgoing: TypeAlias = MemoryObjectReceiveStream[SessionMessage]
 
 @asynccontextmanager
 async def stdio_streams(child: Child, seen: Observed) -> AsyncIterator[TransportStreams]:
-    """Connects a child's pipes with a stream pair, and ends the child and all it started on the way out."""
+    """Connect a child's pipes with a stream pair, and end the child and all it started on the way out."""
     incoming, from_server = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     to_server, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
     pending: set[int] = set()
@@ -71,7 +71,7 @@ async def stdio_streams(child: Child, seen: Observed) -> AsyncIterator[Transport
 
 
 async def _read(child: Child, seen: Observed, incoming: _Incoming, pending: set[int]) -> None:
-    """Hands on every message of the server, until stdout ends or the process does: a grandchild may hold stdout."""
+    """Hand on every message of the server, until stdout ends or the process does: a grandchild may hold stdout."""
     async with incoming, anyio.create_task_group() as both:
 
         async def listen() -> None:
@@ -84,7 +84,7 @@ async def _read(child: Child, seen: Observed, incoming: _Incoming, pending: set[
 
 
 async def _listen(child: Child, seen: Observed, incoming: _Incoming, pending: set[int]) -> None:
-    """Hands on every message on stdout. After the session has gone it reads on, so that the server can finish."""
+    """Hand on every message on stdout. After the session has gone it reads on, so that the server can finish."""
     listening = True
     with suppress(ConnectionError):
         async for line in _lines(child):
@@ -98,7 +98,7 @@ async def _listen(child: Child, seen: Observed, incoming: _Incoming, pending: se
 
 
 async def _lines(child: Child) -> AsyncIterator[bytes | _Oversized]:
-    """The lines of stdout without their ends; of a line over the limit only its first and last bytes."""
+    """Yield the lines of stdout without their ends; of a line over the limit only its first and last bytes."""
     parts: list[bytes] = []
     size = 0
     while chunk := await child.stdout.read(_PIPE_BYTES):
@@ -122,13 +122,13 @@ def _joined(parts: list[bytes], size: int) -> bytes | _Oversized:
 
 
 def _ends(parts: list[bytes]) -> list[bytes]:
-    """What is kept of a line over the limit; applied again and again it stays small."""
+    """Return what is kept of a line over the limit; applied again and again it stays small."""
     text = b"".join(parts)
     return [text[:_ENVELOPE_BYTES], text[-_ENVELOPE_BYTES:]] if len(text) > 2 * _ENVELOPE_BYTES else [text]
 
 
 def _messages(line: bytes, seen: Observed, pending: set[int]) -> list[types.JSONRPCMessage]:
-    """The message on a line; none for a stray line; errors for whoever may wait for one that cannot be read."""
+    """Return the message on a line; none for a stray line; errors for whoever may wait for one that cannot be read."""
     if isinstance(line, _Oversized):
         return _refusals(line, pending, TOO_LARGE)
     try:
@@ -155,7 +155,7 @@ def _message(line: bytes) -> types.JSONRPCMessage | None:
 
 
 def _repaired(line: bytes) -> types.JSONRPCMessage | None:
-    """A message with half of a surrogate pair or a byte that is not UTF-8 in it: cut strings have that, and JSON
+    """Return a message with half of a surrogate pair or a byte that is not UTF-8 in it: cut strings have that, and JSON
     encoders write it. The bad characters become question marks, rather than the call waiting for ever."""
     try:
         value = json.loads(line.decode("utf-8", "replace"))
@@ -168,7 +168,8 @@ def _repaired(line: bytes) -> types.JSONRPCMessage | None:
 
 
 def _broken(line: bytes, pending: set[int]) -> list[types.JSONRPCMessage]:
-    """The error for the one call whose answer a line begins to be, where the line is no JSON: nothing else comes."""
+    """Return the error for the one call whose answer a line begins to be, where the line is no JSON: nothing else
+    comes."""
     ends = b"".join(_ends([line]))
     named = {int(found) for found in _ID.findall(ends)} & pending
     if len(named) != 1 or b'"jsonrpc"' not in ends or not line.lstrip().startswith(b"{") or _is_json(line):
@@ -198,7 +199,7 @@ def _error(request: types.RequestId, message: str) -> types.JSONRPCError:
 
 
 async def _write(child: Child, outgoing: _Outgoing, incoming: _Incoming, pending: set[int]) -> None:
-    """Sends what the session writes. When the server takes no more, the session sees the connection end."""
+    """Send what the session writes. When the server takes no more, the session sees the connection end."""
     try:
         async with outgoing:
             async for item in outgoing:

@@ -32,7 +32,7 @@ _LOST = {
 
 
 def leaves(problem: BaseException) -> Iterator[BaseException]:
-    """The exceptions inside nested groups, in order."""
+    """Yield the exceptions inside nested groups, in order."""
     if isinstance(problem, BaseExceptionGroup):
         for inner in problem.exceptions:
             yield from leaves(inner)
@@ -41,17 +41,17 @@ def leaves(problem: BaseException) -> Iterator[BaseException]:
 
 
 def is_loss(problem: MCPError) -> bool:
-    """Whether an error of a call says that the connection is gone, rather than that the call failed."""
+    """Return whether an error of a call says that the connection is gone, rather than that the call failed."""
     return problem.code in (types.CONNECTION_CLOSED, types.INVALID_REQUEST) and problem.message.startswith(tuple(_LOST))
 
 
 def loss(problem: MCPError) -> str:
-    """What is known about a connection that is gone; empty when only its process can tell."""
+    """Return what is known about a connection that is gone; empty when only its process can tell."""
     return next(ours for theirs, ours in _LOST.items() if problem.message.startswith(theirs))
 
 
 def reason(problem: BaseException, seen: Observed) -> str:
-    """One clause: what went wrong."""
+    """Return one clause: what went wrong."""
     first = next(leaves(problem), problem)
     match first:
         case MCPError() if is_loss(first):
@@ -71,7 +71,7 @@ def reason(problem: BaseException, seen: Observed) -> str:
 
 
 def ended(seen: Observed) -> str:
-    """How a server that is gone went."""
+    """Return how a server that is gone went."""
     status = seen.exit_status
     if status is None:
         return seen.failure or "the connection ended"
@@ -79,7 +79,7 @@ def ended(seen: Observed) -> str:
 
 
 def start_error(config: ServerConfig, why: str, seen: Observed, hint: str = "") -> ToolServerError:
-    """The error of a server that did not start: name, command or URL, reason, and its last words (LA11)."""
+    """Return the error of a server that did not start: name, command or URL, reason, and its last words (LA11)."""
     message = f"MCP server '{config.name}' did not start: {why} ({target(config)})"
     if seen.stray:
         message += f"\nIts stdout had a line that is no MCP message: {seen.stray}"
@@ -90,7 +90,8 @@ def start_error(config: ServerConfig, why: str, seen: Observed, hint: str = "") 
 
 
 def refused(config: ServerConfig, seen: Observed, credential: Credential | None) -> ToolServerError:
-    """The error of a server that wants to know who asks: what it says of that, and how to give it a token (X18)."""
+    """Return the error of a server that wants to know who asks: what it says of that, and how to give it a token
+    (X18)."""
     why = f"it answered with HTTP status {seen.http_status}"
     if challenge := _short(seen.challenge):
         why += f", and wants: {challenge if credential is None else credential.hide(challenge)}"
@@ -106,7 +107,7 @@ def refused(config: ServerConfig, seen: Observed, credential: Credential | None)
 
 
 def target(config: ServerConfig) -> str:
-    """What is started or connected to, as it may be shown."""
+    """Return what is started or connected to, as it may be shown."""
     if config.command is not None:
         return f"command: {shlex.join((config.command, *config.args))}"
     parts = urlsplit(config.url or "")
@@ -114,7 +115,7 @@ def target(config: ServerConfig) -> str:
 
 
 def spawn_problem(error: Exception, config: ServerConfig, cwd: str) -> tuple[str, str]:
-    """Why a command could not be started at all, and what to do: (reason, hint)."""
+    """Return why a command could not be started at all, and what to do: (reason, hint)."""
     problem = error.__cause__
     if isinstance(problem, FileNotFoundError | NotADirectoryError) and problem.filename == cwd:
         return f"there is no folder {cwd}", "the server starts in the folder of the program"

@@ -38,7 +38,7 @@ class _Workers(Struct):
     processes: dict[int, int] = field(default_factory=dict)
 
     def start(self, work: Callable[[int], None]) -> None:
-        """Forks one that does ``work``, given where to write its results."""
+        """Fork one that does ``work``, given where to write its results."""
         results, write = os.pipe()
         _widen(write)
         process = os.fork()
@@ -54,14 +54,14 @@ class _Workers(Struct):
         self.processes[results] = process
 
     def answering(self, *, wait: bool) -> list[int]:
-        """The pipes that have something to say."""
+        """Return the pipes that have something to say."""
         poll = select.poll()
         for each in self.processes:
             poll.register(each, select.POLLIN)
         return [each for each, _ in poll.poll(None if wait else 0)]
 
     def end(self, results: int) -> None:
-        """Ends the process that answers through a pipe, if it has not ended."""
+        """End the process that answers through a pipe, if it has not ended."""
         process = self.processes.pop(results)
         os.close(results)
         with contextlib.suppress(ProcessLookupError):
@@ -71,7 +71,7 @@ class _Workers(Struct):
 
 
 def forked(function: Callable[[_Job], _Result], jobs: Sequence[_Job], count: int, *, here: bool) -> Iterator[_Result]:
-    """``function`` of every job, in order, by ``count`` processes; with ``here`` this one is among them."""
+    """Yield ``function`` of every job, in order, by ``count`` processes; with ``here`` this one is among them."""
     tickets, step = _tickets(len(jobs))
     workers = _Workers()
     made: dict[int, _Result] = {}
@@ -102,7 +102,7 @@ def forked(function: Callable[[_Job], _Result], jobs: Sequence[_Job], count: int
 
 
 def _collect(workers: _Workers, made: dict[int, _Result], *, wait: bool) -> None:
-    """Takes what is there of results; a process that says no more has ended."""
+    """Take what is there of results; a process that says no more has ended."""
     for results in workers.answering(wait=wait):
         answer: tuple[int, _Result] | None = _receive(results)
         if answer is None:
@@ -112,7 +112,7 @@ def _collect(workers: _Workers, made: dict[int, _Result], *, wait: bool) -> None
 
 
 def _tickets(count: int) -> tuple[int, int]:
-    """A pipe with the numbers of jobs, and how many follow each that belong to it."""
+    """Return a pipe with the numbers of jobs, and how many follow each that belong to it."""
     step = -(-count // TICKETS)
     read, write = os.pipe()
     os.write(write, b"".join(number.to_bytes(_TICKET_BYTES, "big") for number in range(0, count, step)))
@@ -121,7 +121,7 @@ def _tickets(count: int) -> tuple[int, int]:
 
 
 def _taken(tickets: int, step: int, count: int) -> Iterator[int]:
-    """The numbers of jobs that nobody else does."""
+    """Yield the numbers of jobs that nobody else does."""
     while ticket := os.read(tickets, _TICKET_BYTES):
         first = int.from_bytes(ticket, "big")
         yield from range(first, min(first + step, count))
@@ -136,7 +136,7 @@ def _send(write: int, number: int, result: _Result) -> None:
 
 
 def _receive(results: int) -> tuple[int, _Result] | None:
-    """The next result with its number; None where no more of them come."""
+    """Return the next result with its number; None where no more of them come."""
     head = _exactly(results, _NUMBER_BYTES + _LENGTH_BYTES)
     data = _exactly(results, int.from_bytes(head[_NUMBER_BYTES:], "big")) if head else b""
     return (int.from_bytes(head[:_NUMBER_BYTES], "big"), pickle.loads(data)) if data else None  # noqa: S301 - ours
@@ -162,5 +162,5 @@ def _widen(write: int) -> None:
 
 
 def _leave() -> NoReturn:
-    """Ends a forked process at once: what it has of the process that started it is not its own to close or to write."""
+    """End a forked process at once: what it has of the process that started it is not its own to close or to write."""
     os._exit(0)

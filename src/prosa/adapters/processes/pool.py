@@ -26,7 +26,7 @@ FORKING = sys.platform == "linux"
 
 
 def worker_count() -> int:
-    """The processors that this process may use."""
+    """Return the processors that this process may use."""
     try:
         count = len(os.sched_getaffinity(0))
     except AttributeError:
@@ -51,7 +51,7 @@ class Pool(Struct, frozen=True):
     here: bool = False
 
     def map(self, function: Callable[[_Job], _Result], jobs: Sequence[_Job]) -> Iterator[_Result]:
-        """``function`` of every job, in order. One worker or one job is done in this process."""
+        """Yield ``function`` of every job, in order. One worker or one job is done in this process."""
         if self.count < 2 or len(jobs) < 2:
             yield from map(function, jobs)
             return

@@ -62,7 +62,7 @@ class AnthropicProvider(ServiceProvider):
         )
 
     async def complete(self, request: ModelRequest, on_text: OnText | None = None) -> ModelReply:
-        """One attempt. The library takes seconds to load the first time, and is loaded before its time runs."""
+        """Return one attempt. The library takes seconds to load the first time, and is loaded before its time runs."""
         import_module(CLIENTS["anthropic"])
         return await super().complete(request, on_text)
 
@@ -71,7 +71,7 @@ class AnthropicConnection:
     """The library's client for one service, on connections of our own, of one event loop."""
 
     def __init__(self, endpoint: Endpoint, timeout: float) -> None:
-        """Raises `ExchangeProblem` for a proxy or certificates in the environment that cannot be used."""
+        """Raise `ExchangeProblem` for a proxy or certificates in the environment that cannot be used."""
         from prosa.adapters.providers.transport import proxy_of
 
         self.loop = asyncio.get_running_loop()
@@ -81,7 +81,7 @@ class AnthropicConnection:
 
     @asynccontextmanager
     async def post(self, path: str, body: bytes, *, silence: float) -> AsyncIterator[Answer]:
-        """Sends a body; ``silence`` is how many seconds may pass between two reads.
+        """Send a body; ``silence`` is how many seconds may pass between two reads.
 
         Raises `StatusProblem` for an answer that is no success and `ExchangeProblem` when there is none.
         """
@@ -92,7 +92,7 @@ class AnthropicConnection:
             yield answer
 
     async def _send(self, path: str, body: bytes, limits: httpx2.Timeout) -> httpx2.Response:
-        """The head of the answer."""
+        """Return the head of the answer."""
         import httpx2
         from anthropic import APIStatusError, AsyncStream
 
@@ -117,12 +117,12 @@ class AnthropicConnection:
             raise exchange_problem(cause, proxied=self._has_proxy) from None
 
     async def aclose(self) -> None:
-        """Closes all connections."""
+        """Close all connections."""
         await self._client.close()
 
 
 def _client(endpoint: Endpoint) -> AsyncAnthropic:
-    """The library's client; what it would look up in the environment is given."""
+    """Return the library's client; what it would look up in the environment is given."""
     import httpx2
     from anthropic import AsyncAnthropic
     from anthropic._constants import ANTHROPIC_API_VERSION

@@ -55,7 +55,7 @@ class AnthropicBatches:
         return self._endpoint.shown
 
     def line(self, custom_id: str, request: ModelRequest) -> bytes:
-        """One request as it is sent."""
+        """Return one request as it is sent."""
         try:
             form = messages.FIRST_FORM
             return encode({"custom_id": custom_id, "params": messages.WIRE.body(shaped(request, form), form, False)})
@@ -63,18 +63,18 @@ class AnthropicBatches:
             raise error_from_exchange(problem, self._endpoint) from None
 
     async def upload(self, part: WavePart, lines: Path) -> str:
-        """Does nothing: the requests go with the batch."""
+        """Do nothing: the requests go with the batch."""
         del part, lines
         return ""
 
     async def create(self, part: WavePart, lines: Path, file: str) -> str:
-        """Begins a batch; gives its id."""
+        """Begin a batch, and return its id."""
         del part, file
         body = FileBody(lines, _HEAD, _TAIL, b",")
         return self._id(await self._http.send("/messages/batches", body, "application/json"))
 
     async def find(self, part: WavePart, known: Collection[str]) -> list[RemoteBatch]:
-        """The batches of this number of requests that were made since this part was written down."""
+        """Return the batches of this number of requests that were made since this part was written down."""
         since = datetime.fromisoformat(part.created) - SKEW
         query = {"limit": str(PAGE)}
         found: list[RemoteBatch] = []
@@ -90,7 +90,7 @@ class AnthropicBatches:
         return found
 
     async def state(self, remote: str) -> RemoteBatch:
-        """How far a batch is."""
+        """Return how far a batch is."""
         return self._remote(await self._http.get(f"/messages/batches/{remote}"))
 
     def _remote(self, found: Mapping[str, Value], *, is_sure: bool = True) -> RemoteBatch:
@@ -102,7 +102,7 @@ class AnthropicBatches:
         return RemoteBatch(name, "ended", done, (name,), cancelled=cancelled, is_sure=is_sure)
 
     async def results(self, remote: RemoteBatch) -> AsyncIterator[LineResult]:
-        """What became of the requests."""
+        """Yield what became of the requests."""
         for name in remote.results:
             async for line in self._http.lines(f"/messages/batches/{name}/results"):
                 yield self._result(line)
@@ -128,11 +128,11 @@ class AnthropicBatches:
             return LineResult(name, None, told.message, told.retryable)
 
     async def cancel(self, remote: str) -> None:
-        """Asks the service to leave what it has not begun."""
+        """Ask the service to leave what it has not begun."""
         await self._http.post(f"/messages/batches/{remote}/cancel")
 
     async def aclose(self) -> None:
-        """Releases connections."""
+        """Release connections."""
         await self._http.aclose()
 
     def _id(self, found: Mapping[str, Value]) -> str:
@@ -143,7 +143,7 @@ class AnthropicBatches:
 
 
 def _failure(error: Value) -> ExchangeProblem:
-    """What a line says went wrong: an error of the service, which is wrapped in one more."""
+    """Return what a line says went wrong: an error of the service, which is wrapped in one more."""
     problem = problem_in_reply(error)
     if error_of(error).type in _NEVER:
         problem.retryable = False

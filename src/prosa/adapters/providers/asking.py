@@ -45,7 +45,7 @@ def sent_now() -> Sent:
 
 @asynccontextmanager
 async def asking(endpoint: Endpoint, *, timeout: float, model_name: str) -> AsyncIterator[None]:
-    """One question, answered within ``timeout`` seconds. Raises `ProviderError`."""
+    """Return one question, answered within ``timeout`` seconds. Raises `ProviderError`."""
     sent = Sent()
     token = _SENT.set(sent)
     try:
@@ -64,7 +64,7 @@ async def asking(endpoint: Endpoint, *, timeout: float, model_name: str) -> Asyn
 
 
 async def judged(request: ModelRequest, on_text: OnText | None, ask: Ask) -> ModelReply:
-    """Asks; a request that ends with an assistant message is judged before anybody sees its reply (PA17).
+    """Ask; a request that ends with an assistant message is judged before anybody sees its reply (PA17).
 
     Raises `ExchangeProblem` where the service takes that message for the beginning of its own answer.
     """
@@ -83,7 +83,7 @@ async def judged(request: ModelRequest, on_text: OnText | None, ask: Ask) -> Mod
 
 
 def prefilled() -> ExchangeProblem:
-    """What is said of a service that goes on with a last message of the assistant."""
+    """Return what is said of a service that goes on with a last message of the assistant."""
     return ExchangeProblem(
         "takes a last message of the assistant for the beginning of its own answer, so there is no turn to give",
         kind="bad-request",

@@ -73,23 +73,23 @@ class BatchService:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     async def get(self, path: str, query: Mapping[str, str] | None = None) -> Mapping[str, Value]:
-        """A JSON object."""
+        """Return a JSON object."""
         async with asking(self.endpoint, timeout=TIMEOUT, model_name=""):
             return await self._json("GET", path, query=query)
 
     async def post(self, path: str, body: Mapping[str, Value] | None = None) -> Mapping[str, Value]:
-        """Sends JSON once, and gives what comes back."""
+        """Send JSON once, and give what comes back."""
         async with asking(self.endpoint, timeout=TIMEOUT, model_name=""):
             content = None if body is None else encode(body)
             return await self._json("POST", path, content=content, kind="application/json")
 
     async def send(self, path: str, body: FileBody, kind: str) -> Mapping[str, Value]:
-        """Sends a file once, and gives what comes back."""
+        """Send a file once, and give what comes back."""
         async with asking(self.endpoint, timeout=TIMEOUT, model_name=""):
             return await self._json("POST", path, content=body, kind=kind, size=body.size)
 
     async def lines(self, path: str) -> AsyncIterator[bytes]:
-        """The lines of a file of results. Raises `ProviderError` for one that is too long."""
+        """Yield the lines of a file of results. Raises `ProviderError` for one that is too long."""
         async with asking(self.endpoint, timeout=TIMEOUT, model_name=""), self._open("GET", path) as response:
             rest = b""
             async for block in _blocks(response):
@@ -103,11 +103,11 @@ class BatchService:
                 yield rest
 
     def problem(self, reason: str) -> ProviderError:
-        """The error for an answer that says something else than the interface does."""
+        """Return the error for an answer that says something else than the interface does."""
         return error_from_exchange(ExchangeProblem(reason), self.endpoint)
 
     async def aclose(self) -> None:
-        """Closes all connections."""
+        """Close all connections."""
         client, self._client = self._client, None
         if client is not None and self._loop is asyncio.get_running_loop():
             await client.aclose()
@@ -136,7 +136,7 @@ class BatchService:
         content: bytes | FileBody | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> AsyncIterator[httpx2.Response]:
-        """The head of an answer that is a success. Raises `StatusProblem`, `ExchangeProblem`."""
+        """Return the head of an answer that is a success. Raises `StatusProblem`, `ExchangeProblem`."""
         from prosa.adapters.providers.transport import endpoint_url, exchange_problem, plain_headers, proxy_of, times
 
         # A kept connection that ended is asked anew, and nobody knows whether what was sent on it was taken.
@@ -167,14 +167,14 @@ class BatchService:
                 await client.aclose()
 
     def _connected(self) -> httpx2.AsyncClient:
-        """The connections of the running event loop."""
+        """Return the connections of the running event loop."""
         loop = asyncio.get_running_loop()
         if self._client is None or self._loop is not loop:
             self._client, self._loop = self._fresh(), loop
         return self._client
 
     def _fresh(self) -> httpx2.AsyncClient:
-        """Connections that nobody has used; the bound of their answers is kept here."""
+        """Return connections that nobody has used; the bound of their answers is kept here."""
         from prosa.adapters.providers.transport import client_of
 
         client = client_of(self.endpoint)

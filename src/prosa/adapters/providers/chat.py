@@ -32,7 +32,7 @@ _FINISH: dict[str, Finish] = {"length": "length", "content_filter": "filter"}
 
 
 def body(request: ModelRequest, form: Form, stream: bool) -> dict[str, Value]:
-    """The request. Parameters come first, the structure after them."""
+    """Return the request. Parameters come first, the structure after them."""
     made: dict[str, Value] = {
         **parameters(request, form.limits),
         "model": request.model_name,
@@ -83,7 +83,7 @@ def _ask_for(made: dict[str, Value], request: ModelRequest, output: OutputFormat
 
 
 def reply(value: Mapping[str, Value]) -> ModelReply:
-    """Reads a whole completion."""
+    """Read a whole completion."""
     if value.get("error"):
         raise problem_in_reply(value)
     choices = value.get("choices")
@@ -145,7 +145,7 @@ class ChatAssembly:
         self.complete = False
 
     def feed(self, event: str, data: Mapping[str, Value]) -> str:
-        """Takes one chunk; gives the text it adds."""
+        """Take one chunk, and return the text it adds."""
         if data.get("error") or event == "error":
             raise problem_in_reply(data)
         self._model = self._model or optional_text(data.get("model"))
@@ -185,7 +185,7 @@ class ChatAssembly:
         open_call.take(made_id, call.get("function"))
 
     def finish(self) -> ModelReply:
-        """The reply, or the reason why there is none."""
+        """Return the reply, or the reason why there is none."""
         if self._reason is None and not self.complete:
             raise ExchangeProblem("ended the stream before the reply was complete", kind="network", retryable=True)
         if not self._choices:

@@ -23,7 +23,7 @@ _FINISH: dict[str, Finish] = {"length": "length", "content_filter": "filter"}
 
 
 def body(request: ModelRequest, form: Form, stream: bool) -> dict[str, Value]:
-    """The request."""
+    """Return the request."""
     prompt = "\n\n".join(message.content for message in request.messages)
     made: dict[str, Value] = {**parameters(request, ("max_tokens",)), "model": request.model_name, "prompt": prompt}
     if stream:
@@ -34,7 +34,7 @@ def body(request: ModelRequest, form: Form, stream: bool) -> dict[str, Value]:
 
 
 def reply(value: Mapping[str, Value]) -> ModelReply:
-    """Reads a whole completion."""
+    """Read a whole completion."""
     if value.get("error"):
         raise problem_in_reply(value)
     choice = _choice(value)
@@ -56,7 +56,7 @@ class CompletionAssembly:
         self.complete = False
 
     def feed(self, event: str, data: Mapping[str, Value]) -> str:
-        """Takes one chunk; gives the text it adds."""
+        """Take one chunk, and return the text it adds."""
         if data.get("error") or event == "error":
             raise problem_in_reply(data)
         self._model = self._model or optional_text(data.get("model"))
@@ -71,7 +71,7 @@ class CompletionAssembly:
         return text
 
     def finish(self) -> ModelReply:
-        """The reply, or the reason why there is none."""
+        """Return the reply, or the reason why there is none."""
         if self._reason is None and not self.complete:
             raise ExchangeProblem("ended the stream before the reply was complete", kind="network", retryable=True)
         return _reply("".join(self._text), self._reason, self._usage, self._model)
@@ -105,7 +105,7 @@ ONE_CALL = "parallel_tool_calls"
 
 
 def shaped(request: ModelRequest, form: Form) -> ModelRequest:
-    """The request in the shape of the form."""
+    """Return the request in the shape of the form."""
     if request.output is not None:
         schema = without_booleans(request.output.schema)
         request = (
@@ -140,7 +140,8 @@ def _without_system(messages: Sequence[Message]) -> tuple[Message, ...]:
 
 
 def _one_call_each(messages: Sequence[Message]) -> Iterator[Message]:
-    """Several calls of one reply as several replies, each with its own result. Replies may repeat the ids of others."""
+    """Yield several calls of one reply as several replies, each with its own result. Replies may repeat the ids of
+    others."""
     waiting: list[Message] = []
     for each in messages:
         if len(each.tool_calls) > 1:
@@ -170,7 +171,7 @@ class EventDecoder:
         self._data: list[str] = []
 
     def feed(self, chunk: bytes) -> Iterator[tuple[str, str]]:
-        """Events that this chunk completes."""
+        """Yield events that this chunk completes."""
         text = self._decode(chunk)
         if self._after_cr and text:
             text = text.removeprefix("\n")
@@ -186,7 +187,7 @@ class EventDecoder:
             yield from self._line(line)
 
     def finish(self) -> Iterator[tuple[str, str]]:
-        """What is left when the stream ends."""
+        """Yield what is left when the stream ends."""
         rest, self._rest = "".join(self._rest), []
         yield from self._line(rest)
         yield from self._line("")
@@ -206,7 +207,7 @@ class EventDecoder:
 
 
 async def events(chunks: AsyncIterator[bytes]) -> AsyncIterator[tuple[str, str]]:
-    """Decodes a stream."""
+    """Decode a stream."""
     decoder = EventDecoder()
     async for chunk in chunks:
         for event in decoder.feed(chunk):

@@ -63,12 +63,13 @@ class OpenAIEmbedder:
         return self._endpoint.shown
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """One vector for each text. Raises `prosa.runtime.errors.ProviderError`, which says whether to try again."""
+        """Return one vector for each text. Raises `prosa.runtime.errors.ProviderError`, which says whether to try
+        again."""
         async with asking(self._endpoint, timeout=self._timeout, model_name=self._model_name):
             return await self._exchange(texts)
 
     async def aclose(self) -> None:
-        """Releases connections. Safe to call twice."""
+        """Release connections. Safe to call twice."""
         transport, self._transport = self._transport, None
         if transport is not None and transport.loop is asyncio.get_running_loop():
             await transport.aclose()
@@ -93,7 +94,7 @@ class OpenAIEmbedder:
 
 
 def read_vectors(answer: Mapping[str, Value], count: int) -> list[list[float]]:
-    """The vectors of an answer in the order of the texts. Raises `ExchangeProblem` for anything else."""
+    """Return the vectors of an answer in the order of the texts. Raises `ExchangeProblem` for anything else."""
     data = answer.get("data")
     if not isinstance(data, list) or len(data) != count:
         raise ExchangeProblem(f"did not send {count} vectors")

@@ -75,7 +75,7 @@ class ServiceProvider:
         return self._endpoint.shown
 
     async def complete(self, request: ModelRequest, on_text: OnText | None = None) -> ModelReply:
-        """One attempt. With ``on_text`` the reply streams, and each piece of text is handed over as it comes.
+        """Return one attempt. With ``on_text`` the reply streams, and each piece of text is handed over as it comes.
 
         Raises `ProviderError`. Neither its text nor the reply contains the key: what holds it is journaled, recorded
         and shown.
@@ -88,13 +88,13 @@ class ServiceProvider:
             return self._secrets.reply(reply)
 
     async def aclose(self) -> None:
-        """Releases connections. Safe to call twice."""
+        """Release connections. Safe to call twice."""
         connection, self._connection = self._connection, None
         if connection is not None and connection.loop is asyncio.get_running_loop():
             await connection.aclose()
 
     async def _complete(self, request: ModelRequest, on_text: OnText | None) -> ModelReply:
-        """Asks for a reply to a conversation, or for what follows a prompt (PA17)."""
+        """Ask for a reply to a conversation, or for what follows a prompt (PA17)."""
         if self._wire.last_reply == "sent":
             return await self._descend(request, on_text)
         if self._wire.last_reply == "continued" and request.messages[-1].role == "assistant":
@@ -102,7 +102,7 @@ class ServiceProvider:
         return await judged(request, on_text, self._descend)
 
     async def _descend(self, request: ModelRequest, on_text: OnText | None) -> ModelReply:
-        """Asks, and steps down the ladder while the service refuses the way of asking."""
+        """Ask, and steps down the ladder while the service refuses the way of asking."""
         request = self._as_taken(request)
         form = self._form(request)
         refused: list[StatusProblem] = []
@@ -119,7 +119,8 @@ class ServiceProvider:
                 return replace(reply, service=self._endpoint.shown, model_name=without_folder(reply.model_name))
 
     def _as_taken(self, request: ModelRequest) -> ModelRequest:
-        """The request as this model takes it, whoever asks: bounded, under its own name, with tools if it has any."""
+        """Return the request as this model takes it, whoever asks: bounded, under its own name, with tools if it has
+        any."""
         if self._bound is not None and most_output(request.parameters, request.max_output) is None:
             request = replace(request, max_output=self._bound)
         if request.model_name in self._names:
@@ -130,7 +131,7 @@ class ServiceProvider:
         return request
 
     def _form(self, request: ModelRequest) -> Form:
-        """The form that this model has not refused, with what the user knows of it."""
+        """Return the form that this model has not refused, with what the user knows of it."""
         form = self._refusals.form(request)
         most = self._most(request.model_name) if self._most is not None else None
         return form if most is None or form.most is None else replace(form, most=most)
@@ -174,7 +175,7 @@ class ServiceProvider:
         return reply
 
     def _connected(self) -> Connection:
-        """The connections of the running event loop; those of another loop cannot be used any more."""
+        """Return the connections of the running event loop; those of another loop cannot be used any more."""
         if self._connection is None or self._connection.loop is not asyncio.get_running_loop():
             _check(self._endpoint)
             self._connection = self._connect(self._endpoint, self._timeout)
@@ -191,7 +192,7 @@ class _Decoded:
         self._is_held = False
 
     def __call__(self, text: str) -> None:
-        """Hands text on. Raises `StatusProblem`, as of an engine that refuses the schema."""
+        """Hand text on. Raises `StatusProblem`, as of an engine that refuses the schema."""
         if not self._is_held and text:
             self._is_held = text.startswith("{")
             self._require()
@@ -199,7 +200,7 @@ class _Decoded:
             self._on_text(text)
 
     def whole(self, reply: ModelReply) -> ModelReply:
-        """The reply. Raises `StatusProblem` for one without text."""
+        """Return the reply. Raises `StatusProblem` for one without text."""
         self._require()
         return reply
 
@@ -212,15 +213,15 @@ _PATH = regex(r"(?:[/~\\]|\.\.?[/\\]|[A-Za-z]:[/\\]).*|.*[/\\][^/\\]*\.gguf", re
 
 
 def without_folder(name: str | None) -> str | None:
-    """The name of a model that a server calls by the path of its file, without the folders of somebody's machine; other
-    names are as they were."""
+    """Return the name of a model that a server calls by the path of its file, without the folders of somebody's
+    machine; other names are as they were."""
     if name is None or _PATH.fullmatch(name) is None:
         return name
     return name.replace("\\", "/").rstrip("/").rpartition("/")[2] or name
 
 
 async def _drain(answer: Answer) -> None:
-    """Reads the rest of a stream, so that its connection can serve again; what goes wrong here does not matter."""
+    """Read the rest of a stream, so that its connection can serve again; what goes wrong here does not matter."""
     try:
         async with asyncio.timeout(DRAIN_SECONDS):
             async for _ in answer.chunks:
@@ -230,7 +231,7 @@ async def _drain(answer: Answer) -> None:
 
 
 def _check(endpoint: Endpoint) -> None:
-    """Refuses what cannot work before anything is sent."""
+    """Refuse what cannot work before anything is sent."""
     if endpoint.api_key is not None and not (endpoint.api_key.isascii() and endpoint.api_key.isprintable()):
         reason = "the key has characters that a key cannot have, such as a line break"
         hint = f"check {endpoint.variable}"

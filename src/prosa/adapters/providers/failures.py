@@ -48,7 +48,7 @@ class Endpoint(PartlyShown, Struct, frozen=True):
         return self.redact(f"{parts.scheme}://{place}{parts.path}".rstrip("/")) if place else "the given base URL"
 
     def redact(self, text: str) -> str:
-        """The text with the key, and the password of the base URL, as `***`."""
+        """Return the text with the key, and the password of the base URL, as `***`."""
         text = self.secrets.hidden(text)
         for secret in (self.api_key, _password(self.base_url)):
             if secret:
@@ -134,7 +134,7 @@ class ServiceError(Struct, frozen=True):
 
 
 def error_of(body: Value) -> ServiceError:
-    """Reads `{"error": {message, code, param, type}}` and the common variations of it."""
+    """Read `{"error": {message, code, param, type}}` and the common variations of it."""
     error = body.get("error", body) if isinstance(body, Mapping) else body
     if isinstance(error, str):
         return ServiceError(error)
@@ -153,13 +153,13 @@ def error_of(body: Value) -> ServiceError:
 
 
 def page_instead(wanted: str) -> ExchangeProblem:
-    """A web page where something else was wanted, as a wrong base URL or a captive portal gives."""
+    """Return a web page where something else was wanted, as a wrong base URL or a captive portal gives."""
     hint = "check the base URL: it usually ends in /v1"
     return ExchangeProblem(f"sent a web page instead of {wanted}", hint=hint)
 
 
 def problem_in_reply(body: Value) -> ExchangeProblem:
-    """An error that came with status 200, whole or inside a stream."""
+    """Return an error that came with status 200, whole or inside a stream."""
     error = error_of(body)
     code = error.code or ""
     status = int(code) if code.isascii() and code.isdigit() and 400 <= int(code[:4]) <= 599 else None
@@ -177,7 +177,8 @@ def problem_in_reply(body: Value) -> ExchangeProblem:
 
 
 def error_from_exchange(problem: ExchangeProblem, endpoint: Endpoint, *, billable: bool = True) -> ProviderError:
-    """The error for an exchange that failed without a status of its own; ``billable`` where anything was sent."""
+    """Return the error for an exchange that failed without a status of its own; ``billable`` where anything was
+    sent."""
     sentence = (
         f"the model service at {endpoint.shown} {endpoint.redact(problem.reason)}{_quote(problem.quoted, endpoint)}"
     )
@@ -193,7 +194,7 @@ def error_from_exchange(problem: ExchangeProblem, endpoint: Endpoint, *, billabl
 
 
 def error_from_status(problem: StatusProblem, endpoint: Endpoint, model_name: str) -> ProviderError:
-    """The error for an answer with a status that is no success."""
+    """Return the error for an answer with a status that is no success."""
     status = problem.status
     what, hint = _status_words(problem, endpoint, model_name)
     wish = problem.headers.get("x-should-retry")
@@ -244,7 +245,7 @@ def _auth_words(status: int, endpoint: Endpoint) -> tuple[str, str]:
 
 
 def is_context_length(problem: StatusProblem) -> bool:
-    """Whether an answer says that the input is too long."""
+    """Return whether an answer says that the input is too long."""
     text = problem.text.lower()
     words = (
         *("context length", "context_length", "context window", "context size", "maximum context"),
@@ -254,7 +255,7 @@ def is_context_length(problem: StatusProblem) -> bool:
 
 
 def _quote(text: str, endpoint: Endpoint) -> str:
-    """The service's own words as the end of a sentence: one line, cut, without the key."""
+    """Return the service's own words as the end of a sentence: one line, cut, without the key."""
     cut = endpoint.redact(text)[: 8 * MAX_QUOTED]
     line = " ".join("".join(c if c.isprintable() else " " for c in cut).split())
     if not line:

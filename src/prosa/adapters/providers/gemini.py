@@ -88,8 +88,8 @@ _BROKEN: Mapping[str, str] = {
 
 
 def body(request: ModelRequest, form: Form, stream: bool) -> dict[str, Value]:
-    """A request as the library of the service takes it: its model, its contents, its configuration, and what is sent
-    beside, of which neither the library nor we know anything."""
+    """Return a request as the library of the service takes it: its model, its contents, its configuration, and what is
+    sent beside, of which neither the library nor we know anything."""
     config, unknown = _parameters(request, form)
     system = [each.content for each in request.messages if each.role == "system"]
     if system:
@@ -127,7 +127,7 @@ def _parameters(request: ModelRequest, form: Form) -> tuple[dict[str, Value], di
 
 
 def _thinking(effort: str, model_name: str) -> dict[str, Value]:
-    """Models up to 2.5 count the tokens of their thoughts; later ones know levels."""
+    """Return models up to 2.5 count the tokens of their thoughts; later ones know levels."""
     if "gemini-2" in model_name and effort in _BUDGETS:
         return {"thinkingBudget": _BUDGETS[effort]}
     return {"thinkingLevel": effort.upper()}
@@ -142,12 +142,12 @@ def _declaration(tool: ToolSpec) -> dict[str, Value]:
 
 
 def wire_name(name: str) -> str:
-    """The name of a tool as the interface takes it: it begins with a letter or an underscore."""
+    """Return the name of a tool as the interface takes it: it begins with a letter or an underscore."""
     return name if name[:1].isalpha() or name.startswith("_") else f"{_MARK}{name}"
 
 
 def _contents(messages: Sequence[Message], *, signed: bool) -> Iterator[dict[str, Value]]:
-    """The conversation. The results of one reply's calls stand together, in the turn of the user."""
+    """Yield the conversation. The results of one reply's calls stand together, in the turn of the user."""
     parts: dict[str, Value] = {}
     results: list[Value] = []
     for message in messages:
@@ -171,12 +171,13 @@ def _contents(messages: Sequence[Message], *, signed: bool) -> Iterator[dict[str
 
 
 def _named(message: Message) -> str:
-    """The text; the interface has no place for a name, so that it is the first line."""
+    """Return the text; the interface has no place for a name, so that it is the first line."""
     return f"{message.name}:\n{message.content}" if message.name else message.content
 
 
 def _returned(message: Message) -> list[Value] | None:
-    """The parts of a reply as the service sent them, with their signatures; None for a reply of another service."""
+    """Return the parts of a reply as the service sent them, with their signatures; None for a reply of another
+    service."""
     try:
         value = json.loads(message.opaque) if message.opaque else None
     except (ValueError, RecursionError):
@@ -189,7 +190,7 @@ def _returned(message: Message) -> list[Value] | None:
 
 
 def _model_parts(message: Message, *, signed: bool) -> list[Value]:
-    """A reply that this service did not make. Of several calls only the first has a signature."""
+    """Return a reply that this service did not make. Of several calls only the first has a signature."""
     made: list[Value] = [{"text": _named(message)}] if message.content or not message.tool_calls else []
     for at, call in enumerate(message.tool_calls):
         part: dict[str, Value] = {"functionCall": {"name": wire_name(call.name), "args": _arguments(call)}}
@@ -221,7 +222,7 @@ class GeminiAssembly:
         self._candidates = 0
 
     def feed(self, event: str, data: Mapping[str, Value]) -> str:
-        """Takes one piece; gives the text that it adds."""
+        """Take one piece, and return the text that it adds."""
         del event  # the interface has no names for them
         self._model = optional_text(data.get("modelVersion")) or self._model
         if isinstance(data.get("usageMetadata"), Mapping):
@@ -250,7 +251,7 @@ class GeminiAssembly:
         return _text(part)
 
     def finish(self) -> ModelReply:
-        """The reply, or the reason why there is none.
+        """Return the reply, or the reason why there is none.
 
         Raises `ExchangeProblem`, and `StatusProblem` for a request that the service took and then refused.
         """
@@ -292,7 +293,7 @@ class GeminiAssembly:
 
 
 def reply(value: Mapping[str, Value]) -> ModelReply:
-    """Reads a whole answer. Raises what `GeminiAssembly.finish` does."""
+    """Read a whole answer. Raises what `GeminiAssembly.finish` does."""
     assembly = GeminiAssembly()
     assembly.feed("", value)
     assembly.complete = True
@@ -305,7 +306,7 @@ FIRST_FORM = Form(limits=("maxOutputTokens",))
 
 
 def _text(part: Mapping[str, Value]) -> str:
-    """What a part says to the reader; thoughts are not for him."""
+    """Return what a part says to the reader; thoughts are not for him."""
     return "" if part.get("thought") is True else plain_text(part.get("text"))
 
 
@@ -318,7 +319,7 @@ def _usage(value: Value) -> Usage:
 
 
 def _ratings(value: Mapping[str, Value]) -> str:
-    """What something was blocked for, in brackets; empty where nobody says."""
+    """Return what something was blocked for, in brackets; empty where nobody says."""
     blocked = [each for each in listed(value.get("safetyRatings"), "safetyRatings") if each.get("blocked") is True]
     names = [name for each in blocked if (name := optional_text(each.get("category"))) is not None]
     return f" ({', '.join(names)})" if names else ""
@@ -331,7 +332,7 @@ _SECONDS = regex(r"^([0-9]+(?:\.[0-9]+)?)s$")
 
 
 def understood(problem: StatusProblem) -> StatusProblem:
-    """The same refusal with what only this interface says in the places where it is looked for.
+    """Return the same refusal with what only this interface says in the places where it is looked for.
 
     A wrong key is a 400 here. How long to wait stands in the body (`RetryInfo`); a limit per day is none that waiting
     within a run helps against.

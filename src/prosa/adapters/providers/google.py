@@ -60,7 +60,7 @@ class GoogleConnection:
     """The library's client for one service, on connections of our own, of one event loop."""
 
     def __init__(self, endpoint: Endpoint, timeout: float) -> None:
-        """Raises `ExchangeProblem` for a proxy or certificates in the environment that cannot be used."""
+        """Raise `ExchangeProblem` for a proxy or certificates in the environment that cannot be used."""
         from prosa.adapters.providers.transport import proxy_of
 
         self.loop = asyncio.get_running_loop()
@@ -69,7 +69,7 @@ class GoogleConnection:
 
     @asynccontextmanager
     async def post(self, path: str, body: bytes, *, silence: float) -> AsyncIterator[Answer]:
-        """Asks; ``silence`` is how many seconds may pass between two reads. Where pieces come, each is an event.
+        """Ask; ``silence`` is how many seconds may pass between two reads. Where pieces come, each is an event.
 
         Raises `StatusProblem` for an answer that is no success and `ExchangeProblem` when there is none.
         """
@@ -80,7 +80,7 @@ class GoogleConnection:
             yield Answer(kind, chunks)
 
     async def _pieces(self, asked: Mapping[str, Value], silence: float) -> AsyncGenerator[bytes, None]:
-        """What the library has understood of the answer, as bytes under the names of the interface."""
+        """Yield what the library has understood of the answer, as bytes under the names of the interface."""
         config = _config(asked, silence)
         given, models = {"model": asked["model"], "contents": asked["contents"]}, self._client.aio.models
         try:
@@ -93,7 +93,7 @@ class GoogleConnection:
             raise self._understood(problem) from None
 
     def _understood(self, problem: Exception) -> Exception:
-        """What a failure inside the library means."""
+        """Return what a failure inside the library means."""
         from google.genai.errors import APIError, UnknownApiResponseError
         from pydantic import ValidationError
 
@@ -113,12 +113,12 @@ class GoogleConnection:
         return exchange_problem(problem, proxied=self._has_proxy)
 
     async def aclose(self) -> None:
-        """Closes all connections."""
+        """Close all connections."""
         await self._client.aio.aclose()
 
 
 def _client(endpoint: Endpoint, timeout: float) -> Client:
-    """The library's client; what it would look up in the environment is given."""
+    """Return the library's client; what it would look up in the environment is given."""
     import httpx2
     from google.genai import Client, types
     from google.genai.client import DebugConfig
@@ -155,7 +155,7 @@ async def _refuse_pages(response: httpx2.Response) -> None:
 
 
 def _config(asked: Mapping[str, Value], silence: float) -> types.GenerateContentConfig:
-    """The configuration as the library takes it. Raises `ExchangeProblem` for a parameter that cannot be."""
+    """Return the configuration as the library takes it. Raises `ExchangeProblem` for a parameter that cannot be."""
     from google.genai import types
     from pydantic import ValidationError
 

@@ -22,7 +22,7 @@ ACCOUNT_VARIABLES = {"OPENAI_ORG_ID": "OpenAI-Organization", "OPENAI_PROJECT_ID"
 def choose_key(
     environ: Mapping[str, str], base_url: str | None, *, named: str | None, notice: Callable[[str], None]
 ) -> str | None:
-    """The key for ``base_url`` (None: the service's own address), or None.
+    """Return the key for ``base_url`` (None: the service's own address), or None.
 
     ``named`` is the variable that the user named for this endpoint. Raises `ProviderError` when it is empty, or when a
     key could not travel in a header. ``notice`` hears when a key stays here.
@@ -46,8 +46,8 @@ def choose_key(
 def account_headers(
     environ: Mapping[str, str], base_url: str | None, *, named: str | None, key: str | None
 ) -> dict[str, str]:
-    """The headers that belong to `OPENAI_API_KEY`, where ``key`` is that one and goes to ``base_url`` of itself; else
-    none.
+    """Return the headers that belong to `OPENAI_API_KEY`, where ``key`` is that one and goes to ``base_url`` of itself;
+    else none.
 
     Raises `ProviderError` for a value that no header can carry.
     """
@@ -61,7 +61,8 @@ def account_headers(
 
 
 def same_origin(url: str | None, other: str | None) -> bool:
-    """Whether two base URLs share scheme, host and port (RFC 6454); None and empty mean the service's own address.
+    """Return whether two base URLs share scheme, host and port (RFC 6454); None and empty mean the service's own
+    address.
 
     A text that is no URL shares nothing: the provider refuses it with its reason.
     """

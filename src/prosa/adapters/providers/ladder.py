@@ -108,7 +108,7 @@ class Refusals:
         self._forms: dict[str, Form] = {}
 
     def form(self, request: ModelRequest) -> Form:
-        """The highest form that this model has not refused."""
+        """Return the highest form that this model has not refused."""
         known: list[FormatKind] = [self._first.output]
         if self._formats:
             keys = ((request.model_name, None), (request.model_name, _schema_key(request)))
@@ -116,7 +116,7 @@ class Refusals:
         return replace(self._forms.get(request.model_name, self._first), output=max(known, key=_LEVELS.index))
 
     def remember(self, request: ModelRequest, form: Form, refused: Sequence[StatusProblem]) -> None:
-        """Keeps a form that worked after refusals."""
+        """Keep a form that worked after refusals."""
         if not refused:
             return
         form = replace(form, room=None)
@@ -127,7 +127,7 @@ class Refusals:
 
 
 def next_form(form: Form, request: ModelRequest, problem: StatusProblem, *, streams: bool) -> Form | None:
-    """The form to try after a refusal, or None when the refusal is about something else."""
+    """Return the form to try after a refusal, or None when the refusal is about something else."""
     if request.max_output is not None and form.most is None and problem.status in _LIMIT_STATUSES:
         names = _next_limits(form.limits, f"{problem.param} {problem.raw}".lower())
         if names is not None:
@@ -148,7 +148,7 @@ def next_form(form: Form, request: ModelRequest, problem: StatusProblem, *, stre
 
 
 def _next_google(form: Form, request: ModelRequest, text: str) -> Form | None:
-    """The form without what the interface of Google refuses in words of its own."""
+    """Return the form without what the interface of Google refuses in words of its own."""
     if not form.apart and request.tools and request.output is not None and _says(text, _APART_WORDS):
         return replace(form, apart=True)
     if not form.signed and _says(text, _SIGNATURE_WORDS):
@@ -157,7 +157,7 @@ def _next_google(form: Form, request: ModelRequest, text: str) -> Form | None:
 
 
 def _smaller(form: Form, problem: StatusProblem) -> Form | None:
-    """A form with a lower bound on the answer, where a service that wants a bound says how much it takes."""
+    """Return a form with a lower bound on the answer, where a service that wants a bound says how much it takes."""
     if found := _TOO_MUCH.search(problem.text):
         most = int(found[2])
         return replace(form, most=most) if 0 < most < min(form.most or most, int(found[1])) else None
@@ -168,7 +168,7 @@ def _smaller(form: Form, problem: StatusProblem) -> Form | None:
 
 
 def _next_limits(names: tuple[str, ...], text: str) -> tuple[str, ...] | None:
-    """The names to try after a complaint about a bound; None where it is about something else.
+    """Return the names to try after a complaint about a bound; None where it is about something else.
 
     A model that cannot write so much keeps to less by itself, and is asked without a bound.
     """
@@ -183,7 +183,7 @@ def _next_limits(names: tuple[str, ...], text: str) -> tuple[str, ...] | None:
 
 
 def _next_shape(form: Form, messages: Sequence[Message], problem: StatusProblem) -> Form | None:
-    """The form without what the service does not take, where the messages have it."""
+    """Return the form without what the service does not take, where the messages have it."""
     text = f"{problem.code} {problem.param} {problem.raw}".lower()
     if form.calls == "one" and "parallel_tool_calls" in text:
         return replace(form, calls="apart")
@@ -197,13 +197,13 @@ def _next_shape(form: Form, messages: Sequence[Message], problem: StatusProblem)
 
 
 def is_prefill_refusal(problem: StatusProblem) -> bool:
-    """Whether an answer says that the last message must not be one of the assistant."""
+    """Return whether an answer says that the last message must not be one of the assistant."""
     text = f"{problem.code} {problem.param} {problem.raw}".lower()
     return problem.status in _SHAPE_STATUSES and _says(text, _PREFILL_WORDS)
 
 
 def _has_neighbours(messages: Sequence[Message]) -> bool:
-    """Whether two user messages stand in a row, or would without the system message between them."""
+    """Return whether two user messages stand in a row, or would without the system message between them."""
     said = [each.role for each in messages if each.role != "system"]
     return any(pair == ("user", "user") for pair in pairwise(said))
 

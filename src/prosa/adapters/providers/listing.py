@@ -51,7 +51,7 @@ class _Way(Struct, frozen=True):
 
 
 async def list_models(protocol: Protocol, endpoint: Endpoint) -> tuple[Listed, ...]:
-    """The models of a service, in its own order. Raises `ProviderError`; its text never contains the key."""
+    """Return the models of a service, in its own order. Raises `ProviderError`; its text never contains the key."""
     way = _WAYS[protocol]
     async with asking(endpoint, timeout=TIMEOUT, model_name="—"):
         return tuple(await _pages(way, endpoint))
@@ -98,7 +98,7 @@ def _anthropic(page: Mapping[str, Value]) -> list[Listed] | None:
 
 
 def _google(page: Mapping[str, Value]) -> list[Listed] | None:
-    """Those that answer messages; the list has what makes vectors and pictures too."""
+    """Return those that answer messages; the list has what makes vectors and pictures too."""
     entries = page.get("models", [])
     answering = [
         each

@@ -67,15 +67,16 @@ class _Answer(Struct, frozen=True):
 
 
 async def local_servers(places: Sequence[Place], *, timeout: float = PROBE_SECONDS) -> list[LocalServer | Silent]:
-    """What answers at each place, in their order; all are asked at once. ``timeout`` is in seconds per request."""
+    """Return what answers at each place, in their order; all are asked at once. ``timeout`` is in seconds per
+    request."""
     return list(await asyncio.gather(*(_look(place, timeout) for place in places)))
 
 
 async def find_local(
     name: str | None = None, *, places: Sequence[Place], timeout: float = PROBE_SECONDS
 ) -> LocalServer:
-    """The first server that has the model ``name``; for None the first one that has any, with a model that answers, one
-    that is loaded before others.
+    """Return the first server that has the model ``name``; for None the first one that has any, with a model that
+    answers, one that is loaded before others.
 
     A name without a tag also finds `name:latest`, and the name of a file its path. Raises `ProviderError` of kind
     ``missing`` that lists what was tried.
@@ -116,7 +117,7 @@ def _offers(models: Sequence[LocalModel]) -> str:
 
 
 async def _look(place: Place, timeout: float) -> LocalServer | Silent:
-    """The server at a place: the list of its models first, then what it says of itself."""
+    """Return the server at a place: the list of its models first, then what it says of itself."""
     listed = await _get(place.base_url, "/models", timeout)
     if isinstance(listed, str):
         return Silent(place, listed)
@@ -134,7 +135,7 @@ async def _look(place: Place, timeout: float) -> LocalServer | Silent:
 
 
 def _entries(answer: _Answer) -> list[dict[str, Value]] | None:
-    """The models of a list; None where the answer is none."""
+    """Return the models of a list; None where the answer is none."""
     value = answer.value
     if answer.status != 200 or not isinstance(value, dict) or "data" not in value:
         return None
@@ -187,7 +188,7 @@ async def _ollama(server: LocalServer, root: str, timeout: float) -> LocalServer
 
 
 async def _named(root: str, path: str, timeout: float) -> dict[str, Mapping[str, Value]]:
-    """The models of one of Ollama's own lists, by name."""
+    """Return the models of one of Ollama's own lists, by name."""
     answer = await _get(root, path, timeout)
     listed = answer.value.get("models") if _is_object(answer) else None
     found = [each for each in (listed if isinstance(listed, list) else ()) if isinstance(each, dict)]
@@ -230,7 +231,7 @@ def _whole(value: Value, name: str) -> int | None:
 
 
 async def _get(base_url: str, path: str, timeout: float) -> _Answer | str:
-    """An answer, or why there is none. The time limit holds for all of it, so that no drip holds us."""
+    """Return an answer, or why there is none. The time limit holds for all of it, so that no drip holds us."""
     try:
         async with asyncio.timeout(timeout):
             data = await _fetch(base_url, path)
@@ -246,7 +247,7 @@ async def _get(base_url: str, path: str, timeout: float) -> _Answer | str:
 
 
 async def _fetch(base_url: str, path: str) -> bytes:
-    """The raw answer, until its length says that it is whole or the server closes."""
+    """Return the raw answer, until its length says that it is whole or the server closes."""
     parts = urlsplit(base_url)
     secure = create_default_context() if parts.scheme == "https" else None
     port = parts.port or (443 if secure else 80)
@@ -265,7 +266,7 @@ async def _fetch(base_url: str, path: str) -> bytes:
 
 
 def _is_all(data: bytearray) -> bool:
-    """Whether a `Content-Length` says that all is here."""
+    """Return whether a `Content-Length` says that all is here."""
     head, blank, _ = bytes(data[:65536]).partition(b"\r\n\r\n")
     if not blank:
         return False
@@ -287,7 +288,7 @@ class _Raw:
 
 
 def _read(data: bytes) -> _Answer:
-    """What an answer says; status 0 for bytes that are none."""
+    """Return what an answer says; status 0 for bytes that are none."""
     try:
         response = HTTPResponse(_Raw(data))  # type: ignore[arg-type]
         response.begin()

@@ -53,7 +53,7 @@ _NO_ID = regex(r"[^A-Za-z0-9_-]")
 
 
 def body(request: ModelRequest, form: Form, stream: bool) -> dict[str, Value]:
-    """The request. Parameters come first, the structure after them."""
+    """Return the request. Parameters come first, the structure after them."""
     said = list(_turns(request.messages))
     made: dict[str, Value] = {
         **_parameters(request),
@@ -78,7 +78,7 @@ def body(request: ModelRequest, form: Form, stream: bool) -> dict[str, Value]:
 
 
 def _parameters(request: ModelRequest) -> dict[str, Value]:
-    """The parameters under the names of this wire; a bound on the answer is set apart."""
+    """Return the parameters under the names of this wire; a bound on the answer is set apart."""
     given = parameters(request)
     made = {name: value for name, value in given.items() if name not in _OURS and squashed(name) not in OUTPUT_NAMES}
     stop = given.get("stop")
@@ -98,13 +98,13 @@ def _is_manual(thinking: Value) -> bool:
 
 
 def _lacks_thoughts(messages: Sequence[Message]) -> bool:
-    """Whether the last calls were made by somebody else, or in a run that was continued."""
+    """Return whether the last calls were made by somebody else, or in a run that was continued."""
     last = next((each for each in reversed(messages) if each.role == "assistant"), None)
     return messages[-1].role == "tool" and last is not None and not _thoughts(last.opaque)
 
 
 def _thoughts(opaque: str) -> list[Value]:
-    """The thoughts of a reply, as they stand beside it; none where another adapter wrote it."""
+    """Return the thoughts of a reply, as they stand beside it; none where another adapter wrote it."""
     try:
         value = json.loads(opaque or "{}")
     except (ValueError, RecursionError):
@@ -114,7 +114,7 @@ def _thoughts(opaque: str) -> list[Value]:
 
 
 def _most(request: ModelRequest, form: Form) -> int:
-    """The tokens that the answer may have: as many as were asked for, within what the model can."""
+    """Return the tokens that the answer may have: as many as were asked for, within what the model can."""
     asked = request.max_output
     if asked is None:
         given = [value for name, value in request.parameters.items() if squashed(name) in OUTPUT_NAMES]
@@ -124,7 +124,8 @@ def _most(request: ModelRequest, form: Form) -> int:
 
 
 def _goes_on(request: ModelRequest) -> bool:
-    """Whether what is sent now will be sent again with more below it, so that it is worth a place in the cache."""
+    """Return whether what is sent now will be sent again with more below it, so that it is worth a place in the
+    cache."""
     return bool(request.tools) or any(each.role == "assistant" for each in request.messages)
 
 
@@ -132,13 +133,13 @@ def _goes_on(request: ModelRequest) -> bool:
 
 
 def _system(messages: Sequence[Message], said: Sequence[Mapping[str, Value]]) -> str:
-    """The text of the system messages; nothing where they are all there is, and are sent as those of a user."""
+    """Return the text of the system messages; nothing where they are all there is, and are sent as those of a user."""
     system = [each for each in messages if each.role == "system" and each.content.strip()]
     return joined(system).content if system and len(system) < len(messages) and said else ""
 
 
 def _turns(messages: Sequence[Message]) -> Iterator[dict[str, Value]]:
-    """The messages with roles in turn; neighbours of one role share a message, block by block."""
+    """Yield the messages with roles in turn; neighbours of one role share a message, block by block."""
     spoken = [each for each in messages if each.role != "system"] or list(messages)
     ids, named = _Ids(), len({each.name for each in spoken if each.role == "user"}) > 1
     role, blocks = "", list[Value]()
@@ -166,7 +167,7 @@ def _blocks(message: Message, ids: _Ids, *, named: bool) -> Iterator[dict[str, V
 
 
 def _input(arguments: str) -> dict[str, Value]:
-    """The arguments of a call as an object; what is none stands in one, as the model wrote it."""
+    """Return the arguments of a call as an object; what is none stands in one, as the model wrote it."""
     try:
         value = json.loads(arguments or "{}")
     except (ValueError, RecursionError):
@@ -182,7 +183,7 @@ class _Ids:
         self._now: dict[str, str] = {}
 
     def called(self, call: ToolCall) -> str:
-        """The id of a call."""
+        """Return the id of a call."""
         plain = made = _NO_ID.sub("_", call.id) or "call"
         number = 1
         while made in self._taken:
@@ -193,7 +194,7 @@ class _Ids:
         return made
 
     def answered(self, given: str | None) -> str:
-        """The id of the last call that had this one."""
+        """Return the id of the last call that had this one."""
         return self._now.get(given or "", _NO_ID.sub("_", given or "") or "call")
 
 
@@ -205,7 +206,7 @@ def _tool(tool: ToolSpec) -> dict[str, Value]:
 
 
 def _gone(request: ModelRequest) -> Iterator[dict[str, Value]]:
-    """Tools that were called and are offered no more: the service wants every call to have its tool."""
+    """Yield tools that were called and are offered no more: the service wants every call to have its tool."""
     names = {call.name: None for each in request.messages for call in each.tool_calls}
     for name in names.keys() - {tool.name for tool in request.tools}:
         yield {"name": name, "description": "It is not there any more.", "input_schema": {"type": "object"}}
@@ -220,7 +221,7 @@ def _choice(request: ModelRequest) -> dict[str, Value] | None:
 
 
 def _ask_for(made: dict[str, Value], output: OutputFormat, form: Form) -> None:
-    """Asks for the form of the answer: as the service has it, else as the arguments of a tool that must be called."""
+    """Ask for the form of the answer: as the service has it, else as the arguments of a tool that must be called."""
     config = made.get("output_config")
     plain = {name: value for name, value in config.items() if name != "format"} if isinstance(config, Mapping) else {}
     schema = closed_schema(output.schema) if form.output == "json_schema" else None
@@ -239,7 +240,7 @@ def _ask_for(made: dict[str, Value], output: OutputFormat, form: Form) -> None:
 
 
 def reply(value: Mapping[str, Value]) -> ModelReply:
-    """Reads a whole message."""
+    """Read a whole message."""
     if value.get("type") == "error" or value.get("error"):
         raise problem_in_reply(value)
     if not isinstance(value.get("content"), list):
@@ -257,7 +258,7 @@ def _is_thought(block: Mapping[str, Value]) -> bool:
 
 
 def _opaque(thoughts: Sequence[Mapping[str, Value]]) -> str:
-    """What goes back with the results of the calls: the thoughts before them, as they were."""
+    """Return what goes back with the results of the calls: the thoughts before them, as they were."""
     kept = [{name: each.get(name, "") for name in _THOUGHTS[str(each["type"])]} for each in thoughts]
     return json.dumps({_OPAQUE: kept}, ensure_ascii=False, separators=(",", ":")) if kept else ""
 
@@ -270,7 +271,7 @@ def _reply(
     model: str | None,
     thoughts: Sequence[Mapping[str, Value]] = (),
 ) -> ModelReply:
-    """The reply; ``value`` has the reason why it ended."""
+    """Return the reply; ``value`` has the reason why it ended."""
     reason = value.get("stop_reason")
     if not isinstance(reason, str):
         raise ExchangeProblem("sent a reply without the reason why it ended", retryable=True)
@@ -287,7 +288,7 @@ def _reply(
 
 
 def _refusal(value: Mapping[str, Value]) -> str | None:
-    """What the service says of a refusal; without a word it has cut off what the model was writing."""
+    """Return what the service says of a refusal; without a word it has cut off what the model was writing."""
     details = value.get("stop_details")
     said = details if isinstance(details, Mapping) else {}
     return optional_text(said.get("explanation")) or optional_text(said.get("category"))
@@ -295,7 +296,7 @@ def _refusal(value: Mapping[str, Value]) -> str | None:
 
 @counted
 def _usage(value: Value) -> Usage:
-    """What came out of the cache and what went into it are counted apart by the service."""
+    """Return what came out of the cache and what went into it are counted apart by the service."""
     read, written = count(value, "cache_read_input_tokens"), count(value, "cache_creation_input_tokens")
     counts = usage(count(value, "input_tokens") + read + written, count(value, "output_tokens"), read)
     return Usage(counts.input_tokens, counts.output_tokens, counts.cached_input_tokens, written)
@@ -314,7 +315,7 @@ class MessageAssembly:
         self.complete = False
 
     def feed(self, event: str, data: Mapping[str, Value]) -> str:
-        """Takes one event; gives the text it adds."""
+        """Take one event, and return the text it adds."""
         kind = data.get("type") or event
         if kind == "error" or data.get("error"):
             raise problem_in_reply(data)
@@ -378,7 +379,7 @@ class MessageAssembly:
         return piece
 
     def finish(self) -> ModelReply:
-        """The reply, or the reason why there is none."""
+        """Return the reply, or the reason why there is none."""
         if not self.complete and not self._end.get("stop_reason"):
             raise ExchangeProblem("ended the stream before the reply was complete", kind="network", retryable=True)
         text = "".join(piece for _, pieces in sorted(self._texts.items()) for piece in pieces)
@@ -397,7 +398,7 @@ class _OpenCall:
         self.pieces: list[str] = []
 
     def made(self) -> ToolCall:
-        """The call; arguments that came at once stand in its first event."""
+        """Return the call; arguments that came at once stand in its first event."""
         return tool_call(self.id, self.name, "".join(self.pieces) or self.given)
 
 

@@ -23,7 +23,7 @@ class _Unspeakable(Exception):
 
 
 def closed_schema(schema: Mapping[str, Value]) -> dict[str, Value] | None:
-    """The schema in the words of the service; None where it has none."""
+    """Return the schema in the words of the service; None where it has none."""
     try:
         made = _schema(schema)
         shared = {**_definitions(schema, "definitions"), **_definitions(schema, "$defs")}
@@ -54,7 +54,7 @@ def _reference(target: Value) -> dict[str, Value]:
 
 
 def _meaning(schema: Mapping[str, Value]) -> dict[str, Value]:
-    """What the schema says of values, without its words for people."""
+    """Return what the schema says of values, without its words for people."""
     for literal in ("enum", "const"):
         if literal in schema:
             return {literal: _literals(schema[literal], literal)}

@@ -49,17 +49,17 @@ class KnownModels:
         self._own = own or {}
 
     def context(self, model_name: str, service: str | None) -> int | None:
-        """Tokens of the context window of a model at a service (None: wherever it is)."""
+        """Return tokens of the context window of a model at a service (None: wherever it is)."""
         own = self._own.get(model_name, ModelSettings()).context
         return own if own is not None else _listed_context(model_name, service)
 
     def max_output(self, model_name: str) -> int | None:
-        """Tokens that a model writes in one call at most, where the user says."""
+        """Return tokens that a model writes in one call at most, where the user says."""
         return self._own.get(model_name, ModelSettings()).max_output
 
     def tokens(self, model_name: str, text: str) -> tuple[int, bool] | None:
-        """The tokens of a text, and whether that is the tokenizer of the model; None without the extra `tokens`, and
-        for a tokenizer that it does not have."""
+        """Return the tokens of a text, and whether that is the tokenizer of the model; None without the extra `tokens`,
+        and for a tokenizer that it does not have."""
         if len(text) > MAX_COUNTED or find_spec("splintr") is None:
             return None
         name = self._own.get(model_name, ModelSettings()).tokenizer or tokenizer_of(model_name)
@@ -68,7 +68,7 @@ class KnownModels:
 
 
 def tokenizer_of(model_name: str) -> str | None:
-    """The vocabulary of a model, by how its name begins; None for one that is not known to be open."""
+    """Return the vocabulary of a model, by how its name begins; None for one that is not known to be open."""
     plain = model_name.lower().rpartition("/")[2].replace("_", "-").replace(" ", "-")
     return next((name for begin, name in _TOKENIZERS if re.match(begin, plain)), None)
 

@@ -67,7 +67,7 @@ class OpenAIBatches:
         return f"/v1{self._wire.path}"
 
     def line(self, custom_id: str, request: ModelRequest) -> bytes:
-        """One request as it is sent."""
+        """Return one request as it is sent."""
         try:
             body = self._wire.body(shaped(request, self._form), self._form, False)
             return encode({"custom_id": custom_id, "method": "POST", "url": self._address, "body": body})
@@ -75,7 +75,7 @@ class OpenAIBatches:
             raise error_from_exchange(problem, self._endpoint) from None
 
     async def upload(self, part: WavePart, lines: Path) -> str:
-        """Sends a file of requests; gives its id."""
+        """Send a file of requests, and return its id."""
         boundary = os.urandom(16).hex()
         name = f"prosa-{part.id}.jsonl"
         head = (
@@ -88,14 +88,14 @@ class OpenAIBatches:
         return self._id(found)
 
     async def create(self, part: WavePart, lines: Path, file: str) -> str:
-        """Begins a batch; gives its id."""
+        """Begin a batch, and return its id."""
         del lines
         metadata = {MARK: part.id, "prosa_batch": part.batch}
         asked = {"input_file_id": file, "endpoint": self._address, "completion_window": "24h", "metadata": metadata}
         return self._id(await self._http.post("/batches", asked))
 
     async def find(self, part: WavePart, known: Collection[str]) -> list[RemoteBatch]:
-        """The batch with the mark of this part."""
+        """Return the batch with the mark of this part."""
         query = {"limit": str(PAGE)}
         for _ in range(MOST_PAGES):
             page = await self._http.get("/batches", query)
@@ -110,7 +110,7 @@ class OpenAIBatches:
         return []
 
     async def state(self, remote: str) -> RemoteBatch:
-        """How far a batch is."""
+        """Return how far a batch is."""
         return self._remote(await self._http.get(f"/batches/{remote}"))
 
     def _remote(self, found: Mapping[str, Value]) -> RemoteBatch:
@@ -124,7 +124,7 @@ class OpenAIBatches:
         return RemoteBatch(self._id(found), "ended", done, files, cancelled=status == "cancelled")
 
     async def results(self, remote: RemoteBatch) -> AsyncIterator[LineResult]:
-        """What became of the requests."""
+        """Yield what became of the requests."""
         for file in remote.results:
             async for line in self._http.lines(f"/files/{file}/content"):
                 yield self._result(line)
@@ -143,7 +143,7 @@ class OpenAIBatches:
         return LineResult(name, self._endpoint.secrets.reply(reply))
 
     def _reply(self, response: Value) -> ModelReply:
-        """Raises `ExchangeProblem` and `StatusProblem` for a request that was not answered."""
+        """Raise `ExchangeProblem` and `StatusProblem` for a request that was not answered."""
         if not isinstance(response, Mapping):
             raise ExchangeProblem("sent a line without a response", retryable=True)
         status, body = response.get("status_code"), response.get("body")
@@ -154,11 +154,11 @@ class OpenAIBatches:
         return self._wire.reply(body)
 
     async def cancel(self, remote: str) -> None:
-        """Asks the service to leave what it has not begun."""
+        """Ask the service to leave what it has not begun."""
         await self._http.post(f"/batches/{remote}/cancel")
 
     async def aclose(self) -> None:
-        """Releases connections."""
+        """Release connections."""
         await self._http.aclose()
 
     def _id(self, found: Mapping[str, Value]) -> str:
@@ -194,7 +194,7 @@ def _number(counts: Value, name: str) -> int:
 
 
 def _why(found: Mapping[str, Value]) -> str:
-    """Why a batch was refused, with the line where there is one."""
+    """Return why a batch was refused, with the line where there is one."""
     errors = found.get("errors")
     data = _list(errors.get("data")) if isinstance(errors, Mapping) else []
     first = data[0] if data and isinstance(data[0], Mapping) else {}

@@ -112,7 +112,7 @@ class Pools(httpx2.AsyncBaseTransport):
 
 
 def _limit(encoding: str) -> int:
-    """The most bytes of an answer. Raises `AnswerTooLarge` for an encoding that nothing bounds."""
+    """Return the most bytes of an answer. Raises `AnswerTooLarge` for an encoding that nothing bounds."""
     encoding = encoding.strip().lower()
     if encoding in {"", "identity"}:
         return MAX_ANSWER_BYTES

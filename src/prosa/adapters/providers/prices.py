@@ -43,7 +43,8 @@ class KnownPrices:
         return _listed(model_name, usage, service) if own is None else _own(own, usage)
 
     def knows_at_once(self, names: Iterable[str]) -> bool:
-        """Whether asking about these models would not load the list of prices, which takes some tenths of a second."""
+        """Return whether asking about these models would not load the list of prices, which takes some tenths of a
+        second."""
         if "genai_prices" in sys.modules:
             return True
         if self._has_list is None:
@@ -52,7 +53,7 @@ class KnownPrices:
 
 
 def has_price_list() -> bool:
-    """Whether the list of prices and of context windows is installed."""
+    """Return whether the list of prices and of context windows is installed."""
     return find_spec("genai_prices") is not None
 
 

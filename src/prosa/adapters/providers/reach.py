@@ -15,7 +15,7 @@ class Reached(Struct, frozen=True):
 
 
 def reach(base_url: str) -> Reached:
-    """Asks for the list of models without a key: whatever a server answers, it is there."""
+    """Ask for the list of models without a key: whatever a server answers, it is there."""
     import httpx2
 
     try:

@@ -29,7 +29,7 @@ _INCOMPLETE: dict[str, Finish] = {"max_output_tokens": "length", "content_filter
 
 
 def body(request: ModelRequest, form: Form, stream: bool) -> dict[str, Value]:
-    """The request. Leading system messages are the instructions; `store` is off unless a parameter sets it."""
+    """Return the request. Leading system messages are the instructions; `store` is off unless a parameter sets it."""
     made: dict[str, Value] = {
         "store": False,
         **parameters(request, ("max_output_tokens",) if form.limits else ()),
@@ -70,7 +70,7 @@ def _items(message: Message, at: int) -> list[dict[str, Value]]:
 
 
 def _item(message: Message, at: int) -> dict[str, Value]:
-    """A message with its type and its parts, as services give it: not every one takes the short form (X24)."""
+    """Return a message with its type and its parts, as services give it: not every one takes the short form (X24)."""
     if message.role != "assistant":
         part: dict[str, Value] = {"type": "input_text", "text": message.content}
         return {"type": "message", "role": message.role, "content": [part]}
@@ -100,7 +100,7 @@ def _ask_for(made: dict[str, Value], output: OutputFormat, form: Form) -> None:
 
 
 def reply(value: Mapping[str, Value]) -> ModelReply:
-    """Reads a whole response."""
+    """Read a whole response."""
     return _reply(value, value.get("output"), "")
 
 
@@ -164,7 +164,7 @@ class ResponseAssembly:
         self.complete = False
 
     def feed(self, event: str, data: Mapping[str, Value]) -> str:
-        """Takes one event; gives the text it adds."""
+        """Take one event, and return the text it adds."""
         kind = data.get("type") or event
         if kind == "error" or (not data.get("type") and data.get("error")):
             raise problem_in_reply(data)
@@ -181,7 +181,7 @@ class ResponseAssembly:
         return ""
 
     def finish(self) -> ModelReply:
-        """The reply, or the reason why there is none."""
+        """Return the reply, or the reason why there is none."""
         if self._whole is None:
             raise ExchangeProblem("ended the stream before the reply was complete", kind="network", retryable=True)
         output = self._whole.get("output")

@@ -67,7 +67,7 @@ class ScriptedReply(Struct, frozen=True):
 
 
 def replies_of(source: str | os.PathLike[str] | Iterable[Mapping[str, Value]]) -> tuple[ScriptedReply, ...]:
-    """Reads a script file (a path) or takes replies as values. Raises `ScriptProblem`."""
+    """Read a script file (a path) or take replies as values. Raises `ScriptProblem`."""
     if isinstance(source, str | os.PathLike):
         return _read_file(os.fspath(source))
     return tuple(_reply(item, number, _refuse_at(None, number)) for number, item in enumerate(source, 1))
@@ -191,7 +191,7 @@ def _usage(value: Value, refuse: Refuse) -> Usage:
 
 
 def _error(value: Value, refuse: Refuse) -> ProviderError:
-    """An error to raise. Without kind and status it counts as a server in trouble, so it is retried."""
+    """Return an error to raise. Without kind and status it counts as a server in trouble, so it is retried."""
     if isinstance(value, str):
         value = {"message": value}
     if not isinstance(value, Mapping) or not isinstance(value.get("message", ""), str):

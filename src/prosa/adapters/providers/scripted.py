@@ -50,7 +50,8 @@ class ScriptedProvider:
         return sum(len(waiting) for waiting in self._waiting.values())
 
     async def complete(self, request: ModelRequest, on_text: OnText | None = None) -> ModelReply:
-        """The next reply for the program that asks. Raises its `error`, or kind ``missing`` when there is none left."""
+        """Return the next reply for the program that asks. Raises its `error`, or kind ``missing`` when there is none
+        left."""
         self.requests.append(request)
         chosen = self._take(request.program)
         await asyncio.sleep(0)  # as a real call would, lets others run
@@ -92,7 +93,7 @@ def _count(number: int, one: str, many: str) -> str:
 
 
 def _copy(error: ProviderError) -> ProviderError:
-    """A fresh exception: a raised one collects traceback and context."""
+    """Return a fresh exception: a raised one collects traceback and context."""
     return ProviderError(
         error.message,
         kind=error.kind,

@@ -30,7 +30,7 @@ _LIMITS = ("requests", "tokens", "input-tokens", "output-tokens")
 
 
 def kind_of_status(status: int) -> str:
-    """The kind of `ProviderError` for an HTTP status that is no success."""
+    """Return the kind of `ProviderError` for an HTTP status that is no success."""
     return _KIND_OF_STATUS.get(status, "server" if status >= 500 else "bad-request")
 
 
@@ -41,7 +41,7 @@ def is_free(status: int, *, own_words: bool) -> bool:
 
 
 def is_retryable(status: int, code: str | None = None, wish: str | None = None) -> bool:
-    """Whether another attempt makes sense (LA7). ``wish`` is the service's own `x-should-retry` header."""
+    """Return whether another attempt makes sense (LA7). ``wish`` is the service's own `x-should-retry` header."""
     if wish in {"true", "false"}:
         return wish == "true"
     if status in _NEVER_RETRIED or (status == 429 and code in _QUOTA_CODES):
@@ -50,8 +50,8 @@ def is_retryable(status: int, code: str | None = None, wish: str | None = None) 
 
 
 def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
-    """Seconds to wait, from `retry-after-ms`, from `Retry-After` as seconds or as a date (RFC 9110, 10.2.3), or from
-    the limits of which nothing is left.
+    """Return seconds to wait, from `retry-after-ms`, from `Retry-After` as seconds or as a date (RFC 9110, 10.2.3), or
+    from the limits of which nothing is left.
 
     A date is compared with the service's own `Date` where it sends one, so that a wrong local clock does no harm.
     None when neither header can be read; never negative.
@@ -70,7 +70,7 @@ def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> floa
 
 
 def _spent_until(headers: Mapping[str, str]) -> datetime | None:
-    """When the last of the limits is there again of which nothing is left, as Anthropic says it."""
+    """Return when the last of the limits is there again of which nothing is left, as Anthropic says it."""
     ends = [
         _moment(headers.get(f"anthropic-ratelimit-{name}-reset"))
         for name in _LIMITS

@@ -200,7 +200,8 @@ PROVIDERS: tuple[ProviderRow, ...] = (
 
 
 def provider_row(name: str, own: Mapping[str, ProviderSettings]) -> ProviderRow | None:
-    """The provider of that name, case and hyphens aside, with what the user set for it; None for one nobody knows."""
+    """Return the provider of that name, case and hyphens aside, with what the user set for it; None for one nobody
+    knows."""
     wanted = squashed(name)
     known = next((row for row in PROVIDERS if wanted in map(squashed, (row.name, *row.aliases))), None)
     named = next((each for key, each in own.items() if squashed(key) in _names(known, wanted)), None)
@@ -222,7 +223,7 @@ def provider_row(name: str, own: Mapping[str, ProviderSettings]) -> ProviderRow 
 
 
 def provider_names(own: Mapping[str, ProviderSettings]) -> tuple[str, ...]:
-    """Every name that works."""
+    """Return every name that works."""
     return (*(row.name for row in PROVIDERS), *(name for name, each in own.items() if each.base_url))
 
 

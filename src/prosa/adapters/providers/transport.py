@@ -35,7 +35,7 @@ class Transport:
     """The connections to one service, of one event loop."""
 
     def __init__(self, endpoint: Endpoint, *, timeout: float) -> None:
-        """Raises `ExchangeProblem` for a proxy or certificates in the environment that cannot be used."""
+        """Raise `ExchangeProblem` for a proxy or certificates in the environment that cannot be used."""
         self.loop = asyncio.get_running_loop()
         self._timeout = timeout
         self._base_url = endpoint.base_url
@@ -45,7 +45,7 @@ class Transport:
 
     @asynccontextmanager
     async def post(self, path: str, body: bytes, *, silence: float) -> AsyncIterator[Answer]:
-        """Sends a body; ``silence`` is how many seconds may pass between two reads.
+        """Send a body; ``silence`` is how many seconds may pass between two reads.
 
         Raises `StatusProblem` for an answer that is no success and `ExchangeProblem` when there is none.
         """
@@ -54,7 +54,7 @@ class Transport:
             yield answer
 
     async def _send(self, path: str, body: bytes, limits: httpx2.Timeout) -> httpx2.Response:
-        """The head of the answer."""
+        """Return the head of the answer."""
         try:
             asked = self._client.build_request(
                 "POST", endpoint_url(self._base_url, path), content=body, headers=self._headers, timeout=limits
@@ -64,19 +64,20 @@ class Transport:
             raise exchange_problem(problem, proxied=self._has_proxy) from None
 
     async def aclose(self) -> None:
-        """Closes all connections."""
+        """Close all connections."""
         await self._client.aclose()
 
 
 def endpoint_url(base_url: str, path: str) -> str:
-    """A path below a base URL, before its query: some services want a version there."""
+    """Return a path below a base URL, before its query: some services want a version there."""
     parts = urlsplit(base_url)
     return urlunsplit(parts._replace(path=parts.path.rstrip("/") + path, fragment=""))
 
 
 @asynccontextmanager
 async def answered(response: httpx2.Response) -> AsyncIterator[Answer]:
-    """The answer of a response, which is closed at the end. Raises `StatusProblem` for one that is no success."""
+    """Return the answer of a response, which is closed at the end. Raises `StatusProblem` for one that is no
+    success."""
     try:
         if not response.is_success:
             raise StatusProblem(response.status_code, response.headers, await _refusal(response))
@@ -86,7 +87,7 @@ async def answered(response: httpx2.Response) -> AsyncIterator[Answer]:
 
 
 async def _refusal(response: httpx2.Response) -> str:
-    """The words of a refusal, as far as they came: its status says enough."""
+    """Return the words of a refusal, as far as they came: its status says enough."""
     words = bytearray()
     try:
         async for chunk in _read(response):
@@ -106,7 +107,7 @@ async def _read(response: httpx2.Response) -> AsyncIterator[bytes]:
 
 
 def plain_headers() -> dict[str, str]:
-    """The headers of every request. Compression would defeat the size limit."""
+    """Return the headers of every request. Compression would defeat the size limit."""
     return {
         "Accept": "application/json, text/event-stream",
         "Accept-Encoding": "identity",
@@ -121,12 +122,13 @@ def _headers(endpoint: Endpoint) -> dict[str, str]:
 
 
 def times(timeout: float, silence: float) -> httpx2.Timeout:
-    """How long one exchange may take, and how many seconds may pass between two reads of it."""
+    """Return how long one exchange may take, and how many seconds may pass between two reads of it."""
     return httpx2.Timeout(timeout, connect=min(CONNECT_SECONDS, timeout), read=silence)
 
 
 def client_of(endpoint: Endpoint) -> httpx2.AsyncClient:
-    """Connections to a service. Raises `ExchangeProblem` for what the environment says of proxies or certificates."""
+    """Return connections to a service. Raises `ExchangeProblem` for what the environment says of proxies or
+    certificates."""
     is_plain = is_loopback(urlsplit(endpoint.base_url).hostname or "") and endpoint.base_url.startswith("http:")
     try:
         make = partial(
@@ -163,7 +165,7 @@ def proxy_of(base_url: str) -> str | None:
 
 
 def exchange_problem(problem: Exception, *, proxied: bool = False) -> ExchangeProblem:
-    """What a failed exchange means. The first cause decides: the layers above it translate differently."""
+    """Return what a failed exchange means. The first cause decides: the layers above it translate differently."""
     if isinstance(problem, ExchangeProblem):
         return problem
     causes = list(_causes(problem))
@@ -212,7 +214,7 @@ def _connection_problem(problem: Exception, causes: list[BaseException], *, prox
 
 
 def _causes(problem: BaseException) -> Iterator[BaseException]:
-    """The problem and what it came from, outermost first; of an attempt at several addresses what each gave."""
+    """Yield the problem and what it came from, outermost first; of an attempt at several addresses what each gave."""
     waiting: list[BaseException] = [problem]
     seen: list[BaseException] = []
     while waiting:

@@ -34,11 +34,11 @@ class Assembly(Protocol):
     complete: bool
 
     def feed(self, event: str, data: Mapping[str, Value]) -> str:
-        """Takes one event; gives the text it adds. Raises `ExchangeProblem` for an error event."""
+        """Take one event, and return the text it adds. Raises `ExchangeProblem` for an error event."""
         ...
 
     def finish(self) -> ModelReply:
-        """The reply. Raises `ExchangeProblem` when the stream ended too early."""
+        """Return the reply. Raises `ExchangeProblem` when the stream ended too early."""
         ...
 
 
@@ -55,14 +55,14 @@ class Connection(Protocol):
     loop: asyncio.AbstractEventLoop
 
     def post(self, path: str, body: bytes, *, silence: float) -> AbstractAsyncContextManager[Answer]:
-        """Sends a body; ``silence`` is how many seconds may pass between two reads.
+        """Send a body; ``silence`` is how many seconds may pass between two reads.
 
         Raises `StatusProblem` for an answer that is no success and `ExchangeProblem` when there is none.
         """
         ...
 
     async def aclose(self) -> None:
-        """Closes all connections."""
+        """Close all connections."""
         ...
 
 
@@ -85,7 +85,7 @@ class Wire(Struct, frozen=True):
 
 
 def parameters(request: ModelRequest, limits: Sequence[str] = ()) -> dict[str, Value]:
-    """What passes through as given: everything but the parts that make a request what it is.
+    """Return what passes through as given: everything but the parts that make a request what it is.
 
     A program may set a temperature; it may not add a tool of the service, a message, or another model this way (X7).
     A bound on the answer is sent under the names ``limits``, in place of all others for the same (X26).
@@ -98,7 +98,7 @@ def parameters(request: ModelRequest, limits: Sequence[str] = ()) -> dict[str, V
 
 
 def encode(body: Mapping[str, Value]) -> bytes:
-    """A body as bytes. Mappings of any kind become objects. Raises `ExchangeProblem` for what JSON cannot carry.
+    """Return a body as bytes. Mappings of any kind become objects. Raises `ExchangeProblem` for what JSON cannot carry.
 
     Half a surrogate pair, which a careless tool may print, cannot be sent as UTF-8 and becomes U+FFFD.
     """
@@ -120,7 +120,7 @@ def _plain(value: Value) -> dict[Value, Value]:
 
 
 def decode(data: bytes | str) -> Mapping[str, Value]:
-    """The JSON object of an answer. Raises `ExchangeProblem` for anything else."""
+    """Return the JSON object of an answer. Raises `ExchangeProblem` for anything else."""
     try:
         value = json.loads(data)
     except (ValueError, RecursionError):
@@ -135,7 +135,7 @@ class NoCount(Exception):
 
 
 def count(value: Value, *path: str) -> int:
-    """A token count inside an answer; 0 when it is missing. Raises `NoCount` for what cannot be one (X26)."""
+    """Return a token count inside an answer; 0 when it is missing. Raises `NoCount` for what cannot be one (X26)."""
     for name in path:
         value = value.get(name) if isinstance(value, Mapping) else None
     if value is None:
@@ -146,7 +146,7 @@ def count(value: Value, *path: str) -> int:
 
 
 def counted(read: Callable[[Value], Usage]) -> Callable[[Value], Usage]:
-    """Makes a reader of token counts give none at all where one of them cannot be: then the text is counted."""
+    """Make a reader of token counts give none at all where one of them cannot be: then the text is counted."""
 
     def counts(value: Value) -> Usage:
         try:
@@ -163,22 +163,23 @@ def usage(given: int, made: int, cached: int) -> Usage:
 
 
 def text_of(content: Value) -> str:
-    """The text of a message: a text, or a list of parts of which the text ones count. Raises `ExchangeProblem` for what
-    is neither."""
+    """Return the text of a message: a text, or a list of parts of which the text ones count. Raises `ExchangeProblem`
+    for what is neither."""
     if isinstance(content, str):
         return content
     return "".join(plain_text(part.get("text")) for part in listed(content, "content"))
 
 
 def plain_text(value: Value) -> str:
-    """A text of an answer, empty where there is none. Raises `ExchangeProblem` for what is no text."""
+    """Return a text of an answer, empty where there is none. Raises `ExchangeProblem` for what is no text."""
     if value is None or isinstance(value, str):
         return value or ""
     raise ExchangeProblem("sent a reply whose text is none", retryable=True)
 
 
 def listed(value: Value, name: str) -> list[Mapping[str, Value]]:
-    """The objects of a list in an answer, none where it is missing. Raises `ExchangeProblem` for anything else."""
+    """Return the objects of a list in an answer, none where it is missing. Raises `ExchangeProblem` for anything
+    else."""
     if value is None:
         return []
     if not isinstance(value, list) or not all(isinstance(each, Mapping) for each in value):
@@ -187,7 +188,7 @@ def listed(value: Value, name: str) -> list[Mapping[str, Value]]:
 
 
 def tool_call(made_id: Value, name: Value, arguments: Value) -> ToolCall:
-    """A tool call as the service wrote it; arguments that came as an object are dumped."""
+    """Return a tool call as the service wrote it; arguments that came as an object are dumped."""
     if not isinstance(name, str) or not name:
         raise ExchangeProblem("sent a tool call without a name", retryable=True)
     if arguments is None:
@@ -198,7 +199,7 @@ def tool_call(made_id: Value, name: Value, arguments: Value) -> ToolCall:
 
 
 def with_ids(calls: list[ToolCall]) -> tuple[ToolCall, ...]:
-    """Calls with an id each, all different: some services send none, or the same for all."""
+    """Call with an id each, all different: some services send none, or the same for all."""
     seen: set[str] = set()
     result = []
     for number, call in enumerate(calls, 1):
@@ -211,5 +212,5 @@ def with_ids(calls: list[ToolCall]) -> tuple[ToolCall, ...]:
 
 
 def optional_text(value: Value) -> str | None:
-    """A text, or None for anything else and for the empty text."""
+    """Return a text, or None for anything else and for the empty text."""
     return value if isinstance(value, str) and value else None

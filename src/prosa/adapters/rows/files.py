@@ -29,7 +29,7 @@ _BOM = b"\xef\xbb\xbf"
 
 
 def require_regular(path: Path, name: str) -> None:
-    """Raises `RowsRefused` for a pipe or a device, which could be read once at most or never ends, `OSError`."""
+    """Raise `RowsRefused` for a pipe or a device, which could be read once at most or never ends, `OSError`."""
     mode = path.stat().st_mode
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
         raise RowsRefused(f"{name} is no regular file, and rows are read twice", hint=f"--rows - < {name}")
@@ -58,7 +58,7 @@ class RowFile(Struct):
         return found.hexdigest()
 
     def rows(self) -> Iterator[Row]:
-        """The rows. Raises `RowsRefused`."""
+        """Yield the rows. Raises `RowsRefused`."""
         with self._opened() as file:
             before = self._seen or _stamp(file)
             if _stamp(file) != before:
@@ -190,7 +190,7 @@ def _decoded(number: int, place: str, data: bytes) -> Row:
 
 
 def _json(data: bytes) -> Value:
-    """Raises ValueError."""
+    """Raise ValueError."""
     try:
         return _DECODER.decode(data.decode())
     except UnicodeDecodeError as error:

@@ -51,7 +51,7 @@ class ParquetRows(Struct, frozen=True):
         return digest_of_rows(self.rows())
 
     def rows(self) -> Iterator[Row]:
-        """The rows. Raises `RowsRefused`."""
+        """Yield the rows. Raises `RowsRefused`."""
         try:
             import duckdb
         except ModuleNotFoundError:
@@ -157,7 +157,7 @@ def _quoted(name: str) -> str:
 
 
 def _duckdb() -> DuckDBPyConnection:
-    """A database in memory that fetches no extensions."""
+    """Return a database in memory that fetches no extensions."""
     import duckdb
 
     bounded = {"memory_limit": MAX_MEMORY, "threads": "1"}

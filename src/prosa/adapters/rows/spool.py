@@ -22,7 +22,7 @@ _FOLDER, _FILE = 0o700, 0o600
 
 
 def spooled(store: Path, blocks: Iterable[bytes], shown: str) -> RowFile:
-    """Bytes of JSON lines as a source, kept beside the store. Raises `RowsRefused`."""
+    """Return bytes of JSON lines as a source, kept beside the store. Raises `RowsRefused`."""
     folder = spool_folder(store)
     found = hashlib.sha256()
     try:
@@ -45,12 +45,12 @@ def spooled(store: Path, blocks: Iterable[bytes], shown: str) -> RowFile:
 
 
 def blocks_of(read: Callable[[int], bytes]) -> Iterable[bytes]:
-    """What a stream holds, piece by piece."""
+    """Return what a stream holds, piece by piece."""
     return iter(lambda: read(_BLOCK), b"")
 
 
 def as_lines(rows: Iterable[Mapping[str, Value]]) -> Iterable[bytes]:
-    """Rows that a program made, as JSON lines. Raises `RowsRefused` for what is no JSON."""
+    """Yield rows that a program made, as JSON lines. Raises `RowsRefused` for what is no JSON."""
     for number, row in enumerate(rows, 1):
         try:
             yield json.dumps(dict(row), ensure_ascii=False, allow_nan=False).encode("utf-8", "surrogatepass") + b"\n"
@@ -59,5 +59,5 @@ def as_lines(rows: Iterable[Mapping[str, Value]]) -> Iterable[bytes]:
 
 
 def spool_folder(store: Path) -> Path:
-    """Where rows are kept that have no file of their own."""
+    """Return where rows are kept that have no file of their own."""
     return store.with_name(f"{store.name}.rows")

@@ -22,7 +22,7 @@ _PLACES = {"WasmSandbox": "pool", "missing_part": "process"}
 
 
 def __getattr__(name: str) -> object:
-    """Loads a name on first use."""
+    """Load a name on first use."""
     if name in _PLACES:
         return getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

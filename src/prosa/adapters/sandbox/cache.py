@@ -37,7 +37,7 @@ def compiled_component(
     fresh: bool = False,
     on_compile: Callable[[], None] = lambda: None,
 ) -> Path:
-    """The compiled interpreter in ``folder``, made of ``packed`` by the command ``compiler`` and both paths.
+    """Return the compiled interpreter in ``folder``, made of ``packed`` by the command ``compiler`` and both paths.
 
     ``fresh`` discards an existing file first. Two processes may call this at once: one compiles, the other waits.
     """
@@ -66,7 +66,8 @@ def _name(packed: Path) -> str:
 
 
 def _processor() -> str:
-    """What compiled code may depend on: the feature flags of the first processor, where the system tells them."""
+    """Return what compiled code may depend on: the feature flags of the first processor, where the system tells
+    them."""
     with suppress(OSError), Path("/proc/cpuinfo").open(encoding="utf-8", errors="replace") as lines:
         for line in lines:
             if line.lower().startswith(("flags", "features")):
@@ -81,7 +82,7 @@ def _make_private(folder: Path) -> None:
 
 
 def _is_usable(target: Path) -> bool:
-    """Whether the file is there. Raises `CacheRefused` when somebody else could have written it."""
+    """Return whether the file is there. Raises `CacheRefused` when somebody else could have written it."""
     try:
         state = target.lstat()
     except FileNotFoundError:
@@ -112,7 +113,7 @@ def _refuse_foreign(path: Path, state: os.stat_result) -> None:
 def _compile_once(
     packed: Path, target: Path, compiler: Sequence[str], fresh: bool, on_compile: Callable[[], None]
 ) -> None:
-    """Compiles under a lock, in a process of its own: it takes 500 MB, which the worker must not keep."""
+    """Compile under a lock, in a process of its own: it takes 500 MB, which the worker must not keep."""
     import fcntl  # not on Windows, where no worker is started
 
     with (target.parent / "compile.lock").open("a") as lock:
@@ -133,7 +134,7 @@ def _compile_once(
 
 
 def _tidy(folder: Path) -> None:
-    """Removes what an interrupted compilation left and what no version used for long. Called under the lock."""
+    """Remove what an interrupted compilation left and what no version used for long. Called under the lock."""
     for part in folder.glob("python-*.part"):
         part.unlink(missing_ok=True)
     oldest = time.time() - UNUSED_DAYS * 86_400

@@ -24,7 +24,7 @@ class BrokenFrame(Exception):
 
 
 def encode(message: dict[str, Value]) -> bytes:
-    """The bytes of one message. Raises `BrokenFrame` when it is larger than `MAX_FRAME`."""
+    """Return the bytes of one message. Raises `BrokenFrame` when it is larger than `MAX_FRAME`."""
     data = json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace")
     if len(data) > MAX_FRAME:
         raise BrokenFrame(f"a message of {len(data)} bytes")
@@ -32,7 +32,7 @@ def encode(message: dict[str, Value]) -> bytes:
 
 
 def decode(data: bytes) -> dict[str, Value]:
-    """The message in the bytes after the length."""
+    """Return the message in the bytes after the length."""
     try:
         message = json.loads(data)
     except ValueError as error:
@@ -50,12 +50,12 @@ def _length(data: bytes) -> int:
 
 
 async def read(reader: asyncio.StreamReader) -> dict[str, Value]:
-    """The next message. Raises ``asyncio.IncompleteReadError`` at the end of the stream."""
+    """Return the next message. Raises ``asyncio.IncompleteReadError`` at the end of the stream."""
     return decode(await reader.readexactly(_length(await reader.readexactly(_LENGTH.size))))
 
 
 def receive(connection: socket.socket) -> dict[str, Value] | None:
-    """The next message, blocking; None when the other side is gone."""
+    """Return the next message, blocking; None when the other side is gone."""
     head = _receive_exactly(connection, _LENGTH.size)
     data = _receive_exactly(connection, _length(head)) if head else None
     return None if data is None else decode(data)

@@ -41,7 +41,7 @@ class Output(Struct):
     stderr: list[str] = field(default_factory=list)
 
     def add(self, channel: int, text: str) -> None:
-        """Keeps text while there is room, counted in UTF-8 bytes. Raises `OutputFull` when there is no more."""
+        """Keep text while there is room, counted in UTF-8 bytes. Raises `OutputFull` when there is no more."""
         data = text[: self.room + 1].encode()
         kept = data[: self.room].decode("utf-8", "ignore")
         (self.stdout if channel == 1 else self.stderr).append(kept)
@@ -52,7 +52,7 @@ class Output(Struct):
 
 
 def engine() -> Engine:
-    """An engine with the settings that compiled components are made for."""
+    """Return an engine with the settings that compiled components are made for."""
     from wasmtime import Config, Engine
 
     config = Config()
@@ -77,8 +77,8 @@ class Interpreter:
         self._current: Instance
 
     def instance(self, folder: str, skill: str | None = None) -> Instance:
-        """A fresh interpreter with ``folder`` as /tmp, and perhaps the folder of a skill as /skill, which it can only
-        read. Only the newest one may run. Raises `WasmtimeError` for a folder that cannot be opened."""
+        """Return a fresh interpreter with ``folder`` as /tmp, and perhaps the folder of a skill as /skill, which it can
+        only read. Only the newest one may run. Raises `WasmtimeError` for a folder that cannot be opened."""
         from wasmtime import Store, WasiConfig
 
         store = Store(self._engine)
@@ -112,12 +112,12 @@ class Instance:
         self._store.close()
 
     def pause(self, seconds: float) -> None:
-        """Waits for the program, at most until it is stopped."""
+        """Wait for the program, at most until it is stopped."""
         if self._watch:
             self._watch.pause(seconds)
 
     def run(self, code: str, *, timeout: float, memory: int) -> dict[str, Value]:
-        """Runs ``code`` for ``timeout`` seconds with ``memory`` bytes. Gives the fields of L22."""
+        """Run ``code`` for ``timeout`` seconds with ``memory`` bytes. Return the fields of L22."""
         self._store.set_limits(memory_size=max(memory, MIN_MEMORY))
         self._store.set_epoch_deadline(1)
         with RunWatch(self._engine.increment_epoch, min(timeout, MAX_TIMEOUT), self._folder) as self._watch:
@@ -144,7 +144,7 @@ class Instance:
 
 
 def _explain(error: Exception) -> str:
-    """Why the instance ended without an answer."""
+    """Return why the instance ended without an answer."""
     if isinstance(error, OutputFull):
         return f"output limit of {megabytes(MAX_OUTPUT)} reached"
     text = str(error)
@@ -184,7 +184,7 @@ class RunWatch:
         self._thread.join()  # so that no interrupt of this run reaches the next one
 
     def pause(self, seconds: float) -> None:
-        """Waits for the program; ends early when the run is stopped."""
+        """Wait for the program; ends early when the run is stopped."""
         self._stopped.wait(min(seconds, self._timeout + 1))
 
     def _watch(self) -> None:

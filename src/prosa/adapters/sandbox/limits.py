@@ -51,6 +51,6 @@ UNUSED_DAYS = 30
 
 
 def megabytes(size: int) -> str:
-    """A size for people: ``128 MB``. Limits are written in MiB or MB; both print as the round number."""
+    """Return a size for people: ``128 MB``. Limits are written in MiB or MB; both print as the round number."""
     unit = MEBIBYTE if size % MEBIBYTE == 0 else 1_000_000
     return f"{size / unit:g} MB"

@@ -35,7 +35,7 @@ class WasmSandbox:
         self._closed = False
 
     async def warm(self) -> None:
-        """Starts one worker, so that the first call finds it ready. Compiles the interpreter if nobody did yet.
+        """Start one worker, so that the first call finds it ready. Compiles the interpreter if nobody did yet.
 
         Raises `SandboxError` when the sandbox cannot work here.
         """
@@ -44,7 +44,7 @@ class WasmSandbox:
                 self._idle.append(await self._take())
 
     async def run(self, code: str, *, timeout: float, memory: int, folder: str | None = None) -> SandboxResult:
-        """Runs ``code`` in a fresh interpreter that may read ``folder``, as `/skill`. Waiting for a free worker and
+        """Run ``code`` in a fresh interpreter that may read ``folder``, as `/skill`. Waiting for a free worker and
         starting one do not count as its time.
 
         Raises `SandboxError` when the sandbox cannot work here or ``memory`` is below `MIN_MEMORY`.
@@ -62,7 +62,7 @@ class WasmSandbox:
             return await self._run(code, max(timeout, 0.001), memory, folder)
 
     async def aclose(self) -> None:
-        """Ends all workers. A call still running ends with an error. Safe to call twice."""
+        """End all workers. A call still running ends with an error. Safe to call twice."""
         self._closed = True
         for worker in self._all:
             worker.kill()
@@ -95,7 +95,7 @@ class WasmSandbox:
         return result
 
     async def _take(self) -> Worker:
-        """An idle worker or a new one. One starts at a time: the first may have to compile for all."""
+        """Return an idle worker or a new one. One starts at a time: the first may have to compile for all."""
         async with self._starting:
             while self._idle:
                 worker = self._idle.pop()

@@ -55,7 +55,7 @@ class Worker(Struct):
         return self.process.poll() is None and not self.reader.at_eof()
 
     async def call(self, request: dict[str, Value]) -> dict[str, Value]:
-        """Sends a request and waits for the answer. Raises `WorkerDied`."""
+        """Send a request and waits for the answer. Raises `WorkerDied`."""
         try:
             self.writer.write(frames.encode(request))
             await self.writer.drain()
@@ -64,7 +64,7 @@ class Worker(Struct):
             raise self._died() from error
 
     async def receive(self) -> dict[str, Value]:
-        """The next message. Raises `WorkerDied`."""
+        """Return the next message. Raises `WorkerDied`."""
         try:
             return await frames.read(self.reader)
         except (asyncio.IncompleteReadError, ConnectionError, frames.BrokenFrame) as error:
@@ -81,7 +81,7 @@ class Worker(Struct):
         return ""
 
     def kill(self) -> None:
-        """Ends the process and all it started, at once, and removes its folder. Safe to call twice."""
+        """End the process and all it started, at once, and remove its folder. Safe to call twice."""
         self.writer.transport.abort()
         if self.process.returncode is None:
             with suppress(OSError):
@@ -92,7 +92,7 @@ class Worker(Struct):
 
 
 async def start(cache: Path, *, fresh: bool = False, notice: Callable[[str], None] | None = None) -> Worker:
-    """A worker that is ready. ``fresh`` makes it compile the interpreter anew.
+    """Return a worker that is ready. ``fresh`` makes it compile the interpreter anew.
 
     Raises `SandboxError` when it says why it cannot work, `WorkerDied` when it just ends. Cancelling ends it.
     """
@@ -152,28 +152,29 @@ def _popen(command: list[str], connection: int, folder: str) -> subprocess.Popen
 
 
 def _command(module: str) -> list[str]:
-    """The command that runs ``main`` of a module beside this one, without the user's settings and packages."""
+    """Return the command that runs ``main`` of a module beside this one, without the user's settings and packages."""
     roots = [str(_PACKAGE_ROOT), str(root_of("wasmtime") or _PACKAGE_ROOT)]
     return [sys.executable, "-I", "-S", "-X", "utf8", "-c", _BOOT.format(module), *roots]
 
 
 @cache
 def root_of(package: str) -> Path | None:
-    """The folder a package would be imported from, found without importing it; looked for once."""
+    """Return the folder a package would be imported from, found without importing it; looked for once."""
     spec = find_spec(package)
     return Path(spec.origin).parents[1] if spec and spec.origin else None
 
 
 def component() -> Path | None:
-    """The interpreter, one compressed WebAssembly component in the package of the distribution `prosa-sandbox`, or None
-    where it is not installed or not built."""
+    """Return the interpreter, one compressed WebAssembly component in the package of the distribution `prosa-sandbox`,
+    or None where it is not installed or not built."""
     root = root_of("prosa_sandbox")
     path = root / "prosa_sandbox" / "python.wasm.xz" if root else None
     return path if path and path.exists() else None
 
 
 def missing_part() -> str | None:
-    """What this installation lacks and what to do about it, or None. Starts nothing; LA18 withholds the tool on it."""
+    """Return what this installation lacks and what to do about it, or None. Starts nothing; LA18 withholds the tool on
+    it."""
     if sys.platform == "win32":
         return "the Python sandbox runs on Linux and macOS only"
     for module, package in PACKAGES.items():

@@ -17,7 +17,7 @@ _BLOCK = 512
 
 
 def over_quota(folder: str) -> str | None:
-    """Says which limit the folder breaks, or None. Stops counting at the limits."""
+    """Say which limit the folder breaks, or None. Stops counting at the limits."""
     size, entries, waiting = _unlinked_bytes(), 0, [folder]
     while waiting:
         path = waiting.pop()
@@ -47,7 +47,7 @@ def _size(entry: os.DirEntry[str]) -> int:
 
 
 def _unlinked_bytes() -> int:
-    """What this process's open files hold that no folder lists any more."""
+    """Return what this process's open files hold that no folder lists any more."""
     size = 0
     for descriptor in range(MAX_OPEN_FILES):
         with suppress(OSError):
@@ -58,7 +58,7 @@ def _unlinked_bytes() -> int:
 
 
 def remove(folder: str) -> None:
-    """Removes the folder and everything in it; what cannot be removed stays without an error.
+    """Remove the folder and everything in it; what cannot be removed stays without an error.
 
     Folders inside folders are first moved up to the top, one level at a time. So no path grows long, and the work is
     linear in the number of entries. Nobody else may change the folder meanwhile.

@@ -27,7 +27,7 @@ _OWN_MEMORY = 256 * MEBIBYTE
 
 
 def main() -> None:
-    """Serves until the parent closes the connection. The connection's descriptor is the last argument."""
+    """Serve until the parent closes the connection. The connection's descriptor is the last argument."""
     os.umask(0o077)
     connection = socket.socket(fileno=int(sys.argv[-1]))
     start = frames.receive(connection)
@@ -48,7 +48,7 @@ def main() -> None:
 
 
 def _load(connection: socket.socket, start: dict[str, Value]) -> Interpreter:
-    """The interpreter, compiled when needed. A file that wasmtime refuses is compiled anew once."""
+    """Return the interpreter, compiled when needed. A file that wasmtime refuses is compiled anew once."""
     from wasmtime import WasmtimeError
 
     def compiled(fresh: bool) -> Path:
@@ -67,7 +67,7 @@ def _load(connection: socket.socket, start: dict[str, Value]) -> Interpreter:
 
 
 def _restrict() -> None:
-    """Limits that hold for this process from now on; the guest cannot reach them, only run into them."""
+    """Limit that hold for this process from now on; the guest cannot reach them, only run into them."""
     import resource  # not on Windows, where no worker is started
 
     for limit, value in (
@@ -86,7 +86,7 @@ def _lower(value: int, hard: int) -> int:
 def _serve(
     connection: socket.socket, inbox: SimpleQueue[dict[str, Value]], interpreter: Interpreter, folder: str
 ) -> None:
-    """Answers requests for ever. What a run needs is made before its request comes and removed after the answer."""
+    """Answer requests for ever. What a run needs is made before its request comes and removed after the answer."""
     with _instance(interpreter, folder) as first:  # a first run takes longer, and shows whether the file is sound
         reason = first.run("", timeout=30.0, memory=2 * MIN_MEMORY)["error"]
     if reason:
@@ -108,7 +108,7 @@ def _answer(instance: Instance, request: dict[str, Value]) -> dict[str, Value]:
 
 
 def _answer_with(interpreter: Interpreter, folder: str, request: dict[str, Value]) -> dict[str, Value]:
-    """The same in an interpreter that has the folder of a skill to read."""
+    """Return the same in an interpreter that has the folder of a skill to read."""
     from wasmtime import WasmtimeError
 
     try:
@@ -121,7 +121,7 @@ def _answer_with(interpreter: Interpreter, folder: str, request: dict[str, Value
 
 @contextmanager
 def _instance(interpreter: Interpreter, folder: str, skill: str | None = None) -> Iterator[Instance]:
-    """A fresh interpreter in a fresh temporary folder, with the folder of a skill where one is given."""
+    """Return a fresh interpreter in a fresh temporary folder, with the folder of a skill where one is given."""
     place = f"{folder}/run"
     Path(place).mkdir(0o700)
     try:
@@ -139,7 +139,7 @@ def _limit_data(size: int) -> None:
 
 
 def _read(connection: socket.socket, inbox: SimpleQueue[dict[str, Value]], folder: str) -> None:
-    """Hands over requests; at the end of the stream nobody waits for this process any more."""
+    """Hand over requests; at the end of the stream nobody waits for this process any more."""
     with suppress(OSError, frames.BrokenFrame):
         while (request := frames.receive(connection)) is not None:
             inbox.put(request)

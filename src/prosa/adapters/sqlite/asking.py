@@ -36,7 +36,7 @@ Connect = Callable[[], sqlite3.Connection]
 
 
 def ask(connect: Connect, readable: Readable, query: str, limits: QueryLimits | None = None) -> QueryAnswer:
-    """The answer of a store. Raises `QueryRefused`, and `sqlite3.DatabaseError` for a broken file.
+    """Return the answer of a store. Raises `QueryRefused`, and `sqlite3.DatabaseError` for a broken file.
 
     It is computed in a thread of its own: SQLite looks at the clock between two instructions, and one call of a
     function may take longer than a person waits.
@@ -55,7 +55,7 @@ def ask(connect: Connect, readable: Readable, query: str, limits: QueryLimits | 
 
 
 def ask_index(path: Path, query: str, limits: QueryLimits | None = None) -> QueryAnswer:
-    """The answer of the index at ``path``, by its views. Raises the same."""
+    """Return the answer of the index at ``path``, by its views. Raises the same."""
     return ask(lambda: _index(path), CORPUS_VIEWS, query, limits)
 
 
@@ -69,14 +69,14 @@ def _asked(connect: Connect, readable: Readable, query: str, limits: QueryLimits
 
 
 def _index(path: Path) -> sqlite3.Connection:
-    """A connection to an index that has its views."""
+    """Return a connection to an index that has its views."""
     connection = sqlite3.connect(read_only_uri(path), uri=True, isolation_level=None)
     make_views(connection)
     return connection
 
 
 def _bound(connection: sqlite3.Connection) -> None:
-    """Lets a connection do nothing but read, and no more than a part of the memory."""
+    """Let a connection do nothing but read, and no more than a part of the memory."""
     for table in (f"{name}('[]')" for name in FOR_ALL):
         connection.execute(f"SELECT 1 FROM {table} LIMIT 0")  # noqa: S608 - names of ours; what they set up is done now
     for setting in ("query_only = ON", "trusted_schema = OFF", "cell_size_check = ON"):

@@ -27,12 +27,12 @@ CAN_REPLACE = sys.platform != "win32"
 
 
 def is_better_beside(scan: Scan) -> bool:
-    """Whether a new index of these documents is worth a file of its own."""
+    """Return whether a new index of these documents is worth a file of its own."""
     return CAN_REPLACE and len(scan.documents) >= ENOUGH
 
 
 def build_beside(path: Path, before: sqlite3.Connection, scan: Scan, reading: Reading) -> Refreshed:
-    """Puts a new index of all documents in the place of the one at ``path``. ``before`` is open on that one, in a
+    """Put a new index of all documents in the place of the one at ``path``. ``before`` is open on that one, in a
     transaction that keeps other writers away. Raises `sqlite3.Error`, `IndexProblem`."""
     place.remove_unfinished(path)
     new = path.with_name(f"{path.name}.{os.urandom(8).hex()}{place.UNFINISHED}")
@@ -53,7 +53,7 @@ def build_beside(path: Path, before: sqlite3.Connection, scan: Scan, reading: Re
 
 
 def _created(path: Path) -> sqlite3.Connection:
-    """A connection to a new file that nobody else knows, so that nothing has to be undone in it."""
+    """Return a connection to a new file that nobody else knows, so that nothing has to be undone in it."""
     place.make_private(path)
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     for setting in ("journal_mode = OFF", "synchronous = OFF", "locking_mode = EXCLUSIVE", "temp_store = MEMORY"):
@@ -64,7 +64,7 @@ def _created(path: Path) -> sqlite3.Connection:
 
 
 def _put(new: Path, path: Path) -> None:
-    """Puts a finished file in the place of another. The log of the old one must never be taken for one of the new, so
+    """Put a finished file in the place of another. The log of the old one must never be taken for one of the new, so
     the old one goes first, while nobody opens either."""
     with new.open("rb") as file:
         os.fsync(file.fileno())

@@ -24,7 +24,7 @@ _ORPHANS = """SELECT count(*) FROM document d WHERE NOT EXISTS (
 
 
 def statistics(connection: sqlite3.Connection, path: Path, *, most: int = MOST_LINKED) -> Statistics:
-    """The numbers. Raises `sqlite3.Error`."""
+    """Return the numbers. Raises `sqlite3.Error`."""
     documents, words = connection.execute("SELECT count(*), coalesce(sum(words), 0) FROM document").fetchone()
     return Statistics(
         documents=documents,
@@ -52,7 +52,7 @@ def _counts(connection: sqlite3.Connection, question: str) -> dict[str, int]:
 
 
 def _size(path: Path) -> int:
-    """Bytes on the disk, with what SQLite keeps beside the file."""
+    """Return bytes on the disk, with what SQLite keeps beside the file."""
     size = 0
     for each in COMPANIONS:
         with contextlib.suppress(OSError):

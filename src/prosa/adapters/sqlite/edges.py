@@ -18,37 +18,37 @@ _EDGES = """SELECT s.node, e.target, t.node, e.rel, e.origin, e.line, e.state, e
 
 
 def nodes(connection: sqlite3.Connection) -> list[Node]:
-    """All documents, by path."""
+    """Return all documents, by path."""
     return [Node(*row) for row in connection.execute(f"{_NODES} ORDER BY path")]
 
 
 def node_at(connection: sqlite3.Connection, path: str) -> Node | None:
-    """The document at a path."""
+    """Return the document at a path."""
     row = connection.execute(f"{_NODES} WHERE path = ?", (path,)).fetchone()
     return None if row is None else Node(*row)
 
 
 def all_edges(connection: sqlite3.Connection) -> list[Edge]:
-    """All edges, by document and place."""
+    """Return all edges, by document and place."""
     ids = dict(connection.execute("SELECT id, node FROM document").fetchall())
     rows = connection.execute(f"{_EDGES} ORDER BY e.document, e.seq")
     return [_edge(row, ids) for row in rows]
 
 
 def edges_from(connection: sqlite3.Connection, path: str) -> list[Edge]:
-    """What a document points at, in the order written."""
+    """Return what a document points at, in the order written."""
     rows = connection.execute(f"{_EDGES} WHERE s.path = ? ORDER BY e.seq", (path,)).fetchall()
     return list(_edges(connection, rows))
 
 
 def edges_to(connection: sqlite3.Connection, path: str) -> list[Edge]:
-    """What leads to a document, by the path of the source and place."""
+    """Return what leads to a document, by the path of the source and place."""
     rows = connection.execute(f"{_EDGES} WHERE t.path = ? ORDER BY s.path, e.seq", (path,)).fetchall()
     return list(_edges(connection, rows))
 
 
 def _edges(connection: sqlite3.Connection, rows: Iterable[tuple[Value, ...]]) -> Iterator[Edge]:
-    """The edges of few rows, whose candidates are asked for one by one."""
+    """Return the edges of few rows, whose candidates are asked for one by one."""
     rows = list(rows)
     wanted = {number for row in rows if row[-1] for number in json.loads(row[-1])}
     ids = {

@@ -35,13 +35,13 @@ _BY_NAME = (
 
 
 def find_node(connection: sqlite3.Connection, name: str) -> Node | None:
-    """The document called ``name``; None where none is, or several are."""
+    """Return the document called ``name``; None where none is, or several are."""
     found = _found(connection, name)
     return node_at(connection, found[0]) if len(found) == 1 else None
 
 
 def near_misses(connection: sqlite3.Connection, name: str) -> list[str]:
-    """The paths of documents that may be meant: those that share the name, else those with one like it."""
+    """Return the paths of documents that may be meant: those that share the name, else those with one like it."""
     found = _found(connection, name)
     if found or not name:
         return found[:MAX_NEAR]
@@ -55,7 +55,7 @@ def near_misses(connection: sqlite3.Connection, name: str) -> list[str]:
 
 
 def _found(connection: sqlite3.Connection, name: str) -> list[str]:
-    """The paths of all documents called ``name`` in the first way that any is."""
+    """Return the paths of all documents called ``name`` in the first way that any is."""
     name = posixpath.normpath(name) if name.startswith("./") else name
     if not name or has_surrogate(name):
         return []

@@ -32,7 +32,7 @@ class Denied(NamedTuple):
 
 @contextmanager
 def guarded(connection: sqlite3.Connection, readable: Readable) -> Iterator[list[Denied]]:
-    """Statements that begin here only read what they may. Gives what was denied, in order: it fills as they run."""
+    """Statements that begin here only read what they may. Return what was denied, in order: it fills as they run."""
     denied: list[Denied] = []
 
     def authorise(action: int, first: str | None, second: str | None, place: str | None, view: str | None) -> int:
@@ -50,7 +50,7 @@ def guarded(connection: sqlite3.Connection, readable: Readable) -> Iterator[list
 
 
 def _connect_virtual_tables(connection: sqlite3.Connection) -> None:
-    """Has SQLite make its full-text tables ready, which it does at their first use and after every change of the
+    """Have SQLite make its full-text tables ready, which it does at their first use and after every change of the
     schema, by statements of its own that no reader may send."""
     for (name,) in connection.execute(_VIRTUAL).fetchall():
         connection.execute(f'SELECT 1 FROM "{name}" LIMIT 0').close()  # noqa: S608 - a name of our own schema
@@ -59,14 +59,15 @@ def _connect_virtual_tables(connection: sqlite3.Connection) -> None:
 def select(
     connection: sqlite3.Connection, readable: Readable, statement: str, values: Sequence[str | float] = ()
 ) -> sqlite3.Cursor:
-    """The rows of one statement that only reads what it may. Others go on writing on the same connection meanwhile.
-    Raises `sqlite3.Error`."""
+    """Return the rows of one statement that only reads what it may. Others go on writing on the same connection
+    meanwhile. Raises `sqlite3.Error`."""
     with guarded(connection, readable):
         return connection.execute(statement, bindable(*values))
 
 
 def bindable(*values: str | float) -> tuple[str | float, ...]:
-    """Values as SQLite takes them: half of a surrogate pair, as in a file name that is not UTF-8, becomes `?`."""
+    """Return values as SQLite takes them: half of a surrogate pair, as in a file name that is not UTF-8, becomes
+    `?`."""
     return tuple(each.encode("utf-8", "replace").decode() if isinstance(each, str) else each for each in values)
 
 

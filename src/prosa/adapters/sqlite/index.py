@@ -35,21 +35,21 @@ class Index(Struct):
     _healed: str = ""
 
     def close(self) -> None:
-        """Closes what is open. The index can be used again."""
+        """Close what is open. The index can be used again."""
         for connection in (self._reader, self._writer):
             if connection is not None:
                 connection.close()
         self._reader = self._writer = None
 
     def connection(self) -> sqlite3.Connection:
-        """A connection that only reads, and never waits for a writer. Raises `IndexProblem`."""
+        """Return a connection that only reads, and never waits for a writer. Raises `IndexProblem`."""
         if self._reader is None:
             self.writer()
             self._reader = opening.open_reader(self.path)
         return self._reader
 
     def writer(self) -> sqlite3.Connection:
-        """The connection that may write. Raises `IndexProblem`."""
+        """Return the connection that may write. Raises `IndexProblem`."""
         if self._writer is None:
             self._writer, self._inode, healed = opening.open_index(self.path, wait=self.wait)
             self._healed = self._healed or healed
@@ -57,23 +57,23 @@ class Index(Struct):
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """One transaction, for what is not read from documents: vectors that were computed."""
+        """Return one transaction, for what is not read from documents: vectors that were computed."""
         self._follow()
         with writing_to(self._file()):
             yield self.writer()
 
     def refresh(self, scan: Scan, reading: Reading, *, anew: bool = False) -> Refreshed:
-        """Makes it hold the documents of ``scan`` and no others; with ``anew`` all of them are read again. A broken
-        file is made anew. Raises `IndexProblem`."""
+        """Make it hold the documents of ``scan`` and no others; with ``anew`` all of them are read again. A broken file
+        is made anew. Raises `IndexProblem`."""
         return self._healing(lambda: refresh(self._file(), scan, reading, anew=anew))
 
     def refresh_some(self, scan: Scan, gone: Collection[str], reading: Reading) -> Refreshed:
-        """Brings single documents up to date; ``gone`` are paths of documents that are no more. Raises `StaleIndex`
+        """Bring single documents up to date; ``gone`` are paths of documents that are no more. Raises `StaleIndex`
         where only a whole refresh helps, and `IndexProblem`."""
         return self._healing(lambda: refresh_some(self._file(), scan, gone, reading))
 
     def _healing(self, work: Callable[[], Refreshed]) -> Refreshed:
-        """Does the work, once more on a new index where the file turns out to be broken."""
+        """Do the work, once more on a new index where the file turns out to be broken."""
         try:
             report = self._current(work)
         except opening.DAMAGE as error:
@@ -83,7 +83,7 @@ class Index(Struct):
         return replace(report, healed=healed)
 
     def _current(self, work: Callable[[], Refreshed]) -> Refreshed:
-        """Does the work on the file that lies there now: another process may put a new one in its place (X10)."""
+        """Do the work on the file that lies there now: another process may put a new one in its place (X10)."""
         while True:
             self._follow()
             try:
@@ -94,7 +94,7 @@ class Index(Struct):
             return report
 
     def _follow(self) -> None:
-        """Leaves a file that was replaced."""
+        """Leave a file that was replaced."""
         if self._writer is not None and place.inode_of(self.path) not in (0, self._inode):
             self.close()
 
@@ -102,8 +102,8 @@ class Index(Struct):
         return IndexFile(self.writer(), self.path, self._inode)
 
     def discard(self, error: Exception) -> None:
-        """Removes the file after an error that says it is broken, so that it is made anew. Raises `IndexProblem` for
-        one that means something else: the file is locked, the disk is full."""
+        """Remove the file after an error that says it is broken, so that it is made anew. Raises `IndexProblem` for one
+        that means something else: the file is locked, the disk is full."""
         self.close()
         problem = opening.unusable(error, self.path)
         if problem is not None:
@@ -117,30 +117,30 @@ class Index(Struct):
         return not meta(self.writer(), "mark")
 
     def documents(self) -> list[Node]:
-        """All documents, by path."""
+        """Return all documents, by path."""
         return edges.nodes(self.connection())
 
     def graph(self) -> Graph:
-        """All nodes and edges."""
+        """Return all nodes and edges."""
         return Graph.of(edges.nodes(self.connection()), edges.all_edges(self.connection()))
 
     def node_at(self, path: str) -> Node | None:
-        """The document at a path."""
+        """Return the document at a path."""
         return None if has_surrogate(path) else edges.node_at(self.connection(), path)
 
     def node(self, name: str) -> Node | None:
-        """The document that people call ``name``: its path, its id, its file name with or without suffix, or the
+        """Return the document that people call ``name``: its path, its id, its file name with or without suffix, or the
         beginning of one of these. None where no document is called so, or several are."""
         return finding.find_node(self.connection(), name)
 
     def near(self, name: str) -> list[str]:
-        """The paths of documents that may be meant by a name that leads to none, the likeliest first."""
+        """Return the paths of documents that may be meant by a name that leads to none, the likeliest first."""
         return finding.near_misses(self.connection(), name)
 
     def edges_from(self, path: str) -> list[Edge]:
-        """What a document points at, in the order written."""
+        """Return what a document points at, in the order written."""
         return edges.edges_from(self.connection(), path)
 
     def edges_to(self, path: str) -> list[Edge]:
-        """What points at a document, and leads to it alone (Y22)."""
+        """Return what points at a document, and leads to it alone (Y22)."""
         return edges.edges_to(self.connection(), path)

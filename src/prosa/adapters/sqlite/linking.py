@@ -33,8 +33,8 @@ def link_all(
     sites: Sites,
     ready: Callable[[], None],
 ) -> None:
-    """Writes the keys and edges of all documents; there are none yet. ``records`` are looked at twice. The connection
-    is not used before ``ready`` has been called."""
+    """Write the keys and edges of all documents; there are none yet. ``records`` are looked at twice. The connection is
+    not used before ``ready`` has been called."""
     rows = [(Numbered(number, record.path), keys_of(record, sites)) for some in records for number, record in some]
     rows.sort(key=lambda row: row[0].path)
     names = KnownNames.of(rows)
@@ -57,7 +57,7 @@ def _write_edges(
     names: Names[Numbered],
     last: int,
 ) -> int:
-    """The edges of some documents, with numbers from ``last`` + 1 on; gives the last number."""
+    """Return the edges of some documents, with numbers from ``last`` + 1 on; gives the last number."""
     edges: list[Row] = []
     lookups: list[Row] = []
     for number, record in records:
@@ -75,7 +75,7 @@ _EDGE = f"INSERT INTO edge VALUES (?{', ?' * 16})"  # noqa: S608 - only question
 
 
 def _edge(reference: Reference, found: Resolution[Numbered]) -> Row:
-    """The columns of an edge from `origin` on."""
+    """Return the columns of an edge from `origin` on."""
     rel = reference.rel.strip() if reference.rel else ""
     return (
         *(reference.origin, reference.target, reference.kind, normal_rel(rel) if rel else None, reference.strength),
@@ -85,7 +85,7 @@ def _edge(reference: Reference, found: Resolution[Numbered]) -> Row:
 
 
 def _where(found: Resolution[Numbered]) -> Row:
-    """`state`, `target_document`, `exact` and `candidates`."""
+    """Return `state`, `target_document`, `exact` and `candidates`."""
     if found.state == "resolved":
         return found.state, found.targets[0].id, found.exact, None
     candidates = [each.id for each in found.targets]
@@ -98,9 +98,9 @@ def link_some(
     before: Iterable[tuple[Key, int]],
     sites: Sites,
 ) -> None:
-    """Writes the keys and edges of documents that were added or changed, and follows again every reference elsewhere
-    that asks for a key which they, or documents that were removed, have gained or lost. ``before`` are the keys that
-    all of these had, with the number of the document."""
+    """Write the keys and edges of documents that were added or changed, and follow again every reference elsewhere that
+    asks for a key which they, or documents that were removed, have gained or lost. ``before`` are the keys that all of
+    these had, with the number of the document."""
     rows = [(Numbered(number, record.path), keys_of(record, sites)) for number, record in records]
     _write_keys(connection, rows)
     names = StoredNames(connection)
@@ -138,12 +138,12 @@ def _reference(row: Sequence[Value]) -> Reference:
 
 
 def stored_records(connection: sqlite3.Connection) -> Iterator[tuple[int, Record]]:
-    """The records of all documents, as they were written: enough to link them anew."""
+    """Return the records of all documents, as they were written: enough to link them anew."""
     return _records(connection, "", ())
 
 
 def records_of(connection: sqlite3.Connection, documents: Sequence[int]) -> Iterator[tuple[int, Record]]:
-    """The same of some documents, few enough for one statement."""
+    """Return the same of some documents, few enough for one statement."""
     return _records(connection, f"IN ({', '.join('?' * len(documents))})", documents)
 
 
@@ -179,7 +179,7 @@ def _by_document(connection: sqlite3.Connection, question: str, values: Sequence
 
 
 def unlink_all(connection: sqlite3.Connection) -> None:
-    """Removes all keys and edges."""
+    """Remove all keys and edges."""
     for table in ("lookup", "edge", "key"):
         connection.execute(f"DELETE FROM {table}")  # noqa: S608 - names of ours
 
@@ -203,7 +203,7 @@ class KnownNames(Struct, frozen=True):
 
     @classmethod
     def of(cls, rows: Iterable[tuple[Numbered, Iterable[Key]]]) -> KnownNames:
-        """The names of documents, which come in the order of their paths."""
+        """Return the names of documents, which come in the order of their paths."""
         known: dict[Key, Numbered | list[Numbered]] = {}
         for document, keys in rows:
             for key in keys:
@@ -213,7 +213,7 @@ class KnownNames(Struct, frozen=True):
         return cls(known)
 
     def find(self, key: Key) -> Sequence[Numbered]:
-        """The documents that answer to a key."""
+        """Return the documents that answer to a key."""
         found = self.known.get(key, ())
         return (found,) if isinstance(found, Numbered) else found
 
@@ -224,7 +224,7 @@ class StoredNames(Struct, frozen=True):
     connection: sqlite3.Connection
 
     def find(self, key: Key) -> Sequence[Numbered]:
-        """The documents that answer to a key."""
+        """Return the documents that answer to a key."""
         rows = self.connection.execute(
             "SELECT d.id, d.path FROM key k JOIN document d ON d.id = k.document WHERE k.space = ? AND k.name = ?"
             " ORDER BY d.path",

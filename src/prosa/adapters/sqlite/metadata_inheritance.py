@@ -25,7 +25,7 @@ _FACETS = """UPDATE document SET kind = ?, classification = ?, visibility = ?, l
 
 
 def lend_all(connection: sqlite3.Connection) -> None:
-    """Lends anew what every meta file has to lend."""
+    """Lend anew what every meta file has to lend."""
     before = [number for (number,) in connection.execute("SELECT DISTINCT document FROM metadata WHERE lent_by > 0")]
     connection.execute("DELETE FROM metadata WHERE lent_by IS NOT NULL")
     lenders = _lenders(connection)
@@ -36,7 +36,7 @@ def lend_all(connection: sqlite3.Connection) -> None:
 
 
 def lend_some(connection: sqlite3.Connection, documents: Sequence[int]) -> None:
-    """Lends to documents that were just written, none of them a meta file."""
+    """Lend to documents that were just written, none of them a meta file."""
     lenders = _lenders(connection)
     if lenders:
         rows = [
@@ -67,7 +67,7 @@ class _Lenders(Struct):
         return bool(self.near or self.wide)
 
     def for_path(self, path: str) -> Iterator[_Lender]:
-        """Those that may cover the document at a path."""
+        """Yield those that may cover the document at a path."""
         yield from self.wide
         folder = posixpath.dirname(path)
         while True:
@@ -90,13 +90,13 @@ def _lenders(connection: sqlite3.Connection) -> _Lenders:
 
 
 def _own(connection: sqlite3.Connection, number: int) -> Mapping[str, Sequence[FieldRow] | None]:
-    """A document's own fields by the first part of their keys; None for one that is null, which is a gap."""
+    """Return a document's own fields by the first part of their keys; None for one that is null, which is a gap."""
     question = "SELECT key, n, kind, text, number FROM metadata WHERE document = ? AND lent_by IS NULL ORDER BY key, n"
     return by_name(FieldRow(*row) for row in connection.execute(question, (number,)))
 
 
 def _lend(connection: sqlite3.Connection, documents: Iterable[tuple[int, str]], lenders: _Lenders) -> set[int]:
-    """Writes what is lent to documents; gives those that something was lent to."""
+    """Write what is lent to documents, and return those that something was lent to."""
     lent: set[int] = set()
     for number, path in documents:
         near = {each.number: each for each in lenders.for_path(path)}

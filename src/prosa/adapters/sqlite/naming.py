@@ -25,24 +25,24 @@ _OF_SITES = """SELECT path, dialect, canonical FROM document
 
 
 def name_all(connection: sqlite3.Connection) -> None:
-    """Gives every document the id of its node."""
+    """Return every document the id of its node."""
     connection.execute(f"{_NODE} WHERE own <> ''")
 
 
 def name_some(connection: sqlite3.Connection, documents: Iterable[int], names: Iterable[str]) -> None:
-    """Gives documents the ids of their nodes, and all others that call themselves by one of ``names``: the ids and
+    """Return documents the ids of their nodes, and all others that call themselves by one of ``names``: the ids and
     paths that documents have gained or lost."""
     connection.executemany(f"{_NODE} WHERE id = ?", [(number,) for number in documents])
     connection.executemany(f"{_NODE} WHERE own = ?1 AND own <> ''", [(name,) for name in names if name])
 
 
 def find_sites(connection: sqlite3.Connection, *, given: bool) -> Sites:
-    """The sites that the documents of the index form."""
+    """Return the sites that the documents of the index form."""
     return sites_among(connection, lambda _: True, given=given)
 
 
 def sites_among(connection: sqlite3.Connection, wanted: Callable[[str], bool], *, given: bool) -> Sites:
-    """The sites that those documents form whose paths are ``wanted``."""
+    """Return the sites that those documents form whose paths are ``wanted``."""
     rows = [row for row in site_rows(connection) if wanted(row[0])]
     nodes = ((path, urls) for path, dialect, urls in rows if dialect == "mdh" and urls != "[]")
     canonical = ((path, url) for path, urls in nodes for url in json.loads(urls))
@@ -55,12 +55,12 @@ def site_rows(connection: sqlite3.Connection) -> list[tuple[str, DialectName, st
 
 
 def given_root(connection: sqlite3.Connection) -> bool:
-    """Whether the user had named the root when the index was brought up to date."""
+    """Return whether the user had named the root when the index was brought up to date."""
     return meta(connection, "given") == str(True)
 
 
 def kept_sites(connection: sqlite3.Connection) -> Sites | None:
-    """The sites that the edges of the index rest on; None where there are no edges yet."""
+    """Return the sites that the edges of the index rest on; None where there are no edges yet."""
     text = meta(connection, "sites")
     if not text:
         return None
@@ -69,7 +69,7 @@ def kept_sites(connection: sqlite3.Connection) -> Sites | None:
 
 
 def keep_sites(connection: sqlite3.Connection, sites: Sites) -> None:
-    """Notes the sites, and writes the URLs of nodes that they change."""
+    """Note the sites, and write the URLs of nodes that they change."""
     set_meta(connection, "sites", json.dumps([sorted(sites.roots), sorted(sites.origins), sorted(sites.readmes)]))
     rows = connection.execute("SELECT id, path, url FROM document WHERE dialect = 'mdh'").fetchall()
     urls = [(url, number) for number, path, before in rows if (url := sites.url_of(path)) != before]
@@ -77,7 +77,7 @@ def keep_sites(connection: sqlite3.Connection, sites: Sites) -> None:
 
 
 def url_some(connection: sqlite3.Connection, documents: Iterable[int], sites: Sites) -> None:
-    """Writes the URLs of some nodes."""
+    """Write the URLs of some nodes."""
     for number in documents:
         row = connection.execute("SELECT path FROM document WHERE id = ? AND dialect = 'mdh'", (number,)).fetchone()
         if row is not None:

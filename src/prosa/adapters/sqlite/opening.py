@@ -55,7 +55,7 @@ class Opened(NamedTuple):
 
 
 def open_index(path: Path, *, wait: float = WAIT_SECONDS) -> Opened:
-    """Opens the index for reading and writing. Raises `IndexProblem`."""
+    """Open the index for reading and writing. Raises `IndexProblem`."""
     complaint = ""
     for _ in range(TRIES):
         inode = place.inode_of(path)
@@ -76,14 +76,14 @@ def open_index(path: Path, *, wait: float = WAIT_SECONDS) -> Opened:
 
 
 def replace(path: Path, inode: int) -> None:
-    """Removes a broken index, unless another process has put a new one in its place since it had this number."""
+    """Remove a broken index, unless another process has put a new one in its place since it had this number."""
     with held(path, alone=True):
         if place.inode_of(path) == inode:
             place.remove(path)
 
 
 def open_reader(path: Path) -> sqlite3.Connection:
-    """A connection that cannot write. Raises `sqlite3.Error`, `IndexProblem`."""
+    """Return a connection that cannot write. Raises `sqlite3.Error`, `IndexProblem`."""
     with held(path, alone=False):
         connection = sqlite3.connect(read_only_uri(path), uri=True, isolation_level=None, check_same_thread=False)
         connection.execute("SELECT count(*) FROM sqlite_schema")  # the log beside it is opened now, not under new names
@@ -93,14 +93,14 @@ def open_reader(path: Path) -> sqlite3.Connection:
 
 
 def is_damage(error: Exception) -> bool:
-    """Whether an error says that the file is broken, not that somebody asked it something wrong."""
+    """Return whether an error says that the file is broken, not that somebody asked it something wrong."""
     name = getattr(error, "sqlite_errorname", "")
     text = str(error)
     return name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")) or text.startswith("Could not decode to UTF-8")
 
 
 def unusable(error: Exception, path: Path) -> IndexProblem | None:
-    """The words for an error that making the index anew does not heal; None for one that it does."""
+    """Return the words for an error that making the index anew does not heal; None for one that it does."""
     name = getattr(error, "sqlite_errorname", "")
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         hint = "try again, or use --no-refresh to ask what the index holds now"
@@ -112,7 +112,7 @@ def unusable(error: Exception, path: Path) -> IndexProblem | None:
 
 
 def _opened(path: Path, wait: float) -> sqlite3.Connection:
-    """Raises `sqlite3.DatabaseError` for a file that is broken, and `IndexProblem` for one that cannot be used."""
+    """Raise `sqlite3.DatabaseError` for a file that is broken, and `IndexProblem` for one that cannot be used."""
     place.make_private(path)
     connection = sqlite3.connect(path, timeout=wait, isolation_level=None, check_same_thread=False)
     try:
@@ -129,7 +129,7 @@ def _opened(path: Path, wait: float) -> sqlite3.Connection:
 
 
 def _migrated(connection: sqlite3.Connection, path: Path) -> None:
-    """Gives a file its tables. This may wait for another process that writes, so the lock of the file is not held."""
+    """Return a file its tables. This may wait for another process that writes, so the lock of the file is not held."""
     try:
         migrate(connection)
     except BaseException as error:
@@ -137,7 +137,7 @@ def _migrated(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _closed(connection: sqlite3.Connection, path: Path, error: BaseException) -> BaseException:
-    """The error to be raised, the connection closed."""
+    """Return the error to be raised, the connection closed."""
     connection.close()
     return (unusable(error, path) if isinstance(error, sqlite3.Error) else None) or error
 
@@ -158,7 +158,7 @@ def _check(connection: sqlite3.Connection) -> None:
 
 
 def complaint_of(error: Exception) -> str:
-    """What was wrong, in words that finish "the index …"."""
+    """Return what was wrong, in words that finish "the index …"."""
     name = getattr(error, "sqlite_errorname", None)
     if isinstance(error, sqlite3.Error) and name is None:
         return str(error)
@@ -167,7 +167,7 @@ def complaint_of(error: Exception) -> str:
 
 
 def read_only_uri(path: Path) -> str:
-    """The address under which SQLite opens a file to be read and nothing else."""
+    """Return the address under which SQLite opens a file to be read and nothing else."""
     return f"{path.absolute().as_uri()}?mode=ro"
 
 
@@ -181,7 +181,7 @@ _PRIVATE = 0o600
 
 @contextlib.contextmanager
 def held(path: Path, *, alone: bool) -> Iterator[None]:
-    """Holds the lock of an index, ``alone`` or together with others that only open it. Where the system has no such
+    """Hold the lock of an index, ``alone`` or together with others that only open it. Where the system has no such
     locks it does without: SQLite itself never opens a file that is being replaced there. Raises `IndexProblem`."""
     if sys.platform == "win32":
         yield

@@ -61,7 +61,7 @@ class Packed(Struct):
 
 
 def pack(job: tuple[Files, Relations, Sequence[Item]]) -> Packed:
-    """The rows of documents, in a project with these relations."""
+    """Return the rows of documents, in a project with these relations."""
     from prosa.corpus.extract import extract_all
 
     files, relations, items = job
@@ -79,27 +79,28 @@ def pack(job: tuple[Files, Relations, Sequence[Item]]) -> Packed:
 
 
 def pack_apart(job: tuple[Files, Relations, Sequence[Item]]) -> Packed:
-    """`pack` in a process that does nothing else: a document leaves little to collect, so nothing looks for it."""
+    """Return `pack` in a process that does nothing else: a document leaves little to collect, so nothing looks for
+    it."""
     gc.disable()
     return pack(job)
 
 
 def unpack_records(data: bytes) -> Iterator[tuple[int, Record]]:
-    """The number and the record of every document, as `pack` wrote them."""
+    """Yield the number and the record of every document, as `pack` wrote them."""
     for number, path, dialect, title, kind, definitions, references, *rest in pickle.loads(data):  # noqa: S301 - ours
         made = (tuple(map(Definition._make, definitions)), tuple(map(Reference._make, references)))
         yield number, Record(path, dialect, title, kind, *made, *rest)
 
 
 def _parts(record: Record) -> Row:
-    """A record as tuples, which are packed and unpacked faster."""
+    """Return a record as tuples, which are packed and unpacked faster."""
     definitions, references = (tuple(map(tuple, each)) for each in (record.definitions, record.references))
     names = (record.path, record.dialect, record.title, record.type)
     return *names, definitions, references, record.canonical, record.actions
 
 
 def load_readers() -> None:
-    """Loads here what reads documents, so that forked processes have it."""
+    """Load here what reads documents, so that forked processes have it."""
     import prosa.corpus.extract
     import prosa.dialects.magi
     import prosa.dialects.markdownlang.as_dialect
@@ -115,7 +116,7 @@ def _hints(found: Found) -> Hints:
 
 
 def _read(files: Files, item: Item, packed: Packed) -> SourceText | None:
-    """The text of a document that has to be read; of every other one it is noted why not."""
+    """Return the text of a document that has to be read; of every other one it is noted why not."""
     try:
         source = files.read(Path(item.found.place))
     except FileProblem as problem:
@@ -155,7 +156,7 @@ def _add(extracted: Extracted, item: Item, packed: Packed) -> None:
 
 
 def _names(record: Record) -> str:
-    """What a document is called, for the full text: its title and its other names (HA22)."""
+    """Return what a document is called, for the full text: its title and its other names (HA22)."""
     return "\n".join(dict.fromkeys((record.title, *(each.name for each in record.definitions if each.kind == "alias"))))
 
 

@@ -28,13 +28,13 @@ UNFINISHED = ".new"
 
 
 def index_path(folder: Path, root: Path) -> Path:
-    """The file of the corpus at ``root``, a real path. ``folder`` is private."""
+    """Return the file of the corpus at ``root``, a real path. ``folder`` is private."""
     name = sha256(os.fsencode(root)).hexdigest()[:32]
     return folder / f"{name}-v{SCHEMA_VERSION}.sqlite"
 
 
 def make_private(path: Path) -> None:
-    """Makes the file if it is absent, and refuses one that another user owns or may write to. Raises `IndexProblem`."""
+    """Make the file if it is absent, and refuse one that another user owns or may write to. Raises `IndexProblem`."""
     try:
         with contextlib.suppress(FileExistsError):
             flags = os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0)
@@ -57,7 +57,7 @@ def make_private(path: Path) -> None:
 
 
 def inode_of(path: Path) -> int:
-    """The number of the file that lies there now, 0 for none."""
+    """Return the number of the file that lies there now, 0 for none."""
     try:
         return path.lstat().st_ino
     except OSError:
@@ -65,14 +65,14 @@ def inode_of(path: Path) -> int:
 
 
 def remove(path: Path) -> None:
-    """Removes an index with everything that SQLite keeps beside it."""
+    """Remove an index with everything that SQLite keeps beside it."""
     for each in COMPANIONS:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(f"{path}{each}")
 
 
 def remove_older(path: Path) -> None:
-    """Removes indexes of the same corpus that older versions left behind."""
+    """Remove indexes of the same corpus that older versions left behind."""
     corpus, _, version = path.stem.rpartition("-v")
     for number in range(1, int(version)):
         older = path.with_name(f"{corpus}-v{number}{path.suffix}")
@@ -82,7 +82,7 @@ def remove_older(path: Path) -> None:
 
 
 def remove_unfinished(path: Path) -> None:
-    """Removes what was left of an index when whoever built it was killed."""
+    """Remove what was left of an index when whoever built it was killed."""
     for each in path.parent.glob(f"{path.name}.*{UNFINISHED}"):
         with contextlib.suppress(OSError):
             remove(each)

@@ -34,31 +34,32 @@ class StoredRecords(Struct, frozen=True):
     wanted: Callable[[str], bool]
 
     def sites(self) -> Sites | None:
-        """The sites that these documents form, as long as the keys of the index rest on the same ones; else None."""
+        """Return the sites that these documents form, as long as the keys of the index rest on the same ones; else
+        None."""
         given = naming.given_root(self.connection)
         found = naming.sites_among(self.connection, self.wanted, given=given)
         return found if found == naming.kept_sites(self.connection) else None
 
     def paths(self) -> list[str]:
-        """Their paths in order."""
+        """Return their paths in order."""
         rows = self.connection.execute("SELECT path FROM document ORDER BY path")
         return [path for (path,) in rows if self.wanted(path)]
 
     def record(self, path: str) -> Record | None:
-        """The record of a document, None where there is none."""
+        """Return the record of a document, None where there is none."""
         row = self.connection.execute("SELECT id FROM document WHERE path = ?", (path,)).fetchone()
         return next(records_of(self.connection, [row[0]]))[1] if row is not None and self.wanted(path) else None
 
     def records(self) -> Iterator[Record]:
-        """All of them."""
+        """Return all of them."""
         return (record for _, record in stored_records(self.connection) if self.wanted(record.path))
 
     def called(self, key: Key) -> list[Record]:
-        """The documents that answer to a key: records of path and dialect alone."""
+        """Return the documents that answer to a key: records of path and dialect alone."""
         return [Record(*row) for row in self.connection.execute(_CALLED, key) if self.wanted(row[0])]
 
     def asking(self, keys: Iterable[Key], dialect: DialectName | None = None) -> Iterator[Record]:
-        """The documents, with a ``dialect`` only its, with a reference that looks under any of some keys."""
+        """Yield the documents, with a ``dialect`` only its, with a reference that looks under any of some keys."""
         numbers = {number for key in keys for (number,) in self.connection.execute(_ASKING, key)}
         question = "SELECT path, dialect FROM document WHERE id = ?"
         found = ((self.connection.execute(question, (each,)).fetchone(), each) for each in numbers)
@@ -68,14 +69,14 @@ class StoredRecords(Struct, frozen=True):
             yield from sorted((record for _, record in records_of(self.connection, batch)), key=lambda each: each.path)
 
     def owners(self, name: str) -> list[Record]:
-        """The documents that give themselves an id."""
+        """Return the documents that give themselves an id."""
         question = """SELECT DISTINCT d.id, d.path FROM definition f JOIN document d ON d.id = f.document
           WHERE f.kind = 'id' AND f.name = ? ORDER BY d.path"""
         numbers = [id_ for id_, path in self.connection.execute(question, (name,)) if self.wanted(path)]
         return [record for each in numbers for _, record in records_of(self.connection, [each])]
 
     def ids(self) -> set[str]:
-        """All ids that documents give themselves."""
+        """Return all ids that documents give themselves."""
         rows = self.connection.execute(
             "SELECT f.name, d.path FROM definition f JOIN document d ON d.id = f.document WHERE f.kind = 'id'"
         )

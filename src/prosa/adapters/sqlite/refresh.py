@@ -39,13 +39,13 @@ class IndexFile(NamedTuple):
     inode: int
 
     def check(self) -> None:
-        """Raises `Replaced`."""
+        """Raise `Replaced`."""
         if inode_of(self.path) not in (0, self.inode):
             raise Replaced
 
 
 def refresh(index: IndexFile, scan: Scan, reading: Reading, *, anew: bool = False) -> Refreshed:
-    """Makes the index hold the documents of ``scan`` and no others; with ``anew`` all are read again.
+    """Make the index hold the documents of ``scan`` and no others; with ``anew`` all are read again.
 
     Raises `Replaced`, `sqlite3.Error`.
     """
@@ -74,7 +74,7 @@ def refresh(index: IndexFile, scan: Scan, reading: Reading, *, anew: bool = Fals
 
 
 def _compare_all(connection: sqlite3.Connection, scan: Scan, reading: Reading) -> Refreshed:
-    """The same by the rows of all documents."""
+    """Return the same by the rows of all documents."""
     from prosa.adapters.sqlite.update import Update
 
     known = known_documents(connection)
@@ -86,13 +86,13 @@ def _compare_all(connection: sqlite3.Connection, scan: Scan, reading: Reading) -
 
 
 def _version(connection: sqlite3.Connection) -> int:
-    """A number that is another one after another connection has written."""
+    """Return a number that is another one after another connection has written."""
     (number,) = connection.execute("PRAGMA data_version").fetchone()
     return int(number)
 
 
 def refresh_some(index: IndexFile, scan: Scan, gone: Collection[str], reading: Reading) -> Refreshed:
-    """Brings single documents up to date: those of ``scan``, and those at the paths ``gone``, which are no more.
+    """Bring single documents up to date: those of ``scan``, and those at the paths ``gone``, which are no more.
 
     ``unchanged`` counts those that were looked at only. Raises `StaleIndex`, `Replaced`, `sqlite3.Error`.
     """
@@ -110,7 +110,7 @@ def refresh_some(index: IndexFile, scan: Scan, gone: Collection[str], reading: R
 
 @contextmanager
 def writing_to(index: IndexFile) -> Iterator[None]:
-    """One transaction that writes. It begins when no other process writes. Raises `Replaced`."""
+    """Return one transaction that writes. It begins when no other process writes. Raises `Replaced`."""
     connection = index.connection
     connection.execute("BEGIN IMMEDIATE")
     try:
@@ -124,7 +124,7 @@ def writing_to(index: IndexFile) -> Iterator[None]:
 
 
 def known_documents(connection: sqlite3.Connection, paths: Sequence[str] | None = None) -> dict[str, Known]:
-    """The documents of the index by path, all or some."""
+    """Return the documents of the index by path, all or some."""
     columns = "SELECT path, id, size, mtime_ns, ctime_ns, inode, digest, hint FROM document"
     if paths is None:
         rows = connection.execute(columns).fetchall()
@@ -134,12 +134,12 @@ def known_documents(connection: sqlite3.Connection, paths: Sequence[str] | None 
 
 
 def is_known(found: Found, known: Mapping[str, Known]) -> bool:
-    """Whether a document looks as it did when it was read."""
+    """Return whether a document looks as it did when it was read."""
     before = known.get(found.path)
     return before is not None and before.stamp == found.stamp and before.hint == found.told
 
 
 def _is_same(connection: sqlite3.Connection, before: stamps.KnownStamps, scan: Scan, reading: Reading) -> bool:
-    """Whether nothing is to be done, which needs no lock."""
+    """Return whether nothing is to be done, which needs no lock."""
     mark, given = writing.meta(connection, "mark"), writing.meta(connection, "given")
     return (mark, given) == (reading.mark, str(reading.given)) and before.stamps == stamps.stamps_of(scan)

@@ -37,13 +37,13 @@ _WORDS: dict[int, str] = {
 
 
 def hint_of(readable: Readable) -> str:
-    """What a query may be."""
+    """Return what a query may be."""
     columns = f"\ntheir columns: {readable.help}" if readable.help else ""
     return f"a query is one SELECT over {', '.join(readable.names)}{columns}"
 
 
 def check_text(query: str, readable: Readable) -> None:
-    """Raises `QueryRefused` for a text that is no query at all."""
+    """Raise `QueryRefused` for a text that is no query at all."""
     hint = hint_of(readable)
     if not query.strip():
         raise QueryRefused("the query is empty", hint=hint)
@@ -54,7 +54,7 @@ def check_text(query: str, readable: Readable) -> None:
 
 
 def too_slow(seconds: float) -> QueryRefused:
-    """The words for a query that took too long."""
+    """Return the words for a query that took too long."""
     return QueryRefused(f"the query took longer than {seconds:g} s", hint="ask for less, or give it time: --timeout")
 
 
@@ -65,7 +65,7 @@ def refusal(
     connection: sqlite3.Connection,
     readable: Readable,
 ) -> Exception:
-    """The words for what SQLite said; the error itself where the file is broken."""
+    """Return the words for what SQLite said; the error itself where the file is broken."""
     text, hint = str(error), hint_of(readable)
     if getattr(error, "sqlite_errorname", "").startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_IOERR")):
         return error
@@ -101,7 +101,7 @@ def _denied(denied: Denied, readable: Readable) -> QueryRefused:
 
 
 def _missing(what: str, name: str, query: str, readable: Readable) -> QueryRefused:
-    """An unknown name, with the nearest one."""
+    """Return an unknown name, with the nearest one."""
     if name.startswith("sqlite_"):
         return QueryRefused("a query reads the views, not what they are made of", hint=hint_of(readable))
     near: str | None = None
@@ -120,13 +120,14 @@ def _missing(what: str, name: str, query: str, readable: Readable) -> QueryRefus
 
 
 def _found(query: str, name: str) -> int:
-    """Where a name first stands by itself."""
+    """Return where a name first stands by itself."""
     match = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", query)
     return match.start() if match else -1
 
 
 def _place(query: str, token: str, connection: sqlite3.Connection) -> int:
-    """Where a token stands that SQLite stumbled over: the first place at which it stumbles when nothing follows."""
+    """Return where a token stands that SQLite stumbled over: the first place at which it stumbles when nothing
+    follows."""
     at = query.find(token)
     while at >= 0:
         try:
@@ -139,7 +140,7 @@ def _place(query: str, token: str, connection: sqlite3.Connection) -> int:
 
 
 def _at(query: str, offset: int, message: str, hint: str) -> QueryRefused:
-    """The message with its place, and the line it stands in."""
+    """Return the message with its place, and the line it stands in."""
     if offset < 0:
         return QueryRefused(message, hint=hint)
     lines = LineIndex(query)

@@ -38,7 +38,7 @@ class SqliteRows(Struct, frozen=True):
         return digest_of_rows(self.rows())
 
     def rows(self) -> Iterator[Row]:
-        """The rows. Raises `RowsRefused`."""
+        """Yield the rows. Raises `RowsRefused`."""
         if not self.path.is_file():
             raise RowsRefused(f"{self.path}: no such file")
         try:

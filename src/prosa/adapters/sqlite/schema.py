@@ -109,7 +109,7 @@ SCHEMA_VERSION = len(MIGRATIONS)
 
 
 def migrate(connection: sqlite3.Connection) -> None:
-    """Applies what is missing, each migration as one transaction that is there wholly or not at all.
+    """Apply what is missing, each migration as one transaction that is there wholly or not at all.
 
     The caller holds no transaction. Raises `sqlite3.Error`.
     """

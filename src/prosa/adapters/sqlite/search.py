@@ -55,12 +55,13 @@ _BEST = 300
 
 
 def search(index: Index, asked: Search) -> list[Hit]:
-    """The hits, best first, of equals by path. Raises `WhereError`; `sqlite3.Error` for an index that is damaged."""
+    """Return the hits, best first, of equals by path. Raises `WhereError`; `sqlite3.Error` for an index that is
+    damaged."""
     return search_in(index.connection(), asked)
 
 
 def search_in(connection: sqlite3.Connection, asked: Search) -> list[Hit]:
-    """`search` over a connection to an index."""
+    """Return `search` over a connection to an index."""
     query = parse_query(asked.text)
     if query.is_empty and asked.text.strip():
         return []  # a text without a word: it is in no document, rather than in all
@@ -69,7 +70,7 @@ def search_in(connection: sqlite3.Connection, asked: Search) -> list[Hit]:
 
 
 def ranked_sections(connection: sqlite3.Connection, query: Query, asked: Search) -> list[Found]:
-    """The sections that answer a query, as many as asked for. The connection is prepared."""
+    """Return the sections that answer a query, as many as asked for. The connection is prepared."""
     condition = filter_condition(asked, connection) or _EVERYTHING
     ties = 0 if query.is_empty else MAX_TIES
     return _best(_ranked(connection, query, condition), asked, ties)
@@ -78,7 +79,7 @@ def ranked_sections(connection: sqlite3.Connection, query: Query, asked: Search)
 def allowed_documents(
     connection: sqlite3.Connection, condition: Condition | None, path_glob: str, documents: Iterable[int]
 ) -> Iterator[int]:
-    """Those of some documents that pass the filters, in their order. The connection is prepared."""
+    """Yield those of some documents that pass the filters, in their order. The connection is prepared."""
     if condition is None and not path_glob:
         yield from documents
         return
@@ -93,7 +94,7 @@ def allowed_documents(
 
 
 def prepare(connection: sqlite3.Connection) -> None:
-    """Makes the functions of conditions known to a connection."""
+    """Make the functions of conditions known to a connection."""
     for name, (function, arguments) in sql_functions().items():
         try:
             connection.create_function(name, arguments, function, deterministic=True)
@@ -111,7 +112,7 @@ class _Ranked(NamedTuple):
 
 
 def _ranked(connection: sqlite3.Connection, query: Query, condition: Condition) -> Iterator[_Ranked]:
-    """All sections that answer, best first."""
+    """Return all sections that answer, best first."""
     if query.is_empty:
         return _listed(connection, condition)
     if query.clauses and not any(term.is_cjk for term in (*query.terms, *query.excluded)):
@@ -120,7 +121,7 @@ def _ranked(connection: sqlite3.Connection, query: Query, condition: Condition) 
 
 
 def _matched(connection: sqlite3.Connection, query: Query, condition: Condition) -> Iterator[_Ranked]:
-    """What full text finds and ranks."""
+    """Yield what full text finds and ranks."""
     if _tells_nothing(connection, query):
         yield from _unranked(connection, query, condition, ((2e-6, "{title} : "), (1e-6, "")))
     elif _count(connection, match_query(query)) <= MANY:
@@ -136,8 +137,8 @@ def _matched(connection: sqlite3.Connection, query: Query, condition: Condition)
 
 
 def _in_order(connection: sqlite3.Connection, match: str, condition: Condition) -> Iterator[_Ranked]:
-    """What an expression finds, the best first. Full text is asked once; what it finds is looked up in pieces, so that
-    nobody waits for documents that are not shown."""
+    """Yield what an expression finds, the best first. Full text is asked once; what it finds is looked up in pieces, so
+    that nobody waits for documents that are not shown."""
     rows = select(connection, INDEX, _MATCHED, (match, f"bm25({WEIGHTS})"))
     while best := dict(rows.fetchmany(_BEST)):
         statement = f"{_LISTED} s.id IN ({', '.join('?' * len(best))}) AND {condition.sql}"
@@ -149,21 +150,22 @@ def _in_order(connection: sqlite3.Connection, match: str, condition: Condition) 
 def _unranked(
     connection: sqlite3.Connection, query: Query, condition: Condition, steps: Iterable[tuple[float, str]]
 ) -> Iterator[_Ranked]:
-    """What full text finds in one part of a section after the other, each with its score, in no order of their own."""
+    """Yield what full text finds in one part of a section after the other, each with its score, in no order of their
+    own."""
     for score, column in steps:
         values = (score, match_query(query, column), *condition.parameters)
         yield from map(_Ranked._make, select(connection, INDEX, f"{_UNRANKED} {condition.sql}", values))
 
 
 def _count(connection: sqlite3.Connection, match: str) -> int:
-    """The number of sections that an expression finds, counted up to one more than `MANY`."""
+    """Return the number of sections that an expression finds, counted up to one more than `MANY`."""
     (count,) = connection.execute(_COUNTED, (match, MANY + 1)).fetchone()
     return int(count)
 
 
 def _may_be_in_heads(connection: sqlite3.Connection, query: Query) -> bool:
-    """Whether titles, headings and tags hold, for each clause, all the words of a term somewhere. Of a common phrase
-    they often lack one, which is found out in a quarter of the time that a look for the phrase takes."""
+    """Return whether titles, headings and tags hold, for each clause, all the words of a term somewhere. Of a common
+    phrase they often lack one, which is found out in a quarter of the time that a look for the phrase takes."""
     return all(any(_has_words_in_heads(connection, term) for term in clause) for clause in query.clauses)
 
 
@@ -175,7 +177,7 @@ def _has_words_in_heads(connection: sqlite3.Connection, term: Term) -> bool:
 
 
 def _tells_nothing(connection: sqlite3.Connection, query: Query) -> bool:
-    """Whether most sections hold every word that is looked for, and they are many."""
+    """Return whether most sections hold every word that is looked for, and they are many."""
     least = min(max(spread(connection, term) for term in clause) for clause in query.clauses)
     if least <= COMMON:
         return False
@@ -184,7 +186,7 @@ def _tells_nothing(connection: sqlite3.Connection, query: Query) -> bool:
 
 
 def spread(connection: sqlite3.Connection, term: Term) -> int:
-    """The number of sections that hold a single word; 0 for what is not one."""
+    """Return the number of sections that hold a single word; 0 for what is not one."""
     found = [word.text for word in words(term.text)]
     if len(found) != 1 or term.field or term.prefix:
         return 0
@@ -199,7 +201,7 @@ def _listed(connection: sqlite3.Connection, condition: Condition) -> Iterator[_R
 
 
 def _from_sets(connection: sqlite3.Connection, query: Query, condition: Condition) -> Iterator[_Ranked]:
-    """What needs several lookups: words that are found as pieces of text, and queries that only exclude."""
+    """Yield what needs several lookups: words that are found as pieces of text, and queries that only exclude."""
     scores = scored_sections(connection, query)
     if scores is None:
         excluded = excluded_sections(connection, query)
@@ -215,7 +217,7 @@ def _from_sets(connection: sqlite3.Connection, query: Query, condition: Conditio
 
 
 def _best(ranked: Iterator[_Ranked], asked: Search, ties: int) -> list[Found]:
-    """The first hits of a ranking, of equals by path: one for each document, or every section."""
+    """Return the first hits of a ranking, of equals by path: one for each document, or every section."""
     limit = max(0, min(asked.limit, MAX_LIMIT))
     best: dict[int, _Ranked] = {}
     last = 0.0
@@ -247,7 +249,8 @@ _ESCAPED = r"\\\g<0>"
 
 
 def scored_sections(connection: sqlite3.Connection, query: Query) -> Scores | None:
-    """The sections in which every clause is found and nothing that is excluded; None for a query without clauses."""
+    """Return the sections in which every clause is found and nothing that is excluded; None for a query without
+    clauses."""
     found: Scores | None = None
     for clause in query.clauses:
         scores = _clause(connection, clause)
@@ -259,7 +262,7 @@ def scored_sections(connection: sqlite3.Connection, query: Query) -> Scores | No
 
 
 def excluded_sections(connection: sqlite3.Connection, query: Query) -> AbstractSet[int]:
-    """The sections in which something is found that a query excludes."""
+    """Return the sections in which something is found that a query excludes."""
     plain = [term for term in query.excluded if not term.is_cjk]
     found: set[int] = set()
     if plain:
@@ -272,7 +275,7 @@ def excluded_sections(connection: sqlite3.Connection, query: Query) -> AbstractS
 
 
 def _clause(connection: sqlite3.Connection, clause: Clause) -> Scores:
-    """The sections in which any of the terms is found."""
+    """Return the sections in which any of the terms is found."""
     plain = tuple(term for term in clause if not term.is_cjk)
     found = _ranked_sections(connection, "section_text", WEIGHTS, match_any(plain)) if plain else {}
     for term in clause:

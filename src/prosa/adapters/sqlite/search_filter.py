@@ -31,8 +31,8 @@ INDEX = Readable(direct=TABLES, full_text=FULL_TEXT)
 
 
 def filter_condition(search: Search, connection: sqlite3.Connection | None = None) -> Condition | None:
-    """The condition, None where every document is meant. ``connection`` lets it be fitted to the size of each lookup.
-    Raises `WhereError` for a `where` that cannot be read."""
+    """Return the condition, None where every document is meant. ``connection`` lets it be fitted to the size of each
+    lookup. Raises `WhereError` for a `where` that cannot be read."""
 
     def wide(lookup: Condition) -> bool:
         return connection is not None and _finds_many(connection, lookup)
@@ -74,7 +74,7 @@ def _conditions(search: Search, wide: Callable[[Condition], bool]) -> Iterator[C
 
 
 def _moment(text: str) -> str:
-    """A date in the form of the index. Dates are read by a dialect, which loads only where one is asked for."""
+    """Return a date in the form of the index. Dates are read by a dialect, which loads only where one is asked for."""
     from prosa.corpus.facets import iso_moment
 
     return iso_moment(text) or text

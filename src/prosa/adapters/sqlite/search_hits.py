@@ -67,8 +67,8 @@ _HIGHLIGHT = """SELECT highlight(section_text, 1, ?, ?), highlight(section_text,
 def hits_of(
     connection: sqlite3.Connection, query: Query, found: Sequence[Found], *, sections: bool = False
 ) -> list[Hit]:
-    """The hits. A document that is found by its title or tags alone is shown from its beginning; with ``sections``
-    every section as it was found."""
+    """Return the hits. A document that is found by its title or tags alone is shown from its beginning; with
+    ``sections`` every section as it was found."""
     rows = {each.id: each for each in _rows(connection, [each.section for each in found])}
     found = [each for each in found if each.section in rows]
     matched = _matched(connection, query, rows.values())
@@ -99,7 +99,7 @@ def _hit(row: _Section, score: float, marks: Sequence[Mark]) -> Hit:
 
 
 def _position(text: str, offset: int) -> tuple[int, int]:
-    """Lines in front of an offset, and its column counted from 1."""
+    """Return lines in front of an offset, and its column counted from 1."""
     count, start = 0, 0
     for match in _LINE_END.finditer(text, 0, offset):
         count, start = count + 1, match.end()
@@ -112,7 +112,7 @@ def _rows(connection: sqlite3.Connection, ids: Sequence[int]) -> Iterator[_Secti
 
 
 def _beginnings(connection: sqlite3.Connection, documents: Sequence[int]) -> Iterator[_Section]:
-    """The first section of each document."""
+    """Yield the first section of each document."""
     first = "s.number = (SELECT min(number) FROM section WHERE document = s.document)"
     for some in _batches(documents):
         statement = f"{_SELECT} s.document IN ({_holes(some)}) AND {first}"
@@ -120,7 +120,7 @@ def _beginnings(connection: sqlite3.Connection, documents: Sequence[int]) -> Ite
 
 
 def _matched(connection: sqlite3.Connection, query: Query, rows: Iterable[_Section]) -> dict[int, tuple[Mark, ...]]:
-    """The sections that match by their text or their headings, with what matched in the text: offsets, in order,
+    """Return the sections that match by their text or their headings, with what matched in the text: offsets, in order,
     apart."""
     texts = {row.id: (row.heading, row.text) for row in rows}
     found: dict[int, list[Mark]] = {}
@@ -141,8 +141,8 @@ def _matched(connection: sqlite3.Connection, query: Query, rows: Iterable[_Secti
 def _highlights(
     connection: sqlite3.Connection, terms: Sequence[Term], texts: dict[int, tuple[str, str]]
 ) -> Iterator[tuple[int, list[Mark]]]:
-    """What FTS5 itself matched, told by two characters that none of the texts holds; nothing of a section that matches
-    in other columns alone."""
+    """Yield what FTS5 itself matched, told by two characters that none of the texts holds; nothing of a section that
+    matches in other columns alone."""
     signs = _unused(text for both in texts.values() for text in both)
     if signs is None:
         return
@@ -159,7 +159,8 @@ def _highlights(
 
 
 def _is_laborious(text: str, terms: Sequence[Term]) -> bool:
-    """Whether FTS5 would copy too much: it copies the text for every place. Most texts are far too short for that."""
+    """Return whether FTS5 would copy too much: it copies the text for every place. Most texts are far too short for
+    that."""
     if len(text) < LONG:
         return False
     if not text.isascii():
@@ -169,7 +170,7 @@ def _is_laborious(text: str, terms: Sequence[Term]) -> bool:
 
 
 def _between(marked: str, opens: str, closes: str) -> Iterator[Mark]:
-    """The places between the signs, as offsets in the text without them."""
+    """Yield the places between the signs, as offsets in the text without them."""
     removed = 0
     at = marked.find(opens)
     while at >= 0:
@@ -182,7 +183,7 @@ def _between(marked: str, opens: str, closes: str) -> Iterator[Mark]:
 
 
 def _unused(texts: Iterable[str]) -> tuple[str, str] | None:
-    """Two characters of the private area that stand in none of the texts; they are almost never in one."""
+    """Return two characters of the private area that stand in none of the texts; they are almost never in one."""
     held = set[str]()
     for text in texts:
         if not text.isascii():
@@ -193,7 +194,7 @@ def _unused(texts: Iterable[str]) -> tuple[str, str] | None:
 
 
 def _pattern(terms: Sequence[Term], field: str) -> re.Pattern[str]:
-    """Any of the terms that are looked for in a column; nothing at all where there is none."""
+    """Return any of the terms that are looked for in a column; nothing at all where there is none."""
     wanted = {term.text for term in terms if term.field in (None, field)}
     longest = sorted(wanted, key=len, reverse=True)
     return re.compile("|".join(map(re.escape, longest)) or r"(?!)", re.IGNORECASE)

@@ -20,24 +20,24 @@ TRIGRAM = 3
 
 
 def match_query(query: Query, column: str = "") -> str:
-    """The whole query; it needs a clause. ``column`` may say where everything must stand: `{title} : `."""
+    """Return the whole query; it needs a clause. ``column`` may say where everything must stand: `{title} : `."""
     found = " AND ".join(f"({match_any(clause)})" for clause in query.clauses)
     found = f"({column}({found}))" if column else found
     return f"({found}) NOT ({match_any(query.excluded)})" if query.excluded else found
 
 
 def match_any(terms: Iterable[Term]) -> str:
-    """Any of the terms."""
+    """Return any of the terms."""
     return " OR ".join(match_term(term) for term in terms)
 
 
 def match_term(term: Term) -> str:
-    """One term. The words of a phrase, or of `foo-bar`, follow one another."""
+    """Return one term. The words of a phrase, or of `foo-bar`, follow one another."""
     column = f"{{{term.field}}} : " if term.field else ""
     return f"{column}{quoted(term.text)}{' *' if term.prefix and not term.is_cjk else ''}"
 
 
 def quoted(text: str) -> str:
-    """A string of FTS5; NUL would end the expression, and half of a surrogate pair cannot be sent at all."""
+    """Return a string of FTS5; NUL would end the expression, and half of a surrogate pair cannot be sent at all."""
     clean = text.replace("\0", " ").encode("utf-8", "replace").decode("utf-8")
     return '"' + clean.replace('"', '""') + '"'

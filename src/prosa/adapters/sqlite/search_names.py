@@ -40,7 +40,7 @@ class UnknownName(NamedTuple):
 
 
 def unknown_names(connection: sqlite3.Connection, asked: Search) -> Iterator[UnknownName]:
-    """The names that no document has. Raises `WhereError`."""
+    """Yield the names that no document has. Raises `WhereError`."""
     fields = dict.fromkeys(field.name for field in fields_of(parse_where(asked.where))) if asked.where.strip() else {}
     wanted = (("field", fields), ("tag", asked.tags), ("kind", asked.kinds), ("rel", asked.rels))
     for what, names in wanted:
@@ -52,7 +52,7 @@ def unknown_names(connection: sqlite3.Connection, asked: Search) -> Iterator[Unk
 
 
 def nearest_field(connection: sqlite3.Connection, name: str) -> str | None:
-    """The field of some document that is most like a name, None where the name itself is one or none is near."""
+    """Return the field of some document that is most like a name, None where the name itself is one or none is near."""
     return _nearest(connection, "field", name)
 
 

@@ -34,13 +34,13 @@ _DIRECT, _SHARED = 2.0, 1.0
 
 
 def similar(index: Index, path: str, asked: Search, *, near: Sequence[Found] = ()) -> list[Hit]:
-    """The hits; none for a path that is not in the index. ``asked`` gives the filters and the limit, its text is not
-    used. ``near`` is a third ranking, by vectors, where there are some. Raises `WhereError`."""
+    """Return the hits; none for a path that is not in the index. ``asked`` gives the filters and the limit, its text is
+    not used. ``near`` is a third ranking, by vectors, where there are some. Raises `WhereError`."""
     return similar_in(index.connection(), path, asked, near=near)
 
 
 def similar_in(connection: sqlite3.Connection, path: str, asked: Search, *, near: Sequence[Found] = ()) -> list[Hit]:
-    """`similar` over a connection to an index."""
+    """Return `similar` over a connection to an index."""
     row = connection.execute("SELECT id FROM document WHERE path = ?", (path,)).fetchone()
     if row is None:
         return []
@@ -60,7 +60,7 @@ def similar_in(connection: sqlite3.Connection, path: str, asked: Search, *, near
 
 
 def _query(connection: sqlite3.Connection, document: int) -> Query:
-    """The document as a question: any of its telling terms."""
+    """Return the document as a question: any of its telling terms."""
     texts = [text for (text,) in connection.execute("SELECT text FROM section WHERE document = ?", (document,))]
     (total,) = connection.execute("SELECT count(*) FROM section_text_docsize").fetchone()
     terms = telling_terms(texts, lambda term: _spread(connection, term), total)
@@ -68,7 +68,7 @@ def _query(connection: sqlite3.Connection, document: int) -> Query:
 
 
 def _spread(connection: sqlite3.Connection, term: Term) -> int:
-    """The number of sections that hold a term."""
+    """Return the number of sections that hold a term."""
     if term.is_cjk:
         statement = "SELECT count(*) FROM section_cjk WHERE section_cjk MATCH ?"
         return int(connection.execute(statement, (match_term(term),)).fetchone()[0])
@@ -76,7 +76,7 @@ def _spread(connection: sqlite3.Connection, term: Term) -> int:
 
 
 def _linked(connection: sqlite3.Connection, document: int, asked: Search) -> list[int]:
-    """Documents that links connect with this one, the closest first."""
+    """Return documents that links connect with this one, the closest first."""
     scores: dict[int, float] = {}
 
     def count(other: int, weight: float) -> None:

@@ -34,8 +34,8 @@ _ROW = "SELECT size, mtime_ns, ctime_ns, inode FROM document WHERE path = ?"
 
 
 def known(connection: sqlite3.Connection, hints: str) -> KnownStamps | None:
-    """What is known, with what was brought up to date since; None where it says nothing about this index, or other
-    ``hints`` hold now."""
+    """Return what is known, with what was brought up to date since; None where it says nothing about this index, or
+    other ``hints`` hold now."""
     row = connection.execute("SELECT value FROM meta WHERE name = 'stamps'").fetchone()
     try:
         found = _DECODER.decode(row[0]) if row is not None else None
@@ -63,7 +63,7 @@ def _bring_up(connection: sqlite3.Connection, stamps: Stamps, path: str) -> None
 
 
 def differing(before: Stamps, now: Stamps) -> tuple[list[str], list[str]]:
-    """The paths of documents that look otherwise than before or were not there, and of those that are gone."""
+    """Return the paths of documents that look otherwise than before or were not there, and of those that are gone."""
     changed: list[str] = []
     gone: list[str] = []
     for folder in {**now, **before}:
@@ -75,7 +75,7 @@ def differing(before: Stamps, now: Stamps) -> tuple[list[str], list[str]]:
 
 
 def keep(connection: sqlite3.Connection, scan: Scan, unread: Set[str]) -> None:
-    """Writes down what was found, but for documents that could not be read."""
+    """Write down what was found, but for documents that could not be read."""
     stamps = {
         folder: {name: sure(each, scan.at_ns) for name, each in names.items() if folder + name not in unread}
         for folder, names in stamps_of(scan).items()
@@ -87,7 +87,7 @@ def keep(connection: sqlite3.Connection, scan: Scan, unread: Set[str]) -> None:
 
 
 def touch(connection: sqlite3.Connection, paths: Iterable[str], hints: str) -> None:
-    """Notes that single documents are brought up to date, looked at with some ``hints``."""
+    """Note that single documents are brought up to date, looked at with some ``hints``."""
     touched = list(dict.fromkeys((*_touched(connection), *paths)))
     same = writing.meta(connection, "hints") == hints
     if not same or len(touched) > MOST_TOUCHED:
@@ -97,7 +97,7 @@ def touch(connection: sqlite3.Connection, paths: Iterable[str], hints: str) -> N
 
 
 def stamps_of(scan: Scan) -> Stamps:
-    """The stamps of a scan by folder."""
+    """Return the stamps of a scan by folder."""
     if isinstance(scan.documents, Folders):
         return scan.documents.stamps
     found: Stamps = {}
@@ -108,7 +108,7 @@ def stamps_of(scan: Scan) -> Stamps:
 
 
 def found_at(scan: Scan, paths: Iterable[str]) -> list[Found]:
-    """Those documents of a scan that lie at some paths."""
+    """Return those documents of a scan that lie at some paths."""
     if isinstance(scan.documents, Folders):
         return [scan.documents.found(*split(path)) for path in paths]
     wanted = set(paths)
@@ -116,6 +116,6 @@ def found_at(scan: Scan, paths: Iterable[str]) -> list[Found]:
 
 
 def split(path: str) -> tuple[str, str]:
-    """The folder of a path, with its slash, and the name in it."""
+    """Return the folder of a path, with its slash, and the name in it."""
     at = path.rfind("/") + 1
     return path[:at], path[at:]

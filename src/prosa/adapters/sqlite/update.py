@@ -39,7 +39,7 @@ class Before(Struct):
     lenders: bool = False
 
     def forget(self, connection: sqlite3.Connection, documents: Sequence[int]) -> None:
-        """Notes what documents were, and removes them."""
+        """Note what documents were, and remove them."""
         for number in documents:
             self._note(connection, number)
         writing.remove(connection, documents)
@@ -88,7 +88,7 @@ class Update(Struct, dict=True):
     lenders: bool = False
 
     def run(self, changed: Sequence[Found], gone: Collection[str], scan: Scan) -> Refreshed:
-        """Does it: reads ``changed``, forgets the documents at the paths ``gone``."""
+        """Do it: reads ``changed``, forgets the documents at the paths ``gone``."""
         started = self.connection.execute("SELECT 1 FROM document LIMIT 1").fetchone() is None
         self.before.forget(self.connection, [self.known[path].id for path in gone])
         many = len(changed) >= ENOUGH
@@ -138,7 +138,7 @@ class Update(Struct, dict=True):
         writing.fill_full_text(self.connection)
 
     def _packed(self, items: Sequence[Item]) -> Iterator[tuple[Sequence[Item], Packed]]:
-        """What is in documents, read here or by other processes."""
+        """Yield what is in documents, read here or by other processes."""
         files, workers = self.reading.files, self.reading.workers
         many = workers is not None and workers.count > 1 and len(items) >= ENOUGH
         size = max(1, min(CHUNK, -(-len(items) // (workers.count * 2)))) if workers is not None and many else CHUNK
@@ -151,7 +151,7 @@ class Update(Struct, dict=True):
         yield from zip(chunks, workers.map(pack_apart, jobs), strict=True)
 
     def _take_in(self, packed: Packed) -> None:
-        """Writes what was read in one go."""
+        """Write what was read in one go."""
         self.lost |= {number: FileProblem(Path(path), kind, why) for number, path, kind, why in packed.refused}
         numbers = [row[0] for row in packed.documents]
         leaving = [*numbers, *(number for number, *_ in packed.refused)]
@@ -164,7 +164,7 @@ class Update(Struct, dict=True):
         self.spooled.append(_Spooled(packed.records))
 
     def _link(self, *, started: bool, in_bulk: bool) -> None:
-        """Finds out where references lead: all of them, or those that the change touches."""
+        """Find out where references lead: all of them, or those that the change touches."""
         changed = bool(self.before.numbers or self.written)
         sites = naming.kept_sites(self.connection)
         if sites is None or self._moves_sites():
@@ -185,7 +185,7 @@ class Update(Struct, dict=True):
         self._name(some, sites)
 
     def _kept(self) -> Iterator[list[tuple[int, Record]]]:
-        """The records of documents that did not change; their keys and edges are removed."""
+        """Yield the records of documents that did not change; their keys and edges are removed."""
         written = set(self.written)
         if len(written) < self._count():
             yield [each for each in linking.stored_records(self.connection) if each[0] not in written]
@@ -196,7 +196,7 @@ class Update(Struct, dict=True):
         return int(count)
 
     def _moves_sites(self) -> bool:
-        """Whether the sites may be others than before."""
+        """Return whether the sites may be others than before."""
         other_root = writing.meta(self.connection, "given") != str(self.reading.given)
         return other_root or self.before.nodes != self.nodes
 
@@ -226,7 +226,7 @@ def _uncollected(*, wanted: bool) -> Iterator[None]:
 
 @contextmanager
 def _merging(connection: sqlite3.Connection, *, wanted: bool) -> Iterator[Callable[[], None]]:
-    """Merges full text on a thread of its own, which needs nothing of Python: the other processor is idle then. Gives
+    """Merge full text on a thread of its own, which needs nothing of Python: the other processor is idle then. Gives
     what waits for the end of that."""
     if not wanted:
         yield lambda: None

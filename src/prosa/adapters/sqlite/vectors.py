@@ -54,8 +54,8 @@ _UNMADE = """SELECT s.id, s.document, s.title, s.heading, s.text FROM section AS
 
 
 def unmade(connection: sqlite3.Connection, model: str, *, classified: bool) -> Iterator[Unmade]:
-    """The sections without a vector of ``model``, and not of a record that carries one; with ``classified`` those of
-    `confidential` and `secret` documents too: that is for a model on this machine alone (X6)."""
+    """Yield the sections without a vector of ``model``, and not of a record that carries one; with ``classified`` those
+    of `confidential` and `secret` documents too: that is for a model on this machine alone (X6)."""
     statement = _UNMADE if classified else f"{_UNMADE} AND NOT {_CLASSIFIED}"
     for section, document, title, heading, text in connection.execute(statement, {"model": model}).fetchall():
         whole = embedded_text(title, heading, text)
@@ -64,20 +64,20 @@ def unmade(connection: sqlite3.Connection, model: str, *, classified: bool) -> I
 
 
 def file_of(connection: sqlite3.Connection, document: int) -> tuple[str, str]:
-    """The path of a document, and the digest of what the index holds of it; empty texts for one that is gone."""
+    """Return the path of a document, and the digest of what the index holds of it; empty texts for one that is gone."""
     row = connection.execute("SELECT path, digest FROM document WHERE id = ?", (document,)).fetchone()
     return ("", "") if row is None else (row[0], row[1])
 
 
 def classified_paths(connection: sqlite3.Connection) -> frozenset[str]:
-    """The documents that may not be sent anywhere (X6), by themselves or by a meta file (MA18)."""
+    """Return the documents that may not be sent anywhere (X6), by themselves or by a meta file (MA18)."""
     documents = "(SELECT id AS document, path FROM document) AS s"
     rows = connection.execute(f"SELECT s.path FROM {documents} WHERE {_CLASSIFIED}")  # noqa: S608 - words of ours
     return frozenset(path for (path,) in rows)
 
 
 def placed(connection: sqlite3.Connection, model: str, wanted: Iterable[Unmade]) -> list[Unmade]:
-    """Gives sections the vector that was computed before from the same text; those left have none. The caller holds a
+    """Return sections the vector that was computed before from the same text; those left have none. The caller holds a
     transaction."""
     left: list[Unmade] = []
     for each in wanted:
@@ -92,7 +92,7 @@ def placed(connection: sqlite3.Connection, model: str, wanted: Iterable[Unmade])
 
 
 def remember(connection: sqlite3.Connection, model: str, made: Iterable[tuple[Unmade, Sequence[float]]]) -> None:
-    """Keeps vectors that were computed. The caller holds a transaction."""
+    """Keep vectors that were computed. The caller holds a transaction."""
     for each, vector in made:
         data = to_bytes(vector)
         connection.execute("INSERT OR REPLACE INTO vector VALUES (?, ?, ?)", (model, each.sha256, data))
@@ -105,7 +105,8 @@ def remember(connection: sqlite3.Connection, model: str, made: Iterable[tuple[Un
 def near(
     connection: sqlite3.Connection, model: str, query: Sequence[float], asked: Search, *, nearest: Nearest, limit: int
 ) -> list[Found]:
-    """The sections that lie nearest to a query, best first; of a document that carries one vector its first section.
+    """Return the sections that lie nearest to a query, best first; of a document that carries one vector its first
+    section.
 
     The filters of ``asked`` hold; its text is not used. Raises `WhereError`.
     """
@@ -120,13 +121,13 @@ def near(
 
 
 def vector_of(connection: sqlite3.Connection, model: str, document: int) -> list[bytes]:
-    """The vectors of one document: that of the whole, or those of its sections."""
+    """Return the vectors of one document: that of the whole, or those of its sections."""
     statement = "SELECT vector FROM embedding WHERE document = ? AND model = ? AND fresh ORDER BY section"
     return [data for (data,) in connection.execute(statement, (document, model))]
 
 
 def models(connection: sqlite3.Connection) -> list[tuple[str, int]]:
-    """The models that vectors are of, with how many, most first."""
+    """Return the models that vectors are of, with how many, most first."""
     statement = "SELECT model, count(*) FROM embedding WHERE fresh AND model <> '' GROUP BY model ORDER BY 2 DESC, 1"
     return [(name, count) for name, count in connection.execute(statement)]
 

@@ -151,7 +151,7 @@ CORPUS_VIEWS = Readable(VIEWS, TABLES, frozenset(("section",)), FULL_TEXT, "pros
 
 
 def make_views(connection: sqlite3.Connection, views: Iterable[View] = VIEWS) -> None:
-    """Makes views, for this connection only."""
+    """Make views, for this connection only."""
     for view in views:
         columns = ", ".join(name for name, _ in view.columns)
         connection.execute(f"CREATE TEMP VIEW {view.name} ({columns}) AS {view.select}")

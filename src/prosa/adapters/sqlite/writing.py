@@ -32,7 +32,7 @@ _FULL_TEXT = ("section_text", "section_cjk")
 
 
 def add(connection: sqlite3.Connection, packed: Packed) -> None:
-    """Writes documents that are not in the index: everything but keys, edges and full text."""
+    """Write documents that are not in the index: everything but keys, edges and full text."""
     connection.executemany(_DOCUMENT, packed.documents)
     connection.executemany("INSERT INTO definition VALUES (?, ?, ?, ?, ?, ?)", packed.definitions)
     connection.executemany("INSERT INTO metadata VALUES (?, ?, ?, ?, ?, ?, ?)", packed.fields)
@@ -41,14 +41,14 @@ def add(connection: sqlite3.Connection, packed: Packed) -> None:
 
 
 def fill_full_text(connection: sqlite3.Connection) -> None:
-    """Fills the full-text tables with the sections that were written since they were filled: those with higher ids."""
+    """Fill the full-text tables with the sections that were written since they were filled: those with higher ids."""
     (last,) = connection.execute("SELECT coalesce(max(id), 0) FROM section_text_docsize").fetchone()
     connection.execute(_INDEX_TEXT, (last,))
     connection.execute(_INDEX_CJK, (last,))
 
 
 def remove(connection: sqlite3.Connection, documents: Sequence[int]) -> None:
-    """Removes documents and everything that stands in them."""
+    """Remove documents and everything that stands in them."""
     numbers = [(number,) for number in documents]
     connection.executemany(_FORGET_TEXT, numbers)
     connection.executemany(_FORGET_CJK, numbers)
@@ -59,7 +59,7 @@ def remove(connection: sqlite3.Connection, documents: Sequence[int]) -> None:
 
 
 def remove_all(connection: sqlite3.Connection) -> None:
-    """Empties the index."""
+    """Empty the index."""
     for table in _FULL_TEXT:
         connection.execute(f"INSERT INTO {table} ({table}) VALUES ('delete-all')")  # noqa: S608 - names of ours
     for table in ("lookup", *_OF_DOCUMENTS, "document", "meta"):
@@ -86,7 +86,7 @@ def in_bulk(connection: sqlite3.Connection, *, wanted: bool) -> Iterator[None]:
 
 
 def merge_full_text(connection: sqlite3.Connection) -> None:
-    """Makes one piece of those that full text was written in: a search looks into each of them."""
+    """Make one piece of those that full text was written in: a search looks into each of them."""
     for table in _FULL_TEXT:
         connection.execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")  # noqa: S608 - names of ours
 
@@ -104,7 +104,7 @@ def _configure_full_text(connection: sqlite3.Connection, settings: Mapping[str, 
 
 
 def restamp(connection: sqlite3.Connection, items: Iterable[Item]) -> None:
-    """Notes that files are as they were, though the system says something else of them."""
+    """Note that files are as they were, though the system says something else of them."""
     rows: list[Row] = [(*each.found.stamp, each.id) for each in items]
     connection.executemany("UPDATE document SET size = ?, mtime_ns = ?, ctime_ns = ?, inode = ? WHERE id = ?", rows)
 
@@ -115,6 +115,6 @@ def set_meta(connection: sqlite3.Connection, name: str, value: str) -> None:
 
 
 def meta(connection: sqlite3.Connection, name: str) -> str:
-    """What was noted, or an empty text."""
+    """Return what was noted, or an empty text."""
     row = connection.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
     return "" if row is None else str(row[0])

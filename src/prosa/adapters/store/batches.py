@@ -43,19 +43,19 @@ class BatchesHeld(RunError):
 
 
 def batches(connection: Database) -> list[BatchRecord]:
-    """All batches, those that were made last first."""
+    """Return all batches, those that were made last first."""
     rows = connection.execute(f"{_BATCH} ORDER BY created DESC, id").fetchall()
     return [_batch(row) for row in rows]
 
 
 def open_batches(connection: Database) -> list[BatchRecord]:
-    """The batches that workers may be at, those that were made first first."""
+    """Return the batches that workers may be at, those that were made first first."""
     text = f"{_BATCH} WHERE state = 'open' AND options IS NOT NULL ORDER BY created, id"
     return [_batch(row) for row in connection.execute(text).fetchall()]
 
 
 def batch_of(connection: Database, name: str) -> list[BatchRecord]:
-    """The batch of an id or a name, or those that begin so; at most ten."""
+    """Return the batch of an id or a name, or those that begin so; at most ten."""
     exact = connection.execute(f"{_BATCH} WHERE id = ? OR name = ?", (name, name)).fetchall()
     text = f"{_BATCH} WHERE (id >= ? AND id < ?) OR (name >= ? AND name < ?) ORDER BY created DESC, id LIMIT 10"
     rows = exact or connection.execute(text, (name, f"{name}\uffff") * 2).fetchall()
@@ -65,7 +65,7 @@ def batch_of(connection: Database, name: str) -> list[BatchRecord]:
 def hold(
     batch: BatchRecord, holder: Callable[[], str], host: str, alive: Callable[[str], bool]
 ) -> Callable[[Database], BatchRecord]:
-    """This process has the batch, which is made if it is new. Gives the batch as it was. Raises `BatchesHeld` where
+    """This process has the batch, which is made if it is new. Return the batch as it was. Raises `BatchesHeld` where
     another process has one of the same store."""
 
     def work(connection: Database) -> BatchRecord:
@@ -107,8 +107,8 @@ def let_go(
 
 
 def draw(batch: str, holder: str | None, least: int, wanted: int, cap: int) -> Callable[[Database], int]:
-    """Draws ``wanted`` of a budget, or what is left of it if that is ``least`` at least; gives how much. The ``holder``
-    has the batch alone; None where several do."""
+    """Draw ``wanted`` of a budget, or what is left of it if that is ``least`` at least, and return how much. The
+    ``holder`` has the batch alone; None where several do."""
 
     def work(connection: Database) -> int:
         if holder is not None:
@@ -125,7 +125,7 @@ def draw(batch: str, holder: str | None, least: int, wanted: int, cap: int) -> C
 
 
 def count_spent(batch: str, spent: int) -> Callable[[Database], None]:
-    """Counts as drawn, at least, what the rows of a batch are known to have cost."""
+    """Count as drawn, at least, what the rows of a batch are known to have cost."""
 
     def work(connection: Database) -> None:
         connection.execute("UPDATE batch SET granted = ? WHERE id = ? AND granted < ?", (spent, batch, spent))
@@ -134,7 +134,7 @@ def count_spent(batch: str, spent: int) -> Callable[[Database], None]:
 
 
 def note_written(batch: str, written: str) -> Callable[[Database], None]:
-    """Remembers what was written of a batch, so that it is known again."""
+    """Remember what was written of a batch, so that it is known again."""
 
     def work(connection: Database) -> None:
         connection.execute("UPDATE batch SET written = ? WHERE id = ?", (written, batch))
@@ -143,7 +143,7 @@ def note_written(batch: str, written: str) -> Callable[[Database], None]:
 
 
 def set_state(batch: str, state: BatchState, ended: str) -> Callable[[Database], None]:
-    """A batch that no process has gets another state."""
+    """Return a batch that no process has gets another state."""
 
     def work(connection: Database) -> None:
         connection.execute("UPDATE batch SET state = ?, ended = ?, holder = '' WHERE id = ?", (state, ended, batch))
@@ -152,7 +152,7 @@ def set_state(batch: str, state: BatchState, ended: str) -> Callable[[Database],
 
 
 def put_rows(rows: Sequence[RunRecord]) -> Callable[[Database], None]:
-    """Writes rows that are known without a run: those whose input is refused."""
+    """Write rows that are known without a run: those whose input is refused."""
     values = [stored(astuple(each)) for each in rows]
 
     def work(connection: Database) -> None:
@@ -162,7 +162,7 @@ def put_rows(rows: Sequence[RunRecord]) -> Callable[[Database], None]:
 
 
 def put_failed(row: RunRecord) -> Callable[[Database], None]:
-    """Writes how a row failed in place of all that is known of it."""
+    """Write how a row failed in place of all that is known of it."""
     changed = ", ".join(f"{each} = excluded.{each}" for each in RUN_COLUMNS if each != "id")
     values = stored(astuple(row))
 
@@ -182,13 +182,13 @@ def set_total(batch: str, total: int) -> Callable[[Database], None]:
 
 
 def often_crashed(connection: Database, batch: str, times: int) -> frozenset[int]:
-    """The rows that were under way whenever a process ended, so many times with the last one."""
+    """Return the rows that were under way whenever a process ended, so many times with the last one."""
     text = "SELECT number FROM run WHERE batch = ? AND state = 'open' AND crashes >= ?"
     return frozenset(number for (number,) in connection.execute(text, (batch, times - 1)))
 
 
 def row_states(connection: Database, batch: str, total: int) -> bytearray:
-    """What is known of each row, by its number less one; 0 where nothing is."""
+    """Return what is known of each row, by its number less one; 0 where nothing is."""
     states = bytearray(total)
     text = "SELECT number, state, kind FROM run WHERE batch = ? AND number IS NOT NULL"
     for number, state, kind in connection.stream(text, (batch,)):
@@ -203,7 +203,7 @@ def row_states(connection: Database, batch: str, total: int) -> bytearray:
 
 
 def counts(connection: Database, batch: str, total: int) -> BatchCounts:
-    """How far a batch has come."""
+    """Return how far a batch has come."""
     text = (
         "SELECT state, kind, COUNT(*), SUM(calls), SUM(input_tokens), SUM(output_tokens), SUM(cost), SUM(seconds)"
         " FROM run WHERE batch = ? AND number IS NOT NULL GROUP BY state, kind"
@@ -232,8 +232,8 @@ def results(
     after: int = 0,
     until: int | None = None,
 ) -> Iterator[RowResult]:
-    """What came of the rows that are over, in their order or in that of their ends: those that are done, or those that
-    ``failed``. ``after`` and ``until`` bound their numbers."""
+    """Yield what came of the rows that are over, in their order or in that of their ends: those that are done, or those
+    that ``failed``. ``after`` and ``until`` bound their numbers."""
     wanted = f"state = 'failed' AND kind <> '{LEFT}'" if failed else "state = 'done'"
     order = "ended, number" if by_time else "number"
     last = 2**62 if until is None else until
@@ -243,8 +243,8 @@ def results(
 
 
 def begin_again(batch: str, kinds: Sequence[str]) -> Callable[[Database], int]:
-    """Rows that failed so are to be tried again; gives how many. What was answered stays where it can go on; a row that
-    was refused, or came to a limit, begins anew."""
+    """Have rows that failed so tried again, and return how many. What was answered stays where it can go on; a
+    row that was refused, or came to a limit, begins anew."""
 
     def work(connection: Database) -> int:
         marks = ", ".join("?" * len(kinds))

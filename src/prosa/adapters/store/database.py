@@ -28,15 +28,15 @@ class ResultRows(Protocol):
         ...
 
     def fetchone(self) -> Row:
-        """The next row, None where there is no further one."""
+        """Return the next row, None where there is no further one."""
         ...
 
     def fetchall(self) -> list[Row]:
-        """All rows that are left."""
+        """Return all rows that are left."""
         ...
 
     def __iter__(self) -> Iterator[Row]:
-        """The rows one by one."""
+        """Return the rows one by one."""
         ...
 
 
@@ -54,37 +54,38 @@ class Database(Protocol):
     """What a SELECT ends with whose rows nobody else may lock until the transaction ends."""
 
     def execute(self, text: str, values: Sequence[Any] = (), /) -> ResultRows:
-        """Does one statement."""
+        """Do one statement."""
         ...
 
     def executemany(self, text: str, values: Sequence[Sequence[Any]], /) -> ResultRows:
-        """Does one statement for each of many rows of values."""
+        """Do one statement for each of many rows of values."""
         ...
 
     def stream(self, text: str, values: Sequence[Any] = (), /) -> Iterator[Row]:
-        """The rows of one SELECT, of which only some are in memory at a time."""
+        """Return the rows of one SELECT, of which only some are in memory at a time."""
         ...
 
     def transact(self, work: Callable[[], T]) -> T:
-        """Does ``work`` in one transaction that may write; once more where it could not be committed for a reason that
+        """Do ``work`` in one transaction that may write; once more where it could not be committed for a reason that
         passes. Raises what ``work`` raises, and what the database does."""
         ...
 
     def hold(self, name: str) -> None:
-        """Shows other processes, as long as the connection lives, that the one of this name does, where the database
+        """Show other processes, as long as the connection lives, that the one of this name does, where the database
         can."""
         ...
 
     def size(self) -> int | None:
-        """Bytes of what the store holds, without what is free again; None where it is not the store's to bound."""
+        """Return bytes of what the store holds, without what is free again; None where it is not the store's to
+        bound."""
         ...
 
     def shrink(self) -> None:
-        """Gives back to the file system what is free, a part of it at a time."""
+        """Give back to the file system what is free, a part of it at a time."""
         ...
 
     def close(self) -> None:
-        """Ends the connection."""
+        """End the connection."""
         ...
 
 
@@ -92,17 +93,17 @@ class ServerAdapter(Protocol):
     """What a module for servers does."""
 
     def open_server(self, server: StoreServer, /) -> Database:
-        """A connection that may write. Raises `StoreProblem`."""
+        """Return a connection that may write. Raises `StoreProblem`."""
         ...
 
     def open_server_reader(self, server: StoreServer, /) -> Database | None:
-        """A connection that only reads; None where there is no store yet. Raises `StoreProblem`."""
+        """Return a connection that only reads; None where there is no store yet. Raises `StoreProblem`."""
         ...
 
     def problem_of(self, error: Exception, server: StoreServer, /) -> StoreProblem | None:
-        """What the server said, in words; None for an error of something else."""
+        """Return what the server said, in words; None for an error of something else."""
         ...
 
     def living_names(self, server: StoreServer, /) -> Callable[[str], bool]:
-        """Whether a process of that name writes the store now. Raises `StoreProblem`."""
+        """Return whether a process of that name writes the store now. Raises `StoreProblem`."""
         ...

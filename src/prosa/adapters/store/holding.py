@@ -59,12 +59,12 @@ def holder_of(place: StorePlace, database: Database) -> Holder | ServerHolder:
 
 
 def is_alive(store: StorePlace, name: str) -> bool:
-    """Whether the process that gave itself this name still writes the store. Raises `StoreProblem`."""
+    """Return whether the process that gave itself this name still writes the store. Raises `StoreProblem`."""
     return living(store)(name)
 
 
 def living(store: StorePlace) -> Callable[[str], bool]:
-    """Which processes still write the store, by their names; a server is asked once. Raises `StoreProblem`."""
+    """Return which processes still write the store, by their names; a server is asked once. Raises `StoreProblem`."""
     return server_adapter().living_names(store) if isinstance(store, StoreServer) else partial(_holds_file, store)
 
 
@@ -85,7 +85,7 @@ def _holds_file(store: Path, name: str) -> bool:
 
 
 def clear_dead(store: StorePlace) -> None:
-    """Removes what processes left behind that were killed."""
+    """Remove what processes left behind that were killed."""
     if isinstance(store, StoreServer):
         return
     for name in _names(store):
@@ -96,7 +96,7 @@ def clear_dead(store: StorePlace) -> None:
 
 @cache
 def host_name() -> str:
-    """The name of this machine."""
+    """Return the name of this machine."""
     return os.uname().nodename if hasattr(os, "uname") else os.environ.get("COMPUTERNAME", "")
 
 
@@ -112,7 +112,7 @@ def _folder(store: Path) -> Path:
 
 
 def _lock(descriptor: int) -> None:
-    """Locks an open file until it is closed. Raises `OSError` where another one has it."""
+    """Lock an open file until it is closed. Raises `OSError` where another one has it."""
     if sys.platform == "win32":
         import msvcrt
 

@@ -53,7 +53,7 @@ class LeasedRow(Struct, frozen=True):
 
 
 def put_items(batch: str, rows: Sequence[tuple[int, str, str]]) -> Work[None]:
-    """Keeps inputs: the number of each row, its id and its input as JSON."""
+    """Keep inputs: the number of each row, its id and its input as JSON."""
     values = [stored((batch, *each)) for each in rows]
 
     def work(connection: Database) -> None:
@@ -64,7 +64,7 @@ def put_items(batch: str, rows: Sequence[tuple[int, str, str]]) -> Work[None]:
 
 
 def items_of(lease: LeaseKey) -> Work[list[LeasedRow]]:
-    """The rows of a lease that are not over."""
+    """Return the rows of a lease that are not over."""
 
     def work(connection: Database) -> list[LeasedRow]:
         require_lease(connection, lease)
@@ -79,14 +79,14 @@ def items_of(lease: LeaseKey) -> Work[list[LeasedRow]]:
 
 
 def undone(connection: Database, batch: str) -> Iterator[int]:
-    """The numbers of the rows that are not over, as far as their inputs are kept."""
+    """Yield the numbers of the rows that are not over, as far as their inputs are kept."""
     text = f"SELECT item.number {_JOINED} AND {UNDONE} ORDER BY item.number"
     for (number,) in connection.stream(text, (batch,)):
         yield int(number)
 
 
 def require_lease(connection: Database, lease: LeaseKey) -> None:
-    """Raises `TakenOver` where the lease was given away. As long as the transaction goes on it is not."""
+    """Raise `TakenOver` where the lease was given away. As long as the transaction goes on it is not."""
     text = f"SELECT turn FROM lease WHERE batch = ? AND first = ?{connection.shared}"  # noqa: S608 - a word of ours
     row = connection.execute(text, (lease.batch, lease.first)).fetchone()
     if row is None or row[0] != lease.turn:
@@ -94,7 +94,7 @@ def require_lease(connection: Database, lease: LeaseKey) -> None:
 
 
 def join(batch: BatchRecord) -> Work[BatchRecord]:
-    """The batch, which is made if it is new."""
+    """Return the batch, which is made if it is new."""
 
     def work(connection: Database) -> BatchRecord:
         insert_batch(connection, batch)
@@ -104,7 +104,7 @@ def join(batch: BatchRecord) -> Work[BatchRecord]:
 
 
 def open_for_work(batch: str, options: str, turns: bool) -> Work[None]:
-    """The batch may be worked at. Leases of before count for nothing where their ``turns`` are over."""
+    """Return the batch may be worked at. Leases of before count for nothing where their ``turns`` are over."""
 
     def work(connection: Database) -> None:
         text = "UPDATE batch SET state = 'open', ended = NULL, reason = NULL, options = ? WHERE id = ?"
@@ -116,7 +116,8 @@ def open_for_work(batch: str, options: str, turns: bool) -> Work[None]:
 
 
 def close_batch(batch: str, state: BatchState, reason: str | None, ended: str) -> Work[bool]:
-    """Ends the work at a batch that is open; gives whether it was. Inputs of rows that are done are kept no longer."""
+    """End the work at a batch that is open, and return whether it was. Inputs of rows that are done are kept no
+    longer."""
 
     def work(connection: Database) -> bool:
         text = "UPDATE batch SET state = ?, reason = ?, ended = ? WHERE id = ? AND state = 'open'"
@@ -137,7 +138,7 @@ def close_batch(batch: str, state: BatchState, reason: str | None, ended: str) -
 def draw_part(
     batch: str, part: str, wanted: int, cap: int, alive: Callable[[], Callable[[str], bool]]
 ) -> Work[int | None]:
-    """Draws of a budget that several processes share; 0 where it does not fit, None where no other process that is
+    """Draw of a budget that several processes share; 0 where it does not fit, None where no other process that is
     ``alive`` has drawn something that it has not spent. ``part`` names what one process has of it, and begins with the
     name of the process."""
 
@@ -154,7 +155,7 @@ def draw_part(
 
 
 def settle_part(batch: str, part: str, unused: int, spent: int) -> Work[None]:
-    """What was drawn is spent, and ``unused`` is there again."""
+    """Return what was drawn is spent, and ``unused`` is there again."""
 
     def work(connection: Database) -> None:
         connection.execute("UPDATE batch SET granted = granted - ? WHERE id = ?", (unused, batch))
@@ -164,7 +165,7 @@ def settle_part(batch: str, part: str, unused: int, spent: int) -> Work[None]:
 
 
 def end_part(batch: str, part: str, unused: int) -> Work[None]:
-    """A process has no part of a budget any more."""
+    """Return a process has no part of a budget any more."""
 
     def work(connection: Database) -> None:
         connection.execute("UPDATE batch SET granted = granted - ? WHERE id = ?", (unused, batch))
@@ -193,8 +194,8 @@ def _change_part(connection: Database, batch: str, part: str, by: int | None) ->
 
 
 def take_pace(batch: str, service: str, *, rpm: int | None, tpm: int | None, tokens: int, window: float) -> Work[Pace]:
-    """A call may be made now, or after some seconds, so that no ``window`` of seconds has more calls or tokens than all
-    workers together may make. The clock is that of the server."""
+    """Return a call may be made now, or after some seconds, so that no ``window`` of seconds has more calls or tokens
+    than all workers together may make. The clock is that of the server."""
 
     def work(connection: Database) -> Pace:
         text = f"SELECT id FROM batch WHERE id = ?{connection.locked}"  # noqa: S608
@@ -228,7 +229,7 @@ class Pace(Struct, frozen=True):
 
 
 def count_tokens(pace: str, tokens: int) -> Work[None]:
-    """What a call that was let through took in truth."""
+    """Return what a call that was let through took in truth."""
 
     def work(connection: Database) -> None:
         connection.execute("UPDATE pace SET tokens = ? WHERE id = ?", (tokens, pace))
@@ -237,7 +238,7 @@ def count_tokens(pace: str, tokens: int) -> Work[None]:
 
 
 def draw_together(name: str, holder: str, alive: Callable[[str], bool], least: int, wanted: int, cap: int) -> Work[int]:
-    """Draws of a budget that all processes share which are alive together, as `draw` does of that of a batch. It is
+    """Draw of a budget that all processes share which are alive together, as `draw` does of that of a batch. It is
     whole again when the first one comes after the last has ended."""
 
     def work(connection: Database) -> int:
@@ -257,7 +258,7 @@ def draw_together(name: str, holder: str, alive: Callable[[str], bool], least: i
 
 
 def hosts_at(connection: Database, batch: str, alive: Callable[[str], bool]) -> tuple[str, ...]:
-    """The machines whose workers have leases of a batch."""
+    """Return the machines whose workers have leases of a batch."""
     found = connection.execute("SELECT DISTINCT holder, host FROM lease WHERE batch = ? AND holder <> ''", (batch,))
     return tuple(sorted({host for holder, host in found.fetchall() if alive(holder)}))
 

@@ -69,12 +69,12 @@ class Lease(Struct, frozen=True):
 
 
 def new_id() -> str:
-    """An id for a message, or for a run that one starts."""
+    """Return an id for a message, or for a run that one starts."""
     return urandom(_ID_BYTES).hex()
 
 
 def send(letter: Letter, now: str) -> Callable[[Database], MessageRecord]:
-    """Puts a message into a mailbox; the one that the same call of the same run has put there before is given again.
+    """Put a message into a mailbox; the one that the same call of the same run has put there before is given again.
     Raises `MailRefused` for an address that is not allowed, and for one hop too many."""
 
     def work(database: Database) -> MessageRecord:
@@ -107,7 +107,7 @@ def send(letter: Letter, now: str) -> Callable[[Database], MessageRecord]:
 
 
 def deliver(message: MessageRecord) -> Callable[[Database], MessageRecord | None]:
-    """Puts a message of the runtime into a mailbox: an answer, or what a ticket stands for. The one that was there
+    """Put a message of the runtime into a mailbox: an answer, or what a ticket stands for. The one that was there
     before is given again; None for one hop too many."""
 
     def work(database: Database) -> MessageRecord | None:
@@ -138,7 +138,7 @@ def _of_origin(database: Database, run: str, path: str) -> MessageRecord | None:
 
 
 def _received(database: Database, letter: Letter) -> MessageRecord | None:
-    """The message that a letter answers. Raises `MailRefused` for one that its run never had."""
+    """Return the message that a letter answers. Raises `MailRefused` for one that its run never had."""
     if letter.reply_to is None:
         return None
     row = database.execute(f"{_SELECT} WHERE id = ? AND run = ?", (letter.reply_to, letter.run)).fetchone()
@@ -148,7 +148,7 @@ def _received(database: Database, letter: Letter) -> MessageRecord | None:
 
 
 def _address(letter: Letter, answered: MessageRecord | None) -> str:
-    """Where a letter goes. Raises `MailRefused`."""
+    """Return where a letter goes. Raises `MailRefused`."""
     back = answered.returns if answered is not None else None
     to = letter.to if letter.to is not None else back
     if to is None and answered is not None:
@@ -162,7 +162,7 @@ def _address(letter: Letter, answered: MessageRecord | None) -> str:
 
 
 def _behind(database: Database, run: str) -> tuple[int, str | None]:
-    """The hops of what a run sends, and the thread that it belongs to. What it waits for itself is no hop."""
+    """Return the hops of what a run sends, and the thread that it belongs to. What it waits for itself is no hop."""
     text = "SELECT hops, thread FROM message WHERE run = ? AND reader IS NULL ORDER BY hops DESC, place LIMIT 1"
     row = database.execute(text, (run,)).fetchone()
     return (0, None) if row is None else (int(row[0]) + 1, str(row[1]))
@@ -171,7 +171,7 @@ def _behind(database: Database, run: str) -> tuple[int, str | None]:
 def lease(
     wanted: Lease, holder: Callable[[], str], alive: Callable[[str], bool]
 ) -> Callable[[Database], list[MessageRecord]]:
-    """Gives messages to a run in the order in which they came: those that the same call was given before, else those
+    """Return messages to a run in the order in which they came: those that the same call was given before, else those
     that nobody has, or had when it died."""
 
     def work(database: Database) -> list[MessageRecord]:
@@ -220,7 +220,7 @@ def _leased(database: Database, wanted: Lease, holder: str) -> Iterator[MessageR
 
 
 def _run_of(message: MessageRecord) -> str:
-    """The run that a message starts: the one that it had begun, where that can go on."""
+    """Return the run that a message starts: the one that it had begun, where that can go on."""
     return message.run if message.run is not None and not message.lease_path else new_id()
 
 
@@ -243,7 +243,7 @@ def _again(database: Database, message: MessageRecord, error: str, now: str) -> 
 
 
 def hold_again(run: str, holder: Callable[[], str], now: str) -> Callable[[Database], None]:
-    """A run goes on, and has again what it had when it broke off, unless another one has that by now."""
+    """Return a run goes on, and has again what it had when it broke off, unless another one has that by now."""
 
     def work(database: Database) -> None:
         rows = database.execute(f"{_SELECT} WHERE run = ? AND state IN ('new', 'leased')", (run,)).fetchall()
@@ -260,7 +260,7 @@ def hold_again(run: str, holder: Callable[[], str], now: str) -> Callable[[Datab
 
 
 def handled(run: str, holder: Callable[[], str], now: str) -> Callable[[Database], None]:
-    """A run ended well in this process, and what it had is handled; so is what nobody else may have."""
+    """Return a run ended well in this process, and what it had is handled; so is what nobody else may have."""
 
     def work(database: Database) -> None:
         text = (
@@ -284,7 +284,7 @@ def given_back(
     final: bool = False,
     anew: bool = False,
 ) -> Callable[[Database], None]:
-    """A run of this process, or the part of it ``below`` a path, did not handle what it had. An ``error`` counts
+    """Return a run of this process, or the part of it ``below`` a path, did not handle what it had. An ``error`` counts
     against a message, ``final`` makes it a dead letter at once; without one it was only given back. ``anew`` says that
     a further attempt is another run."""
 
@@ -307,7 +307,7 @@ def given_back(
 
 
 def moved_to(message: MessageRecord) -> Callable[[Database], None]:
-    """A message that this process has starts another run than the one that it had begun."""
+    """Return a message that this process has starts another run than the one that it had begun."""
 
     def work(database: Database) -> None:
         text = "UPDATE message SET run = ? WHERE id = ? AND state = 'leased' AND holder = ?"
@@ -317,8 +317,8 @@ def moved_to(message: MessageRecord) -> Callable[[Database], None]:
 
 
 def retry(name: str, now: str) -> Callable[[Database], MessageRecord]:
-    """A dead letter waits again, as if it had never been given out. ``name`` is its id, or how that begins. Raises
-    `MailRefused`."""
+    """Return a dead letter waits again, as if it had never been given out. ``name`` is its id, or how that begins.
+    Raises `MailRefused`."""
 
     def work(database: Database) -> MessageRecord:
         message = named(database, name)
@@ -335,7 +335,7 @@ def retry(name: str, now: str) -> Callable[[Database], MessageRecord]:
 
 
 def named(database: Database, name: str) -> MessageRecord:
-    """The message of an id, or of the beginning of one. Raises `MailRefused`."""
+    """Return the message of an id, or of the beginning of one. Raises `MailRefused`."""
     text = f"{_SELECT} WHERE id >= ? AND id < ? ORDER BY id LIMIT 2"
     rows = database.execute(text, (name, f"{name}\uffff")).fetchall() if name else []
     found = [_message(row) for row in rows]
@@ -347,7 +347,7 @@ def named(database: Database, name: str) -> MessageRecord:
 
 
 def boxes(database: Database) -> list[BoxCounts]:
-    """The mailboxes with messages, by name."""
+    """Return the mailboxes with messages, by name."""
     text = "SELECT mailbox, state, COUNT(*), MIN(time) FROM message GROUP BY mailbox, state ORDER BY mailbox, state"
     found: dict[str, BoxCounts] = {}
     for mailbox, state, count, first in database.execute(text).fetchall():
@@ -357,7 +357,7 @@ def boxes(database: Database) -> list[BoxCounts]:
 
 
 def messages(database: Database, chosen: MessageFilter, *, after_place: int = 0) -> list[MessageRecord]:
-    """The messages that are meant, in the order in which they came: the last ones where there is a limit.
+    """Return the messages that are meant, in the order in which they came: the last ones where there is a limit.
     ``after_place`` leaves out those up to a place of their mailbox."""
     where, values = _conditions(chosen, after_place)
     order = "place DESC, id DESC" if chosen.mailbox is not None else "time DESC, id DESC"
@@ -375,7 +375,7 @@ def messages(database: Database, chosen: MessageFilter, *, after_place: int = 0)
 
 
 def last_place(database: Database, mailbox: str) -> int:
-    """The place of the message that came last into a mailbox."""
+    """Return the place of the message that came last into a mailbox."""
     (place,) = database.execute("SELECT COALESCE(MAX(place), 0) FROM message WHERE mailbox = ?", (mailbox,)).fetchone()
     return int(place)
 
@@ -407,7 +407,7 @@ class MemoryStore:
         self._database = open_memory()
 
     def do(self, work: Callable[[Database], T]) -> Future[T]:
-        """What ``work`` gives, at once."""
+        """Return what ``work`` gives, at once."""
         future: Future[T] = Future()
         try:
             future.set_result(work(self._database))

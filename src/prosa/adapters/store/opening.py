@@ -61,11 +61,11 @@ class SqliteDatabase(sqlite3.Connection):
     locked: ClassVar[str] = ""
 
     def stream(self, text: str, values: Sequence[Any] = (), /) -> Iterator[Row]:
-        """The rows, which SQLite finds one by one."""
+        """Return the rows, which SQLite finds one by one."""
         return self.execute(text, values)
 
     def transact(self, work: Callable[[], T]) -> T:
-        """Does work as the only process that writes."""
+        """Do work as the only process that writes."""
         try:
             self.execute("BEGIN IMMEDIATE")
             found = work()
@@ -86,19 +86,19 @@ class SqliteDatabase(sqlite3.Connection):
         return int((pages - free) * size)
 
     def shrink(self) -> None:
-        """Gives back pages."""
+        """Give back pages."""
         (free,) = self.execute("PRAGMA freelist_count").fetchone()
         for _ in range(min(free, _PAGES)):
             self.execute("PRAGMA incremental_vacuum(1)")  # one page for each time that Python lets it step
 
 
 def open_store(place: StorePlace, *, wait: float = WAIT_SECONDS) -> Database:
-    """A connection that may write. Raises `StoreProblem`."""
+    """Return a connection that may write. Raises `StoreProblem`."""
     return server_adapter().open_server(place) if isinstance(place, StoreServer) else open_file(place, wait=wait)
 
 
 def open_reader(place: StorePlace) -> Database | None:
-    """A connection that only reads; None where there is no store yet. Raises `StoreProblem`.
+    """Return a connection that only reads; None where there is no store yet. Raises `StoreProblem`.
 
     A store of an older version is migrated first: what is read has one form.
     """
@@ -106,7 +106,7 @@ def open_reader(place: StorePlace) -> Database | None:
 
 
 def server_adapter() -> ServerAdapter:
-    """What talks to a server. Raises `StoreProblem` where the library for that is not installed."""
+    """Return what talks to a server. Raises `StoreProblem` where the library for that is not installed."""
     try:
         from prosa.adapters.store import postgres
     except ImportError:
@@ -117,7 +117,7 @@ def server_adapter() -> ServerAdapter:
 
 
 def open_file(path: Path, *, wait: float = WAIT_SECONDS) -> SqliteDatabase:
-    """A connection to a file that may write. Raises `StoreProblem`."""
+    """Return a connection to a file that may write. Raises `StoreProblem`."""
     refuse_network(path)
     _make_private(path)
     with in_words(path):
@@ -133,14 +133,14 @@ def open_file(path: Path, *, wait: float = WAIT_SECONDS) -> SqliteDatabase:
 
 
 def open_memory() -> SqliteDatabase:
-    """An empty store that is in no file."""
+    """Return an empty store that is in no file."""
     connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False, factory=SqliteDatabase)
     schema.migrate(connection)
     return connection
 
 
 def open_file_reader(path: Path) -> SqliteDatabase | None:
-    """A connection that only reads a file; None where there is none yet. Raises `StoreProblem`."""
+    """Return a connection that only reads a file; None where there is none yet. Raises `StoreProblem`."""
     if not path.exists():
         return None
     if not path.is_file():
@@ -165,13 +165,13 @@ def open_file_reader(path: Path) -> SqliteDatabase | None:
 
 
 def read_only_uri(path: Path) -> str:
-    """The address under which SQLite opens a file to be read and nothing else."""
+    """Return the address under which SQLite opens a file to be read and nothing else."""
     return f"{path.absolute().as_uri()}?mode=ro"
 
 
 @contextmanager
 def in_words(place: StorePlace) -> Iterator[None]:
-    """What goes wrong here with the store at ``place`` is raised as `StoreProblem`."""
+    """Return what goes wrong here with the store at ``place`` is raised as `StoreProblem`."""
     try:
         yield
     except Exception as error:
@@ -182,8 +182,8 @@ def in_words(place: StorePlace) -> Iterator[None]:
 
 
 def problem_of(error: Exception, place: StorePlace) -> StoreProblem | None:
-    """What a database said, in words; what is no text, or no value of its column, was damaged. None for an error of
-    something else."""
+    """Return what a database said, in words; what is no text, or no value of its column, was damaged. None for an error
+    of something else."""
     if isinstance(error, FAULTS) and not isinstance(error, sqlite3.Error):
         return StoreProblem(f"the store {place} is damaged", hint=_AWAY)
     if isinstance(place, StoreServer):
@@ -242,7 +242,7 @@ def _prepare_in_turn(connection: sqlite3.Connection, path: Path, wait: float) ->
 
 
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:
-    """Raises `StoreProblem`, and `sqlite3.Error` for what SQLite cannot do."""
+    """Raise `StoreProblem`, and `sqlite3.Error` for what SQLite cannot do."""
     version = _checked(connection, path)
     if version == 0:
         connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
@@ -257,7 +257,7 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _checked(connection: sqlite3.Connection, path: Path) -> int:
-    """The version of the store, 0 for an empty file. Raises `StoreProblem` for what is no store of ours."""
+    """Return the version of the store, 0 for an empty file. Raises `StoreProblem` for what is no store of ours."""
     version, made_by, names = _marks(connection)
     if not names and not made_by and not version:
         return 0
@@ -273,7 +273,7 @@ def _checked(connection: sqlite3.Connection, path: Path) -> int:
 
 
 def _marks(connection: sqlite3.Connection) -> tuple[int, int, set[str]]:
-    """The version, who made the file and its tables, as they are at one moment: others may be making it."""
+    """Return the version, who made the file and its tables, as they are at one moment: others may be making it."""
     connection.execute("BEGIN")
     try:
         version = schema.version_of(connection)
@@ -286,7 +286,7 @@ def _marks(connection: sqlite3.Connection) -> tuple[int, int, set[str]]:
 
 
 def backup_path(path: Path, version: int) -> Path:
-    """Where the copy of a store of an older version is left."""
+    """Return where the copy of a store of an older version is left."""
     return path.with_name(f"{path.name}.v{version}.bak")
 
 
@@ -299,7 +299,7 @@ def _back_up(connection: sqlite3.Connection, path: Path, version: int) -> None:
 
 
 def _make_private(path: Path) -> None:
-    """Makes the file if it is absent, and refuses one that another user owns or may write to. Raises `StoreProblem`."""
+    """Make the file if it is absent, and refuse one that another user owns or may write to. Raises `StoreProblem`."""
     try:
         with suppress(FileExistsError):
             flags = os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0)
@@ -320,7 +320,7 @@ def _make_private(path: Path) -> None:
 
 
 def refuse_network(path: Path, mounts: str | None = None) -> None:
-    """Raises `StoreProblem` for a file on a file system that is known to be one of the network. ``mounts`` is the table
+    """Raise `StoreProblem` for a file on a file system that is known to be one of the network. ``mounts`` is the table
     of mounts as Linux gives it, read where it is None."""
     kind = "a share" if str(path).startswith("\\\\") else file_system(path, _mounts() if mounts is None else mounts)
     if kind in NETWORK or kind == "a share":
@@ -338,7 +338,8 @@ def _mounts() -> str:
 
 
 def file_system(path: Path, mounts: str) -> str:
-    """The kind of the file system that holds a path, by the longest mount point above it; empty where unknown."""
+    """Return the kind of the file system that holds a path, by the longest mount point above it; empty where
+    unknown."""
     real, best, kind = os.path.realpath(path), -1, ""
     for point, each in _points(mounts.splitlines()):
         if (real == point or real.startswith(point.rstrip("/") + "/")) and len(point) >= best:

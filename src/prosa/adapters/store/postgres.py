@@ -80,24 +80,24 @@ class PostgresDatabase:
         return self._connection
 
     def execute(self, text: str, values: Sequence[Any] = (), /) -> psycopg.Cursor[tuple[Any, ...]]:
-        """Does one statement."""
+        """Do one statement."""
         return self._connection.execute(_sent(text), [_value(each) for each in values])
 
     def executemany(self, text: str, values: Sequence[Sequence[Any]], /) -> psycopg.Cursor[tuple[Any, ...]]:
-        """Does one statement for each of many rows of values."""
+        """Do one statement for each of many rows of values."""
         cursor = self._connection.cursor()
         cursor.executemany(_sent(text), [[_value(each) for each in row] for row in values])
         return cursor
 
     def stream(self, text: str, values: Sequence[Any] = (), /) -> Iterator[tuple[Any, ...]]:
-        """The rows of one SELECT, some at a time."""
+        """Yield the rows of one SELECT, some at a time."""
         name = f"prosa_{os.urandom(4).hex()}"
         with self._connection.transaction(), self._connection.cursor(name) as cursor:
             cursor.itersize = _STREAMED
             yield from cursor.execute(_sent(text), [_value(each) for each in values])
 
     def transact(self, work: Callable[[], T]) -> T:
-        """Does ``work`` in one transaction. Where the server is lost meanwhile it is waited for, and the work is done
+        """Do ``work`` in one transaction. Where the server is lost meanwhile it is waited for, and the work is done
         again if it was not committed; so it is where two transactions stood in each other's way."""
         for _ in range(_CONFLICTS):
             committing = ""
@@ -119,7 +119,7 @@ class PostgresDatabase:
         raise StoreProblem(f"the store {self.server} is asked for the same rows by too many at once", hint="try again")
 
     def hold(self, token: str) -> None:
-        """Shows other processes that this one is alive, as long as the connection lives."""
+        """Show other processes that this one is alive, as long as the connection lives."""
         self._token = token
         self.execute("SELECT pg_advisory_lock(?, ?)", (LOCKS, _lock_number(token)))
 
@@ -130,14 +130,14 @@ class PostgresDatabase:
         """The server does so by itself."""
 
     def close(self) -> None:
-        """Ends the connection. Who asks after that hears that nobody holds anything: a server takes its time."""
+        """End the connection. Who asks after that hears that nobody holds anything: a server takes its time."""
         if self._token:
             with suppress(psycopg.Error):
                 self._connection.execute("SELECT pg_advisory_unlock_all()")
         self._connection.close()
 
     def _number(self) -> str:
-        """The number of the transaction that is under way, empty where it has written nothing."""
+        """Return the number of the transaction that is under way, empty where it has written nothing."""
         row = self._connection.execute("SELECT pg_current_xact_id_if_assigned()::text").fetchone()
         return (row[0] or "") if row else ""
 
@@ -153,7 +153,7 @@ class PostgresDatabase:
             self._connection.execute("ROLLBACK")
 
     def _reconnect(self, error: psycopg.Error) -> None:
-        """Waits for a server that is lost. Raises ``error`` where it is not, `StoreProblem` where it stays away."""
+        """Wait for a server that is lost. Raises ``error`` where it is not, `StoreProblem` where it stays away."""
         if not self._connection.closed and not isinstance(error, ENDINGS):
             self._roll_back()
             raise error
@@ -186,7 +186,7 @@ _AGAIN = "what was answered is kept; begin again when the server is there"
 
 
 def open_server(server: StoreServer) -> PostgresDatabase:
-    """A connection that may write, to a schema of this version. Raises `StoreProblem`."""
+    """Return a connection that may write, to a schema of this version. Raises `StoreProblem`."""
     database = PostgresDatabase(server)
     try:
         _prepare(database)
@@ -200,7 +200,7 @@ def open_server(server: StoreServer) -> PostgresDatabase:
 
 
 def open_server_reader(server: StoreServer) -> PostgresDatabase | None:
-    """A connection that only reads; None where there is no store yet. Raises `StoreProblem`."""
+    """Return a connection that only reads; None where there is no store yet. Raises `StoreProblem`."""
     database = PostgresDatabase(server, reads=True)
     try:
         version = _version(database)
@@ -220,7 +220,7 @@ def open_server_reader(server: StoreServer) -> PostgresDatabase | None:
 
 
 def living_names(server: StoreServer) -> Callable[[str], bool]:
-    """Whether a process of a name writes the store, asked once for all names. Raises `StoreProblem`."""
+    """Return whether a process of a name writes the store, asked once for all names. Raises `StoreProblem`."""
     database = PostgresDatabase(server, reads=True)
     try:
         text = (
@@ -236,12 +236,12 @@ def living_names(server: StoreServer) -> Callable[[str], bool]:
 
 
 def _lock_number(name: str) -> int:
-    """The number of the advisory lock of a process."""
+    """Return the number of the advisory lock of a process."""
     return crc32(name.encode()) & 0x7FFFFFFF
 
 
 def problem_of(error: Exception, server: StoreServer) -> StoreProblem | None:
-    """What PostgreSQL said, in words, without a password; None for an error of something else."""
+    """Return what PostgreSQL said, in words, without a password; None for an error of something else."""
     return _problem_of(error, server) if isinstance(error, psycopg.Error) else None
 
 
@@ -269,14 +269,14 @@ def _lacks_password(said: str) -> bool:
 
 
 def _first_line(error: psycopg.Error) -> str:
-    """The part of a message that says what is wrong: the last line of one about a connection."""
+    """Return the part of a message that says what is wrong: the last line of one about a connection."""
     lines = [each.strip() for each in str(error).splitlines() if each.strip()]
     wrong = next((each for each in lines if "FATAL:" in each), lines[0] if lines else "no reason was given")
     return re.sub(r"^(connection (failed|is bad): )?(connection to server .*? failed: )?(FATAL: *)?", "", wrong)
 
 
 def _connected(server: StoreServer, *, reads: bool) -> psycopg.Connection[tuple[Any, ...]]:
-    """Raises `StoreProblem`."""
+    """Raise `StoreProblem`."""
     try:
         connection = psycopg.connect(address_of(server), autocommit=True)
     except psycopg.Error as error:
@@ -299,14 +299,14 @@ def _connected(server: StoreServer, *, reads: bool) -> psycopg.Connection[tuple[
 
 
 def address_of(server: StoreServer) -> str:
-    """The address of a server with what the user's leaves open. Raises `psycopg.Error` for one that is none."""
+    """Return the address of a server with what the user's leaves open. Raises `psycopg.Error` for one that is none."""
     known = psycopg.conninfo.conninfo_to_dict(server.url)
     given = {name: value for name, value in _CONNECTING.items() if name not in known}
     return psycopg.conninfo.make_conninfo(server.url, **given)
 
 
 def _require_fit(connection: psycopg.Connection[tuple[Any, ...]], server: StoreServer) -> None:
-    """Raises `StoreProblem` for a server that cannot be a store, and for a pooler in front of one."""
+    """Raise `StoreProblem` for a server that cannot be a store, and for a pooler in front of one."""
     info = connection.info
     if info.server_version < OLDEST:
         version = f"{info.server_version // 10000}"
@@ -321,7 +321,7 @@ def _require_fit(connection: psycopg.Connection[tuple[Any, ...]], server: StoreS
 
 
 def _prepare(database: PostgresDatabase) -> None:
-    """Makes the tables, or brings those of an older version to this one, all or nothing."""
+    """Make the tables, or bring those of an older version to this one, all or nothing."""
     if _version(database) == schema.SCHEMA_VERSION:
         return
 
@@ -341,7 +341,7 @@ def _prepare(database: PostgresDatabase) -> None:
 
 
 def _version(database: PostgresDatabase) -> int:
-    """The version of the tables, 0 where there are none. Raises `StoreProblem` for those of something else."""
+    """Return the version of the tables, 0 where there are none. Raises `StoreProblem` for those of something else."""
     text = "SELECT tablename FROM pg_tables WHERE schemaname = ?"
     names = {name for (name,) in database.execute(text, (SCHEMA,))}
     if not names:
@@ -359,17 +359,17 @@ def _version(database: PostgresDatabase) -> int:
 
 @cache
 def _sent(text: str) -> LiteralString:
-    """A statement with the marks of psycopg. None of ours has a question mark or a percent sign in it."""
+    """Return a statement with the marks of psycopg. None of ours has a question mark or a percent sign in it."""
     return text.replace("%", "%%").replace("?", "%s")
 
 
 def _defined(statement: str) -> str:
-    """A definition with types that hold what those of SQLite do, and texts that sort by their characters."""
+    """Return a definition with types that hold what those of SQLite do, and texts that sort by their characters."""
     return re.sub(r"\b(TEXT|INTEGER|REAL)\b", lambda found: _TYPES[found[1]], statement)
 
 
 def _value(value: Value) -> Value:
-    """A value as the server takes it: no truth in a column of numbers, and no NUL in a text."""
+    """Return a value as the server takes it: no truth in a column of numbers, and no NUL in a text."""
     if isinstance(value, bool):
         return int(value)
     if isinstance(value, str) and "\0" in value:
@@ -381,6 +381,6 @@ class _Number(Loader):
     """Sums of whole numbers are whole numbers here too."""
 
     def load(self, data: bytes | bytearray | memoryview) -> int | float:
-        """A number."""
+        """Return a number."""
         text = bytes(data).decode()
         return int(text) if text.lstrip("-").isdigit() else float(text)

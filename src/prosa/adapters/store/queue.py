@@ -63,12 +63,12 @@ def _settings() -> DBSettings:
 
 
 def entrypoint_of(batch: str) -> str:
-    """The name under which the leases of a batch stand in the queue."""
+    """Return the name under which the leases of a batch stand in the queue."""
     return f"{_WORDS}{batch}"
 
 
 def make_queue(database: Database) -> None:
-    """Makes the tables of the queue, where they are not there yet."""
+    """Make the tables of the queue, where they are not there yet."""
     database.execute("SELECT pg_advisory_xact_lock(?, 1)", (LOCKS,))
     (found,) = database.execute("SELECT to_regclass(?)", (f"{SCHEMA}.queue",)).fetchone()
     if found is None:
@@ -77,7 +77,7 @@ def make_queue(database: Database) -> None:
 
 
 def enqueue(database: Database, batch: str, ranges: Sequence[tuple[int, int]]) -> None:
-    """Puts leases into the queue, in the transaction that is under way. One that is there already stays as it is."""
+    """Put leases into the queue, in the transaction that is under way. One that is there already stays as it is."""
     queries = SyncQueries(_driver(database), qbq=QueryQueueBuilder(settings=_settings()))
     for start in range(0, len(ranges), _AT_ONCE):
         some = ranges[start : start + _AT_ONCE]
@@ -88,20 +88,20 @@ def enqueue(database: Database, batch: str, ranges: Sequence[tuple[int, int]]) -
 
 
 def drop(database: Database, batch: str) -> None:
-    """Takes the leases of a batch out of the queue, and what the queue noted of them."""
+    """Take the leases of a batch out of the queue, and what the queue noted of them."""
     builder = QueryQueueBuilder(settings=_settings())
     for text in (builder.build_delete_from_queue_query(), builder.build_delete_log_query()):
         psycopg.RawCursor(_server(database).connection).execute(text.encode(), ([entrypoint_of(batch)],))
 
 
 def waiting(database: Database, batch: str) -> int:
-    """How many leases of a batch are not over: those that wait, and those that a worker has."""
+    """Return how many leases of a batch are not over: those that wait, and those that a worker has."""
     rows = _driver(database).fetch(QueryQueueBuilder(settings=_settings()).build_queue_size_query())
     return sum(int(str(row["count"])) for row in rows if row["entrypoint"] == entrypoint_of(batch))
 
 
 def _rows_of(job: Job) -> tuple[int, int] | None:
-    """The first and the last row of a lease; None for what is none of ours."""
+    """Return the first and the last row of a lease; None for what is none of ours."""
     with suppress(msgspec.DecodeError, RecursionError):
         found = msgspec.json.decode(job.payload or b"{}", type=dict[str, _Number])
         return (found["first"], found["last"]) if {"first", "last"} <= found.keys() else None
@@ -135,7 +135,7 @@ class _Beating(Queries):
     mended: Callable[[], Awaitable[None]]
 
     async def update_heartbeat(self, job_ids: list[JobId]) -> None:
-        """Tells the server that jobs are under way."""
+        """Tell the server that jobs are under way."""
         try:
             await super().update_heartbeat(job_ids)
         except (psycopg.OperationalError, *postgres.ENDINGS):
@@ -157,7 +157,7 @@ class LeaseQueue:
         self._stack = AsyncExitStack()
 
     async def open(self) -> None:
-        """Connects. Raises `StoreProblem`."""
+        """Connect. Raises `StoreProblem`."""
         self._beats, self._takes = await self._connected(), await self._connected()
         settings = _settings()
         builders = QueryBuilderEnvironment(settings=settings), QueryQueueBuilder(settings=settings)
@@ -210,7 +210,7 @@ class LeaseQueue:
             self.held.pop(lease.job.id, None)
 
     def is_heard(self, lease: TakenLease) -> bool:
-        """Whether the last sign of life is so young that nobody can have taken the lease."""
+        """Return whether the last sign of life is so young that nobody can have taken the lease."""
         return time.monotonic() - lease.beat < self.takeover * 0.8
 
     async def end(self, lease: TakenLease, *, again: bool) -> None:
@@ -233,7 +233,7 @@ class LeaseQueue:
         await self._asked(ended)
 
     async def aclose(self) -> None:
-        """Ends the connections."""
+        """End the connections."""
         with suppress(psycopg.Error):
             await self._stack.aclose()
         for each in (self._beats, self._takes):
@@ -266,7 +266,7 @@ class LeaseQueue:
                     await self._mend()
 
     async def _mend(self) -> None:
-        """Connects anew what was lost. Raises `StoreProblem` where the server stays away."""
+        """Connect anew what was lost. Raises `StoreProblem` where the server stays away."""
         async with self._mending:
             end, pause = time.monotonic() + postgres.PATIENCE, 0.05
             while self._beats.closed or self._takes.closed:

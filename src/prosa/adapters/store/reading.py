@@ -30,7 +30,7 @@ _LISTED = ", ".join("NULL" if name in _JSON else name for name in RUN_COLUMNS)
 
 
 def runs(connection: Database, chosen: RunFilter) -> list[RunRecord]:
-    """The runs that are meant, those that began last first, without inputs and outputs."""
+    """Return the runs that are meant, those that began last first, without inputs and outputs."""
     where, values = _conditions(chosen)
     text = f"SELECT {_LISTED} FROM run{where} ORDER BY started DESC"  # noqa: S608
     if chosen.limit is not None:
@@ -52,27 +52,27 @@ def _conditions(chosen: RunFilter) -> tuple[str, list[str | int]]:
 
 
 def count(connection: Database, chosen: RunFilter) -> int:
-    """How many runs are meant."""
+    """Return how many runs are meant."""
     where, values = _conditions(chosen)
     (found,) = connection.execute(f"SELECT COUNT(*) FROM run{where}", values).fetchone()  # noqa: S608
     return int(found)
 
 
 def run_of(connection: Database, name: str) -> list[RunRecord]:
-    """The run of an id, or those whose id begins so; at most ten."""
+    """Return the run of an id, or those whose id begins so; at most ten."""
     exact = connection.execute(f"{_RUN} WHERE id = ?", (name,)).fetchall()
     rows = exact or connection.execute(f"{_RUN} WHERE id >= ? AND id < ? ORDER BY id LIMIT 10", (name, f"{name}\uffff"))
     return [_run(row) for row in rows]
 
 
 def runs_of_batch(connection: Database, batch: str) -> list[RunRecord]:
-    """The runs of one call, in the order in which they began."""
+    """Return the runs of one call, in the order in which they began."""
     return [_run(row) for row in connection.execute(f"{_RUN} WHERE batch = ? ORDER BY started, id", (batch,))]
 
 
 def runs_alike(connection: Database, like: RunRecord, most: int) -> list[RunRecord]:
-    """The last runs of a version of a program that ended well, of the same name, programs and model, all of whose
-    replies came from a service."""
+    """Return the last runs of a version of a program that ended well, of the same name, programs and model, all of
+    whose replies came from a service."""
     text = f"{_RUN} WHERE program = ? AND model = ? AND closure = ? AND state = 'done' AND NOT EXISTS ({_NOT_ASKED})"
     rows = connection.execute(f"{text} ORDER BY started DESC LIMIT ?", (like.program, like.model, like.closure, most))
     return [_run(row) for row in rows]
@@ -89,13 +89,13 @@ def scripted(connection: Database, ids: Sequence[str]) -> frozenset[str]:
 
 
 def calls_of(connection: Database, run: str) -> list[CallRecord]:
-    """The calls of a run, every attempt of each."""
+    """Return the calls of a run, every attempt of each."""
     rows = connection.execute(f"{_CALL} WHERE run = ? ORDER BY path, attempt", (run,))
     return [_call(row) for row in rows]
 
 
 def forget(connection: Database, ids: Iterable[str]) -> int:
-    """Takes runs away with their calls; gives how many there were."""
+    """Take runs away with their calls, and return how many there were."""
     gone = 0
     for each in ids:
         connection.execute("DELETE FROM call WHERE run = ?", (each,))
@@ -104,7 +104,7 @@ def forget(connection: Database, ids: Iterable[str]) -> int:
 
 
 def forget_batch(connection: Database, batch: str) -> int:
-    """Takes a batch away with its rows; gives how many there were."""
+    """Take a batch away with its rows, and return how many there were."""
     connection.execute("DELETE FROM call WHERE run IN (SELECT id FROM run WHERE batch = ?)", (batch,))
     for table in ("item", "lease", "pace"):
         connection.execute(f"DELETE FROM {table} WHERE batch = ?", (batch,))  # noqa: S608 - names of ours
@@ -139,12 +139,12 @@ def oldest(connection: Database, most: int) -> list[tuple[str, str, str]]:
 
 
 def parts_note(batch: str) -> str:
-    """The note of what each process has drawn of the budget of a batch and not spent yet."""
+    """Return the note of what each process has drawn of the budget of a batch and not spent yet."""
     return f"parts of {batch}"
 
 
 def note(connection: Database, name: str) -> str | None:
-    """What was noted under a name."""
+    """Return what was noted under a name."""
     row = connection.execute("SELECT value FROM note WHERE name = ?", (name,)).fetchone()
     return None if row is None else str(row[0])
 
@@ -158,7 +158,7 @@ def put_note(connection: Database, name: str, value: str) -> None:
 
 
 def _run(row: Sequence[Value]) -> RunRecord:
-    """Raises `ValidationError` and `JSONDecodeError` for what no store of ours ever wrote."""
+    """Raise `ValidationError` and `JSONDecodeError` for what no store of ours ever wrote."""
     values = dict(zip(RUN_COLUMNS, row, strict=True))
     for text in (values[name] for name in _JSON):
         if text is not None:

@@ -99,13 +99,13 @@ SCHEMA_VERSION = len(MIGRATIONS)
 
 
 def version_of(connection: sqlite3.Connection) -> int:
-    """The version of the tables, 0 for an empty file."""
+    """Return the version of the tables, 0 for an empty file."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     return int(version)
 
 
 def migrate(connection: sqlite3.Connection) -> None:
-    """Brings the tables to this version, all or nothing. Another process may be doing the same."""
+    """Bring the tables to this version, all or nothing. Another process may be doing the same."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         for statements in MIGRATIONS[version_of(connection) :]:

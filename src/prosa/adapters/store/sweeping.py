@@ -40,7 +40,7 @@ class Kept(Struct, frozen=True):
 
 
 def sweep(connection: Database, now: datetime, kept: Kept, alive: Callable[[str], bool]) -> bool:
-    """Takes away what is old, if it is time for that; gives whether it was."""
+    """Take away what is old, if it is time for that, and return whether it was."""
     last = reading.note(connection, _SWEPT)
     if last is not None and stamp(now - EVERY) < last <= stamp(now):
         return False
@@ -68,42 +68,42 @@ def sweep(connection: Database, now: datetime, kept: Kept, alive: Callable[[str]
 
 
 def _old_batches(connection: Database, before: str, alive: Callable[[str], bool]) -> list[str]:
-    """The batches that nobody has been at since a moment."""
+    """Return the batches that nobody has been at since a moment."""
     text = "SELECT id, state, holder FROM batch WHERE COALESCE(ended, created) < ?"
     return _dead(connection.execute(text, (before,)).fetchall(), alive)
 
 
 def _has_open_batch(connection: Database) -> bool:
-    """Whether rows of a batch are left: while they are, the store may be as large as it needs to be."""
+    """Return whether rows of a batch are left: while they are, the store may be as large as it needs to be."""
     text = "SELECT 1 FROM batch WHERE state IN ('open', 'stopped') LIMIT 1"
     return connection.execute(text).fetchone() is not None
 
 
 def _forget_ended_batch(connection: Database) -> int:
-    """Takes the oldest batch away; all of them are over."""
+    """Take the oldest batch away; all of them are over."""
     found = connection.execute("SELECT id FROM batch ORDER BY created LIMIT 1").fetchone()
     return reading.forget_batch(connection, found[0]) if found else 0
 
 
 def _forget_messages(connection: Database, before: str) -> None:
-    """Takes away what was handled or died before a moment, and what only one run could have had that is long over. A
+    """Take away what was handled or died before a moment, and what only one run could have had that is long over. A
     message that waits for somebody stays."""
     connection.execute("DELETE FROM message WHERE ended < ?", (before,))
     connection.execute("DELETE FROM message WHERE reader IS NOT NULL AND time < ? AND state = 'new'", (before,))
 
 
 def _forget_ended_messages(connection: Database) -> int:
-    """Takes the messages away that ended first."""
+    """Take the messages away that ended first."""
     text = "DELETE FROM message WHERE id IN (SELECT id FROM message WHERE ended IS NOT NULL ORDER BY ended LIMIT ?)"
     return connection.execute(text, (_AT_ONCE,)).rowcount
 
 
 def _waiting_mail(connection: Database) -> int:
-    """About how large the messages are that nobody has handled: the store may be so much larger."""
+    """Return about how large the messages are that nobody has handled: the store may be so much larger."""
     text = "SELECT COALESCE(SUM(LENGTH(payload)), 0) FROM message WHERE ended IS NULL"
     return int(connection.execute(text).fetchone()[0])
 
 
 def _dead(found: list[tuple[str, str, str]], alive: Callable[[str], bool]) -> list[str]:
-    """The ids of runs that nobody is at work on."""
+    """Return the ids of runs that nobody is at work on."""
     return [run for run, state, holder in found if state != "open" or not alive(holder)]

@@ -34,7 +34,7 @@ REFUSED = "batch-line"
 
 
 def put(part: WavePart) -> Callable[[Database], None]:
-    """A batch is about to be sent."""
+    """Return a batch is about to be sent."""
 
     def work(connection: Database) -> None:
         connection.execute(_INSERT, stored(astuple(part)))
@@ -43,7 +43,7 @@ def put(part: WavePart) -> Callable[[Database], None]:
 
 
 def uploaded(part: str, file: str) -> Callable[[Database], None]:
-    """The service has the file of its requests."""
+    """Return the service has the file of its requests."""
 
     def work(connection: Database) -> None:
         connection.execute("UPDATE wave SET state = 'uploaded', file = ? WHERE id = ?", (file, part))
@@ -52,7 +52,7 @@ def uploaded(part: str, file: str) -> Callable[[Database], None]:
 
 
 def sent(part: str, remote: str) -> Callable[[Database], None]:
-    """The service works at it."""
+    """Return the service works at it."""
 
     def work(connection: Database) -> None:
         connection.execute("UPDATE wave SET state = 'sent', remote = ? WHERE id = ?", (remote, part))
@@ -72,23 +72,23 @@ def end(part: WavePart, state: str, ended: str, reason: str | None, back: int) -
 
 
 def open_parts(connection: Database, batch: str) -> list[WavePart]:
-    """Those that are not over, in the order in which they were made."""
+    """Return those that are not over, in the order in which they were made."""
     rows = connection.execute(f"{_SELECT} WHERE batch = ? AND ended IS NULL ORDER BY number, created, id", (batch,))
     return [convert(dict(zip(_COLUMNS, row, strict=True)), WavePart) for row in rows.fetchall()]
 
 
 def known_remotes(connection: Database) -> frozenset[str]:
-    """The ids of all batches that services gave."""
+    """Return the ids of all batches that services gave."""
     return frozenset(name for (name,) in connection.execute("SELECT remote FROM wave WHERE remote <> ''").fetchall())
 
 
 def is_asked(connection: Database, name: str) -> bool:
-    """Whether a call of that id waits for its answer."""
+    """Return whether a call of that id waits for its answer."""
     return _call_of(connection, name) is not None
 
 
 def journal(results: Sequence[LineResult]) -> Callable[[Database], int]:
-    """Writes what came into the journals of the rows; gives how many calls had waited for it."""
+    """Write what came into the journals of the rows, and return how many calls had waited for it."""
 
     def work(connection: Database) -> int:
         return sum(_written(connection, each) for each in results)
@@ -109,7 +109,7 @@ def _written(connection: Database, result: LineResult) -> int:
 
 
 def _call_of(connection: Database, name: str) -> tuple[str, str, int] | None:
-    """The last attempt at the call of an id, where it waits for its answer."""
+    """Return the last attempt at the call of an id, where it waits for its answer."""
     found = run_of_id(name)
     if found is None:
         return None

@@ -54,15 +54,15 @@ class Writer:
         return self._connection is not None and self._connection.away
 
     def do(self, work: Work[T], *, soon: bool = True) -> Future[T]:
-        """What ``work`` gives, once it is committed. The future fails with `StoreProblem`, or what ``work`` raises.
-        What need not be written ``soon`` waits a moment for what must, so that both are one transaction."""
+        """Return what ``work`` gives, once it is committed. The future fails with `StoreProblem`, or what ``work``
+        raises. What need not be written ``soon`` waits a moment for what must, so that both are one transaction."""
         future: Future[T] = Future()
         self._queue.put((work, future, soon))
         return future
 
     def release(self) -> None:
-        """Ends the use of the writer that `writer_of` began. The last one waits until everything is written and the
-        file is closed."""
+        """End the use of the writer that `writer_of` began. The last one waits until everything is written and the file
+        is closed."""
         with _LOCK:
             self.users -= 1
             if self.users:
@@ -98,7 +98,7 @@ class Writer:
             holder.release()
 
     def _waiting(self) -> tuple[list[_Waiting], bool]:
-        """Everything that waits, at least one piece of it; whether nothing more will come."""
+        """Return everything that waits, at least one piece of it; whether nothing more will come."""
         batch: list[_Waiting] = []
         soon = False
         item = self._queue.get()
@@ -162,7 +162,7 @@ class _Group(Struct, eq=False):
                 self.refused.append((future, error))
 
     def _alone(self, work: Work[T]) -> T:
-        """One piece of work, of which nothing is left where it fails."""
+        """Return one piece of work, of which nothing is left where it fails."""
         self.connection.execute("SAVEPOINT piece")
         try:
             found = work(self.connection)
@@ -192,7 +192,7 @@ class FencedWriter:
         return self._writer.place
 
     def do(self, work: Work[T], *, soon: bool = True) -> Future[T]:
-        """What ``work`` gives, as `Writer.do` does; `TakenOver` where the lease was given away."""
+        """Return what ``work`` gives, as `Writer.do` does; `TakenOver` where the lease was given away."""
 
         def checked(connection: Database) -> T:
             self._check(connection)
@@ -201,7 +201,7 @@ class FencedWriter:
         return self._writer.do(checked, soon=soon)
 
     def release(self) -> None:
-        """Does nothing: whoever began the use of the writer ends it."""
+        """Do nothing: whoever began the use of the writer ends it."""
 
 
 AnyWriter: TypeAlias = Writer | FencedWriter
@@ -214,7 +214,7 @@ def _fail(batch: list[_Waiting], error: Exception) -> None:
 
 
 def writer_of(place: StorePlace) -> Writer:
-    """The writer of a store, one for the whole process. Whoever got it calls `Writer.release`."""
+    """Return the writer of a store, one for the whole process. Whoever got it calls `Writer.release`."""
     with _LOCK:
         writer = _WRITERS.get(place)
         if writer is None:

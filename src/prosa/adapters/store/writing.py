@@ -66,7 +66,7 @@ FORGET_CONTENT = (
 
 
 def begin(run: RunRecord, holder: Callable[[], str]) -> Callable[[Database], None]:
-    """A run begins; ``holder`` names this process once the store is open."""
+    """Return a run begins; ``holder`` names this process once the store is open."""
 
     def work(connection: Database) -> None:
         connection.execute(_INSERT_RUN, stored(astuple(replace(run, holder=holder()))))
@@ -86,7 +86,7 @@ def claim(run: RunRecord, holder: Callable[[], str], host: str, *, crashed: bool
 
 
 def ask(call: CallRecord) -> Callable[[Database], None]:
-    """A call is about to be made."""
+    """Return a call is about to be made."""
     row = stored(astuple(call))
 
     def work(connection: Database) -> None:
@@ -97,7 +97,7 @@ def ask(call: CallRecord) -> Callable[[Database], None]:
 
 
 def answer(call: CallRecord) -> Callable[[Database], None]:
-    """A call is answered, or has failed."""
+    """Return a call is answered, or has failed."""
     said = (call.state, call.answer, call.reply, call.is_error, call.error, call.answered_by, call.service, call.finish)
     took = (call.input_tokens, call.output_tokens, call.cached_tokens, call.seconds)
     row = stored((*said, *took, call.run, call.path, call.attempt))
@@ -123,7 +123,7 @@ def end(
     priced: str | None = None,
     forget: bool,
 ) -> Callable[[Database], None]:
-    """A run ends; ``forget`` leaves a summary of it. Its totals are those of its answered calls."""
+    """Return a run ends; ``forget`` leaves a summary of it. Its totals are those of its answered calls."""
 
     def work(connection: Database) -> None:
         _require_held(connection, run.id, run.attempts)
@@ -138,7 +138,8 @@ def end(
 
 
 def stored(values: Sequence[object]) -> list[object]:
-    """Values as SQLite takes them: half of a surrogate pair, as in a path that is no UTF-8, becomes its escape."""
+    """Return values as SQLite takes them: half of a surrogate pair, as in a path that is no UTF-8, becomes its
+    escape."""
     return [each if not isinstance(each, str) or each.isascii() else _text(each) for each in values]
 
 

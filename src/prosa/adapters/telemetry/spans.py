@@ -70,7 +70,7 @@ class Telemetry:
         self._counts: dict[int, Counter[str]] = {}
 
     def __call__(self, event: Event, /) -> None:
-        """Begins the span of a program, and ends it."""
+        """Begin the span of a program, and end it."""
         if isinstance(event, RunStarted):
             scope = event.scope
             known = {names.OPERATION: names.INVOKE_AGENT, names.AGENT_NAME: scope.program}
@@ -97,7 +97,7 @@ class Telemetry:
         self._tool_calls.record(counts["tools"], known)
 
     async def reply(self, step: ModelStep, ask: Ask) -> ModelReply:
-        """A span around a model call, further attempts included."""
+        """Return a span around a model call, further attempts included."""
         request = step.request
         known: dict[str, str | int | float] = {names.OPERATION: names.CHAT, names.REQUEST_MODEL: request.model_name}
         if request.max_output is not None:
@@ -139,7 +139,7 @@ class Telemetry:
         self._tokens.record(usage.output_tokens, {**known, names.TOKEN_TYPE: "output"})
 
     async def result(self, step: ToolStep, use: Use) -> ToolResult:
-        """A span around a tool call; a program that it starts has its own below it."""
+        """Return a span around a tool call; a program that it starts has its own below it."""
         known: dict[str, str | int | float] = {names.OPERATION: names.EXECUTE_TOOL, names.TOOL_NAME: step.tool}
         known[names.TOOL_TYPE] = "agent" if step.kind == "program" else "function"
         span, started = self._begun(f"{names.EXECUTE_TOOL} {step.tool}", step.scope, known, SpanKind.INTERNAL)
@@ -164,7 +164,7 @@ class Telemetry:
         return result
 
     def close(self) -> None:
-        """Sends what is left, as far as that goes quickly. Never raises."""
+        """Send what is left, as far as that goes quickly. Never raises."""
         thread = Thread(target=self._shut, name="prosa-otel", daemon=True)
         thread.start()
         thread.join(LONGEST)
@@ -185,7 +185,8 @@ class Telemetry:
         return self._tracer.start_span(name, context, kind, attributes=dict(known)), time.monotonic()
 
     def _above(self, scope: Scope) -> Context | None:
-        """The context of a program: the tool call that started it, else its caller, else what the environment names."""
+        """Return the context of a program: the tool call that started it, else its caller, else what the environment
+        names."""
         above = self._by_tool.get(scope.path) if scope.parent is not None else None
         above = above or (self._open.get(scope.parent) if scope.parent is not None else None)
         return trace.set_span_in_context(above) if above is not None else self._root
@@ -202,13 +203,13 @@ class Telemetry:
 
 
 def _messages(told: Iterable[tuple[str, str]]) -> str:
-    """Messages as the conventions write them."""
+    """Return messages as the conventions write them."""
     shown = [{"role": role, "parts": [{"type": "text", "content": content}]} for role, content in told]
     return json.dumps(shown, ensure_ascii=False)
 
 
 def _address(service: str | None) -> dict[str, str | int]:
-    """The host and the port of a service."""
+    """Return the host and the port of a service."""
     if service is None:
         return {}
     parts = urlsplit(service)

@@ -41,7 +41,7 @@ class Nobody(Struct, frozen=True):
         raise AssertionError(f"{request.model_name} is asked in a wave")
 
     async def aclose(self) -> None:
-        """Does nothing."""
+        """Do nothing."""
 
 
 NOBODY = Nobody()
@@ -50,8 +50,8 @@ NOBODY = Nobody()
 def backend_of(
     name: str, options: Options, environment: Environment, row: ProviderRow | None = None
 ) -> ProviderBatches:
-    """The batches of a service; ``row`` is the provider that a document names. Raises `BatchRefused` for replies that
-    are no service's, `ProviderError` without a key."""
+    """Return the batches of a service; ``row`` is the provider that a document names. Raises `BatchRefused` for replies
+    that are no service's, `ProviderError` without a key."""
     if options.script is not None or options.is_here or options.lacks_script:
         raise BatchRefused(f"--backend {name} asks a service, and --model says that none is asked")
     if name == "anthropic-batch":
@@ -61,12 +61,12 @@ def backend_of(
 
 
 def provider_batches(prepared: Prepared) -> ProviderBatches:
-    """The batches that a batch of rows goes to."""
+    """Return the batches that a batch of rows goes to."""
     return backend_of(prepared.chosen.waves.backend, prepared.options, prepared.environment, prepared.provider)
 
 
 def batch_service(prepared: Prepared) -> str:
-    """The base URL whose prices hold for a batch, for a plan: without a key too."""
+    """Return the base URL whose prices hold for a batch, for a plan: without a key too."""
     try:
         return provider_batches(prepared).service
     except ProviderError:
@@ -75,7 +75,7 @@ def batch_service(prepared: Prepared) -> str:
 
 
 def wave_folder(prepared: Prepared) -> Path:
-    """Where requests stand until they are sent: beside the store, for this user alone."""
+    """Return where requests stand until they are sent: beside the store, for this user alone."""
     beside = file_beside(prepared.store, prepared.environment.environ)
     return beside.with_name(f"{beside.name}.waves")
 
@@ -87,7 +87,7 @@ def turns_of(prepared: Prepared, prices: Prices) -> float | None:
 
 
 def require_few_turns(prepared: Prepared, prices: Prices) -> None:
-    """Raises `BatchRefused` for a program that needs more waves than it gets: each may take a day."""
+    """Raise `BatchRefused` for a program that needs more waves than it gets: each may take a day."""
     plan = prepared.chosen.waves
     turns = None if plan.agreed else turns_of(prepared, prices)
     if turns is not None and turns > plan.most:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def batch_list(store: StorePlace) -> list[BatchStatus]:
-    """All batches of a store, those that were made last first. Raises `StoreProblem`."""
+    """Return all batches of a store, those that were made last first. Raises `StoreProblem`."""
     with reading_store(store) as connection:
         if connection is None:
             return []
@@ -40,7 +40,7 @@ def batch_list(store: StorePlace) -> list[BatchStatus]:
 
 
 def batch_status(store: StorePlace, name: str) -> BatchStatus:
-    """One batch by its name, its id or the beginning of one. Raises `BatchRefused`, `StoreProblem`."""
+    """Return one batch by its name, its id or the beginning of one. Raises `BatchRefused`, `StoreProblem`."""
     with reading_store(store) as connection:
         found = batches.batch_of(connection, name) if connection else []
         if connection is None or len(found) != 1:
@@ -51,14 +51,14 @@ def batch_status(store: StorePlace, name: str) -> BatchStatus:
 
 
 def known_batch(store: StorePlace, batch: str) -> BatchRecord | None:
-    """The batch of an id, None where there is none yet. Raises `StoreProblem`."""
+    """Return the batch of an id, None where there is none yet. Raises `StoreProblem`."""
     with reading_store(store) as connection:
         found = batches.batch_of(connection, batch) if connection else []
         return next((each for each in found if each.id == batch), None)
 
 
 def cancel_batch(store: StorePlace, name: str) -> BatchStatus:
-    """Ends a batch: what it has is kept, and nothing of it is left to do. A process that is at it in a file is to be
+    """End a batch: what it has is kept, and nothing of it is left to do. A process that is at it in a file is to be
     ended first; workers of a server end the rows under way.
 
     Raises `BatchRefused`, `StoreProblem`."""
@@ -88,8 +88,8 @@ def _cancelled(store: StorePlace, batch: str, now: str) -> Work[None]:
 
 
 def requeue_failed(store: StorePlace, name: str, kinds: Sequence[str]) -> tuple[BatchStatus, int]:
-    """Rows of a batch on a server that failed so wait again for any worker; gives how many. Raises `BatchRefused`,
-    `StoreProblem`."""
+    """Return rows of a batch on a server that failed so wait again for any worker; gives how many. Raises
+    `BatchRefused`, `StoreProblem`."""
     from prosa.adapters.store import queue
 
     status = batch_status(store, name)
@@ -116,8 +116,8 @@ def requeue_failed(store: StorePlace, name: str, kinds: Sequence[str]) -> tuple[
 
 
 async def cancel_waves(store: StorePlace, name: str, options: Options, environment: Environment) -> int:
-    """Asks the services to leave what they have not begun of a batch; gives how many batches of theirs that are. Raises
-    `BatchRefused`, `StoreProblem`, `ProviderError`."""
+    """Ask the services to leave what they have not begun of a batch, and return how many batches of theirs that are.
+    Raises `BatchRefused`, `StoreProblem`, `ProviderError`."""
     batch = batch_status(store, name).batch
     with reading_store(store) as connection:
         found = open_parts(connection, batch.id) if connection is not None else []

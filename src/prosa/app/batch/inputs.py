@@ -39,7 +39,7 @@ class RowMapping(Struct, frozen=True):
     id_column: str = ""
 
     def as_dict(self) -> dict[str, Value]:
-        """Plain data."""
+        """Return plain data."""
         return {"fields": dict(self.fields), "id": self.id_column}
 
 
@@ -62,7 +62,7 @@ class InputForm(Protocol):
         ...
 
     def given(self, row: Mapping[str, Value]) -> Value:
-        """The input. Raises `ArgumentProblem`."""
+        """Return the input. Raises `ArgumentProblem`."""
         ...
 
 
@@ -77,7 +77,7 @@ class Inputs(Struct, frozen=True):
     form: InputForm | None = None
 
     def __iter__(self) -> Iterator[RowInput]:
-        """Raises `RowsRefused`."""
+        """Raise `RowsRefused`."""
         wanted = self._properties()
         for row in self.source.rows():
             if row.number == 1 and row.value is not None:
@@ -99,7 +99,8 @@ class Inputs(Struct, frozen=True):
             return RowInput(row.number, name, row.place, problem=str(error))
 
     def _given(self, row: Row, wanted: frozenset[str] | None) -> Value:
-        """The fields that are mapped, and the columns that are called as a field is. Raises `ArgumentProblem`."""
+        """Return the fields that are mapped, and the columns that are called as a field is. Raises
+        `ArgumentProblem`."""
         value = row.value or {}
         taken = set(self.mapping.fields.values())
         found = {column: each for column, each in value.items() if wanted is None or column in wanted}
@@ -117,7 +118,7 @@ class Inputs(Struct, frozen=True):
         return typed_arguments(self.program.input_schema, [(name, str(each)) for name, each in found.items()])
 
     def _properties(self) -> frozenset[str] | None:
-        """The fields that the input schema knows; None where it takes any."""
+        """Return the fields that the input schema knows; None where it takes any."""
         if self.form is not None:
             return self.form.fields
         schema = self.program.input_schema
@@ -128,7 +129,7 @@ class Inputs(Struct, frozen=True):
         return frozenset(schema["properties"])
 
     def _look_at_first(self, value: Mapping[str, Value], wanted: frozenset[str] | None) -> None:
-        """Says what is mapped wrongly before anything is asked. Raises `RowsRefused`."""
+        """Say what is mapped wrongly before anything is asked. Raises `RowsRefused`."""
         columns = list(value)
         for column in (*self.mapping.fields.values(), *filter(None, (self.mapping.id_column,))):
             if column not in value:
@@ -155,7 +156,7 @@ class Survey(Struct):
 
 
 def survey(inputs: Inputs, refused: Callable[[RowInput], None], seed: int = 0) -> Survey:
-    """Looks at every row; ``refused`` hears of those that cannot run, with why. Raises `RowsRefused`, for two rows with
+    """Look at every row; ``refused`` hears of those that cannot run, with why. Raises `RowsRefused`, for two rows with
     one id among it."""
     found, chance = Survey(), random.Random(seed)  # noqa: S311 - a sample is no secret
     ids = array("Q")
@@ -186,7 +187,7 @@ def _wrong(program: Program, given: Value) -> str:
 
 
 def _sample(found: Survey, given: Value, chance: random.Random) -> None:
-    """Keeps some of all rows, each as likely as any other."""
+    """Keep some of all rows, each as likely as any other."""
     seen = found.total - found.refused
     at = len(found.sample) if len(found.sample) < SAMPLE else chance.randrange(seen)
     if at < SAMPLE and len(json.dumps(given, default=str)) <= MAX_SAMPLED:
@@ -198,7 +199,7 @@ def _id_digest(name: Value) -> int:
 
 
 def _require_unique(inputs: Inputs, ids: array[int]) -> None:
-    """Raises `RowsRefused` with both places of an id that two rows have."""
+    """Raise `RowsRefused` with both places of an id that two rows have."""
     ordered = sorted(ids)
     twice = {one for one, other in pairwise(ordered) if one == other}
     if not twice:

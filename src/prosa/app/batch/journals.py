@@ -60,7 +60,7 @@ class RowJournals(Journals, kw_only=True):
     async def of(
         self, job: str, program: Program, given: Value, document: Path | None = None
     ) -> AsyncIterator[JobJournal]:
-        """The journal of a row. Whatever is raised within it fails the row alone, as `RowCrashed`."""
+        """Return the journal of a row. Whatever is raised within it fails the row alone, as `RowCrashed`."""
         begun = False
         try:
             async with super().of(job, program, given, document) as kept:
@@ -76,14 +76,14 @@ class RowJournals(Journals, kw_only=True):
             raise found from error
 
     async def set_aside(self, number: int, kind: str, problem: str) -> None:
-        """Writes that a row failed, in place of all that is known of it."""
+        """Write that a row failed, in place of all that is known of it."""
         row = self.refused(RowInput(number, self.ids.get(number, number), "", problem=problem), stamp(self.clock.now()))
         await asyncio.wrap_future(self.writer_in_use().do(put_failed(replace(row, kind=kind))))
 
     async def journal_for(
         self, options: JournalOptions, job: str, program: Program, given: Value, document: Path | None
     ) -> StoredJournal | JobJournal:
-        """The journal of a row: a new one, or that of an earlier process. Raises `RowCrashed`."""
+        """Return the journal of a row: a new one, or that of an earlier process. Raises `RowCrashed`."""
         del document
         number = int(job)
         if self.states[number - 1] in (BEGUN, AGAIN):
@@ -94,7 +94,7 @@ class RowJournals(Journals, kw_only=True):
         return journal
 
     def kind_of(self, error: BaseException) -> str:
-        """Why the row failed, as results say it."""
+        """Return why the row failed, as results say it."""
         if isinstance(error, CRASHES):
             return "crashed"
         if isinstance(error, Waits):
@@ -104,13 +104,13 @@ class RowJournals(Journals, kw_only=True):
         return row_kind(error) if isinstance(error, RunError) else kind_of(error)
 
     def cost_of(self, journal: StoredJournal) -> tuple[float | None, str | None]:
-        """What the row cost, and the day of the prices."""
+        """Return what the row cost, and the day of the prices."""
         found = Journals.cost_of(self, journal)
         self.costs[journal.run.number or 0] = found[0]
         return found
 
     def refused(self, row: RowInput, now: str) -> RunRecord:
-        """The record of a row whose input is refused: it costs nothing."""
+        """Return the record of a row whose input is refused: it costs nothing."""
         record = RunRecord(
             id=row_run(self.record.id, row.number),
             door="batch",
@@ -184,7 +184,7 @@ class RowJournals(Journals, kw_only=True):
 
 
 def _of_row(error: Exception) -> Exception:
-    """The error as one of its row: what is none of a run, and a damaged record, is a crash."""
+    """Return the error as one of its row: what is none of a run, and a damaged record, is a crash."""
     if isinstance(error, ExceptionGroup):
         error = cast("Exception", first_error(error))
     if isinstance(error, DamagedRecord):
@@ -193,5 +193,5 @@ def _of_row(error: Exception) -> Exception:
 
 
 def row_run(batch: str, number: int) -> str:
-    """The id of the run of a row."""
+    """Return the id of the run of a row."""
     return f"{batch}.{number}"

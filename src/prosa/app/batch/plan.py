@@ -39,7 +39,7 @@ FEWEST = 5
 
 
 def plan_batch(prepared: Prepared) -> BatchPlan:
-    """The plan of a batch: every row is looked at, some are counted. Raises `RowsRefused`, `StoreProblem`."""
+    """Return the plan of a batch: every row is looked at, some are counted. Raises `RowsRefused`, `StoreProblem`."""
     refused: list[int] = []
 
     def hear(row: RowInput) -> None:
@@ -54,7 +54,7 @@ def plan_batch(prepared: Prepared) -> BatchPlan:
 
 
 def planned(prepared: Prepared, found: Survey, counts: BatchCounts) -> BatchPlan:
-    """The plan of rows that were looked at."""
+    """Return the plan of rows that were looked at."""
     chosen = prepared.chosen
     failed = max(counts.failures, found.refused)
     left = max(found.total - counts.done - failed, 0)
@@ -108,7 +108,7 @@ def _dollars(
 
 
 def _bound(values: Sequence[float], side: int) -> float:
-    """The mean, moved to a side as far as a sample can mislead."""
+    """Return the mean, moved to a side as far as a sample can mislead."""
     error = stdev(values) / sqrt(len(values)) if len(values) > 1 else 0.0
     return fmean(values) + side * WIDTH * error
 
@@ -123,5 +123,5 @@ def _seconds(counts: BatchCounts, left: int, at_once: int) -> Interval | None:
 
 
 def is_large(plan: BatchPlan, rows: int, dollars: Decimal) -> bool:
-    """Whether a person is asked before a batch begins."""
+    """Return whether a person is asked before a batch begins."""
     return plan.left > rows or (plan.dollars is not None and (plan.dollars.likely or plan.dollars.high) > dollars)

@@ -78,8 +78,8 @@ def prepare(
     options: Options,
     environment: Environment,
 ) -> Prepared:
-    """A batch of a program over rows; nothing is written. Raises `RunError` for rows that cannot be read, for a program
-    that may not be kept, and where the store has no place."""
+    """Return a batch of a program over rows; nothing is written. Raises `RunError` for rows that cannot be read, for a
+    program that may not be kept, and where the store has no place."""
     subject = subject if isinstance(subject, Subject) else Subject(subject)
     program, script = subject.program, subject.script
     secret = next((each for each in reachable(program) if each.classified), None)
@@ -114,11 +114,11 @@ def prepare(
 
 
 def closure_of(subject: Subject) -> tuple[tuple[str, str], ...]:
-    """What is run, with the digests of all that decides its requests."""
+    """Return what is run, with the digests of all that decides its requests."""
     script = subject.script
     return closure_digests(subject.program) + (((script.script.address, script.digest),) if script is not None else ())
 
 
 def _plain(name: str) -> str:
-    """The name of a program as part of that of a batch: it never ends as a file does."""
+    """Return the name of a program as part of that of a batch: it never ends as a file does."""
     return "".join(each if each.isalnum() or each in "-_" else "-" for each in name)[:40] or "batch"

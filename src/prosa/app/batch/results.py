@@ -34,14 +34,14 @@ class BatchFiles(Struct, frozen=True):
 
 
 def failures_path(output: Path) -> Path:
-    """Where the failures of results are written: `out.failures.jsonl` beside `out.jsonl`."""
+    """Return where the failures of results are written: `out.failures.jsonl` beside `out.jsonl`."""
     stem = output.name.removesuffix(".jsonl")
     return output.with_name(f"{stem}.failures.jsonl")
 
 
 def require_own(output: Path, batch: BatchRecord | None) -> str:
-    """The digest of a file of results as it may be replaced, empty where there is none. Raises `BatchRefused` for one
-    that this batch did not write, or that was changed since."""
+    """Return the digest of a file of results as it may be replaced, empty where there is none. Raises `BatchRefused`
+    for one that this batch did not write, or that was changed since."""
     found = file_digest(output)
     if found and (batch is None or batch.written != _mark(output, found)):
         message = f"{output} is there already, and is not what this batch wrote last"
@@ -52,7 +52,7 @@ def require_own(output: Path, batch: BatchRecord | None) -> str:
 def write_results(
     store: StorePlace, batch: BatchRecord, output: Path, *, expected: str, unordered: bool = False
 ) -> BatchFiles:
-    """Writes what the rows gave, in their order or in that of their ends, and why others failed. Raises `FileChanged`
+    """Write what the rows gave, in their order or in that of their ends, and why others failed. Raises `FileChanged`
     where the file is not what it was when the batch began, `OSError`, `StoreProblem`."""
     with reading_store(store) as connection:
         if connection is None:
@@ -74,7 +74,7 @@ def write_results(
 
 
 def lines(store: StorePlace, batch: str, *, after: int = 0, until: int | None = None) -> Iterator[str]:
-    """The results of the rows that are done, in their order, as lines without their ends."""
+    """Yield the results of the rows that are done, in their order, as lines without their ends."""
     with reading_store(store) as connection:
         if connection is not None:
             for each in batches.results(connection, batch, after=after, until=until):
@@ -82,14 +82,14 @@ def lines(store: StorePlace, batch: str, *, after: int = 0, until: int | None = 
 
 
 def row_results(store: StorePlace, batch: str, *, failed: bool = False) -> Iterator[RowResult]:
-    """The rows of a batch that are done, or those that failed, in their order."""
+    """Yield the rows of a batch that are done, or those that failed, in their order."""
     with reading_store(store) as connection:
         if connection is not None:
             yield from batches.results(connection, batch, failed=failed)
 
 
 def line_of(result: RowResult) -> str:
-    """One row as a line of JSON."""
+    """Return one row as a line of JSON."""
     return json.dumps(result.as_dict(), ensure_ascii=False)
 
 

@@ -38,7 +38,7 @@ class Rows(Struct, frozen=True):
 
 
 def rows_of(named: str, query: str, *, store: Path, read: Callable[[int], bytes]) -> Rows:
-    """The rows of a file, or of standard input, which ``read`` gives. Raises `RowsRefused` and `FileProblem`."""
+    """Return the rows of a file, or of standard input, which ``read`` gives. Raises `RowsRefused` and `FileProblem`."""
     if named == STDIN:
         source = spooled(store, blocks_of(read), "standard input")
         return Rows(source, str(source.path))
@@ -52,7 +52,7 @@ def rows_of(named: str, query: str, *, store: Path, read: Callable[[int], bytes]
 
 
 def open_rows(named: str, query: str = "") -> RowSource:
-    """The rows of a file. Raises `RowsRefused` for a name that says nothing of its form."""
+    """Return the rows of a file. Raises `RowsRefused` for a name that says nothing of its form."""
     before, mark, table = named.rpartition("::")
     path = Path(before if mark else named)
     suffix = path.suffix.lower()
@@ -69,7 +69,7 @@ def open_rows(named: str, query: str = "") -> RowSource:
 
 
 def rows_from(values: Iterable[Mapping[str, Value]], *, store: Path) -> Rows:
-    """Rows that a program has. Raises `RowsRefused` for what is no JSON."""
+    """Return rows that a program has. Raises `RowsRefused` for what is no JSON."""
     source = spooled(store, as_lines(values), "rows")
     return Rows(source, str(source.path))
 
@@ -85,7 +85,7 @@ class BegunWith(Struct, frozen=True):
 
 
 def begun_with(batch: BatchRecord, *, store: Path) -> BegunWith:
-    """What is needed to go on with a batch that is known by its name. Raises `BatchRefused`, `RowsRefused`."""
+    """Return what is needed to go on with a batch that is known by its name. Raises `BatchRefused`, `RowsRefused`."""
     kept = json.loads(batch.mapping)
     named, query = kept["rows"], kept["query"]
     if not batch.file or not Path(batch.file).is_file():

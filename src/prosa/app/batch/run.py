@@ -93,7 +93,7 @@ Agree: TypeAlias = Callable[["Survey", "BatchCounts"], None]
 
 
 def agreed(found: Survey, counts: BatchCounts) -> None:
-    """Asks nobody."""
+    """Ask nobody."""
     del found, counts
 
 
@@ -109,7 +109,7 @@ async def run_batch(
     stop: asyncio.Event | None = None,
     clock: Clock | None = None,
 ) -> BatchEnd:
-    """Runs what is left of a batch. ``on_row`` hears of each row that ends here, ``heard`` of how far the batch is;
+    """Run what is left of a batch. ``on_row`` hears of each row that ends here, ``heard`` of how far the batch is;
     ``listens`` gives the listener for the events of a row, by its number. Setting ``stop`` ends the batch, and rows
     under way get a moment to end. Raises `RunError` for what keeps it from running, such as `PriceUnknown`,
     `StoreProblem` and what ``agree`` raises."""
@@ -121,7 +121,7 @@ async def run_batch(
 
 @asynccontextmanager
 async def _held(prepared: Prepared) -> AsyncIterator[tuple[Writer, BatchRecord]]:
-    """The store, in which this process has the batch. Raises `BatchesHeld`, `StoreProblem`."""
+    """Return the store, in which this process has the batch. Raises `BatchesHeld`, `StoreProblem`."""
     writer = writer_of(prepared.store)
     try:
         hold = batches.hold(
@@ -178,7 +178,7 @@ class BatchRun(Struct, eq=False):
     passes: int = 0
 
     async def all(self, listener: Listener, agree: Agree, provider: Provider | None) -> BatchEnd:
-        """Looks at the rows, runs those that are left, and says how far the batch is."""
+        """Look at the rows, run those that are left, and say how far the batch is."""
         state: BatchState = "stopped"
         ledger: Ledger | None = None
         try:
@@ -205,7 +205,7 @@ class BatchRun(Struct, eq=False):
         return BatchEnd(replace(self.record, state=state), self.prepared.store, counts, self.ended)
 
     async def _look(self) -> Survey:
-        """Looks at all rows, where that was not done to its end before; those without a valid input fail here."""
+        """Look at all rows, where that was not done to its end before; those without a valid input fail here."""
         if self.record.total >= 0:
             found = Survey(self.record.total)
         else:
@@ -246,7 +246,7 @@ class BatchRun(Struct, eq=False):
         return RowJournals(*about, record=self.record, states=self.states, lines=lines)
 
     async def _budget(self, counts: BatchCounts) -> Budget | None:
-        """The budget of the batch, of which earlier processes have spent, those without one too."""
+        """Return the budget of the batch, of which earlier processes have spent, those without one too."""
         cap = self.prepared.options.max_cost
         settings = self.prepared.environment.settings
         self.progress.cap = None if cap is None else cap.named if isinstance(cap, Ledger) else cap
@@ -273,7 +273,7 @@ class BatchRun(Struct, eq=False):
                     self.ended = self.ended or "stopped"
 
     async def _pass(self, one: _Pass) -> None:
-        """Runs all rows that are left, once."""
+        """Run all rows that are left, once."""
         prepared, chosen = self.prepared, self.prepared.chosen
         journals = self._journals(one.lines)
         limits = GateLimits(at_once_here(chosen.at_once, prepared.environment.notice), chosen.rpm, chosen.tpm)
@@ -300,7 +300,8 @@ class BatchRun(Struct, eq=False):
 
     @asynccontextmanager
     async def _waves(self, one: _Pass) -> AsyncIterator[Waves]:
-        """The waves of the batch, at the service that its backend names. Raises `PriceUnknown`, `BatchRefused`."""
+        """Return the waves of the batch, at the service that its backend names. Raises `PriceUnknown`,
+        `BatchRefused`."""
         prepared, chosen = self.prepared, self.prepared.chosen
         prices = known_prices(prepared.environment.settings)
         async with exit_stack() as stack:
@@ -340,7 +341,7 @@ class BatchRun(Struct, eq=False):
             raise Stopped
 
     async def _require_no_waves(self) -> None:
-        """Raises `BatchRefused` where calls are under way at a service: they would be paid twice."""
+        """Raise `BatchRefused` where calls are under way at a service: they would be paid twice."""
         found = await self._do(lambda connection: open_parts(connection, self.record.id))
         if found:
             message = f"requests of this batch are under way at {found[0].service}"
@@ -348,7 +349,7 @@ class BatchRun(Struct, eq=False):
             raise BatchRefused(message, hint=hint)
 
     async def _require_prices(self, driver: Driver) -> None:
-        """Raises `PriceUnknown` where one of the budgets cannot hold, before anything is asked."""
+        """Raise `PriceUnknown` where one of the budgets cannot hold, before anything is asked."""
         job = Job("", self.prepared.inputs.program, None, self.prepared.provider)
         await driver.require_prices([job])
         alone = self.prepared.chosen.max_cost_per_row
@@ -395,7 +396,7 @@ class BatchRun(Struct, eq=False):
         await _ended([*tasks, *beside])
 
     async def _until_done(self, tasks: Tasks, stopping: asyncio.Task[bool] | None) -> None:
-        """Waits for the rows; after a stop only for a while."""
+        """Wait for the rows; after a stop only for a while."""
         pending: set[asyncio.Task[None]] = set(tasks)
         while pending:
             watched = {*pending, stopping} if stopping is not None and not stopping.done() else pending
@@ -411,7 +412,7 @@ class BatchRun(Struct, eq=False):
                 return
 
     def _waiting(self, only: frozenset[int] | None, but: frozenset[int]) -> Iterator[RowInput]:
-        """The rows that are not over, in their order."""
+        """Yield the rows that are not over, in their order."""
         chosen, drawn = self.prepared.chosen, self._drawn()
         wanted = (0, BEGUN, AGAIN)
         for row in self.prepared.inputs:
@@ -426,7 +427,7 @@ class BatchRun(Struct, eq=False):
             yield row
 
     def _drawn(self) -> frozenset[int] | None:
-        """The numbers of a sample; None for all rows."""
+        """Return the numbers of a sample; None for all rows."""
         sample, total = self.prepared.chosen.sample, len(self.states)
         if sample is None or sample >= total:
             return None
@@ -475,7 +476,7 @@ class BatchRun(Struct, eq=False):
             return  # what keeps it from being written is told already
 
     def _leaving(self, state: BatchState, ledger: Ledger | None) -> Work[None]:
-        """Lets the batch go; what was drawn and not spent is there again."""
+        """Let the batch go; what was drawn and not spent is there again."""
         back = 0
         if self.grants is not None and ledger is not None:
             back = max(self.grants.drawn - nano(ledger.spent), 0)
@@ -504,14 +505,14 @@ async def _ended(tasks: Sequence[asyncio.Task[None] | asyncio.Task[bool]]) -> No
 
 
 def _drop(task: asyncio.Task[None]) -> None:
-    """Ends what a task was at, where no event loop goes on with it: its row is known to be under way no more."""
+    """End what a task was at, where no event loop goes on with it: its row is known to be under way no more."""
     work = task.get_coro()
     if work is not None:
         work.close()
 
 
 def row_result(row: RowInput, outcome: Outcome[Job], cost: float | None) -> RowResult:
-    """What is said of a row as it ends."""
+    """Return what is said of a row as it ends."""
     error, summary = outcome.error, outcome.summary
     kind = None if error is None else "crashed" if isinstance(error, CRASHES) else row_kind(error)
     why = None if error is None else error.message
@@ -520,7 +521,7 @@ def row_result(row: RowInput, outcome: Outcome[Job], cost: float | None) -> RowR
 
 
 def too_many(most: str, progress: BatchProgress) -> bool:
-    """Whether so many rows failed in this process that the batch stops by itself."""
+    """Return whether so many rows failed in this process that the batch stops by itself."""
     if most.endswith("%"):
         share = Decimal(most[:-1]) / 100
         return progress.here >= FEWEST_JUDGED and progress.failed_here > share * progress.here

@@ -64,7 +64,7 @@ async def begin_batch(
     stop: asyncio.Event | None = None,
     clock: Clock | None = None,
 ) -> BatchEnd:
-    """Runs what is left of a batch, alone or with the workers of its server; see `run_batch`. One whose calls go to
+    """Run what is left of a batch, alone or with the workers of its server; see `run_batch`. One whose calls go to
     batches of a service has nothing to share."""
     if not isinstance(prepared.store, StoreServer) or not prepared.chosen.waves.is_live:
         return await run_batch(
@@ -172,7 +172,7 @@ class SharedRun(BatchRun, eq=False):
         self.on_row(result)
 
     async def _tell_others(self) -> None:
-        """Tells of the rows that other workers ended."""
+        """Tell of the rows that other workers ended."""
 
         def others() -> list[RowResult]:
             with reading_store(self.prepared.store) as connection:
@@ -185,7 +185,7 @@ class SharedRun(BatchRun, eq=False):
             self._row(each)
 
     def _keep_inputs(self) -> None:
-        """Keeps the inputs of the rows that are wanted, so that any worker has them. Raises `StoreProblem`."""
+        """Keep the inputs of the rows that are wanted, so that any worker has them. Raises `StoreProblem`."""
         waiting: list[tuple[int, str, str]] = []
         size = 0
         for row in self._waiting(None, frozenset()):
@@ -198,7 +198,8 @@ class SharedRun(BatchRun, eq=False):
         self.writer.do(leases.put_items(self.record.id, waiting)).result()
 
     def _published(self, shared: SharedOptions, at_once: int) -> Work[None]:
-        """The rows that are not over are leases in the queue, unless they are there already: others work at them."""
+        """Return the rows that are not over are leases in the queue, unless they are there already: others work at
+        them."""
         from prosa.adapters.store import queue
 
         batch, options = self.record.id, msgspec.json.encode(shared).decode()
@@ -235,7 +236,8 @@ class Settled(Struct, frozen=True):
 
 
 def locked_batch(connection: Database, batch: str) -> BatchRecord:
-    """A batch that nobody else changes until the transaction ends. Raises `BatchRefused` for one that was forgotten."""
+    """Return a batch that nobody else changes until the transaction ends. Raises `BatchRefused` for one that was
+    forgotten."""
     text = f"SELECT id FROM batch WHERE id = ?{connection.locked}"  # noqa: S608 - a word of ours
     if connection.execute(text, (batch,)).fetchone() is None:
         raise BatchRefused(f"the batch {batch} is no longer in the store")
@@ -243,7 +245,7 @@ def locked_batch(connection: Database, batch: str) -> BatchRecord:
 
 
 def settled(batch: str, at_once: int, clock: Clock) -> Work[Settled]:
-    """What a batch is; one whose rows are all over ends here, and rows that no lease holds get one."""
+    """Return what a batch is; one whose rows are all over ends here, and rows that no lease holds get one."""
     from prosa.adapters.store import queue
 
     now = stamp(clock.now())
@@ -266,7 +268,7 @@ def settled(batch: str, at_once: int, clock: Clock) -> Work[Settled]:
 
 
 def shared_options(prepared: Prepared, provider: Provider | None) -> SharedOptions:
-    """What other workers of a batch need to know: no key, and no address of a service."""
+    """Return what other workers of a batch need to know: no key, and no address of a service."""
     options, chosen, cap = prepared.options, prepared.chosen, prepared.options.max_cost
     alone = "its replies are scripted" if options.script is not None else ""
     alone = alone or ("its model is one of the machine that began it" if options.is_here else "")
@@ -289,7 +291,7 @@ def shared_options(prepared: Prepared, provider: Provider | None) -> SharedOptio
 
 
 def shared_in(record: BatchRecord) -> SharedOptions:
-    """What a batch in a store says of itself. Raises `BatchRefused` for what no Prosa wrote."""
+    """Return what a batch in a store says of itself. Raises `BatchRefused` for what no Prosa wrote."""
     try:
         return msgspec.json.decode(record.options or "", type=SharedOptions)
     except (msgspec.DecodeError, RecursionError) as error:
@@ -297,7 +299,7 @@ def shared_in(record: BatchRecord) -> SharedOptions:
 
 
 def _below(path: Path, folder: Path) -> str:
-    """A file as it is called below a folder, else its name alone."""
+    """Return a file as it is called below a folder, else its name alone."""
     return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else path.name
 
 
@@ -324,7 +326,7 @@ async def work_batches(
     stop: asyncio.Event,
     clock: Clock | None = None,
 ) -> str:
-    """Takes leases of batches until it is told to stop, or its own budget is spent: gives why then. ``say`` hears which
+    """Take leases of batches until it is told to stop, or its own budget is spent: gives why then. ``say`` hears which
     batches it works at, and which not and why. Raises `StoreProblem` where the store is no server or stays away."""
     if not isinstance(place, StoreServer):
         hint = "--store postgresql://HOST/DATABASE; one process at a time has the batches of a file"
@@ -380,7 +382,7 @@ class _Finder(Struct, eq=False):
                 await self._close(batch)
 
     async def _look(self) -> None:
-        """Opens what can be run here, and closes what is over."""
+        """Open what can be run here, and close what is over."""
         found = {each.id: each for each in await self._do(batches.open_batches) if self._is_meant(each)}
         for batch, share in list(self.worker.shares.items()):
             record = found.get(batch)
@@ -437,7 +439,7 @@ class _Finder(Struct, eq=False):
             self._refuse(share.record, error)
 
     def _subject(self, record: BatchRecord, shared: SharedOptions) -> tuple[Subject, Options, Environment]:
-        """The program of a batch, as this machine has it. Raises `RunError` where it has another one or none."""
+        """Return the program of a batch, as this machine has it. Raises `RunError` where it has another one or none."""
         if shared.alone:
             raise BatchRefused(shared.alone)
         if shared.model is not None and Options(model=shared.model).model_name is None:
@@ -465,7 +467,7 @@ class _Finder(Struct, eq=False):
         return subject, options, environment
 
     def _path(self, shared: SharedOptions) -> Path:
-        """The file of a program below the folder of this worker. Raises `BatchRefused`."""
+        """Return the file of a program below the folder of this worker. Raises `BatchRefused`."""
         root = self.chosen.root.resolve()
         below = PurePosixPath(shared.path)
         path = (root / below).resolve()
@@ -474,7 +476,7 @@ class _Finder(Struct, eq=False):
         return path
 
     async def _settle(self) -> None:
-        """Ends batches whose rows are all over, though whoever began them is gone."""
+        """End batches whose rows are all over, though whoever began them is gone."""
         for batch, share in list(self.worker.shares.items()):
             if share.leases or share.ended:
                 continue

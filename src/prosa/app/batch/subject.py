@@ -52,7 +52,7 @@ class ScriptRows(Struct, frozen=True):
         return digest_of(given(self.script, self.context))
 
     def given(self, row: Mapping[str, Value]) -> Value:
-        """The input for a row. Raises `ArgumentProblem` for one with neither of the columns."""
+        """Return the input for a row. Raises `ArgumentProblem` for one with neither of the columns."""
         found = {name: _text(value) for name, value in row.items() if value is not None}
         if not found:
             raise ArgumentProblem("text", "the row has nothing that a script takes: `text`, `context` or both")
@@ -76,7 +76,7 @@ def subject_of(
     named: bool = True,
     to_run: bool = True,
 ) -> Subject:
-    """What a file and the id of a script name; ``doc.mda#id`` names both. ``named`` and ``to_run`` are those of
+    """Return what a file and the id of a script name; ``doc.mda#id`` names both. ``named`` and ``to_run`` are those of
     `ready_program`. Raises what it does, and `BatchRefused` for a document without a choice among its scripts."""
     path, script = _parts(Path(file), script)
     if dialect_here(path) != "magi":

@@ -87,7 +87,7 @@ class Lines(Struct, eq=False):
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def add(self, run: RunRecord, path: str, request: ModelRequest, spent: Decimal) -> None:
-        """Takes a request of a run that has ``spent`` so much. Raises `BudgetSpent`, and `ProviderError` where no
+        """Take a request of a run that has ``spent`` so much. Raises `BudgetSpent`, and `ProviderError` where no
         further wave is sent."""
         if self.closed:
             raise ProviderError(self.closed, kind="server", retryable=False)
@@ -100,7 +100,7 @@ class Lines(Struct, eq=False):
         self._part_for(request.model_name, len(line) + 1).write(line, cost)
 
     async def _reserved(self, request: ModelRequest, spent: Decimal) -> tuple[ModelRequest, Decimal]:
-        """The request with its bound, and what it may cost, which is held for it until its batch is over."""
+        """Return the request with its bound, and what it may cost, which is held for it until its batch is over."""
         service = self.port.service + BATCHED
         if self.alone is not None:
             own = Budget(self.prices, Ledger(self.alone)).quote(request, service)
@@ -128,7 +128,7 @@ class Lines(Struct, eq=False):
         return found
 
     def drop(self) -> None:
-        """Takes the files away; what was held for requests that nobody will send is free again."""
+        """Take the files away; what was held for requests that nobody will send is free again."""
         for each in self.parts:
             each.drop()
             if self.budget is not None and not each.known:
@@ -147,7 +147,7 @@ class OpenPart(Struct, eq=False):
     _file: BufferedWriter | None = None
 
     def write(self, line: bytes, cost: Decimal) -> None:
-        """Writes a request."""
+        """Write a request."""
         if self._file is None:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             opened = os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, _FILE)
@@ -162,7 +162,7 @@ class OpenPart(Struct, eq=False):
             self._file = None
 
     def drop(self) -> None:
-        """Takes the file away."""
+        """Take the file away."""
         self.close()
         with suppress(OSError):
             self.path.unlink()
@@ -175,7 +175,7 @@ class WaveJournal(StoredJournal, kw_only=True):
     spent: Callable[[StoredJournal], Decimal]
 
     async def reply(self, step: ModelStep, ask: Ask) -> ModelReply:
-        """The answer that came, else `Waits`. Raises `ProviderError` where the service refused the request."""
+        """Return the answer that came, else `Waits`. Raises `ProviderError` where the service refused the request."""
         del ask
         return await StoredJournal.reply(self, step, partial(self._waits, step))
 
@@ -192,7 +192,7 @@ class Write(Protocol):
     """Writes the store."""
 
     def __call__(self, work: Work[T], /) -> Awaitable[T]:
-        """What ``work`` gives, once it is committed."""
+        """Return what ``work`` gives, once it is committed."""
         ...
 
 
@@ -220,7 +220,7 @@ class Waves(Struct, eq=False):
     mine: set[str] = field(default_factory=set)
 
     async def all(self) -> None:
-        """Sends and fetches until no row waits any more. Raises `Stopped`, `ProviderError`, `BatchRefused`."""
+        """Send and fetch until no row waits any more. Raises `Stopped`, `ProviderError`, `BatchRefused`."""
         found = await self._adopted()
         if found:
             self.sent = 1
@@ -246,7 +246,8 @@ class Waves(Struct, eq=False):
     # What an earlier process left.
 
     async def _adopted(self) -> list[WavePart]:
-        """The parts that the service is at, with those whose id a process that died did not come to write down."""
+        """Return the parts that the service is at, with those whose id a process that died did not come to write
+        down."""
         open_parts = await self.do(lambda connection: waves.open_parts(connection, self.batch))
         found: list[WavePart] = []
         for part in open_parts:
@@ -266,7 +267,7 @@ class Waves(Struct, eq=False):
         return found
 
     async def _lost(self, part: WavePart) -> str:
-        """The id of a batch that was begun and not written down; empty where none was."""
+        """Return the id of a batch that was begun and not written down; empty where none was."""
         known = await self.do(waves.known_remotes)
         for remote in await self._tried(lambda: self.port.find(part, known)):
             if remote.is_sure or await self._is_ours(remote):
@@ -274,7 +275,8 @@ class Waves(Struct, eq=False):
         return ""
 
     async def _is_ours(self, remote: RemoteBatch) -> bool:
-        """Whether a batch of which the service does not say whose it is answers calls of ours; it has to end first."""
+        """Return whether a batch of which the service does not say whose it is answers calls of ours; it has to end
+        first."""
         ended = await self._ended(remote.id)
         async for result in self.port.results(ended):
             return await self.do(partial(waves.is_asked, name=result.custom_id))
@@ -313,7 +315,7 @@ class Waves(Struct, eq=False):
         return replace(part, remote=remote, state="sent", file=file)
 
     async def _created(self, part: WavePart, lines: Path, file: str) -> str:
-        """Begins the batch. After a failure that says nothing it is looked for before it is begun once more."""
+        """Begin the batch. After a failure that says nothing it is looked for before it is begun once more."""
         tried = 0
         while True:
             try:
@@ -329,8 +331,7 @@ class Waves(Struct, eq=False):
     # Waiting and fetching.
 
     async def _fetch(self, parts: Iterable[WavePart]) -> None:
-        """Waits for all parts and writes what came into the journals of the rows, that of each as soon as it is
-        there."""
+        """Wait for all parts and write what came into the journals of the rows, that of each as soon as it is there."""
         waiting, seconds, cancelled = list(parts), FIRST_POLL, ""
         while waiting:
             for part in list(waiting):
@@ -365,7 +366,7 @@ class Waves(Struct, eq=False):
         self.notice(f"note: {part.remote} is done{f': {reason}' if reason else ''}")
 
     async def _journaled(self, part: WavePart, remote: RemoteBatch) -> tuple[Decimal, int]:
-        """Writes all results; gives what they cost and how many are to be sent again. Twice is once."""
+        """Write all results, and return what they cost and how many are to be sent again. Twice is once."""
         cost, seen, again = Decimal(0), 0, 0
         async for chunk in _chunks(self.port.results(remote)):
             chunk = [self._marked(each) for each in chunk]
@@ -397,7 +398,7 @@ class Waves(Struct, eq=False):
             self.budget.ledger.settle(Decimal(0), -back * NANO)
 
     async def _tried(self, ask: Callable[[], Awaitable[T]]) -> T:
-        """What can be asked twice without harm, asked until it is answered."""
+        """Return what can be asked twice without harm, asked until it is answered."""
         tried, wait = 0, FIRST_POLL
         while True:
             try:
@@ -410,7 +411,7 @@ class Waves(Struct, eq=False):
                 wait = min(wait * 2, LONGEST_POLL)
 
     async def _pause(self, seconds: float) -> None:
-        """Waits. Raises `Stopped`, at once where the user ends it meanwhile."""
+        """Wait. Raises `Stopped`, at once where the user ends it meanwhile."""
         if self._is_stopped():
             raise Stopped
         tasks = [asyncio.create_task(self.clock.sleep(seconds))]

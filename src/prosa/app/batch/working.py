@@ -69,7 +69,7 @@ T = TypeVar("T")
 
 
 def lease_size(rows: int, at_once: int) -> int:
-    """How many rows are one lease."""
+    """Return how many rows are one lease."""
     return max(1, min(LONGEST_LEASE, rows // (SHARES * at_once)))
 
 
@@ -88,7 +88,7 @@ class ServerPermits(Struct, frozen=True):
     tpm: int | None
 
     async def permit(self, service: str, tokens: int) -> str:
-        """A permit, as soon as there is one."""
+        """Return a permit, as soon as there is one."""
         work = leases.take_pace(
             self.batch, service, rpm=self.rpm, tpm=self.tpm, tokens=tokens, window=WINDOW + USED_WITHIN
         )
@@ -142,7 +142,7 @@ class BatchPool(Struct):
         self.writer.do(leases.settle_part(self.batch, self.part, nano(unused), nano(cost)), soon=False)
 
     async def wait(self) -> None:
-        """Waits a moment: calls of other processes may turn out cheaper."""
+        """Wait a moment: calls of other processes may turn out cheaper."""
         with paused():
             await self.clock.sleep(POLL)
 
@@ -179,7 +179,7 @@ class Share(Struct, eq=False):
         return None if self.options.cap_per_row is None else self.options.cap_per_row * NANO
 
     async def require_prices(self) -> None:
-        """Raises `PriceUnknown` where one of the budgets cannot hold."""
+        """Raise `PriceUnknown` where one of the budgets cannot hold."""
         job = Job("", self.program, None, self.provider)
         await self.driver.require_prices([job])
         if self.per_row is not None:
@@ -193,7 +193,7 @@ class Share(Struct, eq=False):
         await replace(self.driver, budget=self.own).require_prices([Job("", self.program, None, self.provider)])
 
     def money_back(self) -> int:
-        """What was drawn and not spent."""
+        """Return what was drawn and not spent."""
         if self.pool is None or self.driver.budget is None:
             return 0
         return max(self.pool.drawn - nano(self.driver.budget.ledger.spent), 0)
@@ -214,8 +214,8 @@ async def open_share(
     listener: Listener = ignore,
     provider: Provider | None = None,
 ) -> AsyncIterator[Share]:
-    """One batch at which this process works within the block; then what it drew and did not spend is there again.
-    Raises `PriceUnknown`."""
+    """Return one batch at which this process works within the block; then what it drew and did not spend is there
+    again. Raises `PriceUnknown`."""
     pool = budget = None
     if shared.cap is not None:
         cap = shared.cap * NANO
@@ -261,7 +261,7 @@ class Seats:
 
     @asynccontextmanager
     async def taken(self, wanted: int) -> AsyncIterator[None]:
-        """Waits for so many seats, in the order in which they are asked for."""
+        """Wait for so many seats, in the order in which they are asked for."""
         async with self._turn, self._changed:
             await self._changed.wait_for(lambda: self.free >= wanted)
             self.free -= wanted
@@ -280,12 +280,12 @@ class _Guarded(Struct, frozen=True):
     check: Callable[[], Awaitable[None]]
 
     async def complete(self, request: ModelRequest, on_text: OnText | None = None) -> ModelReply:
-        """One attempt."""
+        """Return one attempt."""
         await self.check()
         return await self.provider.complete(request, on_text)
 
     async def aclose(self) -> None:
-        """Closes the other one."""
+        """Close the other one."""
         await self.provider.aclose()
 
 
@@ -312,7 +312,7 @@ class LeaseWorker(Struct, eq=False):
         self.seats = Seats(self.at_once)
 
     async def turn(self) -> bool:
-        """Takes leases while there is room for their rows; gives whether there was one. Raises `StoreProblem`."""
+        """Take leases while there is room for their rows, and return whether there was one. Raises `StoreProblem`."""
         found = False
         while not self.stop.is_set() and sum(self._rows.values()) < self.at_once:
             names = [batch for batch, share in self.shares.items() if not share.ended]
@@ -331,7 +331,7 @@ class LeaseWorker(Struct, eq=False):
         return found
 
     async def rest(self, seconds: float) -> None:
-        """Waits until a lease has ended or the worker is to stop, not longer than some seconds."""
+        """Wait until a lease has ended or the worker is to stop, not longer than some seconds."""
         stopping = asyncio.create_task(self.stop.wait())
         try:
             await asyncio.wait({stopping, *self._tasks}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
@@ -341,7 +341,7 @@ class LeaseWorker(Struct, eq=False):
             raise self.failed
 
     async def leave(self, grace: float = GRACE) -> None:
-        """Takes nothing more, gives the rows under way a moment to end, and gives the leases back."""
+        """Take nothing more, give the rows under way a moment to end, and give the leases back."""
         self.stop.set()
         if self._tasks:
             await asyncio.wait(set(self._tasks), timeout=grace)
@@ -351,7 +351,7 @@ class LeaseWorker(Struct, eq=False):
             await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def drop(self) -> None:
-        """Ends everything at once; leases go back when nobody hears of them any more."""
+        """End everything at once; leases go back when nobody hears of them any more."""
         for each in (*self._running, *self._tasks):
             each.cancel()
         await asyncio.gather(*self._running, *self._tasks, return_exceptions=True)
@@ -375,7 +375,7 @@ class LeaseWorker(Struct, eq=False):
             self._rows.pop(lease.job.id, None)
 
     async def _all(self, share: Share, lease: TakenLease, rows: Sequence[LeasedRow]) -> bool:
-        """Runs the rows of a lease; gives whether some are left."""
+        """Run the rows of a lease, and return whether some are left."""
         journals = RowJournals(
             share.journal,
             share.environment,
@@ -407,7 +407,7 @@ class LeaseWorker(Struct, eq=False):
     async def _row(
         self, share: Share, lease: TakenLease, item: LeasedRow, driver: Driver, journals: RowJournals
     ) -> bool:
-        """Runs a row; gives whether it is left."""
+        """Run a row, and return whether it is left."""
         async with self.seats.taken(self.at_once if item.crashes >= ALONE_AFTER else 1):
             if self.stop.is_set() or share.ended or lease.lost:
                 return True
@@ -424,7 +424,7 @@ class LeaseWorker(Struct, eq=False):
     async def _heard(
         self, share: Share, lease: TakenLease, item: LeasedRow, outcome: Outcome[Job], journals: RowJournals
     ) -> bool:
-        """A row has ended; gives whether it is left."""
+        """Count a row that has ended, and return whether the batch is left."""
         for told in (share.driver.progress.tallies, share.driver.progress.ended):
             told.pop(outcome.job.name, None)
         error = outcome.error
@@ -442,7 +442,7 @@ class LeaseWorker(Struct, eq=False):
         return await self._over(share, lease, row_result(row, outcome, journals.costs.pop(item.number, None)))
 
     async def _over(self, share: Share, lease: TakenLease, result: RowResult) -> bool:
-        """A row is over; gives that it is not left."""
+        """Count a row that is over, and return that the batch is not left."""
         if lease.job.id in self._rows:
             self._rows[lease.job.id] -= 1
         progress = share.progress
@@ -470,7 +470,7 @@ class LeaseWorker(Struct, eq=False):
         await self._do(work)
 
     async def _require_held(self, lease: TakenLease) -> None:
-        """Raises `TakenOver` for a lease that another worker has. Nobody is asked while the store is away."""
+        """Raise `TakenOver` for a lease that another worker has. Nobody is asked while the store is away."""
         if lease.lost:
             raise TakenOver("another worker goes on with the rows")
         if self.writer.away or not self.queue.is_heard(lease):
@@ -481,7 +481,7 @@ class LeaseWorker(Struct, eq=False):
 
 
 def as_problem(error: Exception) -> str:
-    """Why a batch is not run here, in one line."""
+    """Return why a batch is not run here, in one line."""
     if not isinstance(error, RunError):
         return f"what the store has of it is damaged: {type(error).__name__}: {error}"
     return "; ".join(filter(None, (error.message, error.hint)))

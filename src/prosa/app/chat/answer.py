@@ -78,8 +78,8 @@ async def answer(
     progress: Progress | None = None,
     provider: Provider | None = None,
 ) -> list[Reply]:
-    """The replies of all turns in order. ``on_reply`` hears of each as soon as it is whole, ``on_cut`` the whole text
-    of one that was cut off at the length limit of the model, which then ends the turn (`AnswerCut`).
+    """Return the replies of all turns in order. ``on_reply`` hears of each as soon as it is whole, ``on_cut`` the whole
+    text of one that was cut off at the length limit of the model, which then ends the turn (`AnswerCut`).
 
     ``provider`` takes the place of the model service, whatever flags and chat name, and is not closed.
 
@@ -102,7 +102,7 @@ def _nobody(reply: Reply) -> None:
 
 
 def _having_heard(turn: Turn, replies: list[Reply]) -> Turn:
-    """The turn with what other participants said since: to it they are users."""
+    """Return the turn with what other participants said since: to it they are users."""
     names = wire_names(reply.name for reply in replies if reply.name)
     said = (Message("user", each.text, name=names[each.name] if each.name else None) for each in replies if each.text)
     return replace(turn, messages=(*turn.messages, *said)) if turn.mode == "chat" else turn
@@ -135,7 +135,7 @@ class _Answering(Struct, frozen=True):
         return self.driver.environment
 
     async def require_prices(self) -> None:
-        """Raises `PriceUnknown` where the budget cannot hold for one of the turns."""
+        """Raise `PriceUnknown` where the budget cannot hold for one of the turns."""
         if self.driver.budget is not None:
             await self.driver.require_prices([self._job(turn, Spot(0, 1, None)) for turn in self.conversation.turns])
 
@@ -147,7 +147,7 @@ class _Answering(Struct, frozen=True):
         return Job(f"{spot.turn}/{spot.number}", self._program(turn, row), {}, row, streams, raw, spot.number)
 
     async def turn(self, at: int, turn: Turn) -> list[Reply]:
-        """All replies of a turn; when one fails the others are ended, and the first error is raised."""
+        """Return all replies of a turn; when one fails the others are ended, and the first error is raised."""
         if turn.n == 1:
             return [await self._reply(turn, Spot(at, 1, turn.name))]
         spots = [Spot(at, number, turn.name) for number in range(1, turn.n + 1)]
@@ -174,7 +174,7 @@ class _Answering(Struct, frozen=True):
         return reply
 
     def _row(self, turn: Turn) -> ProviderRow | None:
-        """The provider that flag or chat names. Raises `RunError` for one nobody knows."""
+        """Return the provider that flag or chat names. Raises `RunError` for one nobody knows."""
         name, settings = self.choices.provider or turn.provider, self.around.settings
         if not name or self._answers_all or self.choices.base_url is not None:
             return provider_row(name, settings.providers) if name else None
@@ -186,7 +186,7 @@ class _Answering(Struct, frozen=True):
         return self.driver.services.own is not None or self.choices.script is not None or self.choices.is_here
 
     def _program(self, turn: Turn, row: ProviderRow | None) -> Program:
-        """The run of a turn: its conversation, and the tools that were granted."""
+        """Return the run of a turn: its conversation, and the tools that were granted."""
         conversation, tools = self.conversation, self.conversation.tools
         api = "chat" if turn.mode == "completion" else self.choices.api or self.around.settings.api or "chat"
         chat = turn.mode == "chat"
@@ -213,7 +213,8 @@ class _Answering(Struct, frozen=True):
         )
 
     def _model_name(self, turn: Turn, row: ProviderRow | None) -> str:
-        """The model: the user's flag, the chat, the settings; another provider than the usual one has none of these."""
+        """Return the model: the user's flag, the chat, the settings; another provider than the usual one has none of
+        these."""
         choices, settings = self.choices, self.around.settings
         named = choices.model_name or turn.model_name or choices.default_model
         usual = row is None or row.name in ("openai", "local", "embedded") or self._answers_all

@@ -50,14 +50,14 @@ class Opened(Struct, frozen=True):
     max_size: int
 
     def with_message(self, message: str, speaker: str | None) -> SourceText:
-        """The text with a message at its end, as it would be written."""
+        """Return the text with a message at its end, as it would be written."""
         text = self.source.text
         added = "".join(message_pieces(text, message, speaker))
         return SourceText(text + lead(text) + added, self.source.path, self.source.digest)
 
     def write(self, message: str | None, speaker: str | None) -> Below | None:
-        """Brings the file to that: a new one from the template, or the message below the text; gives what was written
-        below. Raises `OSError` and `FileProblem`."""
+        """Bring the file to that: a new one from the template, or the message below the text, and return what was
+        written below. Raises `OSError` and `FileProblem`."""
         if self.begins:
             text = self.source.text if message is None else self.with_message(message, speaker).text
             replace_file(self.path, text, expect_digest=self.source.digest)
@@ -70,7 +70,7 @@ class Opened(Struct, frozen=True):
 
 
 def opened(path: Path, choices: Options, environ: Mapping[str, str], max_size: int) -> Opened:
-    """The chat at a path; a template where there is none, or an empty one. Raises `FileProblem`."""
+    """Return the chat at a path; a template where there is none, or an empty one. Raises `FileProblem`."""
     try:
         source = RootedFiles(max_size=max_size).read(path)
     except FileProblem as problem:
@@ -85,7 +85,7 @@ def opened(path: Path, choices: Options, environ: Mapping[str, str], max_size: i
 
 
 def begun(path: Path, source: SourceText, choices: Options, environ: Mapping[str, str], max_size: int) -> Opened:
-    """A chat that was read; a template where it says nothing. Raises `FileProblem`."""
+    """Return a chat that was read; a template where it says nothing. Raises `FileProblem`."""
     if source.text.removeprefix("\ufeff").strip():
         return Opened(path, source, begins=False, max_size=max_size)
     mark = "\ufeff" if source.text.startswith("\ufeff") else ""
@@ -94,8 +94,8 @@ def begun(path: Path, source: SourceText, choices: Options, environ: Mapping[str
 
 
 def template(path: Path, choices: Options, environ: Mapping[str, str], max_size: int) -> str:
-    """How a chat begins: `.praptistart.md` in its folder or one above it, within the root; `start.md` in the folder of
-    the user's settings; else an empty message of the user. Raises `FileProblem`."""
+    """Return how a chat begins: `.praptistart.md` in its folder or one above it, within the root; `start.md` in the
+    folder of the user's settings; else an empty message of the user. Raises `FileProblem`."""
     root = real_path(choices.root or find_root(path))
     folder = real_path(path.parent)
     for each in (folder, *folder.parents):
@@ -112,8 +112,8 @@ def _text(source: SourceText) -> str:
 
 
 def message_pieces(text: str, message: str, speaker: str | None) -> list[str]:
-    """The message as it is written below a text: under the empty message of the user that waits for it, or under a new
-    heading."""
+    """Return the message as it is written below a text: under the empty message of the user that waits for it, or under
+    a new heading."""
     last = _messages(text)[-1]
     waits = last.known_role in ASKING and not last.disabled and not last.content.strip()
     content = f"{escaped(message)}\n"
@@ -123,7 +123,7 @@ def message_pieces(text: str, message: str, speaker: str | None) -> list[str]:
 
 
 def user_name(text: str) -> str | None:
-    """The name under which the user spoke last."""
+    """Return the name under which the user spoke last."""
     return next((each.name for each in reversed(_messages(text)) if each.known_role == "user" and each.sent), None)
 
 
@@ -134,12 +134,12 @@ def _messages(text: str) -> tuple[ChatMessage, ...]:
 
 
 def joint() -> Joint:
-    """How text joins a chat."""
+    """Return how text joins a chat."""
     return Joint(lead, line_end, find_lines_below, whole="### @")
 
 
 def lock_of(path: Path, environ: Mapping[str, str]) -> AbstractContextManager[None]:
-    """The lock of a chat; none where this user has no safe place for it. Entering it raises `Locked`."""
+    """Return the lock of a chat; none where this user has no safe place for it. Entering it raises `Locked`."""
     try:
         return only_one(path, cache_dir(environ))
     except OSError:
@@ -147,12 +147,12 @@ def lock_of(path: Path, environ: Mapping[str, str]) -> AbstractContextManager[No
 
 
 def locked_words(path: Path) -> RunError:
-    """What to say where another process holds the lock."""
+    """Return what to say where another process holds the lock."""
     return RunError(f"{path}: another `prosa chat` is answering it, so nothing was sent", hint="wait until it is done")
 
 
 def require_takes_replies(found: Opened) -> None:
-    """Refuses a chat in which a reply could change what stands above it (X19). Raises `RunError`."""
+    """Refuse a chat in which a reply could change what stands above it (X19). Raises `RunError`."""
     if not takes_replies(found.source.text):
         why = (
             "`---` opens front matter that never ends, and a line `---` in a reply would end it and take the chat away"
@@ -162,7 +162,7 @@ def require_takes_replies(found: Opened) -> None:
 
 
 def require_writable(found: Opened) -> None:
-    """Refuses a chat that the reply could not be written to. Raises `RunError` and `FileProblem`."""
+    """Refuse a chat that the reply could not be written to. Raises `RunError` and `FileProblem`."""
     require_takes_replies(found)
     try:
         if found.source.digest:
@@ -176,7 +176,7 @@ def require_writable(found: Opened) -> None:
 
 
 def add_message(found: Opened, message: str, speaker: str | None, around: Environment, max_size: int) -> None:
-    """Writes a message of the user into the file. Raises `RunError`."""
+    """Write a message of the user into the file. Raises `RunError`."""
     try:
         below = found.write(message, speaker)
     except OSError as error:
@@ -199,7 +199,7 @@ def keep_trust(before: SourceText, below: Below, around: Environment, max_size: 
 
 
 def writing_below(conversation: Conversation, below: Below | TextBelow) -> Writing:
-    """What writes the replies of a conversation, and the heading for what is said next."""
+    """Return what writes the replies of a conversation, and the heading for what is said next."""
     return Writing(
         below=below,
         before=conversation.source.text,
@@ -210,18 +210,18 @@ def writing_below(conversation: Conversation, below: Below | TextBelow) -> Writi
 
 
 def below_file(path: Path, max_size: int) -> Below:
-    """The end of the file of a chat."""
+    """Return the end of the file of a chat."""
     return Below(path, joint(), max_size)
 
 
 def lost_words(path: Path, saved: Saved, *, nowhere: str = "it could be saved nowhere") -> str:
-    """What became of a reply that is not in its chat."""
+    """Return what became of a reply that is not in its chat."""
     where = f"it is saved in {saved.beside}" if saved.beside else nowhere
     return f"{path}: the reply could not be written there ({saved.why}); {where}"
 
 
 def _next_heading(conversation: Conversation) -> str:
-    """The heading for what is said next: whoever asked asks again."""
+    """Return the heading for what is said next: whoever asked asks again."""
     if any(turn.mode == "completion" for turn in conversation.turns):
         return heading("prompt")
     return heading("user", user_name(conversation.source.text))
@@ -245,15 +245,15 @@ class TextBelow(Struct):
         return self.before + added.replace("\n", line_end(self.before))
 
     def add(self, *pieces: str) -> None:
-        """Puts more below."""
+        """Put more below."""
         self.pieces += pieces
 
     def cut(self, count: int) -> None:
-        """Takes everything behind the first ``count`` pieces away."""
+        """Take everything behind the first ``count`` pieces away."""
         del self.pieces[count:]
 
     def above(self) -> str:
-        """The text above: nobody edits it."""
+        """Return the text above: nobody edits it."""
         return self.before
 
     def finish(self) -> None:

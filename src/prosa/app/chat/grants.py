@@ -48,8 +48,8 @@ class Tools(Struct, frozen=True):
 
 
 def granted(specs: Iterable[str], load: Callable[[str], Program], *, written: Iterable[str] = ()) -> Tools:
-    """The tools that the user grants, ``specs`` as arguments and ``written`` where a file has the rights of the user;
-    ``load`` reads a program. Raises `RunError` for what is no tool."""
+    """Return the tools that the user grants, ``specs`` as arguments and ``written`` where a file has the rights of the
+    user; ``load`` reads a program. Raises `RunError` for what is no tool."""
     tools, arguments = Tools(), tuple(specs)
     for spec in dict.fromkeys((*arguments, *written)):
         if spec == PYTHON:
@@ -68,7 +68,7 @@ def granted(specs: Iterable[str], load: Callable[[str], Program], *, written: It
 
 
 def chosen(tools: Tools, wanted: Sequence[str] | None) -> tuple[Tools, tuple[str, ...]]:
-    """The granted tools that a chat wants (None: all of them), and the names of what it wants beyond them."""
+    """Return the granted tools that a chat wants (None: all of them), and the names of what it wants beyond them."""
     if wanted is None:
         return tools, ()
     named = {*wanted, *(each.partition("=")[0] for each in wanted if each.startswith(SERVER))}
@@ -92,8 +92,8 @@ def _paths(program: Program) -> tuple[str, ...]:
 
 
 def wanted_by(tools: Sequence[str] | None, sites: Sequence[str] | None, granted: Tools) -> tuple[str, ...] | None:
-    """The names that a chat wants, None for everything granted. Its `mdh` line names sites, as `mdh:URL` in its `tools`
-    line does; without a `tools` line it chooses among sites only."""
+    """Return the names that a chat wants, None for everything granted. Its `mdh` line names sites, as `mdh:URL` in its
+    `tools` line does; without a `tools` line it chooses among sites only."""
     if sites is None:
         return None if tools is None else tuple(tools)
     others = tools if tools is not None else (name for name in granted.names if not name.startswith(SITE))
@@ -121,7 +121,7 @@ def _server(spec: str, by: NamedBy) -> ServerConfig:
 
 
 def load_plugins(names: Iterable[str]) -> Mapping[str, Plugin]:
-    """The plugins of these names. Raises `RunError` for one that is not installed, or that cannot be used."""
+    """Return the plugins of these names. Raises `RunError` for one that is not installed, or that cannot be used."""
     wanted = tuple(dict.fromkeys(names))
     if not wanted:
         return {}
@@ -130,7 +130,7 @@ def load_plugins(names: Iterable[str]) -> Mapping[str, Plugin]:
 
 
 def without_output() -> contextlib.AbstractContextManager[object]:
-    """What plugins print meanwhile goes to stderr: on stdout is nothing but the result."""
+    """Return what plugins print meanwhile goes to stderr: on stdout is nothing but the result."""
     return contextlib.redirect_stdout(sys.stderr)
 
 

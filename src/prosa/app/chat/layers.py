@@ -36,7 +36,7 @@ class ReadLayer(Struct, frozen=True):
 def read_layer(
     kind: LayerKind, source: SourceText, *, trusted: bool = False, follows: bool = False, legacy: bool = False
 ) -> ReadLayer:
-    """The layer that a source makes."""
+    """Return the layer that a source makes."""
     front = read_front(source)
     model, problems = read(front, parse(source, body=front.body), legacy=legacy)
     found = diagnosed((*front.problems, *problems), source, Policy())
@@ -46,7 +46,7 @@ def read_layer(
 def layers_below(
     path: Path, files: Files, root: Path, *, user_dir: Path, named: Sequence[Path] = (), default: bool = True
 ) -> tuple[ReadLayer, ...]:
-    """The layers that lie below a chat: user, tree from the root to the leaf, then those that a flag names.
+    """Return the layers that lie below a chat: user, tree from the root to the leaf, then those that a flag names.
 
     ``default`` False leaves out all but the named. Raises `FileProblem` for a file that cannot be read.
     """
@@ -59,7 +59,8 @@ def layers_below(
 
 
 def include_files(root: Path, user_dir: Path, max_size: int) -> Mapping[str, Files]:
-    """What each kind of layer may include from (PA11): the root of the chat; the user's own file its own folder."""
+    """Return what each kind of layer may include from (PA11): the root of the chat; the user's own file its own
+    folder."""
     tree = RootedFiles(root, max_size=max_size)
     return {"tree": tree, "given": tree, "document": tree, "user": RootedFiles(user_dir, max_size=max_size)}
 
@@ -86,7 +87,7 @@ def _tree(path: Path, files: Files, root: Path) -> list[ReadLayer]:
 
 
 def _shown(file: Path, path: Path, folder: Path) -> Path:
-    """A file as the user would name it: relative where the chat was named so."""
+    """Return a file as the user would name it: relative where the chat was named so."""
     if path.is_absolute():
         return file
     ups = len(folder.relative_to(file.parent).parts)

@@ -156,7 +156,7 @@ def prepare(
     *,
     source: SourceText | None = None,
 ) -> Conversation:
-    """Reads a chat with its configuration and carries it out. ``source`` is its text where it is not that of the file.
+    """Read a chat with its configuration and carry it out. ``source`` is its text where it is not that of the file.
 
     Raises `FileProblem`, `ProgramRefused` for errors in the chat or its configuration, and `RunError` for a plugin, a
     tool or a provider that there is not.
@@ -187,7 +187,8 @@ def prepare(
 
 
 def _skills(named: Sequence[Path], choices: Options, around: Environment) -> tuple[LoadedSkill, ...]:
-    """The skills that the user named. Raises `FileProblem`, `ProgramRefused`, and `RunError` for two of one name."""
+    """Return the skills that the user named. Raises `FileProblem`, `ProgramRefused`, and `RunError` for two of one
+    name."""
     if not named:
         return ()
     from prosa.app.run.skills import load_skills
@@ -216,18 +217,18 @@ class _Preparing(Struct, frozen=True):
         return done, lower(done, assistant_names=self._names_of_assistants(), force=self.asked.force)
 
     def _names_of_assistants(self) -> bool:
-        """Whether the service takes names of assistants: OpenAI's own does, others may refuse them (PA18)."""
+        """Return whether the service takes names of assistants: OpenAI's own does, others may refuse them (PA18)."""
         base_url = self.choices.base_url or self.around.environ.get("OPENAI_BASE_URL") or self.around.settings.base_url
         return not base_url and not self.choices.is_here and self.choices.provider in (None, "openai")
 
     def tools(self, done: Performed, lowered: Lowered) -> Tools:
-        """What is granted: by flags, and by the line of a file that has the rights of the user itself (X7)."""
+        """Return what is granted: by flags, and by the line of a file that has the rights of the user itself (X7)."""
         tools = (lowered.tools or ()) if self._is_own(done.values.get(CHOOSES_TOOLS)) else ()
         sites = (lowered.sites or ()) if self._is_own(done.values.get(CHOOSES_SITES)) else ()
         return granted(self.asked.tools, self._program, written=(*tools, *(f"{SITE}{url}" for url in sites)))
 
     def _is_own(self, line: EffectiveValue | None) -> bool:
-        """Whether a line has the rights of the user: it stands itself in a file that has them."""
+        """Return whether a line has the rights of the user: it stands itself in a file that has them."""
         trusted = [each.layer.model.source for each in self.layers if each.layer.trusted]
         return line is not None and line.line.variable is None and any(line.source is each for each in trusted)
 
@@ -238,7 +239,7 @@ class _Preparing(Struct, frozen=True):
         return load_program(self.path.parent / spec, self.choices, self.around.settings, within=self.root)
 
     def diagnostics(self, lowered: Lowered, beyond: tuple[str, ...], done: Performed) -> tuple[Diagnostic, ...]:
-        """Everything that is wrong and changes what is sent, in the order of the files."""
+        """Return everything that is wrong and changes what is sent, in the order of the files."""
         found = [each for layer in self.layers for each in layer.diagnostics]
         for each in (*done.complaints, *lowered.complaints, *misspelled(done.values)):
             found += diagnosed((each.problem,), each.source, Policy())
@@ -269,21 +270,21 @@ def _preparing(
 
 
 def _plugins(layers: tuple[ReadLayer, ...], asked: ChatOptions) -> Mapping[str, Plugin]:
-    """The plugins that the user allows: by a flag, and those that a file with the user's rights loads."""
+    """Return the plugins that the user allows: by a flag, and those that a file with the user's rights loads."""
     trusted = [each.layer.model for each in layers if each.layer.trusted]
     named = [loads(line) for model in trusted for line in model.actions if line.name == "plugins.load"]
     return load_plugins((*asked.plugins, *(name for name in named if name and name not in BUILT_IN_PLUGINS)))
 
 
 def _shown(done: Performed, registry: Registry) -> list[NewMessage]:
-    """What commands want to be shown, as hidden messages."""
+    """Return what commands want to be shown, as hidden messages."""
     texts = {"tree": inspected(done.values), "plugins": "\n".join(registry.names)}
     names = {"tree": "inspect", "plugins": "plugins"}
     return [NewMessage("_prapti", fenced(texts[each], "text"), names[each]) for each in dict.fromkeys(done.shows)]
 
 
 def require_something(conversation: Conversation) -> None:
-    """Raises `RunError` where there is nothing to answer (PA17), and where the chat says that nothing is to be sent."""
+    """Raise `RunError` where there is nothing to answer (PA17), and where the chat says that nothing is to be sent."""
     if conversation.dry_run:
         hint = "take the line out, or look at what would be sent: --dry-run"
         raise RunError(f"{conversation.path}: `dry_run` is set, so nothing is sent", hint=hint)

@@ -127,14 +127,14 @@ class Turn(Struct):
         return self.conversation
 
     def show(self) -> None:
-        """Writes what commands want to be shown, where there is nothing to answer. Raises `RunError`."""
+        """Write what commands want to be shown, where there is nothing to answer. Raises `RunError`."""
         if self.ready.shown and self.request.write:
             saved = writing_below(self.ready, below_file(self.path, self.request.limit)).show()
             if saved is not None:
                 raise RunError(self._lost_words(saved))
 
     async def answered(self, options: Options | None = None) -> ChatResult:
-        """Has the chat answered. What has come stands in the file in the end, whatever ended it. Raises `RunError`."""
+        """Have the chat answered. What has come stands in the file in the end, whatever ended it. Raises `RunError`."""
         request, conversation = self.request, self.ready
         below = (
             below_file(self.path, request.limit) if request.write else TextBelow(self.path, conversation.source.text)
@@ -173,7 +173,7 @@ class Turn(Struct):
         return ChatResult(tuple(replies), _said(conversation, replies), text, error)
 
     def _finish(self, writing: Writing) -> RunError | None:
-        """Brings to the file what has come, and tells what happened to it; why that could not be."""
+        """Bring to the file what has come, and tell what happened to it; why that could not be."""
         self.lost = writing.finish()
         if not self.request.write:
             return None
@@ -189,7 +189,7 @@ class Turn(Struct):
 
 
 async def take_turn(document: Path | SourceText, message: str | None, request: TurnRequest) -> ChatResult:
-    """Answers a chat once. Raises `RunError`, also where there is nothing to answer; `FileProblem`; and ValueError for
+    """Answer a chat once. Raises `RunError`, also where there is nothing to answer; `FileProblem`; and ValueError for
     options that contradict each other."""
     with open_turn(document, message, request, required=True) as turn:
         return await turn.answered()
@@ -199,7 +199,7 @@ async def take_turn(document: Path | SourceText, message: str | None, request: T
 def open_turn(
     document: Path | SourceText, message: str | None, request: TurnRequest, *, required: bool = False
 ) -> Iterator[Turn]:
-    """Opens a turn, and keeps the lock of the file as long as it is taken. With ``required`` it raises `RunError` where
+    """Open a turn, and keep the lock of the file as long as it is taken. With ``required`` it raises `RunError` where
     there is nothing to answer, before anything is written."""
     require_sense(document, message, request)
     if isinstance(document, SourceText):
@@ -215,7 +215,7 @@ def open_turn(
 
 
 def require_sense(document: Path | SourceText, message: str | None, request: TurnRequest) -> None:
-    """Raises ValueError for options that contradict each other, or can mean nothing."""
+    """Raise ValueError for options that contradict each other, or can mean nothing."""
     if request.write and isinstance(document, SourceText):
         raise ValueError("replies are written into a chat that is a file, and this is a text")
     if message is not None and not message.strip():
@@ -237,7 +237,7 @@ def _in_memory(path: Path, found: Opened, message: str | None, request: TurnRequ
 
 
 def _in_file(path: Path, message: str | None, request: TurnRequest, *, required: bool) -> Turn:
-    """The same in the file: what can be refused is refused before anything is written, and commands run once."""
+    """Return the same in the file: what can be refused is refused before anything is written, and commands run once."""
     environment, limit = request.environment, request.limit
     found = opened(path, *_places(request))
     require_writable(found)
@@ -253,7 +253,8 @@ def _in_file(path: Path, message: str | None, request: TurnRequest, *, required:
 
 
 def _ready(path: Path, request: TurnRequest, source: SourceText, *, required: bool) -> Conversation:
-    """The conversation; what is wrong in a chat that is answered all the same is told. Raises what `prepare` does."""
+    """Return the conversation; what is wrong in a chat that is answered all the same is told. Raises what `prepare`
+    does."""
     conversation = prepare(path, request.options, request.environment, request.asked, source=source)
     if required:
         require_something(conversation)
@@ -263,5 +264,5 @@ def _ready(path: Path, request: TurnRequest, source: SourceText, *, required: bo
 
 
 def _said(conversation: Conversation, replies: list[Reply]) -> tuple[Message, ...]:
-    """All that was said."""
+    """Return all that was said."""
     return (*conversation.spoken, *(Message("assistant", each.text, name=each.name) for each in replies if each.text))

@@ -39,8 +39,8 @@ class ReplyPlace(Struct, frozen=True):
 
 
 def places(turns: Sequence[Turn]) -> tuple[ReplyPlace, ...]:
-    """The replies of all turns in order: `@assistant`, `@assistant/1` and so on of several, `@assistant/NAME` of a
-    participant, `@completion` behind a prompt."""
+    """Return the replies of all turns in order: `@assistant`, `@assistant/1` and so on of several, `@assistant/NAME` of
+    a participant, `@completion` behind a prompt."""
     return tuple(
         ReplyPlace(at, number, heading("assistant" if turn.mode == "chat" else "completion", _name(turn, number)))
         for at, turn in enumerate(turns)
@@ -123,7 +123,7 @@ class Writing(Struct):
         self._bring(stream)
 
     def finish(self) -> Saved | None:
-        """Brings to its end what has come. Gives what could not be written into the chat."""
+        """Bring to its end what has come. Return what could not be written into the chat."""
         while self.waiting:
             self._close(self.waiting[0])
         if not self.begun:
@@ -131,12 +131,12 @@ class Writing(Struct):
         return self._written()
 
     def show(self) -> Saved | None:
-        """Writes the prelude alone."""
+        """Write the prelude alone."""
         self._put_prelude()
         return self._written()
 
     def notices(self) -> list[str]:
-        """What happened to the file meanwhile."""
+        """Return what happened to the file meanwhile."""
         path, found = self.below.path, []
         if self.below.lost:
             found.append(f"{path} was replaced without the reply, so the reply was written again at its end")
@@ -154,7 +154,7 @@ class Writing(Struct):
         return next(each for each in self.waiting if (each.place.turn, each.place.number) == (turn, number))
 
     def _bring(self, stream: Stream) -> None:
-        """Writes what is ready of the reply whose turn it is."""
+        """Write what is ready of the reply whose turn it is."""
         if stream is not self.waiting[0] or stream.taken == len(stream.text):
             return
         piece, stream.taken = stream.text[stream.taken :], len(stream.text)
@@ -186,7 +186,7 @@ class Writing(Struct):
         stream.text, stream.taken, stream.at, stream.escaping = "", 0, None, Escaping()
 
     def _close(self, stream: Stream) -> None:
-        """Ends the reply whose turn it is, and writes what has come of the next one."""
+        """End the reply whose turn it is, and write what has come of the next one."""
         self._bring(stream)
         self._put(stream, stream.escaping.finish())
         if stream.at is not None and (note := _note(stream)):
@@ -224,7 +224,7 @@ class Writing(Struct):
             raise FileProblem(self.below.path, "changed", "with it what stands above would read otherwise")
 
     def _keeps_above(self) -> bool:
-        """Whether the chat above is what it is without what was written (X19)."""
+        """Return whether the chat above is what it is without what was written (X19)."""
         pieces = self.below.pieces
         if not pieces:
             return True
@@ -247,7 +247,7 @@ class Writing(Struct):
 
 
 def _note(stream: Stream) -> str:
-    """What the chat says of a reply below it, in a comment that is never sent (LA28)."""
+    """Return what the chat says of a reply below it, in a comment that is never sent (LA28)."""
     summary = stream.cut if stream.reply is None else stream.reply.summary
     if summary is None:
         return ""

@@ -73,7 +73,8 @@ class Checker(Struct, frozen=True):
         progress: Callable[[int], None] | None = None,
         memory: MemoryStore | None = None,
     ) -> Checker:
-        """The checker that these options ask for; ``memory`` is asked where the cache is not. Raises `UnknownName`."""
+        """Return the checker that these options ask for; ``memory`` is asked where the cache is not. Raises
+        `UnknownName`."""
         profile = Profile(
             known_dialect(options.dialect) if options.dialect is not None else None,
             strict=options.strict,
@@ -86,7 +87,7 @@ class Checker(Struct, frozen=True):
         return cls(profile, _store(environ) if options.cache else memory, workers, progress)
 
     def diagnostics(self, groups: Sequence[Group]) -> tuple[Diagnostic, ...]:
-        """What is found in all groups, in reading order; what is wrong with their settings first."""
+        """Return what is found in all groups, in reading order; what is wrong with their settings first."""
         settings = [each for group in groups for each in group.project.diagnostics]
         with _uncollected():
             return (*settings, *ordered(each for group in groups for each in self.check(group).diagnostics))
@@ -99,7 +100,7 @@ class Checker(Struct, frozen=True):
         texts: Mapping[Path, str] | None = None,
         only: Collection[Path] | None = None,
     ) -> Checked:
-        """Checks the documents of a group, with ``texts`` in place of files, or ``only`` some of them. Only with
+        """Check the documents of a group, with ``texts`` in place of files, or ``only`` some of them. Only with
         ``keep`` the answer holds readings."""
         profile = replace(self.profile, settings=group.project.settings, root=group.root)
         files: Files = Overlay(texts, group.files) if texts else group.files
@@ -141,14 +142,14 @@ def _uncollected() -> Iterator[None]:
 
 
 def _stamps(files: Files, texts: Collection[Path]) -> FileStamps | None:
-    """The stamps of files, but of those that have another text here."""
+    """Return the stamps of files, but of those that have another text here."""
     if isinstance(files, TextFiles) and isinstance(files.under, RootedFiles):
         return FileStamps(files.under, {*texts, files.real(Path(files.source.path))})
     return FileStamps(files, texts) if isinstance(files, RootedFiles) else None
 
 
 def _store(environ: Mapping[str, str]) -> ResultStore | None:
-    """The cache; None where there is no private place for one."""
+    """Return the cache; None where there is no private place for one."""
     from prosa.adapters.files.code_mark import code_mark
     from prosa.adapters.files.result_store import ResultStore
 

@@ -53,8 +53,8 @@ def digest(found: Sequence[Diagnostic], groups: Sequence[Group]) -> Digest:
 
 
 def _is_wanted(each: Diagnostic) -> bool:
-    """Whether a finding is a wikilink to a note that does not exist; one that is nearly the name of another, or names
-    a file, says more."""
+    """Return whether a finding is a wikilink to a note that does not exist; one that is nearly the name of another, or
+    names a file, says more."""
     return each.rule == "unresolved-wikilink" and not each.notes
 
 
@@ -84,7 +84,7 @@ def _of_broken(found: Sequence[Diagnostic], group_of: Mapping[str, Group]) -> It
 
 
 def _folder(path: str, group: Group | None) -> str:
-    """The folder of a document below the root of its group; empty for the root itself."""
+    """Return the folder of a document below the root of its group; empty for the root itself."""
     real = real_path(Path(path))
     if group is None or not real.is_relative_to(group.root):
         return ""

@@ -39,7 +39,7 @@ class Fixes(Struct, frozen=True):
 
 
 def fix_groups(groups: Sequence[Group], checker: Checker, *, unsafe: bool = False) -> Fixes:
-    """Fixes all that may be fixed, in memory; with ``unsafe`` also what may change a meaning."""
+    """Fix all that may be fixed, in memory; with ``unsafe`` also what may change a meaning."""
     done = [(group, _fixed(group, checker, unsafe=unsafe)) for group in groups]
     settings = [each for group in groups for each in group.project.diagnostics]
     return Fixes(
@@ -50,7 +50,7 @@ def fix_groups(groups: Sequence[Group], checker: Checker, *, unsafe: bool = Fals
 
 
 def write_changes(changes: Sequence[Change]) -> dict[Path, str]:
-    """Replaces the files; gives the words for those that were refused, by path. The others are written."""
+    """Replace the files, and return the words for those that were refused, by path. The others are written."""
     problems = {change.path: _problem(change) for change in changes if not change.is_stdin}
     return {path: words for path, words in problems.items() if words}
 

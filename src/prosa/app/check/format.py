@@ -50,7 +50,7 @@ def format_groups(
     dialect: DialectName | None = None,
     jobs: int | None = 1,
 ) -> tuple[FormattedDocument, ...]:
-    """Formats every document, in memory and in the order they were named. ``dialect`` None leaves the choice to the
+    """Format every document, in memory and in the order they were named. ``dialect`` None leaves the choice to the
     project and the documents; ``jobs`` is the number of processes, None one for each processor."""
     pool = Pool(worker_count() if jobs is None else jobs, here=True)
     chosen = known_dialect(dialect) if dialect is not None else None

@@ -79,7 +79,7 @@ class Group(Struct, frozen=True):
         return "known" if self.whole or self.marked else "guessed"
 
     def beside(self) -> tuple[Sequence[Path], bool]:
-        """All documents below the root, and whether these are all (`rules.engine.CorpusScope`)."""
+        """Return all documents below the root, and whether these are all (`rules.engine.CorpusScope`)."""
         most = MAX_FOLDERS_BESIDE if self.marked else MAX_FOLDERS_UNMARKED
         walk = Walk(DOCUMENT_SUFFIXES, self.files, self.gitignore, most, self.agents)
         found = list(islice(walk.documents(_shown(self.root)), MAX_BESIDE + 1))
@@ -87,7 +87,7 @@ class Group(Struct, frozen=True):
         return paths[:MAX_BESIDE], len(paths) == len(found) <= MAX_BESIDE
 
     def sighted(self, stamps: FileStamps) -> Sighted | None:
-        """The same without a `Path` for each; None where they are not all, or where stamps tell nothing."""
+        """Return the same without a `Path` for each; None where they are not all, or where stamps tell nothing."""
         most = MAX_FOLDERS_BESIDE if self.marked else MAX_FOLDERS_UNMARKED
         try:
             found = scan(
@@ -109,8 +109,8 @@ class Group(Struct, frozen=True):
         )
 
     def file_names(self) -> dict[str, str]:
-        """The files of any kind below the root by their name but for case, each with the path below the root of the
-        first one."""
+        """Return the files of any kind below the root by their name but for case, each with the path below the root of
+        the first one."""
         most = MAX_FOLDERS_BESIDE if self.marked else MAX_FOLDERS_UNMARKED
         walk = Walk(("",), self.files, self.gitignore, most)
         shown = _shown(self.root)
@@ -121,8 +121,8 @@ class Group(Struct, frozen=True):
         return found
 
     def metas(self) -> list[Path]:
-        """The documents below the root that may lend metadata to others (M20): below a root that is only guessed those
-        in the folder itself."""
+        """Return the documents below the root that may lend metadata to others (M20): below a root that is only guessed
+        those in the folder itself."""
         settings = self.project.settings
         by_glob = settings is not None and any(name == "magi" for _, name in settings.dialects)
         most = 1 if self.rooted == "guessed" else MAX_FOLDERS_BESIDE
@@ -139,7 +139,7 @@ class _Grouping(Struct):
     named: set[Path] = field(default_factory=set)
 
     def root_of(self, path: Path) -> Path:
-        """`--root`, else the nearest marked ancestor, else the folder of the document."""
+        """Return `--root`, else the nearest marked ancestor, else the folder of the document."""
         if self.root is not None:
             return real_path(self.root)
         root = find_root(path)
@@ -161,8 +161,8 @@ def gather(
     agents: bool = False,
     skipped: Skipped | None = None,
 ) -> tuple[Group, ...]:
-    """The groups of documents under ``paths``; with ``agents`` those in the hidden folders of agents too. ``skipped``
-    takes down what is passed over. Raises `FileProblem` for a path that does not exist."""
+    """Return the groups of documents under ``paths``; with ``agents`` those in the hidden folders of agents too.
+    ``skipped`` takes down what is passed over. Raises `FileProblem` for a path that does not exist."""
     most = max_size or MAX_DOCUMENT_BYTES
     grouping = _Grouping(_folder(root))
     opened = RootedFiles(None, most, _named(paths))
@@ -223,8 +223,8 @@ def gather_named(
     gitignore: bool = True,
     agents: bool = False,
 ) -> NamedDocuments:
-    """The documents of a command line, on which `-` is standard input, called ``stdin_name`` and read by ``read``.
-    Raises `FileProblem`."""
+    """Return the documents of a command line, on which `-` is standard input, called ``stdin_name`` and read by
+    ``read``. Raises `FileProblem`."""
     stdin = read_stdin(read, stdin_name) if STDIN in paths else None
     skipped = Skipped()
     found = gather(
@@ -234,8 +234,8 @@ def gather_named(
 
 
 def read_stdin(read: Callable[[int], bytes], name: str | None) -> SourceText:
-    """Standard input as a document. ``read`` gives at most one byte more than it is asked for, and with it says that
-    there is more. Raises `FileProblem` when it is too large or not UTF-8."""
+    """Return standard input as a document. ``read`` gives at most one byte more than it is asked for, and with it says
+    that there is more. Raises `FileProblem` when it is too large or not UTF-8."""
     path = name or STDIN_NAME
     data = read(MAX_DOCUMENT_BYTES)
     if len(data) > MAX_DOCUMENT_BYTES:
@@ -244,15 +244,15 @@ def read_stdin(read: Callable[[int], bytes], name: str | None) -> SourceText:
 
 
 def judged_by(profile: str, groups: Sequence[Group]) -> tuple[Group, ...]:
-    """The groups with the documents alone that a profile judges. Raises `UnknownName`."""
+    """Return the groups with the documents alone that a profile judges. Raises `UnknownName`."""
     about = specification(profile)
     kept = (replace(group, paths=tuple(filter(about.judges, group.paths))) for group in groups)
     return tuple(group for group in kept if group.paths)
 
 
 def _with_evals(found: Sequence[Path]) -> list[Path]:
-    """The documents of a folder, and with each skill the files that say how it is tried: the only documents that are
-    looked for by their names."""
+    """Return the documents of a folder, and with each skill the files that say how it is tried: the only documents that
+    are looked for by their names."""
     documents: list[Path] = []
     for path in found:
         documents.append(path)
@@ -262,25 +262,25 @@ def _with_evals(found: Sequence[Path]) -> list[Path]:
 
 
 def evals_beside(skill: Path) -> list[Path]:
-    """The files that are there and say how a skill is tried, by the path of its `SKILL.md`; what cannot be read among
-    them is left to whoever reads it."""
+    """Return the files that are there and say how a skill is tried, by the path of its `SKILL.md`; what cannot be read
+    among them is left to whoever reads it."""
     return [path for name in (CASES, *TRIGGERS) if os.path.lexists(path := skill.parent / name)]
 
 
 def _is_hidden_in(named: Path, path: Path) -> bool:
-    """Whether a document lies in a hidden folder below what was named."""
+    """Return whether a document lies in a hidden folder below what was named."""
     if path == named or "/." not in f"/{path.as_posix()}":
         return False
     return is_hidden(os.path.relpath(path, named).replace(os.sep, "/"))
 
 
 def _named(paths: Sequence[str | Path]) -> tuple[Path, ...]:
-    """The documents that the user named one by one: they are opened wherever they lie (X5)."""
+    """Return the documents that the user named one by one: they are opened wherever they lie (X5)."""
     return tuple(path for name in paths if name != STDIN and not (path := Path(name)).is_dir())
 
 
 def _shown(folder: Path) -> Path:
-    """A real folder as people would name it from here."""
+    """Return a real folder as people would name it from here."""
     here = real_path(Path())
     return folder.relative_to(here) if folder.is_relative_to(here) else folder
 

@@ -23,12 +23,12 @@ class MemoryStore(Struct):
     characters: int = 0
 
     def get(self, keys: Sequence[str]) -> Mapping[str, str]:
-        """The rows there are."""
+        """Return the rows there are."""
         rows = self.rows
         return {key: row for key in keys if (row := rows.get(key)) is not None}
 
     def put(self, rows: Mapping[str, str]) -> None:
-        """Keeps rows."""
+        """Keep rows."""
         self.characters += sum(len(text) - len(self.rows.get(key, "")) for key, text in rows.items())
         if self.characters > MOST_CHARACTERS:
             self.rows, self.files, self.characters = {}, {}, 0
@@ -36,14 +36,14 @@ class MemoryStore(Struct):
             self.rows.update(rows)
 
     def digests(self, stamps: Mapping[str, Stamped]) -> Mapping[str, str]:
-        """The digests of the files that look as they did when they were hashed, by path."""
+        """Return the digests of the files that look as they did when they were hashed, by path."""
         files = self.files
         found = {path: known for path in stamps if (known := files.get(path)) is not None}
         return {path: digest for path, (stamp, digest) in found.items() if stamp == stamps[path]}
 
     def remember(self, digests: Mapping[str, tuple[Stamped, str]]) -> None:
-        """Keeps the digests of files with their stamps."""
+        """Keep the digests of files with their stamps."""
         self.files.update(digests)
 
     def close(self) -> None:
-        """Keeps everything: the next check is in the same process."""
+        """Keep everything: the next check is in the same process."""

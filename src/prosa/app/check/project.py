@@ -26,8 +26,8 @@ class Project(Struct, frozen=True):
 
 
 def project_at(root: Path, shown: Path) -> Project:
-    """The settings in ``root``: `prosa.toml`, else `[tool.prosa]` of `pyproject.toml`. ``shown`` is how people name the
-    folder."""
+    """Return the settings in ``root``: `prosa.toml`, else `[tool.prosa]` of `pyproject.toml`. ``shown`` is how people
+    name the folder."""
     for name in PROJECT_FILES:
         if (root / name).is_file():
             found = _read(root / name, shown / name)
@@ -37,7 +37,8 @@ def project_at(root: Path, shown: Path) -> Project:
 
 
 def dialect_here(path: Path) -> str | None:
-    """What the globs of its project, and then the name of the file, say of a document; None where they say nothing."""
+    """Return what the globs of its project, and then the name of the file, say of a document; None where they say
+    nothing."""
     root = find_root(path)
     settings = project_at(root, root).settings
     if settings is not None and settings.dialects:
@@ -48,7 +49,7 @@ def dialect_here(path: Path) -> str | None:
 
 
 def _read(path: Path, shown: Path) -> Project | None:
-    """The settings of one file; None for a `pyproject.toml` that says nothing of Prosa."""
+    """Return the settings of one file; None for a `pyproject.toml` that says nothing of Prosa."""
     try:
         source = RootedFiles(path.parent, named=(path,)).read_undigested(path)
     except FileProblem as problem:

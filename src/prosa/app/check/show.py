@@ -51,15 +51,15 @@ class ShownDocuments(Struct, frozen=True):
 
 
 def show_groups(groups: Sequence[Group], options: CheckOptions, environ: Mapping[str, str]) -> ShownDocuments:
-    """Reads and checks every document. Raises `UnknownName` for a dialect that does not exist."""
+    """Read and check every document. Raises `UnknownName` for a dialect that does not exist."""
     unread = tuple(problem for group in groups for problem in _unreadable(group))
     checker = Checker.of(options, environ)
     return ShownDocuments(tuple(each for group in groups for each in _shown(checker.check(group, keep=True))), unread)
 
 
 def payload_of(shown: ShownDocument, selector: str | None, *, fallback_body: bool = False) -> Extracted | None:
-    """The payload of a YMJ record, decoded, or why there is none; None for any other document. ``selector`` stands in
-    for the record's own."""
+    """Return the payload of a YMJ record, decoded, or why there is none; None for any other document. ``selector``
+    stands in for the record's own."""
     from prosa.dialects.ymj.payload import payload_bytes
 
     model = shown.document.reading.model_of(YMJ)
@@ -67,7 +67,7 @@ def payload_of(shown: ShownDocument, selector: str | None, *, fallback_body: boo
 
 
 def _unreadable(group: Group) -> Iterator[FileProblem]:
-    """The documents of a group that cannot be read; the others are shown all the same."""
+    """Yield the documents of a group that cannot be read; the others are shown all the same."""
     for path in group.paths:
         try:
             group.files.read(path)
@@ -88,7 +88,7 @@ def _shown(checked: Checked) -> Iterator[ShownDocument]:
 
 
 def _lent(document: CheckedDocument, checked: Checked) -> Mapping[str, Inherited[Value]]:
-    """What meta files of its project lend to a document."""
+    """Return what meta files of its project lend to a document."""
     if checked.corpus is None or not any("globs" in each.extra for each in _known(checked.corpus)):
         return {}
     from prosa.rules.meta_files import lent_in

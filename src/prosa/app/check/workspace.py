@@ -67,37 +67,37 @@ class Workspace(Struct, eq=False):
 
     @classmethod
     def open(cls, folder: Path, options: CheckOptions, environ: Mapping[str, str]) -> Workspace:
-        """The workspace of the project that a folder belongs to, with its corpus. Raises `FileProblem` for a folder
-        that does not exist, and `UnknownName`."""
+        """Return the workspace of the project that a folder belongs to, with its corpus. Raises `FileProblem` for a
+        folder that does not exist, and `UnknownName`."""
         workspace = cls.begin(folder, options, environ)
         workspace.adopt(workspace.reader()())
         return workspace
 
     @classmethod
     def begin(cls, folder: Path, options: CheckOptions, environ: Mapping[str, str]) -> Workspace:
-        """The same without its corpus: nothing but the settings is read. Raises as `open` does."""
+        """Return the same without its corpus: nothing but the settings is read. Raises as `open` does."""
         if not folder.exists():
             raise FileProblem(folder, "missing", "no such file or folder")
         return cls.at(find_root(folder), options, environ)
 
     @classmethod
     def at(cls, root: Path, options: CheckOptions, environ: Mapping[str, str]) -> Workspace:
-        """The same with ``root``, a real path, for its root, whatever marks it. Raises `UnknownName`."""
+        """Return the same with ``root``, a real path, for its root, whatever marks it. Raises `UnknownName`."""
         checker = Checker.of(options, environ)
         project = project_at(root, root)
         profile = replace(checker.profile, settings=project.settings, root=root, vault=is_in_vault(root))
         return cls(root, {}, project.diagnostics, profile, checker, RootedFiles(root))
 
     def reader(self, *, whole: bool = True) -> Callable[[], ResidentCorpus]:
-        """What reads the corpus as it is now: it may run in another thread, and `adopt` takes what it gives. Without
-        ``whole`` that corpus has only the documents that are edited, and is known not to be all; the same where a
-        folder that nothing marks as a project holds too much to be one."""
+        """Return what reads the corpus as it is now: it may run in another thread, and `adopt` takes what it gives.
+        Without ``whole`` that corpus has only the documents that are edited, and is known not to be all; the same where
+        a folder that nothing marks as a project holds too much to be one."""
         self._touched = {*self.texts}
         texts = dict(self.texts)
         return lambda: _read(self.root, texts, self.checker, self.profile, whole=whole)
 
     def adopt(self, resident: ResidentCorpus) -> None:
-        """Takes a corpus that was read, and then in it what changed meanwhile."""
+        """Take a corpus that was read, and then in it what changed meanwhile."""
         files = resident.analyzer.files
         assert isinstance(files, Overlay)
         self._checked = cast("dict[Path, str]", files.texts)
@@ -133,7 +133,8 @@ class Workspace(Struct, eq=False):
         return self.resident.diagnostics if self.resident is not None else {}
 
     def source(self, path: Path) -> SourceText | None:
-        """A document as it stands here, its text that is not saved before the file; None where it cannot be read."""
+        """Return a document as it stands here, its text that is not saved before the file; None where it cannot be
+        read."""
         reading = self._readings.get(path)
         if reading is not None and path in self.texts:
             return reading.front.source
@@ -143,7 +144,8 @@ class Workspace(Struct, eq=False):
             return None
 
     def reading(self, path: Path) -> DialectReading[object] | None:
-        """The reading of a document as it stands here, kept until its text changes; None where it cannot be read."""
+        """Return the reading of a document as it stands here, kept until its text changes; None where it cannot be
+        read."""
         source = self.source(path)
         if source is None:
             return None
@@ -156,8 +158,8 @@ class Workspace(Struct, eq=False):
         return kept
 
     def put(self, path: Path, text: str | None = None) -> Path:
-        """Takes in a new text of a document, or without one that the file counts again, and checks nothing: `update`
-        does that. Gives the real path."""
+        """Take in a new text of a document, or without one that the file counts again, and check nothing: `update` does
+        that. Return the real path."""
         real = self.files.real(path)
         if text is None:
             self.texts.pop(real, None)
@@ -169,7 +171,7 @@ class Workspace(Struct, eq=False):
         return real
 
     def update(self, path: Path, text: str | None = None) -> dict[Path, tuple[Diagnostic, ...]]:
-        """Takes in a new text of a document, or without one that its file was written, made or removed. Gives the
+        """Take in a new text of a document, or without one that its file was written, made or removed. Return the
         diagnostics of the document, and of every other one that has other diagnostics now, by real path. Until the
         corpus has been read, and for a document that is none of it, they are what the document says alone."""
         real = self.put(path, text)
@@ -187,17 +189,17 @@ class Workspace(Struct, eq=False):
         return news
 
     def found_in(self, path: Path) -> tuple[Diagnostic, ...]:
-        """The diagnostics of a document, by its real path, as they were when it was updated last."""
+        """Return the diagnostics of a document, by its real path, as they were when it was updated last."""
         return self._lone[path] if path in self._lone else self.diagnostics.get(path, ())
 
     def _is_apart(self, real: Path) -> bool:
-        """Whether a document is there that a check of the whole project would not look at."""
+        """Return whether a document is there that a check of the whole project would not look at."""
         if not self.is_whole or not _is_document(real) or (self.resident is not None and real in self.resident.seen):
             return False
         return not would_meet(self.root, real, agents=True)
 
     def _alone(self, real: Path) -> tuple[Diagnostic, ...]:
-        """The diagnostics of a document as long as nobody knows what lies beside it; none where it is not there.
+        """Return the diagnostics of a document as long as nobody knows what lies beside it; none where it is not there.
         Settings are no document: what is wrong with them was found when they were read."""
         if real.name in PROJECT_FILES:
             return tuple(each for each in self.settings if Path(each.path) == real)
@@ -212,12 +214,12 @@ class Workspace(Struct, eq=False):
         return self.check_alone(source, real)[1]
 
     def check_alone(self, source: SourceText, real: Path) -> tuple[DialectReading[object], tuple[Diagnostic, ...]]:
-        """How any text would be read and judged as the document at a real path, without those beside it."""
+        """Return how any text would be read and judged as the document at a real path, without those beside it."""
         return check_alone(source, real, self.files, self.profile, datetime.now(UTC))
 
 
 def document_stamps(root: Path) -> dict[Path, tuple[int, int]]:
-    """When the settings and each document below a root were written and how long they are, for who is told of no
+    """Return when the settings and each document below a root were written and how long they are, for who is told of no
     changes; none where the root is no project and holds too much."""
     group = _group(root)
     if group is None:
@@ -237,7 +239,7 @@ def _is_document(real: Path) -> bool:
 
 
 def _read(root: Path, texts: dict[Path, str], checker: Checker, profile: Profile, *, whole: bool) -> ResidentCorpus:
-    """The corpus below a root, with these texts in place of the files."""
+    """Return the corpus below a root, with these texts in place of the files."""
     group = _group(root) if whole else None
     files = group.files if group is not None else RootedFiles(root)
     analyzer = Analyzer(
@@ -262,7 +264,7 @@ def _read(root: Path, texts: dict[Path, str], checker: Checker, profile: Profile
 
 
 def _group(root: Path) -> Group | None:
-    """All documents below a root; None where nothing marks it and it holds too much to be a project."""
+    """Return all documents below a root; None where nothing marks it and it holds too much to be a project."""
     if is_marked(root):
         return gather([root], agents=True)[0]
     group = Group(RootedFiles(root), (), root, Project(), whole=True, agents=True)

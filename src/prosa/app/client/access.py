@@ -66,7 +66,7 @@ class SiteAccess(PartlyShown, Struct):
     unshown: ClassVar = frozenset({"environ", "_secrets"})
 
     async def send(self, request: Request) -> Answer:
-        """The answer, whatever its status. Raises `HttpProblem`."""
+        """Return the answer, whatever its status. Raises `HttpProblem`."""
         if self.requests >= MAX_REQUESTS:
             raise HttpProblem(f"the run has made its {MAX_REQUESTS} requests to sites, and makes no further one")
         self.requests += 1
@@ -81,13 +81,13 @@ class SiteAccess(PartlyShown, Struct):
             exchange.__exit__(None, None, None)  # a thread that nobody waits for any more sends nothing further
 
     def _bounds(self, origin: Origin) -> Bounds:
-        """The bounds of a request: a loopback address is asked where the user typed that very origin (X8)."""
+        """Return the bounds of a request: a loopback address is asked where the user typed that very origin (X8)."""
         place = (origin.host, origin.port)
         named = place if any(on_this_machine(url) == place for url in self.rights.named) else None
         return Bounds(seconds=CALL_SECONDS, allow_private=self.rights.allow_private, named=named, follow=False)
 
     def token(self, origin: Origin) -> str | None:
-        """The token for an origin, None where the user gave none or its variable is not set."""
+        """Return the token for an origin, None where the user gave none or its variable is not set."""
         name = self.variables.get(origin)
         token = (self.environ.get(name, "") or None) if name else None
         if token is not None:
@@ -96,13 +96,13 @@ class SiteAccess(PartlyShown, Struct):
         return token
 
     def hide(self, text: str) -> str:
-        """``text`` with every token that was used replaced: a site may say what it was sent."""
+        """Return ``text`` with every token that was used replaced: a site may say what it was sent."""
         for secret in sorted(self._secrets, key=len, reverse=True):
             text = text.replace(secret, HIDDEN)
         return text
 
     def pin(self, url: str, actions: Iterable[Declared]) -> None:
-        """Keeps what a page that the user named declares: an id is permitted as it is there, and nowhere else (X7)."""
+        """Keep what a page that the user named declares: an id is permitted as it is there, and nowhere else (X7)."""
         if url in self.starts:
             self.pinned.setdefault(url, tuple(actions))
 
@@ -112,11 +112,12 @@ class SiteAccess(PartlyShown, Struct):
         return frozenset(action for actions in self.pinned.values() for action in actions)
 
     def allows(self, action: Declared) -> bool:
-        """Whether a flag permits a change, so that nobody need be asked (HA19)."""
+        """Return whether a flag permits a change, so that nobody need be asked (HA19)."""
         return self.rights.permits(action, self.named)
 
     async def permits(self, action: Declared, request: Request) -> bool:
-        """Whether a change may be sent (HA19): by a flag, or by a yes on a terminal, where the request is shown."""
+        """Return whether a change may be sent (HA19): by a flag, or by a yes on a terminal, where the request is
+        shown."""
         if self.allows(action):
             return True
         if self.confirm is None:
@@ -125,7 +126,7 @@ class SiteAccess(PartlyShown, Struct):
             return await self.confirm(request_text(request))
 
     async def schema(self, contract: Contract, root: str) -> Schema | None:
-        """The schema that an action names by URL, from its own site (HA16); None where it names none. Raises
+        """Return the schema that an action names by URL, from its own site (HA16); None where it names none. Raises
         `RequestError`, `HttpProblem`."""
         if not contract.body_schema_url:
             return None
@@ -134,9 +135,9 @@ class SiteAccess(PartlyShown, Struct):
 
 
 def site_access(rights: SiteRights, around: Environment, starts: Collection[str] = ()) -> SiteAccess:
-    """The way to sites for one run. ``starts`` are the pages of the program that the user named. Flags win over the
-    user's settings. Raises `RunError` for an origin that is none,
-    and for a variable that a flag names and that is not set."""
+    """Return the way to sites for one run. ``starts`` are the pages of the program that the user named. Flags win over
+    the user's settings. Raises `RunError` for an origin that is none, and for a variable that a flag names and that is
+    not set."""
     given = site_variables(rights.variables)
     for origin, variable in given.items():
         if not around.environ.get(variable):
@@ -147,8 +148,9 @@ def site_access(rights: SiteRights, around: Environment, starts: Collection[str]
 
 
 def _answer(exchange: Exchange, request: Request, *, anywhere: bool) -> Answer:
-    """The answer after redirects within the site. One to another site is not followed; nor, but where changes may go
-    ``anywhere``, one that carries a change on: what was permitted, or shown to a person, is its first URL (HA19)."""
+    """Return the answer after redirects within the site. One to another site is not followed; nor, but where changes
+    may go ``anywhere``, one that carries a change on: what was permitted, or shown to a person, is its first URL
+    (HA19)."""
     for _ in range(MAX_REDIRECTS):
         answer = exchange.send(request)
         if not answer.moved_to:

@@ -88,7 +88,7 @@ class OfferedAction(Struct, frozen=True):
         return not self.offer.contract.wants_consent
 
     async def call(self, arguments: Mapping[str, Value]) -> ToolResult:
-        """Sends the request; what goes wrong is a result that says so."""
+        """Send the request; what goes wrong is a result that says so."""
         try:
             result = await self._called(arguments)
         except RequestError as error:
@@ -119,7 +119,8 @@ class OfferedAction(Struct, frozen=True):
         return await self._result_of(request, await self._changed(request, arguments))
 
     async def _changed(self, request: Request, arguments: Mapping[str, Value]) -> Answer:
-        """The answer to a change. Until it is there the key is kept, so that the same call is the same change."""
+        """Return the answer to a change. Until it is there the key is kept, so that the same call is the same
+        change."""
         mark = self._mark(arguments)
         self.access.keys[mark] = request.headers["Idempotency-Key"]
         try:
@@ -152,7 +153,7 @@ class OfferedAction(Struct, frozen=True):
         return failed(f"{what}: {why}; nothing was sent. {self._permission()}")
 
     def _permission(self) -> str:
-        """How the user permits it: by its id where that means this very action, quoted for a shell."""
+        """Return how the user permits it: by its id where that means this very action, quoted for a shell."""
         contract = self.offer.contract
         names = [contract.id] if self.declared in self.access.named else []
         names.append(f"{self.origin} {contract.method} {contract.url}")
@@ -168,11 +169,12 @@ class OfferedAction(Struct, frozen=True):
         return failed(f"the action wants a token, and there is none for {self.origin}; nothing was sent. {how}.{said}")
 
     async def _result_of(self, request: Request, answer: Answer) -> ToolResult:
-        """The result of an answer; a large one must not hold up the run while it is read."""
+        """Return the result of an answer; a large one must not hold up the run while it is read."""
         return await in_background(partial(self._result, request, answer))
 
     def _result(self, request: Request, answer: Answer) -> ToolResult:
-        """The answer for the model: JSON without needless spaces, other text as it is, and the way to the next page."""
+        """Return the answer for the model: JSON without needless spaces, other text as it is, and the way to the next
+        page."""
         value = json_of(answer)
         text = _text(answer, value)
         status = f"{answer.status} {cleaned(answer.reason)}".strip()
@@ -184,7 +186,7 @@ class OfferedAction(Struct, frozen=True):
         return ToolResult("\n".join(part for part in (text or f"{status}, without a text", more) if part))
 
     def _next(self, request: Request, value: Value) -> str:
-        """How to ask for the next page, in the arguments of this tool (HA17)."""
+        """Return how to ask for the next page, in the arguments of this tool (HA17)."""
         contract = self.offer.contract
         try:
             state = next_page(contract, value, Pages(request)) if value is not None else None
@@ -199,12 +201,12 @@ class OfferedAction(Struct, frozen=True):
 
 
 def failed(reason: str) -> ToolResult:
-    """A result that says what went wrong."""
+    """Return a result that says what went wrong."""
     return ToolResult(f"error: {reason}", is_error=True)
 
 
 def cleaned(text: str) -> str:
-    """A text of a site on one line, without what moves a cursor, and cut."""
+    """Return a text of a site on one line, without what moves a cursor, and cut."""
     line = safe(" ".join(text[: 4 * MAX_SHOWN].split()))
     return line if len(line) <= MAX_SHOWN else f"{line[: MAX_SHOWN - 1]}…"
 

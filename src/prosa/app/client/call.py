@@ -65,23 +65,23 @@ class Caller(Protocol):
     """Who calls."""
 
     def given(self) -> CallInput:
-        """What goes to the action; asked once its contract is known."""
+        """Return what goes to the action; asked once its contract is known."""
         ...
 
     def prepared(self, contract: Contract, request: Request) -> None:
-        """Hears what would be sent."""
+        """Hear what would be sent."""
         ...
 
     def agrees(self, contract: Contract, request: Request) -> bool:
-        """Whether a change may be sent."""
+        """Return whether a change may be sent."""
         ...
 
     def item(self, value: Value) -> None:
-        """Takes an item of a page as soon as it is there."""
+        """Take an item of a page as soon as it is there."""
         ...
 
     def in_doubt(self, key: str) -> None:
-        """Hears that a change with this key may or may not have happened."""
+        """Hear that a change with this key may or may not have happened."""
         ...
 
 
@@ -121,7 +121,7 @@ CallOutcome: TypeAlias = NodeActions | PreparedCall | UnsentCall | AnsweredCall 
 
 
 def call_action(client: SiteClient, asked: ActionCall, caller: Caller, environ: Mapping[str, str]) -> CallOutcome:
-    """Calls the action. Raises `WrongCall`, `RequestError`, `HttpProblem`, and `PageProblem` where the walk over pages
+    """Call the action. Raises `WrongCall`, `RequestError`, `HttpProblem`, and `PageProblem` where the walk over pages
     cannot go on."""
     root = _root(asked)
     node, _ = client.fetch(asked.url)
@@ -143,7 +143,8 @@ def call_action(client: SiteClient, asked: ActionCall, caller: Caller, environ: 
 
 
 def contract_in(node: SiteNode, name: str) -> Contract:
-    """The contract of an action of a node. Raises `WrongCall` where there is none, `RequestError` for a bad one."""
+    """Return the contract of an action of a node. Raises `WrongCall` where there is none, `RequestError` for a bad
+    one."""
     action = node.action(name)
     if action is None:
         near = nearest(name, node.ids)
@@ -155,7 +156,7 @@ def contract_in(node: SiteNode, name: str) -> Contract:
 def made_request(
     contract: Contract, given: CallInput, environ: Mapping[str, str], *, root: str, schema: Schema | None = None
 ) -> Request:
-    """The request of what is given. Raises `RequestError`.
+    """Return the request of what is given. Raises `RequestError`.
 
     ``schema`` is the fetched one of an action that names it by URL. A change carries a key of its own (H19). The token
     is that of this call, else the one that the user's settings name for the site, where the action wants one.
@@ -177,7 +178,7 @@ def made_request(
 
 
 def _root(asked: ActionCall) -> str:
-    """The root of the site: the origin of the node, or what the user says, on the same origin."""
+    """Return the root of the site: the origin of the node, or what the user says, on the same origin."""
     try:
         origin = origin_of(asked.url)
     except ValueError as error:
@@ -189,7 +190,8 @@ def _root(asked: ActionCall) -> str:
 
 
 def _sent(client: SiteClient, request: Request, caller: Caller) -> Answer:
-    """The answer. Where a change may or may not have happened, its key is told, so that it can be repeated safely."""
+    """Return the answer. Where a change may or may not have happened, its key is told, so that it can be repeated
+    safely."""
     try:
         return client.send(request)
     except HttpProblem as problem:
@@ -202,7 +204,7 @@ def _sent(client: SiteClient, request: Request, caller: Caller) -> Answer:
 def _walked(
     client: SiteClient, contract: Contract, request: Request, limit: int | None, caller: Caller
 ) -> AnsweredCall | PagedCall:
-    """One page after the other; an answer that is no success ends the walk."""
+    """Return one page after the other; an answer that is no success ends the walk."""
     if contract.wants_consent:
         what = (
             f"the name of this GET says `{contract.changing}`" if contract.changing else f"this is a {contract.method}"

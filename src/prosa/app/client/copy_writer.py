@@ -73,7 +73,7 @@ class CopyRecords(Struct):
 
     @classmethod
     def opened(cls, store: CopyStore, start: str, *, anew: bool = False) -> CopyRecords:
-        """What earlier walks left. With ``anew`` a round begins in any case.
+        """Return what earlier walks left. With ``anew`` a round begins in any case.
 
         Raises `RunError` for the copy of another site, `FileProblem` for a state that cannot be read.
         """
@@ -95,7 +95,7 @@ class CopyRecords(Struct):
         return found
 
     def save(self, *, complete: bool) -> None:
-        """Writes everything in one step. Raises `OSError`."""
+        """Write everything in one step. Raises `OSError`."""
         state = {
             "version": VERSION,
             "origin": str(origin_of(self.start)),
@@ -107,23 +107,24 @@ class CopyRecords(Struct):
         self.store.save(state)
 
     def keep(self, record: PageRecord) -> None:
-        """Keeps a record, in the journal too. Raises `OSError`."""
+        """Keep a record, in the journal too. Raises `OSError`."""
         self._put(record)
         self.store.note({name: value for name, value in asdict(record).items() if value})
 
     def done(self, url: str) -> PageRecord | None:
-        """The record of a URL that this round has asked for already, its file as it was written."""
+        """Return the record of a URL that this round has asked for already, its file as it was written."""
         record = self.pages.get(url)
         if record is None or record.round != self.round or record.status == "failed":
             return None
         return record if record.status not in KEPT or self.is_as_left(record) else None
 
     def is_as_left(self, record: PageRecord) -> bool:
-        """Whether the file of a record is what was written. Raises `FileProblem`."""
+        """Return whether the file of a record is what was written. Raises `FileProblem`."""
         return bool(record.sha256) and self.store.digest(record.file) == record.sha256
 
     def place(self, url: str, wanted: str) -> tuple[str, PageRecord | None]:
-        """The file for the page at ``url``, which belongs at the URL ``wanted``; and the record of who has that."""
+        """Return the file for the page at ``url``, which belongs at the URL ``wanted``; and the record of who has
+        that."""
         known = self.pages.get(url)
         if known is not None and known.file and known.file in _places(url, wanted):
             return known.file, None
@@ -147,7 +148,7 @@ class CopyRecords(Struct):
 
 
 def _could_be(record: PageRecord, start: str) -> bool:
-    """Whether a copy that began at ``start`` could have left this record."""
+    """Return whether a copy that began at ``start`` could have left this record."""
     base = record.base or record.url
     if record.status not in STATUSES or not same_site(record.url, start) or not same_site(base, start):
         return False
@@ -155,7 +156,7 @@ def _could_be(record: PageRecord, start: str) -> bool:
 
 
 def _places(url: str, wanted: str) -> tuple[str, ...]:
-    """The files that may hold the page at ``url``, which belongs at the URL ``wanted``."""
+    """Return the files that may hold the page at ``url``, which belongs at the URL ``wanted``."""
     return copy_path(wanted), copy_path(url), other_path(url)
 
 
@@ -176,7 +177,7 @@ class CopyWriter(Struct, frozen=True):
     records: CopyRecords
 
     def write(self, url: str, outcome: Outcome) -> tuple[PageRecord, SiteNode | None]:
-        """The record of a URL, kept, and the page where it was read now. Raises `OSError` where nothing can be
+        """Return the record of a URL, kept, and the page where it was read now. Raises `OSError` where nothing can be
         written."""
         if isinstance(outcome, PageRecord):
             return replace(outcome, status="unchanged" if outcome.status in KEPT else outcome.status), None
@@ -188,7 +189,7 @@ class CopyWriter(Struct, frozen=True):
             return self._without(url, problem), None
 
     def leads(self, record: PageRecord, node: SiteNode | None) -> Iterator[str]:
-        """Where a page leads; one that was not read now is read from its file. Raises `FileProblem`."""
+        """Yield where a page leads; one that was not read now is read from its file. Raises `FileProblem`."""
         if record.status not in KEPT:
             return
         if node is None:
@@ -226,7 +227,7 @@ class CopyWriter(Struct, frozen=True):
         return self._keep(PageRecord(url, self.records.round, "moved", to=to, note=f"to {to}"))
 
     def _write(self, url: str, answer: Answer, node: SiteNode) -> PageRecord:
-        """The page in its file. Raises `NoNode`, `FileProblem` and `OSError`."""
+        """Return the page in its file. Raises `NoNode`, `FileProblem` and `OSError`."""
         text = _text(node, answer)
         digest = hashlib.sha256(text.encode("utf-8")).hexdigest()
         path, owner = self.records.place(url, node.md_url)
@@ -242,8 +243,8 @@ class CopyWriter(Struct, frozen=True):
         return record
 
     def _before(self, url: str, path: str, digest: str) -> str:
-        """The digest of what is in the place of a page, empty for nothing. Raises `FileChanged` where that is neither
-        what the copy left there nor the very page."""
+        """Return the digest of what is in the place of a page, empty for nothing. Raises `FileChanged` where that is
+        neither what the copy left there nor the very page."""
         there, known = self.records.store.digest(path), self.records.pages.get(url)
         ours = (known.sha256, known.before) if known is not None and known.file == path else ()
         if there and there not in (digest, EMPTY, *ours):
@@ -251,7 +252,7 @@ class CopyWriter(Struct, frozen=True):
         return there
 
     def _without(self, url: str, problem: Exception) -> PageRecord:
-        """The record of a URL that gave no page."""
+        """Return the record of a URL that gave no page."""
         status = "skipped" if isinstance(problem, NoNode) else "failed"
         if isinstance(problem, FileProblem):
             status = "foreign"
@@ -261,7 +262,7 @@ class CopyWriter(Struct, frozen=True):
         return self._keep(PageRecord(url, self.records.round, status, note=said))
 
     def _keep(self, record: PageRecord) -> PageRecord:
-        """Keeps a record without a page. A file that the URL gave before stays its own."""
+        """Keep a record without a page. A file that the URL gave before stays its own."""
         known = self.records.pages.get(record.url)
         if known is not None and known.file:
             record = replace(record, file=known.file, sha256=known.sha256, before=known.before, base=known.base)
@@ -270,7 +271,7 @@ class CopyWriter(Struct, frozen=True):
 
 
 def _text(node: SiteNode, answer: Answer) -> str:
-    """The Markdown as it goes into a file. Raises `NoNode` for what no index could read."""
+    """Return the Markdown as it goes into a file. Raises `NoNode` for what no index could read."""
     if is_only_text(node, answer.media_type):
         raise NoNode("is text, and does not say that it is Markdown")
     try:
@@ -283,5 +284,5 @@ def _text(node: SiteNode, answer: Answer) -> str:
 
 
 def _header(value: str) -> str:
-    """A value that may be sent back as it came, else nothing."""
+    """Return a value that may be sent back as it came, else nothing."""
     return value if len(value) <= MAX_VALIDATOR and value.isascii() and value.isprintable() else ""

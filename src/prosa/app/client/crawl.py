@@ -97,7 +97,7 @@ def copy_site(
     environ: Mapping[str, str],
     dry_run: bool = False,
 ) -> CrawlSummary:
-    """Copies the site at ``start`` into a folder, alone: raises `FolderBusy` while another copy is at work there, and
+    """Copy the site at ``start`` into a folder, alone: raises `FolderBusy` while another copy is at work there, and
     what `Crawl.run` raises. ``listener`` hears of each URL; with ``dry_run`` pages are read and nothing is written."""
     store = CopyStore(folder, dry_run=dry_run)
     with _alone(folder, environ), closing(store):
@@ -106,7 +106,7 @@ def copy_site(
 
 @contextmanager
 def _alone(folder: Path, environ: Mapping[str, str]) -> Iterator[None]:
-    """Keeps a second copy out of the folder. Raises `FolderBusy`."""
+    """Keep a second copy out of the folder. Raises `FolderBusy`."""
     try:
         place = cache_dir(environ)
     except OSError:
@@ -133,7 +133,7 @@ class Crawl(Struct):
     _asked: int = 0
 
     def run(self) -> CrawlSummary:
-        """Walks to the end, or to a limit. Raises `RunError`, `HttpProblem`, `FileProblem` and `OSError`; whatever ends
+        """Walk to the end, or to a limit. Raises `RunError`, `HttpProblem`, `FileProblem` and `OSError`; whatever ends
         it, what was done is kept, and the next run goes on from there."""
         self.start = normal_url(self.start)
         records = CopyRecords.opened(self.store, self.start, anew=self.limits.refresh)
@@ -183,7 +183,7 @@ class Crawl(Struct):
         return 0.0 if self.bounds.named is not None else 0.5
 
     def _indexed(self, client: SiteClient) -> Sequence[str]:
-        """The pages that the index of the site names, where it has one (HA1)."""
+        """Return the pages that the index of the site names, where it has one (HA1)."""
         for url in index_urls(self.start):
             if not self._robots.allows(path_of(url)):
                 continue
@@ -196,7 +196,7 @@ class Crawl(Struct):
         return ()
 
     def _ask(self, client: SiteClient, writer: CopyWriter, url: str) -> Outcome:
-        """The answer of the site, or what is known without asking. Runs beside others, so it changes nothing."""
+        """Return the answer of the site, or what is known without asking. Runs beside others, so it changes nothing."""
         try:
             if (done := writer.records.done(url)) is not None:
                 return done
@@ -209,7 +209,7 @@ class Crawl(Struct):
             return problem
 
     def _write(self, writer: CopyWriter, frontier: Frontier, url: str, depth: int, outcome: Outcome) -> None:
-        """Writes what came of a URL, tells of it, and goes on to where it leads; a redirect is no step farther from the
+        """Write what came of a URL, tell of it, and go on to where it leads; a redirect is no step farther from the
         start."""
         record, node = writer.write(url, outcome)
         if record.to:
@@ -228,7 +228,7 @@ MAX_MOVES = 5
 
 
 def robots_of(client: SiteClient, start: str) -> Robots:
-    """The rules for us. Raises `HttpProblem` where the site does not give its file for a fault of its own."""
+    """Return the rules for us. Raises `HttpProblem` where the site does not give its file for a fault of its own."""
     url = led(start, PATH)
     for _ in range(MAX_MOVES + 1):
         answer = client.get(url, "text/plain, */*;q=0.1")

@@ -61,15 +61,15 @@ CountListener = Callable[[int], None]
 def probe_url(
     url: str, bounds: Bounds, *, most: int, call_reads: bool = False, progress: CountListener | None = None
 ) -> Report:
-    """The report on a running site. Raises `NoSite` where there is none, ValueError for what is no URL."""
+    """Return the report on a running site. Raises `NoSite` where there is none, ValueError for what is no URL."""
     with _asking(replace(bounds, follow=False, attempts=2), str(origin_of(url)), progress) as asking:
         return report_on(gather(url, asking.all, most=most, call_reads=call_reads))
 
 
 def probe_folder(named: str, *, max_size: int | None = None) -> Report | None:
-    """The report on a folder as the root of a site; None where it holds no documents. Those that say that they are of
-    another dialect are passed over (X3), and plain ones have the fields that a site derives for them (H9). Raises
-    `FileProblem`."""
+    """Return the report on a folder as the root of a site; None where it holds no documents. Those that say that they
+    are of another dialect are passed over (X3), and plain ones have the fields that a site derives for them (H9).
+    Raises `FileProblem`."""
     folder = Path(named)
     groups = gather_documents([folder], root=folder if folder.is_dir() else None, max_size=max_size)
     if not any(group.paths for group in groups):
@@ -94,7 +94,8 @@ def probe_folder(named: str, *, max_size: int | None = None) -> Report | None:
 
 
 def _dialect(path: Path, files: Files, hints: Callable[[Path], Hints]) -> str:
-    """What a document is by name, settings or shape; `plain` where it cannot be read, which the checks then say."""
+    """Return what a document is by name, settings or shape; `plain` where it cannot be read, which the checks then
+    say."""
     try:
         return dialect_of(files.read(path), hints(files.real(path)))
     except FileProblem:
@@ -102,7 +103,7 @@ def _dialect(path: Path, files: Files, hints: Callable[[Path], Hints]) -> str:
 
 
 def _derived(path: Path, name: str, files: Files) -> frozenset[str]:
-    """The fields that a site gives a plain document, as it is served."""
+    """Return the fields that a site gives a plain document, as it is served."""
     try:
         return frozenset(view_of(open_document(files.read(path), Hints("plain")), name, url="").derived)
     except FileProblem:
@@ -123,7 +124,7 @@ class _Asking(Struct):
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def all(self, asks: Sequence[Ask]) -> list[Reply]:
-        """The answers, in the order of the questions."""
+        """Return the answers, in the order of the questions."""
         return list(self.pool.map(self.one, asks))
 
     def one(self, ask: Ask) -> Reply:
@@ -160,7 +161,8 @@ def _request(ask: Ask, url: str) -> Request:
 
 
 def _followed(exchange: Exchange, request: Request) -> Answer:
-    """The answer after redirects within the origin; one that leaves it is itself the answer. Raises `HttpProblem`."""
+    """Return the answer after redirects within the origin; one that leaves it is itself the answer. Raises
+    `HttpProblem`."""
     for _ in range(MAX_REDIRECTS):
         answer = exchange.send(request)
         if not answer.moved_to:

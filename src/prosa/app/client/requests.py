@@ -60,11 +60,11 @@ class SiteClient:
         self._exchange.__exit__(kind, error, at)
 
     def send(self, request: Request) -> Answer:
-        """The answer to a request, whatever its status. Raises `HttpProblem`."""
+        """Return the answer to a request, whatever its status. Raises `HttpProblem`."""
         return self._exchange.send(request)
 
     def get(self, url: str, accept: str = NODE_FORMS, headers: Mapping[str, str] | None = None) -> Answer:
-        """The answer to a plain GET, whatever its status.
+        """Return the answer to a plain GET, whatever its status.
 
         The token of this call goes along to its own origin; one of the settings only where the site answers 401.
         Raises `HttpProblem`, `RequestError` for a token that cannot be sent.
@@ -78,7 +78,8 @@ class SiteClient:
         return answer if token is None else self.send(_with_token(request, token))
 
     def fetch(self, url: str, *, any_origin: bool = False) -> tuple[SiteNode, Answer]:
-        """The node at a URL, and the answer it was read from. Where a page of HTML names its Markdown, that is read.
+        """Return the node at a URL, and the answer it was read from. Where a page of HTML names its Markdown, that is
+        read.
 
         Raises `HttpProblem` where the site gives none, and where it moved to another origin, without ``any_origin``.
         """
@@ -104,7 +105,7 @@ class SiteClient:
         return answer
 
     def schema(self, contract: Contract, root: str) -> Schema | None:
-        """The schema that an action names by URL, from its own site (HA16); None where it names none. Raises
+        """Return the schema that an action names by URL, from its own site (HA16); None where it names none. Raises
         `RequestError`, `HttpProblem`."""
         if not contract.body_schema_url:
             return None
@@ -113,7 +114,7 @@ class SiteClient:
 
 
 def schema_url(contract: Contract, root: str) -> str:
-    """The URL of the schema that an action names, on its own site. Raises `RequestError`."""
+    """Return the URL of the schema that an action names, on its own site. Raises `RequestError`."""
     try:
         url = urljoin(root, contract.body_schema_url)
         foreign = origin_of(url) != origin_of(root)
@@ -125,7 +126,8 @@ def schema_url(contract: Contract, root: str) -> str:
 
 
 def schema_in(answer: Answer, url: str, root: str) -> Schema:
-    """The schema in the answer of its URL. Raises `RequestError` where there is none, or it is another site's."""
+    """Return the schema in the answer of its URL. Raises `RequestError` where there is none, or it is another
+    site's."""
     value = json_of(answer) if answer.is_success and _same_origin(answer.url, root) else None
     try:
         if value is not None:
@@ -136,7 +138,8 @@ def schema_in(answer: Answer, url: str, root: str) -> Schema:
 
 
 def on_this_machine(url: str) -> tuple[str, int] | None:
-    """The host and port of a URL that names this machine itself, as `Bounds.named` wants it; None for any other."""
+    """Return the host and port of a URL that names this machine itself, as `Bounds.named` wants it; None for any
+    other."""
     try:
         origin = origin_of(url)
     except ValueError:

@@ -38,7 +38,7 @@ class Declared(Struct, frozen=True):
 
 
 def declared(contract: Contract, origin: Origin) -> Declared:
-    """What the page at an origin declares."""
+    """Return what the page at an origin declares."""
     auth = contract.auth
     wanted = (auth.type, auth.place, auth.name) if auth.wants_token else ()
     return Declared(origin, contract.id, contract.method, contract.url, wanted)
@@ -54,14 +54,14 @@ class Permission(Struct, frozen=True):
     url: str = ""
 
     def holds(self, action: Declared, named: Collection[Declared]) -> bool:
-        """Whether it is for this action. ``named`` are those of the pages that the user named."""
+        """Return whether it is for this action. ``named`` are those of the pages that the user named."""
         if self.id:
             return action.id == self.id and action in named
         return (self.method, self.url) == (action.method, action.url) and self.origin in (None, action.origin)
 
 
 def permission(text: str) -> Permission:
-    """The permission that a text gives. Raises ValueError, in words, for one that names no action."""
+    """Return the permission that a text gives. Raises ValueError, in words, for one that names no action."""
     if len(text) > MAX_TEXT:
         raise _refused(text, f"it has at most {MAX_TEXT} characters")
     words = text.split()

@@ -62,7 +62,7 @@ class CurrentPage(Struct, frozen=True):
 
 
 def place_of(access: SiteAccess, node: SiteNode) -> CurrentPage:
-    """The place that a node is. Of several actions with one id the first counts (HA13)."""
+    """Return the place that a node is. Of several actions with one id the first counts (HA13)."""
     origin, left = origin_of(node.url), MAX_SCHEMAS
     found: dict[str, OfferedAction] = {}
     refused: list[str] = []
@@ -83,8 +83,8 @@ def place_of(access: SiteAccess, node: SiteNode) -> CurrentPage:
 
 
 def page_text(place: CurrentPage, limit: int) -> str:
-    """The page for a model: its name, its text, its links by number, its actions. The text is cut so that the rest fits
-    into ``limit`` bytes."""
+    """Return the page for a model: its name, its text, its links by number, its actions. The text is cut so that the
+    rest fits into ``limit`` bytes."""
     node = place.node
     tail = "\n".join(("", *_links(place), *_actions(place)))
     head = f"page: {cleaned(node.title) or 'without title'} ({cleaned(node.url)})\n\n"
@@ -134,7 +134,7 @@ class LiveSites(Struct, frozen=True):
 
     @asynccontextmanager
     async def open(self, urls: Sequence[str], *, result_limit: int, path: str = "") -> AsyncIterator[SiteSession]:
-        """Reads the page at each URL. Raises `SiteError`."""
+        """Read the page at each URL. Raises `SiteError`."""
         del path
         try:
             async with asyncio.TaskGroup() as group:
@@ -199,7 +199,7 @@ class PagesOfSites(Struct):
         return list(found.values())[:MAX_TOOLS]
 
     async def visit(self, to: str) -> ToolResult:
-        """Goes there."""
+        """Go there."""
         async with self._going:
             try:
                 result = await self._gone_to(to.strip())
@@ -223,13 +223,14 @@ class PagesOfSites(Struct):
         return ToolResult(page_text(place, self.limit))
 
     def _moved_by(self, url: str, origin: Origin) -> int:
-        """The place that a visit moves: one that is on that page, the one moved last, the first one of that site."""
+        """Return the place that a visit moves: one that is on that page, the one moved last, the first one of that
+        site."""
         there = [at for at, place in enumerate(self.places) if place.node.url == url]
         same = [at for at, place in enumerate(self.places) if origin_of(place.node.url) == origin]
         return (there or ([self.here] if self.here in same else same))[0]
 
     async def _address(self, to: str) -> str:
-        """The URL that is meant; empty for what is no web page. Raises `FollowProblem`."""
+        """Return the URL that is meant; empty for what is no web page. Raises `FollowProblem`."""
         node = self.places[self.here].node
         if to.lower().startswith(_ADDRESSES):
             return led(node.md_url or node.url, to)
@@ -242,7 +243,7 @@ class PagesOfSites(Struct):
             return index[to] if to in index else followed(node, to, lambda: index)
 
     async def _index(self, origin: Origin) -> dict[str, str]:
-        """Where the nodes of a site are, if it has an index (HA1); asked for once."""
+        """Return where the nodes of a site are, if it has an index (HA1); asked for once."""
         if origin in self.indexed:
             return self.indexed[origin]
         try:
@@ -258,7 +259,7 @@ class PagesOfSites(Struct):
 
 
 async def read_place(access: SiteAccess, url: str) -> CurrentPage | Answer:
-    """The page at a URL, or the answer where it is none, such as data. Raises `HttpProblem`."""
+    """Return the page at a URL, or the answer where it is none, such as data. Raises `HttpProblem`."""
     for _ in range(2):
         answer = await fetched(access, url)
         if len(answer.body) > MAX_PAGE:
@@ -271,7 +272,7 @@ async def read_place(access: SiteAccess, url: str) -> CurrentPage | Answer:
 
 
 def _read(access: SiteAccess, answer: Answer) -> CurrentPage | Answer | str:
-    """The page, the answer where it is none, or the URL where its Markdown is."""
+    """Return the page, the answer where it is none, or the URL where its Markdown is."""
     try:
         read = read_page(answer.body, answer.media_type, answer.url, answer.headers)
     except NoNode:
@@ -280,7 +281,7 @@ def _read(access: SiteAccess, answer: Answer) -> CurrentPage | Answer | str:
 
 
 def _as_it_is(answer: Answer) -> ToolResult:
-    """The text of what is no page; the run stays where it is."""
+    """Return the text of what is no page; the run stays where it is."""
     url = cleaned(answer.url)
     try:
         text = answer.body.decode("utf-8-sig")
@@ -290,7 +291,7 @@ def _as_it_is(answer: Answer) -> ToolResult:
 
 
 async def fetched(access: SiteAccess, url: str) -> Answer:
-    """The answer to a plain GET, without a credential. Raises `HttpProblem` where it is no success."""
+    """Return the answer to a plain GET, without a credential. Raises `HttpProblem` where it is no success."""
     answer = await access.send(get_request(url, NODE_FORMS))
     if not answer.is_success:
         raise HttpProblem(f"{url}: {answer.status} {cleaned(answer.reason)}".rstrip())

@@ -31,12 +31,12 @@ class SiteTokens(PartlyShown, Struct, frozen=True):
     unshown: ClassVar = frozenset({"given", "environ"})
 
     def at_once(self, origin: Origin) -> str | None:
-        """The token that the user gave for this call, where this is its origin."""
+        """Return the token that the user gave for this call, where this is its origin."""
         return self.given if self.eager and origin == self.of else None
 
     def when_asked(self, origin: Origin) -> str | None:
-        """The token for an origin that asks for one: that of this call, else that of the settings. Raises `RunError`
-        where the settings name a variable that is not set."""
+        """Return the token for an origin that asks for one: that of this call, else that of the settings. Raises
+        `RunError` where the settings name a variable that is not set."""
         if self.given is not None and origin == self.of:
             return self.given
         name = self.variables.get(origin)
@@ -55,8 +55,8 @@ NO_TOKENS = SiteTokens()
 
 
 def site_variables(sites: Mapping[str, str]) -> dict[Origin, str]:
-    """The variables of `sites` in the settings, by origin. Raises `RunError` for a name that is no origin, and for one
-    that a token could be overheard on the way to."""
+    """Return the variables of `sites` in the settings, by origin. Raises `RunError` for a name that is no origin, and
+    for one that a token could be overheard on the way to."""
     found: dict[Origin, str] = {}
     for written, variable in sites.items():
         try:
@@ -74,7 +74,7 @@ def site_variables(sites: Mapping[str, str]) -> dict[Origin, str]:
 
 
 def site_tokens(url: str, token: str | None, environ: Mapping[str, str]) -> SiteTokens:
-    """The tokens of one command: ``token`` for the origin of ``url``, and those that the user's settings name.
+    """Return the tokens of one command: ``token`` for the origin of ``url``, and those that the user's settings name.
 
     Raises `RunError` for settings that are wrong, ValueError for a URL that is none.
     """

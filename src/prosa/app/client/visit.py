@@ -18,8 +18,8 @@ from prosa.site.page_link import same_site
 def visit_site(
     url: str, follow: Sequence[str], bounds: Bounds, tokens: SiteTokens, *, any_origin: bool = False
 ) -> SiteNode:
-    """The node at ``url``, or where the links lead that ``follow`` names: by number, rel, target, text or path. With
-    ``any_origin`` also to other sites. Raises `FollowProblem`, `HttpProblem`, `RequestError`."""
+    """Return the node at ``url``, or where the links lead that ``follow`` names: by number, rel, target, text or path.
+    With ``any_origin`` also to other sites. Raises `FollowProblem`, `HttpProblem`, `RequestError`."""
     with SiteClient(bounds, tokens) as client:
         node, _ = client.fetch(url, any_origin=any_origin)
         for what in follow:
@@ -28,7 +28,7 @@ def visit_site(
 
 
 def _step(client: SiteClient, node: SiteNode, what: str, *, any_origin: bool) -> SiteNode:
-    """The node that a link leads to."""
+    """Return the node that a link leads to."""
     url = followed(node, what, lambda: _index(client, node))
     if not any_origin and not same_site(url, node.url):
         raise FollowProblem(f"the link leads to {url}, another site", "go there with --any-origin, if you trust it")
@@ -36,7 +36,7 @@ def _step(client: SiteClient, node: SiteNode, what: str, *, any_origin: bool) ->
 
 
 def _index(client: SiteClient, node: SiteNode) -> Mapping[str, str]:
-    """The index of the node's site (HA1); empty where it has none."""
+    """Return the index of the node's site (HA1); empty where it has none."""
     for url in index_urls(node.url):
         answer = client.get(url, "application/json")
         if answer.is_success and (found := index_of(json_of(answer), url)):

@@ -17,7 +17,7 @@ ExchangeForm: TypeAlias = Literal["openai", "ymj", "llm"]
 
 
 def export_chat(conversation: Conversation, form: ExchangeForm) -> str:
-    """What was said, in a form."""
+    """Return what was said, in a form."""
     messages = spoken(conversation)
     if form == "openai":
         return openai.export(messages)
@@ -28,12 +28,12 @@ def export_chat(conversation: Conversation, form: ExchangeForm) -> str:
 
 
 def spoken(conversation: Conversation) -> list[NewMessage]:
-    """What was said, as messages to write."""
+    """Return what was said, as messages to write."""
     return [NewMessage(each.role, each.content, each.name) for each in conversation.spoken]
 
 
 def import_chat(form: ExchangeForm, text: str, name: str) -> tuple[str, tuple[str, ...]]:
-    """The text of a new chat, and what could not be kept. ``name`` is the file. Raises `ExchangeProblem`."""
+    """Return the text of a new chat, and what could not be kept. ``name`` is the file. Raises `ExchangeProblem`."""
     if form == "ymj":
         return record.read(text, name)
     found = openai.read(text) if form == "openai" else llm.read(text)

@@ -59,7 +59,7 @@ class Result(Struct, frozen=True):
 
 
 def convert_documents(sources: Sequence[SourceText], options: ConvertOptions) -> tuple[Result, ...]:
-    """The results, in the order of the sources. Nothing is written."""
+    """Return the results, in the order of the sources. Nothing is written."""
     made: dict[str, str] = {}
     results: list[Result] = []
     for source in sources:
@@ -75,7 +75,7 @@ def convert_documents(sources: Sequence[SourceText], options: ConvertOptions) ->
 
 
 def read_sources(paths: Sequence[Path], max_size: int) -> Iterator[SourceText | FileProblem]:
-    """The documents of these paths; of a folder that is a skill, its SKILL.md."""
+    """Yield the documents of these paths; of a folder that is a skill, its SKILL.md."""
     files = RootedFiles(max_size=max_size)
     for path in paths:
         try:
@@ -114,7 +114,7 @@ MOST_NAMED = 10
 
 
 def _left_behind(source: SourceText, origin: FormName, target: FormName) -> tuple[Item, ...]:
-    """A line for the further files of a skill: no other form has any."""
+    """Return a line for the further files of a skill: no other form has any."""
     place = Path(source.path)
     if origin != "skill" or target == "skill" or place.name != "SKILL.md":
         return ()
@@ -130,7 +130,7 @@ def _left_behind(source: SourceText, origin: FormName, target: FormName) -> tupl
 
 
 def _folder(source: SourceText, options: ConvertOptions, *, alone: bool) -> Path | None:
-    """The folder that results go to; None for standard output, or a file that the user names."""
+    """Return the folder that results go to; None for standard output, or a file that the user names."""
     if options.output is not None:
         return options.output if options.into else None
     return None if alone else Path(source.path).parent
@@ -146,7 +146,7 @@ def _target(
 
 
 def _programs(source: SourceText, options: ConvertOptions, folder: Path | None, made: dict[str, str]) -> dict[str, str]:
-    """The programs that the text calls by name and that lie, or will lie, where the result goes."""
+    """Return the programs that the text calls by name and that lie, or will lie, where the result goes."""
     if options.target != "program":
         return {}
     beside = folder or (options.output.parent if options.output else None)
@@ -177,7 +177,7 @@ def _wrap(source: SourceText, origin: FormName, stem: str, folder: Path | None, 
 
 
 def _without_clash(result: Result, before: Sequence[Result]) -> Result:
-    """The result, or the problem that another source goes to the same file."""
+    """Return the result, or the problem that another source goes to the same file."""
     taken = {each.path: one.source for one in before for each in one.files if each.path is not None}
     for each in result.files:
         if each.path in taken:
@@ -187,7 +187,7 @@ def _without_clash(result: Result, before: Sequence[Result]) -> Result:
 
 
 def blocked(path: Path, folder: Path | None, *, force: bool) -> str:
-    """Why a file is not written; empty where it may be."""
+    """Return why a file is not written; empty where it may be."""
     if path.is_symlink():
         return f"{path} is a link; nothing was written"
     if folder is not None and not real_path(path.parent).is_relative_to(real_path(folder)):
@@ -200,7 +200,7 @@ def blocked(path: Path, folder: Path | None, *, force: bool) -> str:
 def write_results(
     results: Sequence[Result], folder: Path | None, *, force: bool, told: Callable[[Path], None]
 ) -> tuple[str, ...]:
-    """Writes the files, and tells each; gives the words for those that were not. ``folder`` is where all lie."""
+    """Write the files, and tell each, and return the words for those that were not. ``folder`` is where all lie."""
     refused: list[str] = []
     for result in results:
         targets = [(each.path, each.text) for each in result.files if each.path is not None]
@@ -223,5 +223,6 @@ def write_results(
 
 
 def is_folder(output: str, count: int) -> bool:
-    """Whether an output that somebody names is a folder: it is one, is written as one, or is for several results."""
+    """Return whether an output that somebody names is a folder: it is one, is written as one, or is for several
+    results."""
     return output.endswith(("/", os.sep)) or Path(output).is_dir() or count > 1

@@ -31,7 +31,7 @@ class Skill(Struct, frozen=True):
 
 
 def wrapped(source: SourceText, stem: str, max_size: int) -> Skill:
-    """The skill around a program. Raises `NotConvertible` where an import cannot come with it."""
+    """Return the skill around a program. Raises `NotConvertible` where an import cannot come with it."""
     piece = PROGRAM.read(source, NO_MARKS).piece
     name, text = wrapping(piece, stem)
     place = Path(source.path)
@@ -43,7 +43,7 @@ def wrapped(source: SourceText, stem: str, max_size: int) -> Skill:
 
 
 def _with_imports(name: str, source: SourceText, piece: Piece, files: RootedFiles) -> dict[str, str]:
-    """The program and all that it imports, by their paths from its folder."""
+    """Return the program and all that it imports, by their paths from its folder."""
     assert files.root is not None
     found = {name: source.text}
     todo = [(name, piece)]
@@ -68,7 +68,7 @@ def _with_imports(name: str, source: SourceText, piece: Piece, files: RootedFile
 
 
 def unwrapped(source: SourceText, max_size: int) -> Skill | None:
-    """The program inside a skill that wraps one, as it is; None for any other skill."""
+    """Return the program inside a skill that wraps one, as it is; None for any other skill."""
     inner = wrapped_path(source)
     folder = Path(source.path).parent
     if inner is None or not (folder / inner).is_file():

@@ -18,7 +18,7 @@ from prosa.source import FileProblem, Files
 
 
 def read_contradictions(graph: Graph, files: Files, root: Path) -> tuple[Compared, ...]:
-    """The contradictions of a corpus below ``root`` with their passages."""
+    """Return the contradictions of a corpus below ``root`` with their passages."""
     return tuple(_read(pair, files, root) for pair in contradictions(graph))
 
 
@@ -33,7 +33,7 @@ def _read(pair: Contradiction, files: Files, root: Path) -> Compared:
 
 
 def _passage(node: Node, pair: Contradiction, reading: DialectReading[object] | None, section: str) -> Passage | None:
-    """What a document says: where it names the other, else what the other names in it."""
+    """Return what a document says: where it names the other, else what the other names in it."""
     if reading is None:
         return None
     own = next((edge for edge in pair.edges if edge.source == node.id), None)

@@ -50,23 +50,24 @@ class CorpusDocuments(Struct, frozen=True):
         return StoredRecords(self.corpus.index.connection(), self.holds)
 
     def holds(self, path: str) -> bool:
-        """Whether a document of the corpus counts."""
+        """Return whether a document of the corpus counts."""
         return path not in self.left_out and not (self.only_visible and is_hidden(path))
 
     def paths(self) -> Sequence[str]:
-        """The paths of these documents, in order."""
+        """Return the paths of these documents, in order."""
         return self.known.paths()
 
     def without(self, *paths: str) -> CorpusDocuments:
-        """The same without some documents."""
+        """Return the same without some documents."""
         return replace(self, left_out=self.left_out | {*paths})
 
     def visible(self) -> CorpusDocuments:
-        """The same without what lies in hidden folders."""
+        """Return the same without what lies in hidden folders."""
         return replace(self, only_visible=True)
 
     def world(self) -> World:
-        """What is known of every document. All records are loaded where the index has other sites than these form."""
+        """Return what is known of every document. All records are loaded where the index has other sites than these
+        form."""
         known = self.known
         sites = known.sites()
         if sites is None:
@@ -74,7 +75,8 @@ class CorpusDocuments(Struct, frozen=True):
         return KnownWorld.among(known, sites, given=self.given)
 
     def texts(self, names: Collection[str]) -> Iterator[tuple[str, str]]:
-        """The documents that can be read and whose text holds any of some names: paths and texts as they are now."""
+        """Yield the documents that can be read and whose text holds any of some names: paths and texts as they are
+        now."""
         wanted = [name.encode("utf-8", "surrogatepass") for name in names]
         for path in self.known.paths():
             with contextlib.suppress(FileProblem):
@@ -83,11 +85,11 @@ class CorpusDocuments(Struct, frozen=True):
                     yield path, self.corpus.files.read(self.root / path).text
 
     def reading(self, path: str) -> DialectReading[object]:
-        """A document as it is now. Raises `FileProblem`."""
+        """Return a document as it is now. Raises `FileProblem`."""
         return self._read(path, self.corpus.files.read(self.root / path))
 
     def reread(self, path: str, text: str) -> DialectReading[object]:
-        """What a text would be read as at a path."""
+        """Return what a text would be read as at a path."""
         return self._read(path, SourceText(text, str(self.root / path)))
 
     def _read(self, path: str, source: SourceText) -> DialectReading[object]:

@@ -52,7 +52,7 @@ class EmbeddingChoice(Struct, frozen=True):
 
 
 def choose_embedder(choice: EmbeddingChoice, around: Environment) -> Embedder:
-    """The embedder that the user chose. Raises `EmbeddingError`, with the ways on where nothing is chosen, and
+    """Return the embedder that the user chose. Raises `EmbeddingError`, with the ways on where nothing is chosen, and
     `prosa.runtime.errors.ProviderError` for a key that cannot be used, `PriceUnknown` under a cap (X26)."""
     name = choice.model or around.settings.embedding_model
     if not name:
@@ -87,7 +87,7 @@ class Paid(Struct, frozen=True):
         return True
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """One vector for each text. Raises `BudgetSpent` where the batch does not fit."""
+        """Return one vector for each text. Raises `BudgetSpent` where the batch does not fit."""
         ledger, before = self.budget.ledger, self.embedder.tokens
         worst = self._price(sum(len(each.encode("utf-8", "surrogatepass")) + MESSAGE_TOKENS for each in texts))
         if not await ledger.reserve(worst):
@@ -106,7 +106,7 @@ class Paid(Struct, frozen=True):
         return vectors
 
     async def aclose(self) -> None:
-        """Closes the service."""
+        """Close the service."""
         await self.embedder.aclose()
 
     def _price(self, tokens: int) -> Decimal:
@@ -138,7 +138,7 @@ def _service(name: str, choice: EmbeddingChoice, around: Environment) -> Embedde
 async def vectors_of(
     texts: Sequence[str], embedder: Embedder, clock: Clock, *, retries: int = RETRIES, listener: Listener = ignore
 ) -> list[list[float]]:
-    """One vector for each text, asked for in batches, each tried again after a transient error.
+    """Return one vector for each text, asked for in batches, each tried again after a transient error.
 
     Raises `prosa.runtime.errors.ProviderError` or `EmbeddingError`.
     """

@@ -69,8 +69,8 @@ class _Record(Struct, frozen=True):
 
 
 def classified_in(groups: Sequence[Group], environ: Mapping[str, str]) -> frozenset[Path]:
-    """The documents that may not be sent anywhere, those that a meta file classifies too (X6, MA18): the index knows
-    which. Raises `IndexProblem`."""
+    """Return the documents that may not be sent anywhere, those that a meta file classifies too (X6, MA18): the index
+    knows which. Raises `IndexProblem`."""
     found = set[Path]()
     for group in groups:
         root, settings = group.root if group.given else None, group.project.settings
@@ -81,8 +81,7 @@ def classified_in(groups: Sequence[Group], environ: Mapping[str, str]) -> frozen
 
 
 async def enrich(groups: Sequence[Group], options: EnrichOptions, done: Callable[[Enriched], None]) -> None:
-    """Enriches the records among the documents of the groups; others are passed over. The embedder is closed at the
-    end.
+    """Enrich the records among the documents of the groups; others are passed over. The embedder is closed at the end.
 
     ``done`` hears of every record, in order. Raises what the embedder raises: what was written before stays written.
     """
@@ -113,7 +112,7 @@ async def _enriched(
 
 
 async def _vectors(texts: Sequence[str], options: EnrichOptions) -> list[list[float]]:
-    """One vector for each text."""
+    """Return one vector for each text."""
     assert options.embedder is not None
     return await vectors_of(texts, options.embedder, system_clock())
 
@@ -153,7 +152,7 @@ def _records(
 
 
 def _read(source: SourceText, hints: Hints) -> YmjModel | None:
-    """The document as a record; None for any other."""
+    """Return the document as a record; None for any other."""
     return open_as(source, YMJ).model if dialect_of(source, hints) == YMJ.name else None
 
 
@@ -171,7 +170,7 @@ def _record(path: Path, source: SourceText, model: YmjModel, options: EnrichOpti
 
 
 def _written(record: _Record, vector: list[float] | None, options: EnrichOptions) -> Enriched:
-    """Writes one record, unless nothing changes."""
+    """Write one record, unless nothing changes."""
     if options.dry_run and record.wants_vector:
         return Enriched(record.path, "enriched")
     name = options.embedder.model_name if options.embedder is not None else ""

@@ -54,7 +54,7 @@ class Follower:
         return self._watcher.is_quiet and time.monotonic() - self._whole < WHOLE_EVERY
 
     def pending(self, corpus: OpenCorpus) -> list[Path] | None:
-        """The documents to be read anew since the last call; None where everything has to be looked at."""
+        """Return the documents to be read anew since the last call; None where everything has to be looked at."""
         changed = self._watcher.take()
         now = time.monotonic()
         if changed is None or now - self._whole >= WHOLE_EVERY:
@@ -68,7 +68,7 @@ class Follower:
         return None if "whole" in kinds.values() else [Path(path) for path, kind in kinds.items() if kind]
 
     def catch_up(self, corpus: OpenCorpus) -> None:
-        """Brings the index up to date with what changed. Raises `IndexProblem`, `FileProblem`."""
+        """Bring the index up to date with what changed. Raises `IndexProblem`, `FileProblem`."""
         changed = self.pending(corpus)
         try:
             if changed is None:
@@ -82,16 +82,17 @@ class Follower:
             raise
 
     def put_back(self, paths: Sequence[Path] | None) -> None:
-        """Gives changes back that could not be dealt with; None for all there may be."""
+        """Give changes back that could not be dealt with; None for all there may be."""
         self._watcher.put_back(None if paths is None else [str(path) for path in paths])
 
     def close(self) -> None:
-        """Ends the watching."""
+        """End the watching."""
         self._watcher.close()
 
 
 def follow_corpus(root: Path) -> Follower:
-    """What follows the changes below a root. Raises `IndexProblem` where the library for that is not installed."""
+    """Return what follows the changes below a root. Raises `IndexProblem` where the library for that is not
+    installed."""
     if not can_watch():
         from prosa.extras import lacking
 
@@ -100,7 +101,8 @@ def follow_corpus(root: Path) -> Follower:
 
 
 def _kind(corpus: OpenCorpus, path: str, *, has_links: bool) -> str:
-    """What a change means: `document` for one that the index knows, `whole` where more may have changed, or nothing."""
+    """Return what a change means: `document` for one that the index knows, `whole` where more may have changed, or
+    nothing."""
     name = os.path.basename(path)
     below = os.path.relpath(path, corpus.root).replace(os.sep, "/")
     if name in _DECIDING or os.path.isdir(path):
@@ -114,5 +116,5 @@ def _kind(corpus: OpenCorpus, path: str, *, has_links: bool) -> str:
 
 
 def _had_documents(corpus: OpenCorpus, folder: str) -> bool:
-    """Whether the index knows documents below what is gone."""
+    """Return whether the index knows documents below what is gone."""
     return corpus.index.connection().execute(_BELOW, (f"{folder}/", f"{folder}0")).fetchone() is not None

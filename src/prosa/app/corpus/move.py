@@ -44,15 +44,15 @@ class MovableDocuments(DocumentStore, Protocol):
         ...
 
     def paths(self) -> Sequence[str]:
-        """The paths of these documents, in order."""
+        """Return the paths of these documents, in order."""
         ...
 
     def visible(self: Documents) -> Documents:
-        """The same without what lies in hidden folders."""
+        """Return the same without what lies in hidden folders."""
         ...
 
     def without(self: Documents, *paths: str) -> Documents:
-        """The same without some documents."""
+        """Return the same without some documents."""
         ...
 
 
@@ -61,7 +61,7 @@ class NotPutBack(OSError):
 
 
 def plan_for(move: Move, store: MovableDocuments, journal: Journal | None = None) -> Plan:
-    """The plan of a move of files. Raises `MoveRefused` and `FileProblem`.
+    """Return the plan of a move of files. Raises `MoveRefused` and `FileProblem`.
 
     A move that was cut short goes on with the plan that its ``journal`` kept. Without one, a new file that is there
     already, exactly as the plan would leave it, is what such a move has left. Documents in hidden folders take part
@@ -75,7 +75,8 @@ def plan_for(move: Move, store: MovableDocuments, journal: Journal | None = None
 
 
 def _left_alone(move: Move, store: MovableDocuments, visible: MovableDocuments) -> Iterator[Note]:
-    """The documents in hidden folders that name the one that moves: they are written only when one of them moves."""
+    """Yield the documents in hidden folders that name the one that moves: they are written only when one of them
+    moves."""
     name = move.old_id if move.changes_id else Path(move.path).stem
     for path, text in store.without(*visible.paths()).texts((name,)):
         if (at := text.find(name)) >= 0:
@@ -104,12 +105,12 @@ def _plan_among(move: Move, store: MovableDocuments, journal: Journal | None) ->
 
 
 def is_under_way(plan: Plan, root: Path) -> bool:
-    """Whether every file is as the plan found it or as it leaves it, and the last step is not done."""
+    """Return whether every file is as the plan found it or as it leaves it, and the last step is not done."""
     return not _changed(plan, root) and _digest(root / plan.moved.path) == plan.moved.before.digest
 
 
 def carry_out(plan: Plan, root: Path, journal: Journal | None = None) -> None:
-    """Writes what the plan says; ``journal`` keeps it meanwhile. Raises `FileChanged` when a file is not what was read,
+    """Write what the plan says; ``journal`` keeps it meanwhile. Raises `FileChanged` when a file is not what was read,
     `OSError` for what the system refuses: then everything is put back, or `NotPutBack` says what is not."""
     changed = _changed(plan, root)
     if changed:
@@ -141,7 +142,7 @@ class Work(Struct):
     undo: list[tuple[str, Callable[[], object]]] = field(default_factory=list)
 
     def steps(self, plan: Plan) -> Iterator[str]:
-        """Every step, done when it is asked for; gives the path that was written or removed."""
+        """Yield every step, done when it is asked for; gives the path that was written or removed."""
         for change in plan.others:
             yield self._replaced(change)
         old, new = self.root / plan.moved.path, self.root / plan.moved.new_path
@@ -160,7 +161,7 @@ class Work(Struct):
         yield plan.moved.path
 
     def put_back(self) -> list[str]:
-        """Takes everything back, the last first; gives the files where that failed."""
+        """Take everything back, the last first, and return the files where that failed."""
         left: list[str] = []
         for path, back in reversed(self.undo):
             try:
@@ -177,7 +178,7 @@ class Work(Struct):
         return change.path
 
     def _created(self, change: Change, old: Path, new: Path) -> str:
-        """The new file, with the mode of the old one; the same file under a second name where its text stays."""
+        """Return the new file, with the mode of the old one; the same file under a second name where its text stays."""
         self._make_folders(new.parent)
         self.undo.append((change.new_path, partial(_gone, new, _digest_of(change.after))))
         if not os.path.lexists(new):
@@ -228,7 +229,7 @@ def _check_places(move: Move, root: Path) -> None:
 
 
 def _changed(plan: Plan, root: Path) -> list[Path]:
-    """The files that are neither as the plan found them nor as it leaves them."""
+    """Return the files that are neither as the plan found them nor as it leaves them."""
     old, new = root / plan.moved.path, root / plan.moved.new_path
     there: list[tuple[Path, tuple[str, ...]]] = [
         (root / change.path, (change.before.digest, _digest_of(change.after))) for change in plan.others
@@ -241,7 +242,7 @@ def _changed(plan: Plan, root: Path) -> list[Path]:
 
 
 def _only_case(old: Path, new: Path) -> bool:
-    """Whether both names mean one entry of a folder, which happens where case makes no difference."""
+    """Return whether both names mean one entry of a folder, which happens where case makes no difference."""
     if old == new or not os.path.lexists(new) or not old.samefile(new):
         return False
     return new.name not in {each.name for each in new.parent.iterdir()}
@@ -285,19 +286,19 @@ class Journal(Struct, frozen=True):
 
     @classmethod
     def of(cls, root: Path, environ: Mapping[str, str]) -> Journal:
-        """The journal of a corpus. Raises `OSError` where the cache is no private place."""
+        """Return the journal of a corpus. Raises `OSError` where the cache is no private place."""
         name = hashlib.sha256(os.fsencode(root)).hexdigest()[:32]
         return cls(private_dir(cache_dir(environ) / "moves") / f"{name}.json", root)
 
     def write(self, plan: Plan) -> None:
-        """Keeps a plan. Raises `OSError`."""
+        """Keep a plan. Raises `OSError`."""
         move = plan.move
         changes = [_object(change) for change in (*plan.others, plan.moved)]
         kept = {"move": [move.path, move.new_path, move.old_id, move.new_id], "changes": changes}
         replace_file(self.path, json.dumps(kept), private=True)
 
     def read(self) -> Plan | None:
-        """The plan that was kept, without its notes; None where there is none."""
+        """Return the plan that was kept, without its notes; None where there is none."""
         try:
             kept = json.loads(self.path.read_text("utf-8"))
             *others, moved = (_change(each, self.root) for each in kept["changes"])
@@ -306,7 +307,7 @@ class Journal(Struct, frozen=True):
             return None
 
     def remove(self) -> None:
-        """Forgets the plan."""
+        """Forget the plan."""
         with contextlib.suppress(OSError):
             self.path.unlink(missing_ok=True)
 

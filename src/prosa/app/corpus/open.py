@@ -63,14 +63,14 @@ class OpenCorpus(Struct):
     _is_full: bool = False
 
     def scan(self) -> Scan:
-        """A look at all files. Raises `FileProblem` for a root that is no folder."""
+        """Return a look at all files. Raises `FileProblem` for a root that is no folder."""
         self.skipped = Skipped()
         found = scan(self.root, self.files, self._hint, hints=self.hints, agents=self.agents, skipped=self.skipped)
         self._scanned = found.hints
         return found
 
     def refresh(self, *, anew: bool = False, found: Scan | None = None) -> Refreshed:
-        """Looks at all files, unless they were ``found`` just now, and reads those that changed; with ``anew`` all.
+        """Look at all files, unless they were ``found`` just now, and read those that changed; with ``anew`` all.
         Raises `IndexProblem`, and `FileProblem` for a root that is no folder."""
         started = time.monotonic()
         assert self._reading is not None
@@ -80,8 +80,8 @@ class OpenCorpus(Struct):
         return self.report
 
     def ask(self, question: Callable[[Index], Answer]) -> Answer:
-        """The answer of the index to a question. A file that turns out to be broken is made anew, and asked once more;
-        so is one that was removed since the last refresh. Raises `IndexProblem`."""
+        """Return the answer of the index to a question. A file that turns out to be broken is made anew, and asked once
+        more; so is one that was removed since the last refresh. Raises `IndexProblem`."""
         import sqlite3
 
         try:
@@ -96,8 +96,8 @@ class OpenCorpus(Struct):
         return question(self.index)
 
     def refresh_paths(self, paths: Iterable[Path]) -> Refreshed:
-        """The same for single documents, which were written or removed: nothing else is looked at. Whoever names them
-        has seen to it that they are documents of the corpus."""
+        """Return the same for single documents, which were written or removed: nothing else is looked at. Whoever names
+        them has seen to it that they are documents of the corpus."""
         started = time.monotonic()
         assert self._reading is not None
         at_ns, found, gone = time.time_ns(), list[Found](), list[str]()
@@ -127,7 +127,7 @@ class OpenCorpus(Struct):
         return Hints(glob=hint or None, vault=is_in_vault(path.parent))
 
     def document_at(self, path: Path) -> Node | None:
-        """The document that a file is, and no other that is only called like it; a link is the file it leads to.
+        """Return the document that a file is, and no other that is only called like it; a link is the file it leads to.
         Raises `FileProblem` for a file outside."""
         found = self.index.node_at(self.path_of(path))
         if found is None and path.is_symlink():
@@ -135,8 +135,8 @@ class OpenCorpus(Struct):
         return found
 
     def path_of(self, path: Path) -> str:
-        """The path of a file as the corpus knows it: relative to the root, with `/`. Raises `FileProblem` for a file
-        outside."""
+        """Return the path of a file as the corpus knows it: relative to the root, with `/`. Raises `FileProblem` for a
+        file outside."""
         folder = self.files.real(path.parent)
         if not folder.is_relative_to(self.root):
             raise FileProblem(path, "outside-root", f"lies outside the corpus {self.root}")
@@ -157,7 +157,7 @@ def open_corpus(
     workers: Workers | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Iterator[OpenCorpus]:
-    """Opens the corpus at ``path``, a folder or a document; None is the current folder.
+    """Open the corpus at ``path``, a folder or a document; None is the current folder.
 
     ``settings`` are those of its project, ``root`` is `--root`, ``max_size`` the bytes of the largest document. Without
     ``agents`` the hidden folders of agents are left out. So many processes as ``jobs`` says read documents, None one
@@ -191,7 +191,7 @@ def open_corpus(
 
 
 def _workers(jobs: int | None) -> Workers | None:
-    """Processes that read documents; None where this one does it alone."""
+    """Process that read documents; None where this one does it alone."""
     if jobs == 1:
         return None
     count = worker_count() if jobs is None else jobs
@@ -199,8 +199,8 @@ def _workers(jobs: int | None) -> Workers | None:
 
 
 def corpus_root(path: Path | None, root: Path | None = None) -> Path:
-    """The root of the corpus that is meant (X5): ``root``, else the folder ``path``, else the project of the document
-    ``path`` or of the current folder. A real path."""
+    """Return the root of the corpus that is meant (X5): ``root``, else the folder ``path``, else the project of the
+    document ``path`` or of the current folder. A real path."""
     if root is not None:
         return real_path(root)
     if path is not None and path.is_dir():
@@ -209,7 +209,7 @@ def corpus_root(path: Path | None, root: Path | None = None) -> Path:
 
 
 def hints_of(base: Path, settings: Settings | None) -> Callable[[Path], DialectName | Literal[""]] | None:
-    """What the settings of the project say about the dialect of a document; None where they say nothing."""
+    """Return what the settings of the project say about the dialect of a document; None where they say nothing."""
     if settings is None or not settings.dialects:
         return None
     from prosa.rules.policy import Profile
@@ -220,7 +220,7 @@ def hints_of(base: Path, settings: Settings | None) -> Callable[[Path], DialectN
 
 @contextmanager
 def _damage_in_words(corpus: OpenCorpus) -> Iterator[None]:
-    """A file that turns out to be broken while it is read is removed: the next command makes it anew."""
+    """Return a file that turns out to be broken while it is read is removed: the next command makes it anew."""
     import sqlite3
 
     try:

@@ -15,26 +15,26 @@ from prosa.corpus.statistics import Statistics
 
 
 def check_query(text: str) -> None:
-    """Raises `QueryRefused` for a text that is no query, before anything is opened."""
+    """Raise `QueryRefused` for a text that is no query, before anything is opened."""
     check_text(text, CORPUS_VIEWS)
 
 
 def query_corpus(corpus: OpenCorpus, text: str, limits: QueryLimits | None = None) -> QueryAnswer:
-    """The rows of one SELECT. Raises `QueryRefused`."""
+    """Return the rows of one SELECT. Raises `QueryRefused`."""
     corpus.index.connection()
     return ask_index(corpus.index.path, text, limits)
 
 
 def corpus_statistics(corpus: OpenCorpus) -> Statistics:
-    """The numbers of a corpus."""
+    """Return the numbers of a corpus."""
     return statistics(corpus.index.connection(), corpus.index.path)
 
 
 def known_views() -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """What a query can name: each view with its columns, in the order of the documentation."""
+    """Return what a query can name: each view with its columns, in the order of the documentation."""
     return tuple((view.name, tuple(name for name, _ in view.columns)) for view in CORPUS_VIEWS.views)
 
 
 def full_text_table() -> str:
-    """The table of the full text, whose rowid is the id of a section."""
+    """Return the table of the full text, whose rowid is the id of a section."""
     return CORPUS_VIEWS.full_text

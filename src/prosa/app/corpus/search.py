@@ -20,13 +20,13 @@ __all__ = ["UnknownName", "nearest_field_of", "search_by_meaning", "search_corpu
 
 
 def search_corpus(corpus: OpenCorpus, asked: Search) -> list[Hit]:
-    """What full text and filters find. Raises `WhereError`, `QueryError`."""
+    """Return what full text and filters find. Raises `WhereError`, `QueryError`."""
     return search(corpus.index, asked)
 
 
 def search_similar(corpus: OpenCorpus, path: str, asked: Search) -> list[Hit]:
-    """Documents like the one at ``path``: by the rare words and the links that they share, and by vectors where the
-    index has some. Nothing is sent anywhere."""
+    """Return documents like the one at ``path``: by the rare words and the links that they share, and by vectors where
+    the index has some. Nothing is sent anywhere."""
     from prosa.adapters.sqlite.similar import similar
     from prosa.app.corpus.semantic import similar_by_vectors
 
@@ -43,9 +43,9 @@ async def search_by_meaning(
     progress: Callable[[int, int], None] | None = None,
     left_out: Callable[[int], None] | None = None,
 ) -> list[Hit]:
-    """What full text finds, fused with what lies near the query as a vector. Sends the query, and sections that have
-    no vector yet, to the ``embedder``, which is closed at the end. ``progress`` hears how many of how many vectors are
-    made, ``left_out`` how many sections are left without one. Raises `EmbeddingError`, `ProviderError`."""
+    """Return what full text finds, fused with what lies near the query as a vector. Sends the query, and sections that
+    have no vector yet, to the ``embedder``, which is closed at the end. ``progress`` hears how many of how many vectors
+    are made, ``left_out`` how many sections are left without one. Raises `EmbeddingError`, `ProviderError`."""
     from prosa.app.corpus.semantic import make_vectors, semantic_search
     from prosa.app.run.world import system_clock
 
@@ -59,10 +59,10 @@ async def search_by_meaning(
 
 
 def unknown_in(corpus: OpenCorpus, asked: Search) -> tuple[UnknownName, ...]:
-    """Names in a search that no document has: they explain why nothing is found, or too much."""
+    """Return names in a search that no document has: they explain why nothing is found, or too much."""
     return tuple(unknown_names(corpus.index.connection(), asked))
 
 
 def nearest_field_of(corpus: OpenCorpus, name: str) -> str | None:
-    """The field of some document that is most like a name; None where the name itself is one or none is near."""
+    """Return the field of some document that is most like a name; None where the name itself is one or none is near."""
     return nearest_field(corpus.index.connection(), name)

@@ -51,7 +51,7 @@ async def make_vectors(
     most: int = MAX_NEW,
     progress: Callable[[int, int], None] | None = None,
 ) -> Made:
-    """Gives sections without a vector one, ``most`` at the utmost. Every batch is kept as soon as it is there, so that
+    """Return sections without a vector one, ``most`` at the utmost. Every batch is kept as soon as it is there, so that
     one that is stopped goes on where it was. Raises what the embedder raises."""
     from prosa.app.corpus.embedding import vectors_of
 
@@ -72,9 +72,9 @@ async def make_vectors(
 
 
 def _to_send(corpus: OpenCorpus, wanted: Sequence[Unmade], most: int) -> tuple[list[Unmade], int]:
-    """The first sections that may leave this machine, and how many were not looked at. Of each document the file is
-    looked at once more: it may have changed since it was indexed, and a broken front matter may say more than a reader
-    understood of it (X6)."""
+    """Return the first sections that may leave this machine, and how many were not looked at. Of each document the file
+    is looked at once more: it may have changed since it was indexed, and a broken front matter may say more than a
+    reader understood of it (X6)."""
     connection, looked_at = corpus.index.connection(), dict[int, bool]()
     now: list[Unmade] = []
     for count, each in enumerate(wanted):
@@ -88,7 +88,7 @@ def _to_send(corpus: OpenCorpus, wanted: Sequence[Unmade], most: int) -> tuple[l
 
 
 def _may_go(corpus: OpenCorpus, path: str, digest: str) -> bool:
-    """Whether a file is still what was indexed, and does not look classified."""
+    """Return whether a file is still what was indexed, and does not look classified."""
     try:
         source = corpus.files.read(corpus.root / path)
     except FileProblem:
@@ -97,7 +97,7 @@ def _may_go(corpus: OpenCorpus, path: str, digest: str) -> bool:
 
 
 async def semantic_search(corpus: OpenCorpus, asked: Search, embedder: Embedder, clock: Clock) -> list[Hit]:
-    """The hits for a query, by words and by meaning together. Raises `EmbeddingError` for an empty query."""
+    """Return the hits for a query, by words and by meaning together. Raises `EmbeddingError` for an empty query."""
     from prosa.app.corpus.embedding import vectors_of
 
     if not asked.text.strip():
@@ -113,15 +113,15 @@ async def semantic_search(corpus: OpenCorpus, asked: Search, embedder: Embedder,
 
 
 def nearest_sections(corpus: OpenCorpus, vector: Sequence[float], model: str, asked: Search) -> list[Found]:
-    """The sections nearest to a vector, best first."""
+    """Return the sections nearest to a vector, best first."""
     from prosa.adapters.embeddings.nearest import nearest
 
     return near(corpus.index.connection(), model, vector, asked, nearest=nearest, limit=asked.limit)
 
 
 def similar_by_vectors(corpus: OpenCorpus, document: int, asked: Search) -> list[Found]:
-    """The documents nearest to one that has vectors, by the model that most vectors are of; none where it has none.
-    Nothing is sent anywhere."""
+    """Return the documents nearest to one that has vectors, by the model that most vectors are of; none where it has
+    none. Nothing is sent anywhere."""
     connection = corpus.index.connection()
     for model, _ in models(connection):
         own = vector_of(connection, model, document)
@@ -132,13 +132,13 @@ def similar_by_vectors(corpus: OpenCorpus, document: int, asked: Search) -> list
 
 
 def _mean(vectors: Sequence[bytes]) -> list[float]:
-    """The middle of several vectors."""
+    """Return the middle of several vectors."""
     read = [from_bytes(data) for data in vectors]
     return [sum(numbers) / len(read) for numbers in zip(*read, strict=True)]
 
 
 def _together(rankings: Sequence[Sequence[Found]], asked: Search) -> list[Found]:
-    """Several rankings as one: by section where every section is wanted, else by document."""
+    """Return several rankings as one: by section where every section is wanted, else by document."""
     by_key: dict[int, Found] = {}
     orders: list[list[int]] = []
     for ranking in rankings:

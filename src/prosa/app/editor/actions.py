@@ -45,7 +45,7 @@ class Action(Struct, frozen=True):
 
 
 def actions_in(workspace: Workspace, path: Path, start: int, end: int) -> tuple[Action, ...]:
-    """What can be done about the diagnostics that touch a range: first all fixes, then all comments."""
+    """Return what can be done about the diagnostics that touch a range: first all fixes, then all comments."""
     source = workspace.source(path)
     if source is None:
         return ()
@@ -62,8 +62,8 @@ def actions_in(workspace: Workspace, path: Path, start: int, end: int) -> tuple[
 
 
 def fix_all(workspace: Workspace, path: Path) -> tuple[Edit, ...]:
-    """The edits of every fix of a document that may be applied without asking, as `prosa check --fix` applies them.
-    While it is found out, the workspace sees other texts of the document; afterwards all is as it was."""
+    """Return the edits of every fix of a document that may be applied without asking, as `prosa check --fix` applies
+    them. While it is found out, the workspace sees other texts of the document; afterwards all is as it was."""
     source = workspace.source(path)
     if source is None or not any(_is_safe(each) for each in workspace.found_in(path)):
         return ()
@@ -87,7 +87,7 @@ def _is_safe(each: Diagnostic) -> bool:
 
 
 def _fix(path: Path, each: Diagnostic) -> Action | None:
-    """The fix of a diagnostic as the command line would apply it alone."""
+    """Return the fix of a diagnostic as the command line would apply it alone."""
     if each.fix is None:
         return None
     text = each.source.text
@@ -103,7 +103,7 @@ def _fix(path: Path, each: Diagnostic) -> Action | None:
 
 
 def _comments(workspace: Workspace, path: Path, source: SourceText, each: Diagnostic) -> Iterator[Action]:
-    """The comments that keep a rule quiet: here, and in the whole document."""
+    """Yield the comments that keep a rule quiet: here, and in the whole document."""
     reading, found = workspace.check_alone(source, path)
     before = _Judged(reading, _said(found))
     for title, candidates in (
@@ -167,7 +167,8 @@ class _Judged(NamedTuple):
 
 
 def _keeps_quiet(workspace: Workspace, path: Path, before: _Judged, each: Diagnostic, edit: SourceEdit) -> bool:
-    """Whether a comment is read back as a suppression that covers the diagnostic, and nothing else reads otherwise."""
+    """Return whether a comment is read back as a suppression that covers the diagnostic, and nothing else reads
+    otherwise."""
     source = before.reading.front.source
     after, found = workspace.check_alone(SourceText(apply_edits(source.text, [edit]), source.path), path)
     said = _said(found)
@@ -185,7 +186,7 @@ def _keeps_quiet(workspace: Workspace, path: Path, before: _Judged, each: Diagno
 
 
 def _covered(reading: DialectReading[object], without: str = "") -> Counter[str]:
-    """What the suppressions of a document cover, as text; a new one must not come between them and that."""
+    """Return what the suppressions of a document cover, as text; a new one must not come between them and that."""
     found = find_suppressions(reading.front, reading.document)
     text = reading.front.source.text
     return Counter(each.covers.of(text).replace(without, "") if without else each.covers.of(text) for each in found)
@@ -196,7 +197,7 @@ def _said(found: Iterable[Diagnostic]) -> Counter[tuple[str, str]]:
 
 
 def _shape(reading: DialectReading[object]) -> tuple[object, ...]:
-    """What a comment must leave as it is."""
+    """Return what a comment must leave as it is."""
     document = reading.document
     targets = [each.destination for each in (*document.links, *document.images)]
     targets += [each.destination for each in document.definitions]
@@ -215,7 +216,7 @@ def _line(lines: LineIndex, offset: int) -> int:
 
 
 def _block_start(reading: DialectReading[object], offset: int) -> int | None:
-    """Where the innermost block around a place begins."""
+    """Return where the innermost block around a place begins."""
     document = reading.document
     spans = [each.span for some in (document.paragraphs, document.headings, document.fences) for each in some]
     spans += [each.span for each in document.footnote_definitions]
@@ -228,7 +229,7 @@ def _indent(line: str) -> str:
 
 
 def _marks(line: str) -> str:
-    """The indentation of a line and its marks of quotations."""
+    """Return the indentation of a line and its marks of quotations."""
     return line[: len(line) - len(line.lstrip(" >"))]
 
 

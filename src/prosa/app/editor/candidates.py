@@ -72,7 +72,7 @@ class Candidate(Struct, frozen=True):
 def completions(
     path: Path, span: Span, typed: str, candidates: Iterable[Candidate], *, more: bool = False
 ) -> Completions:
-    """The completions of a range. ``more`` says that there are candidates that were left out."""
+    """Return the completions of a range. ``more`` says that there are candidates that were left out."""
     wanted = typed[:MAX_TYPED].casefold()
     ranked = (
         (rank, candidate.far, at, candidate)
@@ -98,8 +98,8 @@ def completions(
 
 
 def rank_of(name: str, wanted: str) -> int | None:
-    """How well a name matches what is typed, case aside; None where it does not: 0 for its beginning, 1 for that of a
-    word in it, 2 for any part."""
+    """Return how well a name matches what is typed, case aside; None where it does not: 0 for its beginning, 1 for that
+    of a word in it, 2 for any part."""
     if not wanted:
         return 0
     folded = name.casefold()
@@ -118,14 +118,14 @@ def _rank(candidate: Candidate, wanted: str) -> int | None:
 
 
 def _filter(candidate: Candidate, wanted: str) -> str:
-    """What a client compares when more is typed: the name by which it was found, and then all others."""
+    """Return what a client compares when more is typed: the name by which it was found, and then all others."""
     names = [each for each in (candidate.label, *candidate.names) if each]
     found = next((each for each in names if rank_of(each, wanted) is not None), candidate.label)
     return " ".join(dict.fromkeys((found, *names)))[:MAX_TYPED]
 
 
 def steps_between(folder: str, other: str) -> int:
-    """How many folders lie between two, written with `/`."""
+    """Return how many folders lie between two, written with `/`."""
     if folder == other:
         return 0
     here, there = folder.split("/") if folder else [], other.split("/") if other else []
@@ -138,7 +138,7 @@ def steps_between(folder: str, other: str) -> int:
 
 
 def unique(candidates: Iterable[Candidate]) -> Iterator[Candidate]:
-    """The first candidate of each label and text."""
+    """Yield the first candidate of each label and text."""
     seen: set[tuple[str, str | None]] = set()
     for each in candidates:
         if (each.label, each.text) not in seen:

@@ -41,11 +41,11 @@ class NameCatalogue(Struct, frozen=True):
     rels: dict[tuple[Origin, DialectName], dict[str, int]] = {}
 
     def of_dialect(self, dialect: DialectName) -> Iterator[NamedDocument]:
-        """The documents of one dialect."""
+        """Return the documents of one dialect."""
         return (each for each in self.documents if each.dialect == dialect)
 
     def relations(self, origin: Origin, dialect: DialectName) -> list[str]:
-        """The relations that documents of a dialect write, the most frequent first."""
+        """Return the relations that documents of a dialect write, the most frequent first."""
         found = self.rels.get((origin, dialect), {})
         return sorted(found, key=lambda rel: (-found[rel], rel))
 
@@ -54,7 +54,7 @@ _EMPTY = NameCatalogue()
 
 
 def catalogue_of(workspace: Workspace) -> NameCatalogue:
-    """The documents of a workspace."""
+    """Return the documents of a workspace."""
     names = workspace.names
     if names is None:
         return _EMPTY

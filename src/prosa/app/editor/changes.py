@@ -16,7 +16,7 @@ MAX_COMPARED = 4_000
 
 
 def edits_between(path: Path, before: str, after: str) -> tuple[Edit, ...]:
-    """The edits that make ``after`` of ``before``."""
+    """Return the edits that make ``after`` of ``before``."""
     if before == after:
         return ()
     old, new = _lines(before), _lines(after)
@@ -35,7 +35,7 @@ def edits_between(path: Path, before: str, after: str) -> tuple[Edit, ...]:
 
 
 def _blocks(old: list[str], new: list[str]) -> Iterator[tuple[int, int, int, int]]:
-    """The lines that are replaced, and by which."""
+    """Yield the lines that are replaced, and by which."""
     if len(old) > MAX_COMPARED or len(new) > MAX_COMPARED:
         yield 0, len(old), 0, len(new)
         return
@@ -45,6 +45,6 @@ def _blocks(old: list[str], new: list[str]) -> Iterator[tuple[int, int, int, int
 
 
 def _lines(text: str) -> list[str]:
-    """The lines of a text with their ends."""
+    """Return the lines of a text with their ends."""
     starts = (*LineIndex(text).starts, len(text))
     return [text[start:end] for start, end in pairwise(starts)]

@@ -23,7 +23,7 @@ TRIGGERS = ("[", "(", "#", "^", "{", ".", "$", "|", "@", "/", "%", '"', ":", " "
 
 
 def complete(workspace: Workspace, path: Path, offset: int) -> Completions:
-    """What may be written at an offset; nothing where nothing is known."""
+    """Return what may be written at an offset; nothing where nothing is known."""
     spot = EditorSpot.at(workspace, path, offset)
     if spot is None:
         return NOTHING

@@ -69,7 +69,7 @@ _ASSIGNED = regex(r"[ \t]{0,3}(?:>[ \t]{0,4})*(?://)?%%?!?[ \t]*(?P<key>[\w.-]+)
 
 
 def body_completions(spot: EditorSpot) -> Completions:
-    """What may be written at a spot in a body."""
+    """Return what may be written at a spot in a body."""
     line = spot.line[-MAX_LINE:]
     for look in (_suppression, *_OF_DIALECT.get(spot.dialect, ()), _wikilink, _link, _footnote, _label, _tool):
         found = look(spot, line)
@@ -79,7 +79,7 @@ def body_completions(spot: EditorSpot) -> Completions:
 
 
 def fence_completions(spot: EditorSpot) -> Completions:
-    """What may stand in the info string of a fence."""
+    """Return what may stand in the info string of a fence."""
     line = spot.line
     found = _FENCE_OPEN.match(line)
     words = _INFO.get(spot.dialect, ())
@@ -104,13 +104,13 @@ _INFO: dict[DialectName, tuple[tuple[str, str], ...]] = {
 
 
 def front_words(spot: EditorSpot) -> Completions | None:
-    """What a line of front matter is about beside its data: a suppression, a wikilink in a value."""
+    """Return what a line of front matter is about beside its data: a suppression, a wikilink in a value."""
     line = spot.line[-MAX_LINE:]
     return _suppression(spot, line) or _wikilink(spot, line)
 
 
 def _rest(spot: EditorSpot, pattern: re.Pattern[str]) -> int:
-    """Where the word under the offset ends."""
+    """Return where the word under the offset ends."""
     found = pattern.match(spot.text, spot.offset, spot.standing.line.end)
     return found.end() if found else spot.offset
 
@@ -138,7 +138,7 @@ def _wikilink(spot: EditorSpot, line: str) -> Completions | None:
 
 
 def _closing(spot: EditorSpot, at: int) -> str:
-    """The brackets that a wikilink lacks behind its target."""
+    """Return the brackets that a wikilink lacks behind its target."""
     if spot.text.startswith(("]]", "|", "#", "^", "\\|"), at):
         return ""
     return "]" if spot.text.startswith("]", at) else "]]"
@@ -152,7 +152,7 @@ def _ended(candidate: Candidate, ending: str) -> Candidate:
 
 
 def _part_of(spot: EditorSpot, target: str, mark: str, part: str) -> Completions:
-    """Headings behind `#`, blocks behind `^` or `#^`."""
+    """Return headings behind `#`, blocks behind `^` or `#^`."""
     span = _around(spot, part, _PART_REST)
     ending = _closing(spot, span.end)
     make = block_names if "^" in mark else headings
@@ -167,7 +167,7 @@ def _within(
     *,
     wikilink: bool,
 ) -> Iterable[Candidate]:
-    """What ``make`` finds in the document that a target leads to."""
+    """Return what ``make`` finds in the document that a target leads to."""
     real = document_named(spot, target, wikilink=wikilink)
     if real is None:
         return ()
@@ -195,7 +195,7 @@ def _link(spot: EditorSpot, line: str) -> Completions | None:
 
 
 def _label(spot: EditorSpot, line: str) -> Completions | None:
-    """The label of a reference, or of a link by its label alone."""
+    """Return the label of a reference, or of a link by its label alone."""
     found = _LABEL.search(line)
     if found is None or spot.reading is None:
         return None
@@ -205,7 +205,7 @@ def _label(spot: EditorSpot, line: str) -> Completions | None:
 
 
 def _footnote(spot: EditorSpot, line: str) -> Completions | None:
-    """The label of a footnote that is defined."""
+    """Return the label of a footnote that is defined."""
     found = _FOOTNOTE.search(line)
     if found is None or spot.reading is None:
         return None
@@ -220,7 +220,8 @@ def _footnote(spot: EditorSpot, line: str) -> Completions | None:
 
 
 def _tool(spot: EditorSpot, line: str) -> Completions | None:
-    """The tools of a program: those of its servers by how their names begin, in backticks imported programs too."""
+    """Return the tools of a program: those of its servers by how their names begin, in backticks imported programs
+    too."""
     found = _TOOL.search(line) if spot.dialect == "markdownlang" else None
     program = spot.reading.model_of(MARKDOWNLANG) if found is not None and spot.reading is not None else None
     if found is None or program is None:
@@ -235,7 +236,7 @@ def _tool(spot: EditorSpot, line: str) -> Completions | None:
 
 
 def _server_tools(server: ServerModel) -> list[Candidate]:
-    """The tools that a program names for a server, else how the names of all of them begin."""
+    """Return the tools that a program names for a server, else how the names of all of them begin."""
     if server.tools is None:
         return [Candidate(server_prefix(server.name), "tool", None, f"tools of {server.name}")]
     names = ((server_tool_name(server.name, each.name), each.description) for each in server.tools)
@@ -243,7 +244,7 @@ def _server_tools(server: ServerModel) -> list[Candidate]:
 
 
 def _imported(spot: EditorSpot, program: ProgramModel) -> Iterator[Candidate]:
-    """The programs that a program imports, by the names under which they are tools."""
+    """Yield the programs that a program imports, by the names under which they are tools."""
     by_real = {each.real: each for each in spot.catalogue.of_dialect("markdownlang")}
     for each in program.imports:
         known = by_real.get(spot.workspace.files.real(spot.path.parent / each.text))
@@ -256,7 +257,7 @@ def _imported(spot: EditorSpot, program: ProgramModel) -> Iterator[Candidate]:
 
 
 def _suppression(spot: EditorSpot, line: str) -> Completions | None:
-    """The rules that a suppression names, or the word that begins one."""
+    """Return the rules that a suppression names, or the word that begins one."""
     if MARK in line:
         found = _IGNORE.search(line)
         if found is None:
@@ -273,7 +274,7 @@ def _suppression(spot: EditorSpot, line: str) -> Completions | None:
 
 
 def rule_names() -> Iterator[Candidate]:
-    """All rules by name; their codes lead to them too."""
+    """Return all rules by name; their codes lead to them too."""
     return (
         Candidate(each.name, "rule", None, f"{each.code}, {each.severity}", names=(each.code,)) for each in all_rules()
     )
@@ -283,7 +284,7 @@ def rule_names() -> Iterator[Candidate]:
 
 
 def _chat(spot: EditorSpot, line: str) -> Completions | None:
-    """The roles of messages, and configuration lines."""
+    """Return the roles of messages, and configuration lines."""
     if (role := _ROLE.match(line)) is not None:
         return _role(spot, role)
     if "%" not in line:
@@ -312,7 +313,7 @@ def _role(spot: EditorSpot, found: re.Match[str]) -> Completions:
 
 
 def _participants(spot: EditorSpot) -> list[str]:
-    """The names that messages of this chat have."""
+    """Return the names that messages of this chat have."""
     model = spot.reading.model_of(PRAPTI) if spot.reading is not None else None
     return sorted({each.name for each in model.messages if each.name}) if model is not None else []
 
@@ -329,7 +330,7 @@ def _settings(spot: EditorSpot) -> Iterator[Candidate]:
 
 
 def _assigned(spot: EditorSpot, key: str, typed: str) -> Completions:
-    """The values that a setting may have."""
+    """Return the values that a setting may have."""
     setting = setting_of(key)
     words = ["true", "false"] if setting is not None and setting.type == "flag" else []
     span = Span(spot.offset - len(typed), spot.standing.line.end)
@@ -337,7 +338,7 @@ def _assigned(spot: EditorSpot, key: str, typed: str) -> Completions:
 
 
 def _argument(spot: EditorSpot, action: str, typed: str) -> Completions:
-    """What an action takes."""
+    """Return what an action takes."""
     words = typed.split(" ")
     last = words[-1]
     span = _around(spot, last, _ARGUMENT_REST)

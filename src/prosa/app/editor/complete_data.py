@@ -38,7 +38,7 @@ _OPEN = ("plain", "magi")
 
 
 def data_completions(spot: EditorSpot, data: DataSpot) -> Completions:
-    """What may be written at a place of data."""
+    """Return what may be written at a place of data."""
     place = data.place
     if place.slot == "key":
         return _names(spot, data, place.path)
@@ -49,7 +49,7 @@ def data_completions(spot: EditorSpot, data: DataSpot) -> Completions:
 
 
 def _names(spot: EditorSpot, data: DataSpot, way: Way) -> Completions:
-    """The names that a mapping may have and has not: those that it needs first."""
+    """Return the names that a mapping may have and has not: those that it needs first."""
     place = data.place
     members: dict[str, Member] = {}
     for shape in data.shapes:
@@ -77,7 +77,8 @@ def _names(spot: EditorSpot, data: DataSpot, way: Way) -> Completions:
 
 
 def _key_writer(place: DataPlace, data: DataSpot, text: str) -> tuple[Span, Callable[[Member], str]]:
-    """The characters that a name takes the place of, and how it is written there with what is missing behind it."""
+    """Return the characters that a name takes the place of, and how it is written there with what is missing behind
+    it."""
     span, quote = place.span, place.quote or ('"' if data.json else "")
     closes = place.quote != "" and place.closed
     if closes and not place.colon and text.startswith(place.quote, span.end):
@@ -129,13 +130,13 @@ def _label(choice: KnownValue) -> str:
 
 
 def _written(candidate: Candidate, writer: Callable[[Value], str | None]) -> Candidate:
-    """A candidate whose text is written as data."""
+    """Return a candidate whose text is written as data."""
     text = writer(candidate.label if candidate.text is None else candidate.text)
     return replace(candidate, text=text)
 
 
 def _value_writer(place: DataPlace, data: DataSpot) -> Callable[[Value], str | None]:
-    """How a value is written at a place; None for one that cannot stand between the quotes there."""
+    """Return how a value is written at a place; None for one that cannot stand between the quotes there."""
     lead = "" if place.gap else " "
 
     def write(value: Value) -> str | None:
@@ -150,7 +151,7 @@ def _value_writer(place: DataPlace, data: DataSpot) -> Callable[[Value], str | N
 
 
 def _relation(spot: EditorSpot, place: DataPlace) -> Iterable[Candidate]:
-    """The documents that a field may name that is a relation of the project."""
+    """Return the documents that a field may name that is a relation of the project."""
     fields = {name for name, _ in spot.workspace.profile.relations}
     way = place.path[:-1] if place.path and place.path[-1] is None else place.path
     if len(way) != 1 or way[0] not in fields:

@@ -38,7 +38,7 @@ MAX_SHOWN = 80
 
 
 def stems(spot: EditorSpot, typed: str) -> Iterator[Candidate]:
-    """The documents as wikilinks name them: by stem, by path where a stem is not enough, by their other names."""
+    """Yield the documents as wikilinks name them: by stem, by path where a stem is not enough, by their other names."""
     for known, far in _nearest(spot, typed):
         name = known.stem
         if spot.catalogue.stems[known.stem.casefold()] > 1:
@@ -60,8 +60,8 @@ def _detail(known: NamedDocument) -> str:
 def _nearest(
     spot: EditorSpot, typed: str, documents: Iterable[NamedDocument] | None = None, *, prefix: str = ""
 ) -> list[tuple[NamedDocument, int]]:
-    """The documents with a name that matches what is typed, the best and nearest of them, each with how far it is.
-    Paths count from behind ``prefix``, which all documents share."""
+    """Return the documents with a name that matches what is typed, the best and nearest of them, each with how far it
+    is. Paths count from behind ``prefix``, which all documents share."""
     wanted, folder, cut = typed.casefold(), spot.folder, len(prefix)
     far: dict[str, int] = {}
     ranked: list[tuple[int, int, int, NamedDocument]] = []
@@ -76,7 +76,8 @@ def _nearest(
 
 
 def _best(names: tuple[str, ...], wanted: str, cut: int) -> int | None:
-    """The best rank of a name, as `candidates.rank_of` gives it for names in lower case; the last name is a path."""
+    """Return the best rank of a name, as `candidates.rank_of` gives it for names in lower case; the last name is a
+    path."""
     best: int | None = None
     for name in (*names[:-1], names[-1][cut:]) if cut else names:
         at = name.find(wanted)
@@ -92,7 +93,7 @@ def _best(names: tuple[str, ...], wanted: str, cut: int) -> int | None:
 
 
 def link_paths(spot: EditorSpot, typed: str, *, embedded: bool = False) -> Iterator[Candidate]:
-    """The destinations of a link: paths of documents and of other files, URLs within a site."""
+    """Yield the destinations of a link: paths of documents and of other files, URLs within a site."""
     if typed.startswith("/"):
         yield from _from_root(spot, typed)
         return
@@ -109,8 +110,8 @@ def link_paths(spot: EditorSpot, typed: str, *, embedded: bool = False) -> Itera
 def _paths(
     spot: EditorSpot, typed: str, documents: Iterable[NamedDocument] | None = None
 ) -> Iterator[tuple[NamedDocument, str, int]]:
-    """Documents with their paths from the folder of the spot, in the manner of what is typed: below the folder that it
-    begins with, else anywhere."""
+    """Yield documents with their paths from the folder of the spot, in the manner of what is typed: below the folder
+    that it begins with, else anywhere."""
     folder, slash, rest = typed.rpartition("/")
     if slash or typed in (".", ".."):
         lead = f"{folder}{slash}" if slash else ""
@@ -148,7 +149,7 @@ def _from_root(spot: EditorSpot, typed: str) -> Iterator[Candidate]:
 
 
 def _file_paths(spot: EditorSpot, typed: str) -> Iterator[str]:
-    """The files below the root that are no documents, as paths from the folder of the spot, `MOST` at most."""
+    """Yield the files below the root that are no documents, as paths from the folder of the spot, `MOST` at most."""
     names = spot.workspace.names
     if names is None:
         return
@@ -167,12 +168,12 @@ def _file_paths(spot: EditorSpot, typed: str) -> Iterator[str]:
 
 
 def attachments(spot: EditorSpot, typed: str) -> Iterator[Candidate]:
-    """The files that are no documents."""
+    """Return the files that are no documents."""
     return (Candidate(path, "file", names=(path.rpartition("/")[2],)) for path in _file_paths(spot, typed))
 
 
 def attached(spot: EditorSpot, typed: str) -> Iterator[Candidate]:
-    """The same as double brackets name them: by file name."""
+    """Yield the same as double brackets name them: by file name."""
     for path in _file_paths(spot, typed):
         name = path.rpartition("/")[2]
         if not _NO_NAME.search(name):
@@ -180,7 +181,7 @@ def attached(spot: EditorSpot, typed: str) -> Iterator[Candidate]:
 
 
 def program_paths(spot: EditorSpot, typed: str) -> Iterator[Candidate]:
-    """The programs of the workspace as imports name them: by path, with `./` in front."""
+    """Yield the programs of the workspace as imports name them: by path, with `./` in front."""
     programs = [*spot.catalogue.of_dialect("markdownlang")]
     for known, path, far in _paths(spot, typed, programs):
         shown = path if path.startswith(".") else f"./{path}"
@@ -192,7 +193,7 @@ def program_paths(spot: EditorSpot, typed: str) -> Iterator[Candidate]:
 
 
 def ids(dialect: DialectName) -> Callable[[EditorSpot, str], Iterator[Candidate]]:
-    """The ids of the documents of one dialect."""
+    """Return the ids of the documents of one dialect."""
 
     def found(spot: EditorSpot, typed: str) -> Iterator[Candidate]:
         documents = [each for each in spot.catalogue.of_dialect(dialect) if each.ids]
@@ -205,7 +206,7 @@ def ids(dialect: DialectName) -> Callable[[EditorSpot, str], Iterator[Candidate]
 
 
 def nodes(spot: EditorSpot, typed: str) -> Iterator[Candidate]:
-    """What a link of a node may lead to: ids of nodes, and behind `url:` URLs of the site."""
+    """Yield what a link of a node may lead to: ids of nodes, and behind `url:` URLs of the site."""
     if typed.startswith("url:"):
         for each in _from_root(spot, typed.removeprefix("url:") or "/"):
             yield replace(each, label=f"url:{each.label}", text=None)
@@ -215,7 +216,7 @@ def nodes(spot: EditorSpot, typed: str) -> Iterator[Candidate]:
 
 
 def shared_actions(spot: EditorSpot, typed: str) -> Iterator[Candidate]:
-    """The actions of other nodes, which a node may have too."""
+    """Yield the actions of other nodes, which a node may have too."""
     del typed
     for known in spot.catalogue.of_dialect("mdh"):
         facts = spot.workspace.entries.get(known.real) if known.real != spot.path else None
@@ -227,14 +228,14 @@ def shared_actions(spot: EditorSpot, typed: str) -> Iterator[Candidate]:
 
 
 def edges(spot: EditorSpot, typed: str) -> Iterator[Candidate]:
-    """What an edge of a record may lead to: documents by name, in brackets, or by path."""
+    """Yield what an edge of a record may lead to: documents by name, in brackets, or by path."""
     for each in stems(spot, typed.removeprefix("[[").removesuffix("]]")):
         name = each.label if each.text is None else each.text
         yield replace(each, label=f"[[{name}]]", text=None, names=(*each.names, name))
 
 
 def relation_types(origin: Origin, dialect: DialectName) -> Callable[[EditorSpot, str], Iterator[Candidate]]:
-    """The relations that documents of one dialect write at one place."""
+    """Return the relations that documents of one dialect write at one place."""
 
     def found(spot: EditorSpot, typed: str) -> Iterator[Candidate]:
         del typed
@@ -248,7 +249,7 @@ def relation_types(origin: Origin, dialect: DialectName) -> Callable[[EditorSpot
 
 
 def anchors(reading: DialectReading[object], real: Path) -> Iterator[Candidate]:
-    """The headings of a document by the fragments that lead to them, and its other anchors."""
+    """Yield the headings of a document by the fragments that lead to them, and its other anchors."""
     seen: set[str] = set()
     for section in reading.document.sections:
         if section.anchor:
@@ -262,7 +263,7 @@ def anchors(reading: DialectReading[object], real: Path) -> Iterator[Candidate]:
 
 
 def headings(reading: DialectReading[object], real: Path) -> Iterator[Candidate]:
-    """The headings of a document as wikilinks name them."""
+    """Yield the headings of a document as wikilinks name them."""
     for section in reading.document.sections:
         text = " ".join(section.heading.plain.split())
         if text and not _NO_NAME.search(text):
@@ -270,7 +271,7 @@ def headings(reading: DialectReading[object], real: Path) -> Iterator[Candidate]
 
 
 def block_names(reading: DialectReading[object], real: Path) -> Iterator[Candidate]:
-    """The names of the blocks of a document, each with the line it ends."""
+    """Yield the names of the blocks of a document, each with the line it ends."""
     text = reading.front.source.text
     for found in NAMED_BLOCK.finditer(text):
         if not reading.document.in_code(found.start(1)):
@@ -279,7 +280,7 @@ def block_names(reading: DialectReading[object], real: Path) -> Iterator[Candida
 
 
 def document_named(spot: EditorSpot, target: str, *, wikilink: bool) -> Path | None:
-    """The document that a target leads to from the spot; the document itself for an empty one."""
+    """Return the document that a target leads to from the spot; the document itself for an empty one."""
     if not target:
         return spot.path
     corpus = EditorCorpus(spot.workspace)

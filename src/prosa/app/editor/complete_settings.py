@@ -32,7 +32,7 @@ _REST = regex(r"[^\"',\[\]\s]*")
 
 
 def settings_completions(spot: EditorSpot) -> Completions:
-    """What may be written at a spot of the settings."""
+    """Return what may be written at a spot of the settings."""
     inside: Path = ("tool", "prosa") if spot.path.name == PYPROJECT_FILE else ()
     line = spot.line[-MAX_LINE:]
     if (header := _IN_HEADER.match(line)) is not None:
@@ -57,7 +57,7 @@ def _plain(spot: EditorSpot, typed: str, candidates: Iterable[Candidate]) -> Com
 
 
 def _table(spot: EditorSpot) -> Path:
-    """The parts of the last header above."""
+    """Return the parts of the last header above."""
     found: Path = ()
     for match in _HEADER.finditer(spot.text, 0, spot.standing.line.start):
         found = tuple(part[1] or part[2] or part[3] or "" for part in _PART.finditer(match[1]))
@@ -77,7 +77,7 @@ def _tables(inside: Path) -> Iterator[Candidate]:
 
 
 def _keys(spot: EditorSpot, table: Path) -> Iterator[Candidate]:
-    """The keys of a table; for names that the writer chooses nothing is known."""
+    """Yield the keys of a table; for names that the writer chooses nothing is known."""
     written = spot.text[max(0, spot.offset - 100_000) : spot.offset + 100_000]
     for each in _ours():
         *above, name = each.path
@@ -91,7 +91,7 @@ def _matches(wanted: Path, table: Path) -> bool:
 
 
 def _values(spot: EditorSpot, path: Path, written: str) -> Completions:
-    """The values of a key, in quotes where the author has not written any."""
+    """Return the values of a key, in quotes where the author has not written any."""
     setting = next((each for each in _ours() if len(each.path) == len(path) and _matches(each.path, path)), None)
     found = _TYPED.search(written)
     if setting is None or found is None:

@@ -22,7 +22,8 @@ _STATEMENTS = ("if", "range", "with", "template", "define", "block")
 
 
 def template_spot(spot: EditorSpot) -> tuple[TemplatePlace, int] | None:
-    """The place of a spot in the template of a program, and where the template begins; None outside of actions."""
+    """Return the place of a spot in the template of a program, and where the template begins; None outside of
+    actions."""
     if spot.dialect != "markdownlang" or spot.standing.part in ("front", "mark"):
         return None
     start = _body_start(spot)
@@ -31,7 +32,7 @@ def template_spot(spot: EditorSpot) -> tuple[TemplatePlace, int] | None:
 
 
 def template_completions(spot: EditorSpot, place: TemplatePlace, start: int) -> Completions:
-    """What may be written at a place of a template."""
+    """Return what may be written at a place of a template."""
     span = place.span.shift(start)
     if place.slot == "name":
         if place.path is None:
@@ -48,14 +49,14 @@ def template_completions(spot: EditorSpot, place: TemplatePlace, start: int) -> 
 
 
 def _behind_dollar(spot: EditorSpot, span: Span, place: TemplatePlace, found: Iterator[Candidate]) -> Completions:
-    """Variables, with the `$` that stands there already."""
+    """Return variables, with the `$` that stands there already."""
     whole = Span(span.start - 1, span.end)
     full = (Candidate(each.label, each.kind, None, each.detail) for each in found)
     return completions(spot.path, whole, f"${place.typed}", full)
 
 
 def _words(spot: EditorSpot, place: TemplatePlace) -> Iterator[Candidate]:
-    """What an operand or a statement may begin with: names first."""
+    """Yield what an operand or a statement may begin with: names first."""
     if not place.piped and place.dot is not None:
         yield from (_input(each, f".{each.name}") for each in members_at(spot, place.dot))
     if not place.piped:
@@ -91,7 +92,7 @@ def _path(path: Way | None) -> str:
 
 
 def members_at(spot: EditorSpot, path: Way) -> list[Member]:
-    """The members of the value of the input at a path."""
+    """Return the members of the value of the input at a path."""
     program = spot.reading.model_of(MARKDOWNLANG) if spot.reading is not None else None
     if program is not None and program.input is not None:
         return SchemaShape(SchemaView(program.input.value)).members(path)

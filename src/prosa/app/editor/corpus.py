@@ -49,7 +49,7 @@ class EditorCorpus(Struct, frozen=True, dict=True):
         return self.workspace.root
 
     def path_of(self, real: Path) -> str:
-        """A real path as the corpus knows it; one outside stays absolute."""
+        """Return a real path as the corpus knows it; one outside stays absolute."""
         path = real.as_posix()
         return path[len(self._prefix) :] if path.startswith(self._prefix) else path
 
@@ -58,19 +58,19 @@ class EditorCorpus(Struct, frozen=True, dict=True):
         return f"{self.root.as_posix().rstrip('/')}/"
 
     def real_of(self, path: str) -> Path:
-        """The real path of a document of the corpus."""
+        """Return the real path of a document of the corpus."""
         return self.root / path
 
     def facts(self, path: str) -> Facts | None:
-        """The facts of a document; None for one that does not count."""
+        """Return the facts of a document; None for one that does not count."""
         return self.workspace.entries.get(self.real_of(path)) if self._holds(path) else None
 
     def without(self, *paths: str) -> EditorCorpus:
-        """The same without some documents."""
+        """Return the same without some documents."""
         return replace(self, left_out=self.left_out | {*paths})
 
     def visible(self) -> EditorCorpus:
-        """The same without what lies in hidden folders."""
+        """Return the same without what lies in hidden folders."""
         return replace(self, only_visible=True)
 
     def _holds(self, path: str) -> bool:
@@ -84,20 +84,21 @@ class EditorCorpus(Struct, frozen=True, dict=True):
         return KnownWorld.among(self, self._sites, given=given)
 
     def world(self) -> World:
-        """What is known of every document."""
+        """Return what is known of every document."""
         return self.lookup
 
     def paths(self) -> list[str]:
-        """The paths of all documents, in order."""
+        """Return the paths of all documents, in order."""
         return sorted(path for real in self.workspace.entries if self._holds(path := self.path_of(real)))
 
     def lead(self, path: str, reference: Reference) -> str | None:
-        """The document that a reference of the document at a path leads to."""
+        """Return the document that a reference of the document at a path leads to."""
         facts = self.facts(path)
         return self.lookup.lead(Record(path, facts.dialect if facts is not None else "plain"), reference).to
 
     def backlinks(self, path: str) -> Iterator[tuple[str, Reference]]:
-        """The references to a document, its own left out, in the order of their documents. Lines are not known."""
+        """Yield the references to a document, its own left out, in the order of their documents. Lines are not
+        known."""
         facts = self.facts(path)
         if facts is None:
             return
@@ -109,7 +110,7 @@ class EditorCorpus(Struct, frozen=True, dict=True):
                     yield other, each
 
     def _references(self, path: str) -> Iterable[Reference]:
-        """What a document refers to; of one that is being edited, what its text says now."""
+        """Return what a document refers to; of one that is being edited, what its text says now."""
         real = self.real_of(path)
         reading = self.workspace.reading(real) if real in self.workspace.texts else None
         if reading is not None:
@@ -138,7 +139,7 @@ class EditorCorpus(Struct, frozen=True, dict=True):
     # What `KnownDocuments` asks.
 
     def record(self, path: str) -> Record | None:
-        """The record of a document, made of its text; each is made once."""
+        """Return the record of a document, made of its text; each is made once."""
         if path not in self._made and self.facts(path) is not None:
             with contextlib.suppress(FileProblem):
                 self._made[path] = record_of(self.reading(path), path)
@@ -153,11 +154,12 @@ class EditorCorpus(Struct, frozen=True, dict=True):
         return {}
 
     def records(self) -> Iterator[Record]:
-        """All records. Every document is read for that: it is asked only where the sites become other ones."""
+        """Return all records. Every document is read for that: it is asked only where the sites become other ones."""
         return (record for path in self.paths() if (record := self.record(path)) is not None)
 
     def called(self, key: Key) -> Sequence[Record]:
-        """The documents that answer to a key, of which path and dialect are known, in the order of their paths."""
+        """Return the documents that answer to a key, of which path and dialect are known, in the order of their
+        paths."""
         names = self.workspace.names
         if names is None:
             return ()
@@ -171,8 +173,8 @@ class EditorCorpus(Struct, frozen=True, dict=True):
         return [Record(path, facts.dialect) for path, facts in known if facts is not None]
 
     def asking(self, keys: Iterable[Key], dialect: DialectName | None = None) -> Iterator[Record]:
-        """The documents, with a ``dialect`` only its, with a reference that may look under any of some keys, in the
-        order of their paths."""
+        """Yield the documents, with a ``dialect`` only its, with a reference that may look under any of some keys, in
+        the order of their paths."""
         labels = frozenset(label for key in keys for label in labels_of(key.name))
         for path in sorted(self._asking(labels)):
             facts = self.facts(path)
@@ -209,7 +211,7 @@ class EditorCorpus(Struct, frozen=True, dict=True):
         return names.derived("addresses of an editor", "sites", self._addressed)
 
     def _addressed(self) -> dict[Key, list[str]]:
-        """The documents by their URLs on their site, and by those that they say they live at."""
+        """Return the documents by their URLs on their site, and by those that they say they live at."""
         sites = self._sites
         found: dict[Key, list[str]] = {}
         for real, facts in self.workspace.entries.items():
@@ -223,7 +225,8 @@ class EditorCorpus(Struct, frozen=True, dict=True):
     # What `DocumentStore` asks.
 
     def texts(self, names: Collection[str]) -> Iterator[tuple[str, str]]:
-        """The documents that can be read and whose text holds any of some names: paths and texts as they are now."""
+        """Yield the documents that can be read and whose text holds any of some names: paths and texts as they are
+        now."""
         disk, texts = self.workspace.disk, self.workspace.texts
         wanted = [name.encode("utf-8", "surrogatepass") for name in names]
         for path in self.paths():
@@ -237,7 +240,7 @@ class EditorCorpus(Struct, frozen=True, dict=True):
                     yield path, text
 
     def reading(self, path: str) -> DialectReading[object]:
-        """A document as it is now. Raises `FileProblem`."""
+        """Return a document as it is now. Raises `FileProblem`."""
         real = self.real_of(path)
         found = self.workspace.reading(real) if real in self.workspace.texts else self._opened.get(path)
         if found is None:
@@ -247,7 +250,7 @@ class EditorCorpus(Struct, frozen=True, dict=True):
         return found
 
     def reread(self, path: str, text: str) -> DialectReading[object]:
-        """What a text would be read as at a path."""
+        """Return what a text would be read as at a path."""
         return self._read(SourceText(text, str(self.real_of(path))))
 
     def _read(self, source: SourceText) -> DialectReading[object]:
@@ -261,7 +264,7 @@ def _canonical(facts: Facts) -> tuple[str, ...]:
 
 
 def _stub(path: str, facts: Facts) -> Record:
-    """What of a record gives a document its addresses."""
+    """Return what of a record gives a document its addresses."""
     definitions = tuple(Definition(each.kind, each.name, each.span.start, each.span.end, 0) for each in facts.defs)
     actions = facts.extra.get("actions")
     urls = tuple(str(each[2]) for each in actions) if isinstance(actions, list | tuple) else ()

@@ -45,8 +45,8 @@ class Asked(Struct, frozen=True):
 
 
 def asked(workspace: Workspace, path: Path, offset: int) -> Asked | None:
-    """What stands at an offset; None for a document that cannot be read. Of a name and a pointer the narrower one
-    counts."""
+    """Return what stands at an offset; None for a document that cannot be read. Of a name and a pointer the narrower
+    one counts."""
     reading = workspace.reading(path)
     if reading is None:
         return None
@@ -63,7 +63,7 @@ def asked(workspace: Workspace, path: Path, offset: int) -> Asked | None:
 
 
 def definitions(workspace: Workspace, path: Path, offset: int) -> tuple[Definition, ...]:
-    """The definitions of what stands at an offset; none where nothing is named there."""
+    """Return the definitions of what stands at an offset; none where nothing is named there."""
     found = asked(workspace, path, offset)
     if found is None:
         return ()
@@ -90,7 +90,7 @@ def _followed(found: Asked, pointer: Pointer) -> list[Destination]:
 
 
 def _actions(found: Asked, reference: Reference) -> Iterator[Destination]:
-    """The action of a node that a link within a site names by its URL (HA5)."""
+    """Yield the action of a node that a link within a site names by its URL (HA5)."""
     if found.reading.name != "mdh":
         return
     corpus = found.corpus
@@ -112,7 +112,7 @@ def _declared(corpus: EditorCorpus, path: str, url: str) -> Iterator[Destination
 
 
 def _mentioned(found: Asked, offset: int) -> tuple[Span, list[Destination]]:
-    """A file that code within a line names, or an imported program that it calls by its name."""
+    """Return a file that code within a line names, or an imported program that it calls by its name."""
     code = next(
         (each for each in found.reading.document.code_spans if each.span.start <= offset <= each.span.end), None
     )

@@ -27,7 +27,7 @@ class FormatEdits(Struct, frozen=True):
 
 
 def format_document(workspace: Workspace, path: Path) -> FormatEdits:
-    """The edits of a whole document."""
+    """Return the edits of a whole document."""
     source = workspace.source(path)
     if source is None:
         return FormatEdits(problem=f"not formatted: {path} cannot be read")
@@ -40,7 +40,7 @@ def format_document(workspace: Workspace, path: Path) -> FormatEdits:
 
 
 def format_range(workspace: Workspace, path: Path, start: int, end: int) -> FormatEdits:
-    """Those of them that change lines of a range."""
+    """Return those of them that change lines of a range."""
     found = format_document(workspace, path)
     source = workspace.source(path)
     some = tuple(each for each in found.edits if _touches(each, start, end))
@@ -54,5 +54,5 @@ def format_range(workspace: Workspace, path: Path, start: int, end: int) -> Form
 
 
 def _touches(edit: Edit, start: int, end: int) -> bool:
-    """Whether an edit changes lines of a range; one that inserts does at both of its ends."""
+    """Return whether an edit changes lines of a range; one that inserts does at both of its ends."""
     return edit.start < end and start < edit.end if edit.start < edit.end else start <= edit.start <= end

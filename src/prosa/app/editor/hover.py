@@ -60,7 +60,7 @@ class Hover(Struct, frozen=True):
 
 
 def hover(workspace: Workspace, path: Path, offset: int) -> Hover | None:
-    """What stands at an offset."""
+    """Return what stands at an offset."""
     spot = EditorSpot.at(workspace, path, offset)
     if spot is None:
         return None
@@ -84,7 +84,7 @@ def _hover(spot: EditorSpot, span: Span, *parts: str) -> Hover | None:
 
 
 def _word(spot: EditorSpot, pattern: str = "-") -> Span:
-    """The word at the offset, with further characters that belong to one."""
+    """Return the word at the offset, with further characters that belong to one."""
     text, line = spot.text, spot.standing.line
     start = end = spot.offset
     while start > line.start and (text[start - 1].isalnum() or text[start - 1] in f"_{pattern}"):
@@ -95,7 +95,7 @@ def _word(spot: EditorSpot, pattern: str = "-") -> Span:
 
 
 def _rule(spot: EditorSpot) -> Hover | None:
-    """A rule that a suppression or the settings name."""
+    """Return a rule that a suppression or the settings name."""
     line = spot.standing.line
     if len(line) > MAX_LINE or (MARK not in line.of(spot.text) and spot.path.name not in PROJECT_FILES):
         return None
@@ -112,7 +112,7 @@ def _rule(spot: EditorSpot) -> Hover | None:
 
 
 def _setting(spot: EditorSpot) -> Hover | None:
-    """A key of the settings."""
+    """Return a key of the settings."""
     found = _KEY.match(spot.text, spot.standing.line.start, spot.standing.line.end)
     if found is None or not found.start("name") <= spot.offset <= found.end("name"):
         return None
@@ -126,7 +126,7 @@ def _setting(spot: EditorSpot) -> Hover | None:
 
 
 def _data(spot: EditorSpot) -> Hover | None:
-    """A field: what it means; a value: what it means, or its field does."""
+    """Return a field: what it means; a value: what it means, or its field does."""
     data = spot.data
     if data is None or not len(data.place.span):
         return None
@@ -148,7 +148,7 @@ def _told(member: Member) -> tuple[str, str]:
 
 
 def _sentence(text: str) -> str:
-    """What a table or a schema says, as text alone but for code in backticks of our tables."""
+    """Return what a table or a schema says, as text alone but for code in backticks of our tables."""
     parts = text.split("`")
     if len(parts) % 2 == 0:
         return plain(text)
@@ -156,7 +156,7 @@ def _sentence(text: str) -> str:
 
 
 def _spaced(part: str) -> str:
-    """A text with the blanks at its ends, which `plain` takes for nothing."""
+    """Return a text with the blanks at its ends, which `plain` takes for nothing."""
     lead = " " if part[:1].isspace() else ""
     trail = " " if part.strip() and part[-1:].isspace() else ""
     return f"{lead}{plain(part)}{trail}"
@@ -166,7 +166,7 @@ def _spaced(part: str) -> str:
 
 
 def _template(spot: EditorSpot) -> Hover | None:
-    """A name of the input, a variable, a function or a word of the template language."""
+    """Return a name of the input, a variable, a function or a word of the template language."""
     found = template_spot(spot)
     if found is None:
         return None
@@ -188,7 +188,7 @@ def _template(spot: EditorSpot) -> Hover | None:
 
 
 def _line(spot: EditorSpot) -> Hover | None:
-    """The name in a configuration line of a chat."""
+    """Return the name in a configuration line of a chat."""
     line = spot.standing.line
     found = _CONFIG.match(spot.text, line.start, line.end) if spot.dialect == "prapti" else None
     if found is None or not found.start("name") <= spot.offset <= found.end("name"):
@@ -209,7 +209,7 @@ def _line(spot: EditorSpot) -> Hover | None:
 
 
 def _linked(spot: EditorSpot) -> Hover | None:
-    """What a link, a wikilink, an id, an import or a footnote leads to."""
+    """Return what a link, a wikilink, an id, an import or a footnote leads to."""
     made = definitions(spot.workspace, spot.path, spot.offset)
     found = [each for each in made if each.name != each.origin]  # what is defined here is there to be read
     if not found:
@@ -237,7 +237,7 @@ def _leads_to(spot: EditorSpot, whole: Place, name: Place) -> str:
 
 
 def _own_line(spot: EditorSpot, place: Place) -> str:
-    """The line of the body that a name is defined on; a field is explained as a field."""
+    """Return the line of the body that a name is defined on; a field is explained as a field."""
     if spot.front is not None and place.start <= spot.front.end:
         return ""
     found = standing(spot.text, place.start).line
@@ -245,7 +245,7 @@ def _own_line(spot: EditorSpot, place: Place) -> str:
 
 
 def _footnote(spot: EditorSpot, reading: DialectReading[object], place: Place) -> str:
-    """A footnote of the document itself: its text, or the relationship that it holds."""
+    """Return a footnote of the document itself: its text, or the relationship that it holds."""
     note = next(
         (each for each in reading.document.footnote_definitions if each.span.start <= place.start < each.span.end), None
     )
@@ -274,7 +274,7 @@ def _actions(reading: DialectReading[object]) -> tuple[ActionModel, ...]:
 
 
 def _action(spot: EditorSpot) -> Hover | None:
-    """The id of an action: what a client would call."""
+    """Return the id of an action: what a client would call."""
     for each in _actions(spot.reading) if spot.reading is not None and spot.dialect == "mdh" else ():
         if each.id is not None and each.id.span.start <= spot.offset <= each.id.span.end:
             return _hover(spot, each.id.span, _about_action(each))
@@ -289,7 +289,7 @@ def _about_action(action: ActionModel) -> str:
 
 
 def _script(spot: EditorSpot) -> Hover | None:
-    """The id of an ai-script: how its result stands."""
+    """Return the id of an ai-script: how its result stands."""
     if spot.standing.part != "fence" or spot.dialect != "magi" or spot.reading is None:
         return None
     model = spot.reading.model_of(MAGI)

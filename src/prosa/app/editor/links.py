@@ -29,7 +29,7 @@ class DocumentLink(Struct, frozen=True):
 
 
 def document_links(workspace: Workspace, path: Path) -> tuple[DocumentLink, ...]:
-    """The links of a document that lead to one file or to an address of the web."""
+    """Return the links of a document that lead to one file or to an address of the web."""
     reading = workspace.reading(path)
     if reading is None:
         return ()

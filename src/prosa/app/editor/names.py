@@ -48,19 +48,19 @@ class Name(Struct, frozen=True):
 
 
 def names_in(reading: DialectReading[object]) -> tuple[Name, ...]:
-    """The names of a document, in the order of the text."""
+    """Return the names of a document, in the order of the text."""
     found = chain(_labels(reading), _footnotes(reading), _of_template(reading), _scripts(reading), _speakers(reading))
     return tuple(sorted(found, key=lambda each: (each.span.start, each.span.end)))
 
 
 def name_at(names: tuple[Name, ...], offset: int) -> Name | None:
-    """The name at an offset; behind its last character it still is there."""
+    """Return the name at an offset; behind its last character it still is there."""
     at = (each for each in names if each.span.start <= offset <= each.span.end)
     return min(at, key=lambda each: (len(each.span), offset == each.span.end), default=None)
 
 
 def same_name(names: tuple[Name, ...], name: Name) -> tuple[Name, ...]:
-    """Every place of a name."""
+    """Return every place of a name."""
     return tuple(each for each in names if (each.kind, each.key) == (name.kind, name.key))
 
 
@@ -77,7 +77,7 @@ def _labels(reading: DialectReading[object]) -> Iterator[Name]:
 
 
 def _label(link: Link, source: SourceText) -> Name:
-    """The label of a link. Where the text is the label, a new one goes behind it: what readers see stays."""
+    """Return the label of a link. Where the text is the label, a new one goes behind it: what readers see stays."""
     key, end = label_key(link.label), link.span.end
     if source.text.endswith("[]", link.span.start, end) and link.text_span.end + 3 == end:
         return Name("label", key, link.text_span, link.label, written=Span(end - 1, end - 1))
@@ -112,7 +112,7 @@ def _of_template(reading: DialectReading[object]) -> Iterator[Name]:
 
 
 def _scripts(reading: DialectReading[object]) -> Iterator[Name]:
-    """The ids of scripts, and the markers of their results."""
+    """Yield the ids of scripts, and the markers of their results."""
     model, source = reading.model_of(MAGI), reading.front.source
     for script in model.scripts if model is not None else ():
         span = script.fields.span("script-id")
@@ -125,7 +125,7 @@ def _scripts(reading: DialectReading[object]) -> Iterator[Name]:
 
 
 def _speakers(reading: DialectReading[object]) -> Iterator[Name]:
-    """Those who speak in a chat under a name, and where somebody speaks to them (`@NAME`)."""
+    """Yield those who speak in a chat under a name, and where somebody speaks to them (`@NAME`)."""
     model, text = reading.model_of(PRAPTI), reading.front.source.text
     known: set[str] = set()
     named = [each for each in model.messages if each.name and each.heading is not None] if model is not None else []

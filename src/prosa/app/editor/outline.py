@@ -58,7 +58,7 @@ class _Part(NamedTuple):
 
 
 def outline(workspace: Workspace, path: Path) -> tuple[OutlineSymbol, ...]:
-    """The symbols of a document as a tree, in the order of the text."""
+    """Return the symbols of a document as a tree, in the order of the text."""
     reading = workspace.reading(path)
     if reading is None:
         return ()
@@ -67,7 +67,7 @@ def outline(workspace: Workspace, path: Path) -> tuple[OutlineSymbol, ...]:
 
 
 def _nested(path: Path, parts: list[_Part]) -> list[OutlineSymbol]:
-    """A tree of parts, which come in the order of the text, the larger of two that begin together first."""
+    """Return a tree of parts, which come in the order of the text, the larger of two that begin together first."""
     open_parts: list[tuple[_Part, list[OutlineSymbol]]] = []
     top: list[OutlineSymbol] = []
 
@@ -138,7 +138,7 @@ def _messages(reading: DialectReading[object]) -> Iterator[_Part]:
 
 
 def _headings(reading: DialectReading[object]) -> Iterator[_Part]:
-    """The headings with their sections; in a chat none reaches beyond its message."""
+    """Yield the headings with their sections; in a chat none reaches beyond its message."""
     chat = reading.model_of(PRAPTI)
     messages = [each for each in chat.messages if each.heading is not None] if chat is not None else []
     heads = {each.heading.start for each in messages if each.heading is not None}
@@ -184,7 +184,7 @@ def _trimmed(source: SourceText, span: Span) -> Span:
 
 
 def folds(workspace: Workspace, path: Path) -> tuple[Fold, ...]:
-    """What can be folded in a document, in the order of the text; only what has several lines."""
+    """Return what can be folded in a document, in the order of the text; only what has several lines."""
     reading = workspace.reading(path)
     if reading is None:
         return ()
@@ -222,7 +222,7 @@ def _foldable(reading: DialectReading[object]) -> Iterator[tuple[Span, FoldKind]
 
 
 def selections(workspace: Workspace, path: Path, offset: int) -> tuple[Place, ...]:
-    """What a selection at an offset grows to, the smallest first, each inside the next: the word, the link, the
+    """Return what a selection at an offset grows to, the smallest first, each inside the next: the word, the link, the
     paragraph, the blocks around it, the sections, the document."""
     reading = workspace.reading(path)
     if reading is None:

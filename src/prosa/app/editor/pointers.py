@@ -30,7 +30,7 @@ class Pointer(Struct, frozen=True):
 
 
 def pointers_in(reading: DialectReading[object], path: str) -> tuple[Pointer, ...]:
-    """The pointers of a document, in the order of the text."""
+    """Return the pointers of a document, in the order of the text."""
     links = (*reading.document.links, *reading.document.images)
     reach = {each.destination_span.start: each.span for each in links if each.destination_span is not None}
     found: dict[tuple[int, str], Pointer] = {}
@@ -47,13 +47,13 @@ def pointers_in(reading: DialectReading[object], path: str) -> tuple[Pointer, ..
 
 
 def pointer_at(pointers: tuple[Pointer, ...], offset: int) -> Pointer | None:
-    """The pointer at an offset, the narrowest of several; behind its last character it still is there."""
+    """Return the pointer at an offset, the narrowest of several; behind its last character it still is there."""
     at = (each for each in pointers if each.reach.start <= offset <= each.reach.end)
     return min(at, key=lambda each: (offset == each.reach.end, len(each.reach)), default=None)
 
 
 def _labelled(links: tuple[Link, ...]) -> Iterator[Reference]:
-    """Links by a label: they lead where its definition does."""
+    """Yield links by a label: they lead where its definition does."""
     for link in links:
         if link.form == "reference" and link.destination and "://" not in link.destination:
             path, _, fragment = link.destination.partition("#")
@@ -63,7 +63,8 @@ def _labelled(links: tuple[Link, ...]) -> Iterator[Reference]:
 
 
 def _schema_references(reading: DialectReading[object]) -> Iterator[Reference]:
-    """The files that `$ref` names in front matter; a place in the same schema is a name of its own (`$ref: '#/…'`)."""
+    """Yield the files that `$ref` names in front matter; a place in the same schema is a name of its own (`$ref:
+    '#/…'`)."""
     waiting: list[Node] = [reading.front.fields] if reading.front.fields is not None else []
     while waiting:
         node = waiting.pop()

@@ -37,8 +37,8 @@ _LEADING = regex(r"\A(?:[#+-]|\d+(?=[.)]))")
 
 
 def preview(workspace: Workspace, real: Path, fragment: str = "") -> str:
-    """A document: what it is called, what it is about, how it begins; with a fragment the section of that name. Empty
-    for what cannot be read."""
+    """Return a document: what it is called, what it is about, how it begins; with a fragment the section of that name.
+    Empty for what cannot be read."""
     if real.suffix.lower() not in DOCUMENT_SUFFIXES:
         return code(EditorCorpus(workspace).path_of(real))
     reading = workspace.reading(real)
@@ -49,7 +49,7 @@ def preview(workspace: Workspace, real: Path, fragment: str = "") -> str:
 
 
 def preview_of(workspace: Workspace, reading: DialectReading[object], real: Path, section: Section | None) -> str:
-    """The same of a reading, or of a section of it."""
+    """Return the same of a reading, or of a section of it."""
     path = EditorCorpus(workspace).path_of(real)
     title = title_of(reading, path)
     head = f"**{plain(title)}** · {dialect(reading.name).title} · {code(path)}"
@@ -63,7 +63,7 @@ def _joined(*parts: str) -> str:
 
 
 def _beginning(reading: DialectReading[object], span: Span | None) -> str:
-    """The first lines of a part as a reader sees them."""
+    """Return the first lines of a part as a reader sees them."""
     document = reading.document
     whole = span or document.body
     text = document.source.text[whole.start : min(whole.end, whole.start + MAX_TEXT)]
@@ -72,7 +72,7 @@ def _beginning(reading: DialectReading[object], span: Span | None) -> str:
 
 
 def _interface(reading: DialectReading[object]) -> str:
-    """What a program takes and gives, what a client can call of a node."""
+    """Return what a program takes and gives, what a client can call of a node."""
     program = reading.model_of(MARKDOWNLANG)
     if program is not None:
         taken = describe_inputs(program.input.value) if program.input is not None else ()
@@ -101,7 +101,7 @@ def _said(field: InputField) -> str:
 
 
 def plain(text: str) -> str:
-    """A text as Markdown that shows it as it is, on one line."""
+    """Return a text as Markdown that shows it as it is, on one line."""
     return _LEADING.sub(_escaped, _MARKUP.sub(_escaped, " ".join(safe(text).split())))
 
 
@@ -110,7 +110,7 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def code(text: str) -> str:
-    """A text as code within a line, whatever it holds."""
+    """Return a text as code within a line, whatever it holds."""
     line = " ".join(safe(text).split())
     ticks = "`" * (1 + max((len(run) for run in _TICKS.findall(line)), default=0))
     pad = " " if line.startswith("`") or line.endswith("`") else ""
@@ -118,5 +118,5 @@ def code(text: str) -> str:
 
 
 def value_text(value: Value) -> str:
-    """A value as a line shows it."""
+    """Return a value as a line shows it."""
     return code(value if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else str(value))

@@ -33,7 +33,7 @@ class Projects(Struct, eq=False):
         return iter([*self._by_root.values()])
 
     def workspace_of(self, path: Path) -> Workspace:
-        """The workspace that a document belongs to, opened where it is the first one of its project."""
+        """Return the workspace that a document belongs to, opened where it is the first one of its project."""
         root = self.root_of(path)
         workspace = self._by_root.get(root)
         if workspace is None:
@@ -42,20 +42,20 @@ class Projects(Struct, eq=False):
         return workspace
 
     def known(self, path: Path) -> Workspace | None:
-        """The same where it is open already."""
+        """Return the same where it is open already."""
         return self._by_root.get(self.root_of(path))
 
     def is_current(self, workspace: Workspace) -> bool:
-        """Whether a workspace has not been closed."""
+        """Return whether a workspace has not been closed."""
         return self._by_root.get(workspace.root) is workspace
 
     def close(self) -> None:
-        """Forgets all workspaces: their settings are others now, or their folders."""
+        """Forget all workspaces: their settings are others now, or their folders."""
         self._by_root.clear()
 
     def root_of(self, path: Path) -> Path:
-        """The nearest folder around a document that something marks as a project, else the folder of the editor that
-        it is in, else its own."""
+        """Return the nearest folder around a document that something marks as a project, else the folder of the editor
+        that it is in, else its own."""
         folder = path.parent
         root = find_root(folder) if folder.is_dir() else folder
         if is_marked(root):
@@ -64,7 +64,7 @@ class Projects(Struct, eq=False):
         return max(around, key=lambda each: len(each.parts)) if around else folder
 
     def _is_too_wide(self, root: Path) -> bool:
-        """Whether a root is a home folder or one around it, and its owner does not say that it is a project."""
+        """Return whether a root is a home folder or one around it, and its owner does not say that it is a project."""
         if is_project(root):
             return False
         try:

@@ -27,8 +27,8 @@ MAX_REFERENCES = 5_000
 
 
 def references(workspace: Workspace, path: Path, offset: int, *, definitions: bool = True) -> tuple[Place, ...]:
-    """The places that name what stands at an offset, in order, each once; with ``definitions`` where it is defined
-    too."""
+    """Return the places that name what stands at an offset, in order, each once; with ``definitions`` where it is
+    defined too."""
     found = asked(workspace, path, offset)
     if found is None:
         return ()
@@ -37,7 +37,7 @@ def references(workspace: Workspace, path: Path, offset: int, *, definitions: bo
 
 
 def highlights(workspace: Workspace, path: Path, offset: int) -> tuple[Place, ...]:
-    """The places of the document itself that name what stands at an offset. No other document is looked at."""
+    """Return the places of the document itself that name what stands at an offset. No other document is looked at."""
     found = asked(workspace, path, offset)
     if found is None:
         return ()
@@ -55,7 +55,7 @@ def highlights(workspace: Workspace, path: Path, offset: int) -> tuple[Place, ..
 
 
 def _meaning(found: Asked, meant: set[Place]) -> Iterator[Place]:
-    """The pointers of a document that lead to any of some places."""
+    """Yield the pointers of a document that lead to any of some places."""
     files = {each.path for each in meant}
     for each in pointers_in(found.reading, found.path):
         lead = found.corpus.lookup.lead(Record(found.path, found.reading.name), each.reference)
@@ -66,8 +66,8 @@ def _meaning(found: Asked, meant: set[Place]) -> Iterator[Place]:
 
 
 def backlink_counts(workspace: Workspace, path: Path) -> tuple[tuple[Place, int], ...]:
-    """How many places of other documents refer to a document, and to each of its headings that any does: for a lens
-    above the text. The place of the document is its beginning."""
+    """Return how many places of other documents refer to a document, and to each of its headings that any does: for a
+    lens above the text. The place of the document is its beginning."""
     reading = workspace.reading(path)
     if reading is None:
         return ()
@@ -110,23 +110,23 @@ def _names(found: Asked, *, definitions: bool) -> tuple[Place, ...]:
 
 
 def heading_at(reading: DialectReading[object], offset: int) -> Section | None:
-    """The section whose heading an offset is in."""
+    """Return the section whose heading an offset is in."""
     return next((each for each in reading.document.sections if _on(each.heading.span, offset, reading)), None)
 
 
 def _on(span: Span, offset: int, reading: DialectReading[object]) -> bool:
-    """Whether an offset is in a heading, the end of its line included."""
+    """Return whether an offset is in a heading, the end of its line included."""
     end = span.start + len(span.of(reading.front.source.text).rstrip("\r\n"))
     return span.start <= offset <= end
 
 
 def _is_definition(reading: DialectReading[object], offset: int) -> bool:
-    """Whether a document is called by what stands there: its id, its title, another name."""
+    """Return whether a document is called by what stands there: its id, its title, another name."""
     return offset == 0 or any(each.span.start <= offset <= each.span.end for each in reading.definitions())
 
 
 def _own(real: Path, path: str, reading: DialectReading[object], section: Section) -> Iterator[Place]:
-    """The links of a document to one of its own headings."""
+    """Yield the links of a document to one of its own headings."""
     for each in pointers_in(reading, path):
         if not each.reference.target and _names_section(reading, section, each.reference):
             yield Place(real, each.span.start, each.span.end)
@@ -138,7 +138,7 @@ def _names_section(reading: DialectReading[object], section: Section, reference:
 
 
 def _of(corpus: EditorCorpus, real: Path, section: Section | None) -> Iterator[Place]:
-    """The references of other documents to a document, or all to one of its sections."""
+    """Yield the references of other documents to a document, or all to one of its sections."""
     path = corpus.path_of(real)
     reading = corpus.workspace.reading(real) if section is not None else None
     if reading is not None and section is not None:

@@ -62,7 +62,7 @@ class Renaming(Struct, frozen=True):
 
 
 def renamable(workspace: Workspace, path: Path, offset: int) -> Renamable | None:
-    """What can be renamed at an offset; None where nothing can."""
+    """Return what can be renamed at an offset; None where nothing can."""
     found = asked(workspace, path, offset)
     if found is None:
         return None
@@ -79,8 +79,8 @@ def renamable(workspace: Workspace, path: Path, offset: int) -> Renamable | None
 
 
 def rename(workspace: Workspace, path: Path, offset: int, name: str) -> Renaming:
-    """The renaming of what stands at an offset. Raises `MoveRefused`, and `FileProblem` for a document that cannot be
-    read."""
+    """Return the renaming of what stands at an offset. Raises `MoveRefused`, and `FileProblem` for a document that
+    cannot be read."""
     found = asked(workspace, path, offset)
     if found is None or renamable(workspace, path, offset) is None:
         raise MoveRefused("there is nothing here that has a name to change")
@@ -101,8 +101,8 @@ def rename(workspace: Workspace, path: Path, offset: int, name: str) -> Renaming
 
 
 def renamed_files(workspace: Workspace, files: Iterable[tuple[Path, Path]]) -> Renaming:
-    """What must be written before files and folders get other paths, which the editor will do: pairs of real paths.
-    Nothing where the folder is no project, since nobody knows who names them. Raises as `rename` does."""
+    """Return what must be written before files and folders get other paths, which the editor will do: pairs of real
+    paths. Nothing where the folder is no project, since nobody knows who names them. Raises as `rename` does."""
     if workspace.resident is None:
         raise MoveRefused("the documents of the project are still being read, so links to them stay as they are")
     if not workspace.is_whole:
@@ -132,7 +132,7 @@ def _place(path: Path, span: Span) -> Place:
 
 
 def _own_id(found: Asked, offset: int) -> tuple[str, Span] | None:
-    """The id that a document gives itself, where the offset is in it."""
+    """Return the id that a document gives itself, where the offset is in it."""
     ids = (each for each in found.reading.definitions() if each.kind == "id" and each.name.strip())
     return next(((each.name, each.span) for each in ids if each.span.start <= offset <= each.span.end), None)
 
@@ -152,7 +152,7 @@ def _renamable_target(found: Asked, pointer: Pointer) -> Renamable | None:
 
 
 def _meant(found: Asked, pointer: Pointer) -> tuple[str, Section | None] | None:
-    """The one document, and the heading in it, that a pointer leads to."""
+    """Return the one document, and the heading in it, that a pointer leads to."""
     targets = targets_of(found.corpus, found.path, found.reading, pointer)
     if len(targets) != 1:
         return None
@@ -174,7 +174,7 @@ def _target(found: Asked, pointer: Pointer, name: str) -> Renaming:
 
 
 def _new_path(path: str, name: str) -> str:
-    """Where a document goes that gets a new name: beside the old one, unless the name has folders."""
+    """Return where a document goes that gets a new name: beside the old one, unless the name has folders."""
     if not name or name.endswith("/"):
         raise NameRefused("a document needs a name", "write one, with or without its suffix")
     if not name.lower().endswith(DOCUMENT_SUFFIXES):
@@ -203,7 +203,7 @@ def _heading(corpus: EditorCorpus, path: str, section: Section, name: str) -> Re
 
 
 def _edits(corpus: EditorCorpus, changes: Iterable[Change]) -> tuple[Edit, ...]:
-    """The edits of all documents that change, narrow ones where nothing else follows from them (X22)."""
+    """Return the edits of all documents that change, narrow ones where nothing else follows from them (X22)."""
     found: list[Edit] = []
     for change in changes:
         real, text = corpus.real_of(change.path), change.before.text
@@ -215,7 +215,7 @@ def _edits(corpus: EditorCorpus, changes: Iterable[Change]) -> tuple[Edit, ...]:
 
 
 def _local(found: Asked, name: Name, new: str) -> Renaming:
-    """A name that no other document knows."""
+    """Return a name that no other document knows."""
     pattern, demand = _FORMS[name.kind]
     if not pattern.fullmatch(new) or not new.strip():
         raise NameRefused(demand, "choose another name")
@@ -236,7 +236,7 @@ def _local(found: Asked, name: Name, new: str) -> Renaming:
 
 
 def _in_tests(found: Asked, name: Name, new: str) -> Iterator[Change]:
-    """The tests that give a program an input, which has another name now."""
+    """Yield the tests that give a program an input, which has another name now."""
     corpus = found.corpus
     if corpus.workspace.resident is None:
         raise MoveRefused("the documents of the project are still being read", "ask again in a moment")
@@ -253,7 +253,7 @@ def _in_tests(found: Asked, name: Name, new: str) -> Iterator[Change]:
 
 
 def _key(name: Name, new: str) -> str:
-    """The key that a name has after it was renamed; of variables only what they are called."""
+    """Return the key that a name has after it was renamed; of variables only what they are called."""
     if name.kind in ("label", "footnote"):
         return label_key(new)
     if name.kind == "variable":

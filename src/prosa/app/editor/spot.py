@@ -64,7 +64,7 @@ class EditorSpot(Struct, frozen=True, dict=True):
 
     @classmethod
     def at(cls, workspace: Workspace, path: Path, offset: int) -> EditorSpot | None:
-        """The spot at an offset; None where there is no such document."""
+        """Return the spot at an offset; None where there is no such document."""
         source = workspace.source(path)
         return cls(workspace, path, source.text, max(0, min(offset, len(source.text)))) if source is not None else None
 
@@ -150,7 +150,7 @@ class EditorSpot(Struct, frozen=True, dict=True):
         return front
 
     def _bound(self) -> list[SchemaView]:
-        """The schemas of the project for this document, read once."""
+        """Return the schemas of the project for this document, read once."""
         names = self.workspace.names
         if names is None or not self.workspace.profile.has_schemas:
             return []
@@ -166,7 +166,7 @@ class EditorSpot(Struct, frozen=True, dict=True):
         return SchemaView(schema.raw) if schema is not None else None
 
     def _fenced(self) -> DataSpot | None:
-        """The data in a fence: an ai-script block, the footer of a record, a block of a test."""
+        """Return the data in a fence: an ai-script block, the footer of a record, a block of a test."""
         language, _, rest = self.standing.info.partition(" ")
         region = self.standing.region
         if self.dialect == "magi" and language == "ai-script":
@@ -178,7 +178,7 @@ class EditorSpot(Struct, frozen=True, dict=True):
         return None
 
     def _of_skill(self) -> DataSpot | None:
-        """The data of a file that says how a skill is tried: cases in an object, requests in a list."""
+        """Return the data of a file that says how a skill is tried: cases in an object, requests in a list."""
         place = json_place(self.text, Span(0, len(self.text)), self.offset)
         if place is None:
             return None
@@ -189,7 +189,7 @@ class EditorSpot(Struct, frozen=True, dict=True):
         return DataSpot("evals", place, (TableShape(TOP),), json=True)
 
     def _of_block(self, role: str, region: Span, *, json: bool) -> DataSpot | None:
-        """The data in a block of a test."""
+        """Return the data in a block of a test."""
         shapes = self._of_case(role)
         lines = _whole_lines(region, self.text)
         place = (json_place if json else yaml_place)(self.text, lines, self.offset) if shapes else None
@@ -200,15 +200,15 @@ class EditorSpot(Struct, frozen=True, dict=True):
         return DataSpot(name, place, (shape,), json=True) if place is not None else None
 
     def _footnote(self) -> DataSpot | None:
-        """The object of a relationship: what stands between braces in the definition of a footnote."""
+        """Return the object of a relationship: what stands between braces in the definition of a footnote."""
         region = footnote_object(self.text, self.offset)
         if region is None:
             return None
         return self._json("relationship", region, TableShape(RELATIONSHIP))
 
     def _of_case(self, role: str) -> tuple[DataShape, ...]:
-        """What a block of a test may hold: the input or the output of the program that is tested, words of matchers,
-        how a run has to go."""
+        """Return what a block of a test may hold: the input or the output of the program that is tested, words of
+        matchers, how a run has to go."""
         if role == "run":
             return (TableShape(RUN),)
         program = self._tested() if role in ("input", "expect") else None
@@ -233,8 +233,8 @@ class EditorSpot(Struct, frozen=True, dict=True):
 
 
 def footnote_object(text: str, offset: int) -> Span | None:
-    """The characters from the brace that opens the object of a footnote to the end of its definition, where an offset
-    lies among them."""
+    """Return the characters from the brace that opens the object of a footnote to the end of its definition, where an
+    offset lies among them."""
     floor = max(0, offset - MAX_FOOTNOTE)
     end = offset
     while end >= floor:
@@ -260,7 +260,7 @@ def _braces(text: str, at: int, offset: int) -> Span | None:
 
 
 def _whole_lines(region: Span, text: str) -> Span:
-    """A region without the line end behind its last line."""
+    """Return a region without the line end behind its last line."""
     end = region.end
     if end > region.start and text[end - 1] == "\n":
         end -= 1

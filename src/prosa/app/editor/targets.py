@@ -38,12 +38,12 @@ class Destination(Struct, frozen=True):
 
     @classmethod
     def of_file(cls, real: Path) -> Destination:
-        """A file as a whole."""
+        """Return a file as a whole."""
         return cls(Place(real, 0, 0), Place(real, 0, 0))
 
 
 def targets_of(corpus: EditorCorpus, path: str, reading: DialectReading[object], pointer: Pointer) -> list[Destination]:
-    """Where a pointer of the document at ``path`` leads: several documents where it is ambiguous."""
+    """Return where a pointer of the document at ``path`` leads: several documents where it is ambiguous."""
     reference = pointer.reference
     if not reference.target:
         return [target_in(corpus.real_of(path), reading, reference)]
@@ -56,7 +56,7 @@ def targets_of(corpus: EditorCorpus, path: str, reading: DialectReading[object],
 
 
 def target_in(real: Path, reading: DialectReading[object], reference: Reference) -> Destination:
-    """What a reference means in the document that it leads to."""
+    """Return what a reference means in the document that it leads to."""
     if reference.kind == "id":
         for each in reading.definitions():
             if each.kind == "id" and each.name == reference.target:
@@ -79,13 +79,13 @@ def target_in(real: Path, reading: DialectReading[object], reference: Reference)
 
 
 def section_named(reading: DialectReading[object], fragment: str) -> Section | None:
-    """The section that a fragment names."""
+    """Return the section that a fragment names."""
     number = section_number(reading.document.sections, fragment)
     return reading.document.sections[number] if number is not None else None
 
 
 def _other_anchor(reading: DialectReading[object], fragment: str) -> Span | None:
-    """The line of a block `^name`, or the place of an anchor that is written out."""
+    """Return the line of a block `^name`, or the place of an anchor that is written out."""
     text = reading.front.source.text
     if fragment.startswith("^"):
         for found in NAMED_BLOCK.finditer(text):
@@ -109,7 +109,8 @@ def _in_document(corpus: EditorCorpus, path: str, reference: Reference) -> Desti
 
 
 def file_of(corpus: EditorCorpus, path: str, reference: Reference) -> Path | None:
-    """A file below the root that a path names and that is no document of the corpus, or not known to be one yet."""
+    """Return a file below the root that a path names and that is no document of the corpus, or not known to be one
+    yet."""
     if reference.kind == "stem":
         return _attached(corpus, path, reference.target)
     target = reference.target
@@ -139,7 +140,7 @@ def _existing(corpus: EditorCorpus, names: Iterator[str]) -> Iterator[Path]:
 
 
 def _attached(corpus: EditorCorpus, path: str, target: str) -> Path | None:
-    """A picture or a recording that double brackets name: beside the document, else wherever it lies."""
+    """Return a picture or a recording that double brackets name: beside the document, else wherever it lies."""
     if "\0" in target:
         return None
     beside = next(_existing(corpus, _candidates(path, target)), None)

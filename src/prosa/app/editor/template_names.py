@@ -42,7 +42,7 @@ class InputName(Struct, frozen=True):
 
 
 def variables_in(template: Template) -> tuple[VariableUse, ...]:
-    """The variables of a template, in the order of the text."""
+    """Return the variables of a template, in the order of the text."""
     walk = _Walk(template.text)
     for body in (template.tree.body, *template.tree.defined.values()):
         walk.scope = Scope("")
@@ -113,7 +113,7 @@ class _Walk(Struct):
 
 
 def inputs_in(model: ProgramModel) -> Iterator[InputName]:
-    """The inputs of a program wherever they are named, within the program."""
+    """Yield the inputs of a program wherever they are named, within the program."""
     if model.input is not None:
         yield from _declared(model.input.node)
     if model.template is None:
@@ -129,7 +129,7 @@ def inputs_in(model: ProgramModel) -> Iterator[InputName]:
 
 
 def _steps(text: str, span: Span, steps: tuple[str | None, ...]) -> Iterator[Span]:
-    """Where each of the names of a lookup stands: the last words of `.a.b`, or a text in quotes."""
+    """Yield where each of the names of a lookup stands: the last words of `.a.b`, or a text in quotes."""
     words = [Span(*each.span()) for each in _WORD.finditer(text, span.start, span.end)]
     if len(words) >= len(steps) and all(
         each.of(text) == step for each, step in zip(words[len(words) - len(steps) :], steps, strict=True)
@@ -142,7 +142,8 @@ def _key(path: tuple[str | None, ...]) -> str:
 
 
 def _declared(root: Node) -> Iterator[InputName]:
-    """The properties that a schema declares, and where it demands them. Each node is looked at once for each path."""
+    """Yield the properties that a schema declares, and where it demands them. Each node is looked at once for each
+    path."""
     waiting, seen = [(root, "")], set[tuple[Span, str]]()
     while waiting and len(seen) < MAX_NODES:
         node, path = waiting.pop(0)
@@ -159,7 +160,7 @@ def _declared(root: Node) -> Iterator[InputName]:
 
 
 def _below(node: Mapping, path: str, root: Node) -> Iterator[tuple[Node, str]]:
-    """The schemas that a schema holds or names, each with the path of what it describes."""
+    """Yield the schemas that a schema holds or names, each with the path of what it describes."""
     properties = node.get("properties")
     for entry in properties if isinstance(properties, Mapping) else ():
         yield entry.value, f"{path}/{entry.key.text}"

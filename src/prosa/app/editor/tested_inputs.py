@@ -26,7 +26,7 @@ class GivenInput(Struct, frozen=True):
 
 
 def tested_inputs(corpus: EditorCorpus, path: str, key: str) -> Iterator[GivenInput]:
-    """The places where tests of the program at ``path`` give an input."""
+    """Yield the places where tests of the program at ``path`` give an input."""
     tests = dict.fromkeys(other for other, each in corpus.backlinks(path) if each.rel == "tests")
     for other in tests:
         try:
@@ -47,7 +47,7 @@ def _given(path: str, reading: DialectReading[object], key: str) -> Iterator[Giv
 
 
 def _keys(node: Node, steps: tuple[str, ...]) -> Iterator[Span]:
-    """The keys at the end of a path; an empty step stands for every element of a list."""
+    """Yield the keys at the end of a path; an empty step stands for every element of a list."""
     if not steps:
         return
     if steps[0] == "":

@@ -57,8 +57,8 @@ class _Hit(NamedTuple):
 
 
 def workspace_symbols(workspace: Workspace, query: str, limit: int = MAX_FOUND) -> tuple[WorkspaceSymbol, ...]:
-    """The symbols in whose names every word of a question occurs, whatever its case, the best first. Without a question
-    these are documents."""
+    """Return the symbols in whose names every word of a question occurs, whatever its case, the best first. Without a
+    question these are documents."""
     words = tuple(word for word in _PIECES.split(query[:MAX_QUERY].casefold()) if word)
     hits = nsmallest(limit, _hits(workspace, words))
     return tuple(_symbol(workspace, each) for each in hits)
@@ -82,8 +82,8 @@ def _hits(workspace: Workspace, words: tuple[str, ...]) -> Iterator[_Hit]:
 
 
 def _searched(workspace: Workspace, real: Path, facts: Facts) -> str:
-    """All names of a document in one text, kept as long as its facts are the same: most documents have none that is
-    looked for."""
+    """Return all names of a document in one text, kept as long as its facts are the same: most documents have none that
+    is looked for."""
     kept = workspace.searched.get(real)
     if kept is None or kept[0] is not facts:
         names = (name.casefold() for name, *_ in _named(real, facts))
@@ -92,7 +92,7 @@ def _searched(workspace: Workspace, real: Path, facts: Facts) -> str:
 
 
 def _fit(name: str, whole: str, between: str) -> int:
-    """How well a name fits: exactly, at its beginning, at that of a word, within one."""
+    """Return how well a name fits: exactly, at its beginning, at that of a word, within one."""
     if name.startswith(whole):
         return 0 if len(name) == len(whole) else 1
     return 2 if f"{between}{whole}" in name else 3
@@ -124,8 +124,8 @@ def _symbol(workspace: Workspace, hit: _Hit) -> WorkspaceSymbol:
 
 
 def _heading(source: SourceText, anchor: str) -> tuple[str, int, int]:
-    """The heading with an anchor, found in the text without parsing it: the first line that makes this anchor, or as
-    many as its number says that make the one without; else the beginning of the document."""
+    """Return the heading with an anchor, found in the text without parsing it: the first line that makes this anchor,
+    or as many as its number says that make the one without; else the beginning of the document."""
     bare, _, number = anchor.rpartition("-")
     wanted, met = int(number) if number.isascii() and number.isdecimal() else -1, 0
     start = 0

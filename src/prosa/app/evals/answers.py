@@ -41,12 +41,12 @@ class Kept(Protocol):
         ...
 
     def put(self, rows: Mapping[str, str], /) -> None:
-        """Keeps some, where that is possible."""
+        """Keep some, where that is possible."""
         ...
 
 
 def open_kept(environ: Mapping[str, str]) -> Kept | None:
-    """What is kept of tests in the user's private folder; None where there is no safe place for it."""
+    """Return what is kept of tests in the user's private folder; None where there is no safe place for it."""
     try:
         return ResultStore(cache_dir(environ), _VERSION, int(time.time()) // _DAY, FILE_NAME)
     except OSError:
@@ -65,7 +65,7 @@ class Answers(Struct):
     unanswered: RunError | None = None
 
     async def reply(self, step: ModelStep, ask: Ask) -> ModelReply:
-        """The answer of the last time, or a new one."""
+        """Return the answer of the last time, or a new one."""
         if self.kept is None:
             return await self._asked(ask)
         key = self._key(step)
@@ -88,7 +88,7 @@ class Answers(Struct):
             raise
 
     async def result(self, step: ToolStep, use: Use) -> ToolResult:
-        """Calls the tool: what tools give is never kept."""
+        """Call the tool: what tools give is never kept."""
         del step
         return await use()
 

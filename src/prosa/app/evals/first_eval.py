@@ -12,7 +12,8 @@ SKILL_FILE = "SKILL.md"
 
 
 def first_skill(name: str, *, summary: str | None, owner: str | None) -> dict[str, str]:
-    """The files of a new skill, by their paths below its folder. Raises ValueError for a summary that is too long."""
+    """Return the files of a new skill, by their paths below its folder. Raises ValueError for a summary that is too
+    long."""
     described = summary or f"Does what {name} does. Use it when a request speaks of {name}."
     if len(described) > MAX_DESCRIPTION:
         raise ValueError(f"has {len(described):,} characters; a description has at most {MAX_DESCRIPTION:,}")

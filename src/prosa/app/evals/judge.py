@@ -89,7 +89,7 @@ class Checks(Struct):
     sandbox: Sandbox | None = None
 
     async def ask(self, check: PythonCheck, case: Case, calls: Sequence[Value]) -> Failure | Reason | None:
-        """What a check has against a value, or why it could not be asked."""
+        """Return what a check has against a value, or why it could not be asked."""
         try:
             sandbox = self._opened()
             data = json.dumps([case.input, check.value, list(calls)])
@@ -128,7 +128,7 @@ def _last(text: str, otherwise: str) -> str:
 
 
 def load_grader(path: Path | None, root: Path | None, options: Options, environment: Environment) -> Program:
-    """The program that answers questions: that of a test document, else the one that comes with Prosa. Raises
+    """Return the program that answers questions: that of a test document, else the one that comes with Prosa. Raises
     `ProgramRefused` and `FileProblem`."""
     if path is not None:
         return load_program(path, options, environment.settings, environ=environment.environ, within=root)
@@ -146,8 +146,8 @@ class Grader(Struct, frozen=True):
     kept: Kept | None = None
 
     async def ask(self, question: str, case: Case, output: Value, name: str, take: int) -> tuple[Graded, float | None]:
-        """What it says to a question, and dollars. Votes that are no verdict may leave it open. ``take`` is a number of
-        this output among those of equal cases."""
+        """Return what it says to a question, and dollars. Votes that are no verdict may leave it open. ``take`` is a
+        number of this output among those of equal cases."""
         asked = [
             self._vote(question, case, output, f"{name} vote {number + 1}", take * self.votes + number + 1)
             for number in range(self.votes)
@@ -175,7 +175,7 @@ class Grader(Struct, frozen=True):
         return passed, reason, dollars
 
     def _sent(self, field_name: str, value: Value) -> Value:
-        """A value as the grader takes it: as JSON text where its input schema has a text, else as it is."""
+        """Return a value as the grader takes it: as JSON text where its input schema has a text, else as it is."""
         schema = self.program.input_schema
         described = schema.get("properties", {}).get(field_name) if not isinstance(schema, bool) else None
         takes_text = isinstance(described, dict) and described.get("type") == "string"
@@ -189,7 +189,7 @@ def _verdict(output: Value) -> tuple[bool | None, str]:
 
 
 async def _asserted(assertion: Assertion, case: Case, ran: Ran, checks: Checks) -> list[Failure | Reason]:
-    """What an output lacks of one assertion, by its name."""
+    """Return what an output lacks of one assertion, by its name."""
     output = ran.output
     if assertion.as_json:
         try:
@@ -206,7 +206,7 @@ def _named(failure: Failure, name: str) -> Failure:
 
 
 async def _checked(found: Match, case: Case, ran: Ran, checks: Checks) -> list[Failure | Reason]:
-    """What the checks in Python of an expectation have against an output."""
+    """Return what the checks in Python of an expectation have against an output."""
     said = [await checks.ask(each, case, ran.calls) for each in found.checks]
     return [each for each in said if each is not None]
 
@@ -215,7 +215,7 @@ _OPENED = regex(r"\s*+(?P<fence>`{3,}+)[^\n`]*\n")
 
 
 def unfenced(text: str) -> str:
-    """The text of an answer that is one fenced block and nothing else; any other text as it is."""
+    """Return the text of an answer that is one fenced block and nothing else; any other text as it is."""
     opened, whole = _OPENED.match(text), text.rstrip()
     if opened is None:
         return text
@@ -226,7 +226,7 @@ def unfenced(text: str) -> str:
 
 
 async def judge(case: Case, ran: Ran, checks: Checks, grader: Grader | None, name: str, take: int) -> Judged:
-    """Everything that is expected of a run, held against it."""
+    """Return everything that is expected of a run, held against it."""
     outage = ran.facts.outage
     if outage is not None and not is_judged(case.run, ran.facts):
         words = "" if outage == ran.facts.failure else "a model call was never answered: "

@@ -35,9 +35,9 @@ CLASSIFIED = ("confidential", "secret")
 
 
 def find_tests(paths: Sequence[str], root: Path | None = None, max_size: int | None = None) -> tuple[Group, ...]:
-    """The test documents at ``paths``, and the skills that have cases: a file is a test whatever its name; of a folder
-    those that are called so, and that the globs of its project name. Skills are looked for where agents keep them too.
-    Raises `FileProblem`."""
+    """Return the test documents at ``paths``, and the skills that have cases: a file is a test whatever its name; of a
+    folder those that are called so, and that the globs of its project name. Skills are looked for where agents keep
+    them too. Raises `FileProblem`."""
     named = {Path(path) for path in paths if not Path(path).is_dir()}
     found = gather(paths, root=root, max_size=max_size, agents=True)
     groups = []
@@ -49,7 +49,7 @@ def find_tests(paths: Sequence[str], root: Path | None = None, max_size: int | N
 
 
 def _tested(path: Path, group: Group, named: Collection[Path]) -> Path | None:
-    """What is run for a path: a test document, a skill, the file beside a skill that was named, or nothing."""
+    """Return what is run for a path: a test document, a skill, the file beside a skill that was named, or nothing."""
     dialect = dialect_of_file_name(path.name)
     if path in named:
         return path
@@ -77,8 +77,8 @@ def _below(path: Path, group: Group) -> str:
 
 
 def load_suites(groups: Sequence[Group], options: Options, environment: Environment) -> tuple[Suite, ...]:
-    """The suites of test documents, each with its program, and of skills. Raises `ProgramRefused` where one of them,
-    or its program, has an error, and `FileProblem`."""
+    """Return the suites of test documents, each with its program, and of skills. Raises `ProgramRefused` where one of
+    them, or its program, has an error, and `FileProblem`."""
     tests = _parts(groups, skills=False)
     skills = _parts(groups, skills=True)
     checker = Checker.of(CheckOptions(TEST.name), environment.environ)
@@ -97,7 +97,7 @@ def load_suites(groups: Sequence[Group], options: Options, environment: Environm
 
 
 def _parts(groups: Sequence[Group], *, skills: bool) -> list[Group]:
-    """The groups with their skills alone, or with their test documents alone."""
+    """Return the groups with their skills alone, or with their test documents alone."""
     found = (
         replace(each, paths=tuple(path for path in each.paths if is_of_skill(path, each.files) is skills))
         for each in groups

@@ -131,7 +131,7 @@ async def run_tests(
     kept: Kept | None = None,
     interrupted: Callable[[Report], None] = _nobody,
 ) -> Report:
-    """Runs them and reports. ``kept`` takes the place of the user's own cache; ``provider`` answers in place of those
+    """Run them and reports. ``kept`` takes the place of the user's own cache; ``provider`` answers in place of those
     that are named. ``interrupted`` is given the report of what was done where the call is cancelled. Raises `RunError`
     for what keeps all of them from running, `AgreementRequired`, `NotTrusted` and `PriceUnknown` for a budget that
     cannot hold among it, and `FileProblem` for recordings that are not there."""
@@ -150,7 +150,7 @@ async def run_tests(
 
 
 def _require_tape(tape: Tape | None) -> None:
-    """Raises `FileProblem` where nothing lies where recordings are to be played from: said once, not for each case."""
+    """Raise `FileProblem` where nothing lies where recordings are to be played from: said once, not for each case."""
     if tape is not None and tape.replay is not None and not tape.replay.path.exists():
         raise FileProblem(tape.replay.path, "missing", "no such file or folder; --record makes a recording")
 
@@ -176,8 +176,8 @@ def _variants(
 def _of_suite(
     suite: Suite, chosen: TestOptions, options: Options, cases: tuple[Case, ...], at: int
 ) -> Iterator[_Variant]:
-    """A suite with each model, without its skill where it has one, and with what it is compared with. ``at`` is the
-    index of the first of them."""
+    """Yield a suite with each model, without its skill where it has one, and with what it is compared with. ``at`` is
+    the index of the first of them."""
     repeats = _repeats(suite, chosen)
     models = chosen.models or suite.terms.models or (options.model,)
     several = len(models) > 1 or chosen.against is not None
@@ -218,7 +218,7 @@ def _own_model(program: Program, options: Options) -> str:
 
 
 def _repeats(suite: Suite, chosen: TestOptions) -> int:
-    """How often each case runs. Raises `RunError` for fewer repeats than the rate of the document is about."""
+    """Return how often each case runs. Raises `RunError` for fewer repeats than the rate of the document is about."""
     repeats = chosen.repeat or suite.terms.repeat
     require = suite.terms.requirement
     if require.is_rate and require.k > repeats:
@@ -245,7 +245,7 @@ def _chosen_cases(suite: Suite, chosen: TestOptions, kept: Kept | None, environm
 
 
 def _names(text: str, name: str) -> bool:
-    """Whether a text names a case: the whole name or a part of it, but for case."""
+    """Return whether a text names a case: the whole name or a part of it, but for case."""
     return text.casefold() in name.casefold()
 
 
@@ -272,7 +272,7 @@ class _Running(Struct):
     attempts: dict[_Unit, Attempt] = field(default_factory=dict)
 
     async def all(self) -> None:
-        """Tries every repeat; ``attempts`` are those that are over."""
+        """Try every repeat; ``attempts`` are those that are over."""
         self.budget = budget_of(self.options, self.environment)
         self.takes = _takes(self.variants)
         await self._prepare()
@@ -303,7 +303,7 @@ class _Running(Struct):
             raise first_error(group_error) from group_error
 
     async def _prepare(self) -> None:
-        """Opens drivers and graders. That nobody is there to ask, or that a budget cannot hold, is told once and before
+        """Open drivers and graders. That nobody is there to ask, or that a budget cannot hold, is told once and before
         anything is asked, not as a failure of every case."""
         tape = self.options.tape
         for variant in self.variants:
@@ -317,7 +317,7 @@ class _Running(Struct):
                 self.graders[variant.suite.path] = await self._grader(variant.suite)
 
     async def _driver(self, label: str, model: str | None) -> Driver:
-        """The driver of a model; what it records stands in a folder of its own where there are several."""
+        """Return the driver of a model; what it records stands in a folder of its own where there are several."""
         key = (label, model)
         if key not in self.drivers:
             options = replace(self._options_of(model), private_mail=True, tape=_below(self.options.tape, label))
@@ -334,7 +334,7 @@ class _Running(Struct):
         return self.drivers[key]
 
     def _options_of(self, model: str | None) -> Options:
-        """The options of a model: only where the user named it, a prefix of its name selects a service (X7)."""
+        """Return the options of a model: only where the user named it, a prefix of its name selects a service (X7)."""
         side = self.chosen.against.model if self.chosen.against is not None else None
         options = replace(self.options, model=model)
         if (
@@ -346,7 +346,8 @@ class _Running(Struct):
         return with_provider(replace(options, provider=None), self.environment.settings, self.environment.environ)
 
     async def _grader(self, suite: Suite) -> Grader:
-        """The grader of a suite, under the model that the user chose for it, else the first one that is tried."""
+        """Return the grader of a suite, under the model that the user chose for it, else the first one that is
+        tried."""
         path = suite.terms.grader
         model = self.chosen.grader_model or self.variants[0].chosen
         driver = await self._driver("grades", model)
@@ -357,7 +358,7 @@ class _Running(Struct):
         return Grader(program, driver, suite.terms.votes, self._kept_for(suite, model))
 
     def _kept_for(self, suite: Suite, model: str | None) -> Kept | None:
-        """Where answers are kept; nowhere for classified documents, and for replies that are scripted anyway."""
+        """Return where answers are kept; nowhere for classified documents, and for replies that are scripted anyway."""
         replayed = self.options.tape is not None and self.options.tape.replay is not None
         if suite.classified or replayed or (model or "").startswith("scripted") or not self.chosen.cache:
             return None
@@ -409,20 +410,21 @@ class _Running(Struct):
 
 
 def _judged_output(suite: Suite, outcome: Outcome[Job]) -> Value:
-    """What is held against the expectations: the output, or which skills were loaded where that is what is tried."""
+    """Return what is held against the expectations: the output, or which skills were loaded where that is what is
+    tried."""
     if suite.routing is None or outcome.error is not None:
         return outcome.output
     return {"loaded": list(outcome.summary.skills)}
 
 
 def _asked_now(answers: Answers, options: Options) -> bool:
-    """Whether a service was asked for all answers of a repeat, so that its seconds say something of it."""
+    """Return whether a service was asked for all answers of a repeat, so that its seconds say something of it."""
     played = options.tape is not None and options.tape.replay is not None
     return answers.calls > 0 and not answers.remembered and not played and options.script is None
 
 
 def _takes(variants: Sequence[_Variant]) -> dict[tuple[int, int], int]:
-    """How many earlier cases have the same program and input: their recordings are told apart by that."""
+    """Return how many earlier cases have the same program and input: their recordings are told apart by that."""
     seen: Counter[str] = Counter()
     found: dict[tuple[int, int], int] = {}
     for at, variant in enumerate(variants):
@@ -437,7 +439,7 @@ _NO_NAME = regex(r"[^\w.-]+")
 
 
 def _below(tape: Tape | None, label: str) -> Tape | None:
-    """The tape with the folder of a model, or of graders, in place of that of the test."""
+    """Return the tape with the folder of a model, or of graders, in place of that of the test."""
     if tape is None or not label:
         return tape
     name = _NO_NAME.sub("-", label).strip("-.") or "other"
@@ -450,7 +452,7 @@ def _below(tape: Tape | None, label: str) -> Tape | None:
 
 
 def _trace(tape: Tape | None, job: Job) -> str:
-    """The file in which a run is recorded; empty where it is not."""
+    """Return the file in which a run is recorded; empty where it is not."""
     if tape is None or tape.record is None:
         return ""
     name = cassette_name(job.program.name, given_digest(job.program, job.given), tape.record.take + job.take - 1)
@@ -467,7 +469,7 @@ class _Tools(Struct):
     unanswered: int = 0
 
     def __call__(self, event: events.Event, /) -> None:
-        """Remembers a tool call and how it ended."""
+        """Remember a tool call and how it ended."""
         if isinstance(event, events.ModelAsked):
             self.unanswered += 1
         elif isinstance(event, events.ModelAnswered):
@@ -505,14 +507,14 @@ _NO_ANSWER = ProviderError("the run went on without it", kind="timeout", retryab
 
 
 def _words(error: RunError) -> str:
-    """The words of an error; about a recording also what to do, as every case would need it."""
+    """Return the words of an error; about a recording also what to do, as every case would need it."""
     if not isinstance(error, errors.CassetteProblem) or not error.hint:
         return error.message
     return f"{error.message}; {error.hint.splitlines()[0]}"
 
 
 def failure_kind(error: RunError) -> FailureKind:
-    """Why a run has no output, in one word."""
+    """Return why a run has no output, in one word."""
     return next((kind for each, kind in _KINDS if isinstance(error, each)), "program")
 
 
@@ -558,14 +560,14 @@ _NOT_STARTED = Attempt(
 
 
 def _tried(variant: _Variant) -> str:
-    """The name of the program that is tried, or of the skill where the program is only what it is tried with."""
+    """Return the name of the program that is tried, or of the skill where the program is only what it is tried with."""
     if variant.suite.routing is not None:
         return variant.suite.routing.own
     return variant.suite.program.name if variant.without else variant.program.name
 
 
 def _remember_failed(variants: Sequence[_Variant], suites: Sequence[SuiteReport], kept: Kept) -> None:
-    """Keeps which cases failed; what did not run keeps what is known of it."""
+    """Keep which cases failed; what did not run keeps what is known of it."""
     failed: dict[str, set[str]] = {}
     ran: dict[str, set[str]] = {}
     for variant, suite in zip(variants, suites, strict=True):
@@ -580,8 +582,8 @@ def _remember_failed(variants: Sequence[_Variant], suites: Sequence[SuiteReport]
 
 
 def _compared(variants: Sequence[_Variant], suites: Sequence[SuiteReport]) -> Iterator[Matched]:
-    """Pairs each skill with what goes without it; then each suite of a document with its baseline, or with the first
-    one where there is none."""
+    """Yield pairs each skill with what goes without it; then each suite of a document with its baseline, or with the
+    first one where there is none."""
     for first, variant in zip(suites, variants, strict=True):
         if variant.lifts is not None:
             yield Matched(first, suites[variant.lifts], first.program)

@@ -27,8 +27,8 @@ _EXAMPLES: dict[str, Value] = {"integer": 1, "number": 1.0, "boolean": True, "ar
 
 
 def sketch(program: Path, folder: Path, *, subject: str | None, named: bool) -> str:
-    """The text of a test document in ``folder``. ``named`` says that the user named the program. Raises `FileProblem`
-    for a program that the user named and that cannot be read; any other may still be written."""
+    """Return the text of a test document in ``folder``. ``named`` says that the user named the program. Raises
+    `FileProblem` for a program that the user named and that cannot be read; any other may still be written."""
     place = program if named else folder / program
     model = _read(place, needed=named)
     written = Path(os.path.relpath(place, folder)).as_posix() if named else program.as_posix()
@@ -70,7 +70,7 @@ def _read(path: Path, *, needed: bool) -> ProgramModel | None:
 
 
 def _sketched(schema: Value) -> dict[str, Value]:
-    """A value for each field that is required, and for one at least."""
+    """Return a value for each field that is required, and for one at least."""
     fields = describe_inputs(schema)
     chosen = [each for each in fields if each.required] or list(fields[:1])
     return {each.name: _example(each) for each in chosen}

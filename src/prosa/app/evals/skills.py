@@ -47,14 +47,15 @@ WITH, WITHOUT = "with the skill", "without the skill"
 
 
 def check_evals(group: Group, environment: Environment) -> tuple[Diagnostic, ...]:
-    """What `prosa check` finds in the files beside the skills of a group. Raises `RunError` for a skill without any."""
+    """Return what `prosa check` finds in the files beside the skills of a group. Raises `RunError` for a skill without
+    any."""
     paths = [each for path in group.paths for each in _files_of(path)[1]]
     checker = Checker.of(CheckOptions(EVALS.name), environment.environ)
     return checker.check(replace(group, paths=tuple(paths), whole=False)).diagnostics
 
 
 def skill_suites(path: Path, group: Group, options: Options, environment: Environment) -> Iterator[Suite]:
-    """The suites of a skill: its cases, and the requests that it is for, or what is in the one file of them that
+    """Yield the suites of a skill: its cases, and the requests that it is for, or what is in the one file of them that
     ``path`` names. Raises what `load_skill` does, `RunError`."""
     skill, paths = _files_of(path)
     files = [_read(each, group.files) for each in paths]
@@ -69,15 +70,15 @@ def skill_suites(path: Path, group: Group, options: Options, environment: Enviro
 
 
 def is_of_skill(path: Path, files: Files) -> bool:
-    """Whether a path names a skill, or a file that says how one is tried."""
+    """Return whether a path names a skill, or a file that says how one is tried."""
     if dialect_of_file_name(path.name) == EVALS.name or is_skill(path):
         return True
     return path.suffix.lower() == ".json" and holds_requests(files.read(path).text)
 
 
 def _files_of(path: Path) -> tuple[Path, list[Path]]:
-    """The `SKILL.md` that a path is about, and the files that say how it is tried: all, or the one that it names.
-    Raises `RunError` where there is none of either."""
+    """Return the `SKILL.md` that a path is about, and the files that say how it is tried: all, or the one that it
+    names. Raises `RunError` where there is none of either."""
     if not is_skill(path):
         skill = skill_folder(path) / SKILL_FILE
         if not skill.is_file():
@@ -117,7 +118,7 @@ class _Maker(Struct, frozen=True):
     skill: LoadedSkill
 
     def cases(self, model: EvalsModel, terms: Terms) -> Suite:
-        """Its cases, with and without it."""
+        """Return its cases, with and without it."""
         cases = tuple(self._case(each, model) for each in model.evals)
         program = self._program([], self.skill)
         without = replace(self._program([], None), name=f"{program.name}-without", classified=program.classified)
@@ -136,7 +137,7 @@ class _Maker(Struct, frozen=True):
         )
 
     def requests(self, models: Sequence[EvalsModel], terms: Terms) -> Suite:
-        """The requests that it is for, and those that it is not for, among all skills of its folder."""
+        """Return the requests that it is for, and those that it is not for, among all skills of its folder."""
         beside = self._beside()
         offered = {each.skill.name: each for each in (self.skill, *beside)}
         own = self.skill.skill.name
@@ -168,8 +169,8 @@ class _Maker(Struct, frozen=True):
         return skills_program(offered, self.options, self.environment.settings, chosen=chosen, python=python)
 
     def _offering(self, skill: LoadedSkill, beside: Sequence[LoadedSkill]) -> Program:
-        """The program that shows names and descriptions and nothing else: no file, no script, no other tool. They come
-        by name: the skill that is tried has no better place than the others."""
+        """Return the program that shows names and descriptions and nothing else: no file, no script, no other tool.
+        They come by name: the skill that is tried has no better place than the others."""
         ordered = sorted((skill, *beside), key=lambda each: each.skill.name)
         bare = [replace(each, skill=replace(each.skill, files=(), scripts=())) for each in ordered]
         program = self._program(bare, None, python=False)
@@ -180,8 +181,8 @@ class _Maker(Struct, frozen=True):
         return load_skill(path, self.options, self.environment.settings, files=files)
 
     def _beside(self) -> list[LoadedSkill]:
-        """The other skills in the folder around that a model is offered; one that cannot be read is told and passed
-        over. Those outside of the project are none of it: on another machine they would be others."""
+        """Return the other skills in the folder around that a model is offered; one that cannot be read is told and
+        passed over. Those outside of the project are none of it: on another machine they would be others."""
         found: list[LoadedSkill] = []
         own = self.path.parent.absolute()
         bounded = self.group.marked or self.group.given
@@ -210,8 +211,8 @@ class _Maker(Struct, frozen=True):
         )
 
     def _attached(self, each: EvalModel) -> str:
-        """The files of a case as part of its request: with the skill and without it, the run has the same. Raises
-        `RunError` for a file that is not there, and for more than a request can hold."""
+        """Return the files of a case as part of its request: with the skill and without it, the run has the same.
+        Raises `RunError` for a file that is not there, and for more than a request can hold."""
         files, folder = self.group.files, self.path.parent
         parts: list[str] = []
         room = MAX_ATTACHED
@@ -233,7 +234,7 @@ class _Maker(Struct, frozen=True):
         return "".join(f"\n\n{part}" for part in parts)
 
     def _files(self, each: EvalModel) -> Iterator[str]:
-        """The paths of the files of a case, and of those in the folders that it names."""
+        """Yield the paths of the files of a case, and of those in the folders that it names."""
         for written, _ in each.files:
             folder = self.path.parent / written
             if folder.is_dir():
@@ -243,7 +244,7 @@ class _Maker(Struct, frozen=True):
 
 
 def _fenced(text: str) -> str:
-    """A text between fences that are longer than any in it."""
+    """Return a text between fences that are longer than any in it."""
     fence = "```"
     while fence in text:
         fence += "`"
@@ -254,7 +255,7 @@ def _fenced(text: str) -> str:
 
 
 def _owned(skill: LoadedSkill) -> frozenset[str]:
-    """The requests that a skill says are its own."""
+    """Return the requests that a skill says are its own."""
     found: set[str] = set()
     files = RootedFiles(skill.path.parent)
     for path in evals_beside(skill.path):
@@ -267,7 +268,8 @@ def _owned(skill: LoadedSkill) -> frozenset[str]:
 
 
 def _owner(each: TriggerModel, own: str, owners: dict[str, frozenset[str]]) -> str:
-    """The skill that a request belongs to: by what its author says, else because another skill says it is its own."""
+    """Return the skill that a request belongs to: by what its author says, else because another skill says it is its
+    own."""
     if each.should_trigger:
         return own
     return each.belongs or next((name for name, queries in owners.items() if _same(each.query) in queries), "")
@@ -294,12 +296,12 @@ class FirstChoice(Struct):
     first: str = ""
 
     async def reply(self, step: ModelStep, ask: Ask) -> ModelReply:
-        """The first reply, however often it has to be tried; afterwards an end that nobody wrote."""
+        """Return the first reply, however often it has to be tried; afterwards an end that nobody wrote."""
         self.first = self.first or step.path
         if step.path == self.first:
             return await self.inner.reply(step, ask)
         return ModelReply(content="(what was loaded is all that was asked)", finish="stop")
 
     async def result(self, step: ToolStep, use: Use) -> ToolResult:
-        """Loads the skill."""
+        """Load the skill."""
         return await self.inner.result(step, use)

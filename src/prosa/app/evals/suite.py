@@ -75,8 +75,8 @@ _LIKE_A_REVISION = regex(r"\AHEAD\b|[~^]|@\{")
 
 
 def side_of(text: str, beside: Path) -> Side:
-    """The other side that ``--against`` names: the file of a program or a skill, a revision of git, else a model. A
-    prefix `file:`, `rev:` or `model:` decides. The repository is that of ``beside``, a file or a folder."""
+    """Return the other side that ``--against`` names: the file of a program or a skill, a revision of git, else a
+    model. A prefix `file:`, `rev:` or `model:` decides. The repository is that of ``beside``, a file or a folder."""
     folder = beside if beside.is_dir() else beside.parent
     kind, colon, rest = text.partition(":")
     kind, name = (kind, rest) if colon and kind in ("file", "rev", "model") else ("", text)

@@ -46,7 +46,7 @@ class _Left(Exception):
 
 
 def updates(suites: Sequence[Suite], report: Report) -> Updates:
-    """The documents with the outputs of the report as expectations; of several models the first one counts."""
+    """Return the documents with the outputs of the report as expectations; of several models the first one counts."""
     changes: list[Change] = []
     left: list[str] = []
     remains = False
@@ -66,7 +66,7 @@ def updates(suites: Sequence[Suite], report: Report) -> Updates:
 
 
 def write_updates(changes: Sequence[Change]) -> tuple[str, ...]:
-    """Writes them; gives the words for those that were refused."""
+    """Write them, and return the words for those that were refused."""
     return tuple(write_changes(changes).values())
 
 
@@ -124,7 +124,7 @@ def _agreed(outputs: Sequence[Value]) -> Value:
 
 
 def _new_block(case: CaseModel, output: Value, source: SourceText) -> Edit:
-    """An `expect` block with the whole output, behind the input."""
+    """Return an `expect` block with the whole output, behind the input."""
     at = case.blocks["input"].fence.end if "input" in case.blocks else case.heading.span.end
     end = source.text.find("\n", at)
     place = len(source.text) if end < 0 else end
@@ -143,12 +143,12 @@ def _block_edits(block: Block, output: Value, text: str) -> list[Edit]:
 
 
 def _without_end(span: Span, text: str) -> Span:
-    """The span without the line ends that a text of several lines takes in."""
+    """Return the span without the line ends that a text of several lines takes in."""
     return Span(span.start, span.start + len(span.of(text).rstrip()))
 
 
 def _node_edits(node: Node, output: Value, *, as_json: bool, top: bool = False) -> Iterator[Edit]:
-    """The edits that make a node expect an output."""
+    """Yield the edits that make a node expect an output."""
     expected = to_value(node)
     if is_matcher(expected):
         if meets(expected, output) is not None:
@@ -183,13 +183,13 @@ def _under(key: str, output: Value, *, top: bool) -> Value:
 
 
 def _flow(value: Value, *, as_json: bool) -> str:
-    """A value on one line: a word as it is, all else as JSON, which is YAML too."""
+    """Return a value on one line: a word as it is, all else as JSON, which is YAML too."""
     plain = isinstance(value, str) and len(value) <= 60 and _WORD.fullmatch(value) and value.lower() not in _NAMES
     return value if plain and not as_json else json.dumps(value, ensure_ascii=False)
 
 
 def _is_met(source: SourceText, name: str, edits: Sequence[Edit], output: Value) -> bool:
-    """Whether the edited document, read again, expects what came out."""
+    """Return whether the edited document, read again, expects what came out."""
     text = apply_edits(source.text, edits)
     model = open_document(SourceText(text, source.path), Hints(explicit=TEST.name)).model_of(TEST)
     case = next((each for each in model.cases if each.name == name), None) if model is not None else None

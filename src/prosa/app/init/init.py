@@ -60,14 +60,14 @@ PARTS: Mapping[str, str] = {
 
 
 def plan_parts(folder: Path, names: Sequence[str]) -> tuple[Part, ...]:
-    """What would be written below ``folder``. Raises `FileProblem` for a file that is there and cannot be read, and
-    for one that a link would lead out of the folder."""
+    """Return what would be written below ``folder``. Raises `FileProblem` for a file that is there and cannot be read,
+    and for one that a link would lead out of the folder."""
     reader = RootedFiles(folder.resolve())
     return tuple(_part(reader, folder, name) for name in PARTS if name in names)
 
 
 def write_parts(parts: Sequence[Part]) -> dict[Path, str]:
-    """Writes those that have something to write; gives the words for those that were refused, by path."""
+    """Write those that have something to write, and return the words for those that were refused, by path."""
     refused: dict[Path, str] = {}
     for part in parts:
         if part.why:
@@ -108,7 +108,8 @@ def _installing(address: str) -> tuple[str, ...]:
 
 
 def _with_hook(name: str, path: Path, source: SourceText, text: str) -> Part:
-    """The configuration of pre-commit with one more repository at its end, where its list of them stands there."""
+    """Return the configuration of pre-commit with one more repository at its end, where its list of them stands
+    there."""
     if "prosa" in source.text:
         return Part(name, path, why="names prosa already")
     repos = _repos(source.text)
@@ -124,7 +125,7 @@ def _with_hook(name: str, path: Path, source: SourceText, text: str) -> Part:
 
 
 def _repos(text: str) -> tuple[Node, ...]:
-    """The repositories of a configuration; none where it cannot be read."""
+    """Return the repositories of a configuration; none where it cannot be read."""
     read = read_yaml(text)
     found = read.node.get("repos") if isinstance(read.node, Fields) and not read.problems else None
     return found.items if isinstance(found, Items) else ()
@@ -137,7 +138,7 @@ def _with_section(name: str, path: Path, source: SourceText, text: str) -> Part:
 
 
 def _ended(text: str) -> str:
-    """The text with an end of its last line, as its other lines have."""
+    """Return the text with an end of its last line, as its other lines have."""
     end = "\r\n" if "\r\n" in text else "\n"
     return text if not text or text.endswith("\n") else f"{text}{end}"
 

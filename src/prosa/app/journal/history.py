@@ -67,7 +67,7 @@ class Listed(Struct, frozen=True):
 
 
 def unfinished_run(name: str, options: JournalOptions | None, environ: Mapping[str, str]) -> RunRecord:
-    """A run that is to go on; of several that one call began, the first that can. Raises `NotResumed`,
+    """Return a run that is to go on; of several that one call began, the first that can. Raises `NotResumed`,
     `StoreProblem`."""
     with reading_store(store_path(options, environ)) as connection:
         run = only(run_of(connection, name) if connection else (), name)
@@ -80,7 +80,7 @@ def unfinished_run(name: str, options: JournalOptions | None, environ: Mapping[s
 
 
 def listed(path: StorePlace, chosen: RunFilter) -> Listed:
-    """The runs that are meant. Raises `StoreProblem`."""
+    """Return the runs that are meant. Raises `StoreProblem`."""
     with reading_store(path) as connection:
         if connection is None:
             return Listed((), more=False)
@@ -92,7 +92,7 @@ def listed(path: StorePlace, chosen: RunFilter) -> Listed:
 
 
 def one(path: StorePlace, name: str) -> tuple[RunWithCalls, ...]:
-    """The runs of an id, or of the beginning of one: several where one call had several. Raises `NotResumed`."""
+    """Return the runs of an id, or of the beginning of one: several where one call had several. Raises `NotResumed`."""
     with reading_store(path) as connection:
         run = only(run_of(connection, name) if connection else (), name)
         assert connection is not None
@@ -105,13 +105,13 @@ def one(path: StorePlace, name: str) -> tuple[RunWithCalls, ...]:
 
 
 def compared(path: StorePlace, left: str, right: str) -> tuple[RunWithCalls, RunWithCalls, FirstDifference | None]:
-    """Two runs, and where they begin to differ. Raises `NotResumed` for a run that is not there."""
+    """Return two runs, and where they begin to differ. Raises `NotResumed` for a run that is not there."""
     one_run, other_run = one(path, left)[0], one(path, right)[0]
     return one_run, other_run, first_difference(one_run.calls, other_run.calls)
 
 
 def forget(path: StorePlace, before: str, *, dry_run: bool = False) -> int:
-    """Takes away the runs that began before a moment, but those that go on. Gives how many. Raises `StoreProblem`."""
+    """Take away the runs that began before a moment, but those that go on. Return how many. Raises `StoreProblem`."""
     alive = living(path)
 
     def ids(connection: Database) -> list[str]:
@@ -132,8 +132,8 @@ def forget(path: StorePlace, before: str, *, dry_run: bool = False) -> int:
 def priced(
     path: StorePlace, runs: Sequence[RunRecord], prices: Callable[[], Prices], now: datetime, *, anew: bool
 ) -> list[RunRecord]:
-    """The runs with what they cost, by the prices of today where none was known when they ended, or ``anew`` for all.
-    What is computed for the first time stays in the store."""
+    """Return the runs with what they cost, by the prices of today where none was known when they ended, or ``anew`` for
+    all. What is computed for the first time stays in the store."""
     wanted = [each for each in runs if (anew or each.cost is None) and each.calls]
     if not wanted:
         return list(runs)
@@ -152,8 +152,8 @@ def priced(
 def past_runs(
     program: Program, options: JournalOptions | None, environment: Environment, prices: Prices
 ) -> tuple[PastRun, ...]:
-    """What the last runs of this version of a program took, with the model that it has now. None where there is no
-    store, and where it cannot be read, which is said. Nothing is written."""
+    """Return what the last runs of this version of a program took, with the model that it has now. None where there is
+    no store, and where it cannot be read, which is said. Nothing is written."""
     path = store_there(options, environment.environ)
     if path is None:
         return ()
@@ -177,7 +177,7 @@ def _past(run: RunRecord, calls: Sequence[CallRecord], prices: Prices) -> PastRu
 
 
 def _cost(calls: Sequence[CallRecord], prices: Callable[[], Prices], *, remote: bool) -> float | None:
-    """What calls cost. With ``remote`` only a run has a price that a service beyond this machine answered."""
+    """Return what calls cost. With ``remote`` only a run has a price that a service beyond this machine answered."""
     made = [each for each in calls if each.kind == "model" and each.state == "answered"]
     if remote and all(is_on_this_machine(each.service) for each in made):
         return None
@@ -205,7 +205,7 @@ def _keep(path: StorePlace, costs: Mapping[str, float], day: str) -> None:
 
 
 def moment(text: str, now: datetime) -> str:
-    """A moment as records have it, from an age such as 7d or 12h, or from a date with or without a time. Raises
+    """Return a moment as records have it, from an age such as 7d or 12h, or from a date with or without a time. Raises
     ValueError for anything else."""
     text = text.strip()
     if text.endswith("d") and text[:-1].isdigit():
@@ -219,7 +219,7 @@ def moment(text: str, now: datetime) -> str:
 
 @contextmanager
 def reading_store(path: StorePlace) -> Iterator[Database | None]:
-    """A connection that reads the store, None where there is none. Raises `StoreProblem`."""
+    """Return a connection that reads the store, None where there is none. Raises `StoreProblem`."""
     connection = open_reader(path)
     if connection is None:
         yield None
@@ -229,7 +229,7 @@ def reading_store(path: StorePlace) -> Iterator[Database | None]:
 
 
 def _as_they_are(found: Sequence[RunRecord], path: StorePlace) -> list[RunRecord]:
-    """Runs with the state that they have in truth: those whose process is gone broke off."""
+    """Run with the state that they have in truth: those whose process is gone broke off."""
     if all(each.state != "open" for each in found):
         return list(found)
     alive = living(path)

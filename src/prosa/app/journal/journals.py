@@ -70,7 +70,7 @@ class OpenStore(Struct):
     _writer: Writer | None = None
 
     def keep_open(self) -> None:
-        """Opens the store, where runs are kept at all and it can be opened; else each call says why it is not."""
+        """Open the store, where runs are kept at all and it can be opened; else each call says why it is not."""
         history = (self.options.history if self.options else None) or self.environment.settings.history
         if self._writer is not None or self.options is None or history == "off":
             return
@@ -78,7 +78,7 @@ class OpenStore(Struct):
             self._writer = writer_of(store_path(self.options, self.environment.environ))
 
     def close(self) -> None:
-        """Waits until everything is written."""
+        """Wait until everything is written."""
         writer, self._writer = self._writer, None
         if writer is not None:
             writer.release()
@@ -132,9 +132,9 @@ class Journals(Struct):
     async def of(
         self, job: str, program: Program, given: Value, document: Path | None = None
     ) -> AsyncIterator[JobJournal]:
-        """The journal of a job, which ends with it; ``document`` is the file that it stands in, where it is no program
-        of its own. Raises `NotResumed`, and `StoreProblem` for a run that is to go on from a store that cannot be
-        opened."""
+        """Return the journal of a job, which ends with it; ``document`` is the file that it stands in, where it is no
+        program of its own. Raises `NotResumed`, and `StoreProblem` for a run that is to go on from a store that cannot
+        be opened."""
         options = self.options
         if options is None or not self._keeps(options, program):
             yield JobJournal()
@@ -155,14 +155,14 @@ class Journals(Struct):
         await self._ended(found, None, mine.given, mine.settles)
 
     async def aclose(self) -> None:
-        """Sweeps the store, if it is time for that, and waits until everything is written."""
+        """Sweep the store, if it is time for that, and wait until everything is written."""
         if self._writer is not None:
             with suppress(StoreProblem):
                 await asyncio.wrap_future(self._writer.do(self._sweep(self._writer.place)))
         self.release()
 
     def release(self) -> None:
-        """Waits until everything is written."""
+        """Wait until everything is written."""
         writer, self._writer = self._writer, None
         if writer is not None:
             writer.release()
@@ -181,19 +181,19 @@ class Journals(Struct):
             raise NotResumed(f"{secret.file or secret.name} is confidential, and nothing is kept of its runs")
 
     def writer_in_use(self) -> AnyWriter:
-        """The writer of the store, opened at its first use. Raises `StoreProblem`."""
+        """Return the writer of the store, opened at its first use. Raises `StoreProblem`."""
         if self._writer is None:
             self._writer = writer_of(store_path(self.options, self.environment.environ))
         return self._writer
 
     def write_with(self, writer: AnyWriter) -> None:
-        """Writes with a writer that somebody else opened, and ends."""
+        """Write with a writer that somebody else opened, and ends."""
         self._writer = writer
 
     async def journal_for(
         self, options: JournalOptions, job: str, program: Program, given: Value, document: Path | None
     ) -> StoredJournal | JobJournal:
-        """A new journal, or that of a run which goes on."""
+        """Return a new journal, or that of a run which goes on."""
         if options.resume is None:
             return self._new(options, job, program, given, document)
         earlier = next((each for each in await self._earlier(options.resume) if each.job == job), None)
@@ -225,7 +225,7 @@ class Journals(Struct):
         return StoredJournal(run, self.writer_in_use, self.clock, self._notice, full=self.history == "full")
 
     async def _earlier(self, name: str) -> Sequence[RunRecord]:
-        """The runs of the call that is to go on. Raises `NotResumed`, `StoreProblem`."""
+        """Return the runs of the call that is to go on. Raises `NotResumed`, `StoreProblem`."""
         if self._before is None:
             writer = self.writer_in_use()
             found = await asyncio.wrap_future(writer.do(lambda connection: run_of(connection, name)))
@@ -235,7 +235,7 @@ class Journals(Struct):
         return self._before
 
     async def _resumed(self, options: JournalOptions, run: RunRecord, program: Program, given: Value) -> StoredJournal:
-        """The journal of a run that goes on. Raises `NotResumed` where it is not the one that broke off."""
+        """Return the journal of a run that goes on. Raises `NotResumed` where it is not the one that broke off."""
         writer = self.writer_in_use()
         if run.state == "open" and is_alive(writer.place, run.holder):
             raise NotResumed(f"run {run.id} still goes on in another process", hint="wait for it, or end that process")
@@ -261,13 +261,13 @@ class Journals(Struct):
     async def _ended(
         self, journal: StoredJournal, error: BaseException | None, output: Value, settles: Settles | None = None
     ) -> None:
-        """Writes the end of a run."""
+        """Write the end of a run."""
         await journal.end(self._end(journal, error, output, settles))
 
     def _end(
         self, journal: StoredJournal, error: BaseException | None, output: Value, settles: Settles | None
     ) -> Ending:
-        """What is written at the end of a run. What broke off keeps what it needs to go on."""
+        """Return what is written at the end of a run. What broke off keeps what it needs to go on."""
         state: RunState = "done" if error is None else "failed" if isinstance(error, RunError) else "interrupted"
         goes_on = error is not None and journal.can_go_on
         if goes_on:
@@ -292,17 +292,17 @@ class Journals(Struct):
         return write
 
     def settles(self, job: str) -> Settles | None:
-        """What else is written with the end of the run of a job."""
+        """Return what else is written with the end of the run of a job."""
         del job
         return None
 
     def kind_of(self, error: BaseException) -> str:
-        """What kind of end an error is, as one word for the history."""
+        """Return what kind of end an error is, as one word for the history."""
         return kind_of(error)
 
     def cost_of(self, journal: StoredJournal) -> tuple[float | None, str | None]:
-        """What the run cost and the day of the prices, where that is known without reading a list of prices: that takes
-        longer than many a run, so it is left to whoever looks at the history."""
+        """Return what the run cost and the day of the prices, where that is known without reading a list of prices:
+        that takes longer than many a run, so it is left to whoever looks at the history."""
         prices = self._prices = self._prices or KnownPrices(self.environment.settings.prices)
         if not prices.knows_at_once(each.reported or each.asked for each in journal.answered):
             return None, None
@@ -329,7 +329,7 @@ class Journals(Struct):
 
 
 def _both(first: Work[None], second: Work[None]) -> Work[None]:
-    """Two pieces of work as one: the second is done where the first one could be."""
+    """Return two pieces of work as one: the second is done where the first one could be."""
 
     def work(database: Database) -> None:
         first(database)
@@ -339,14 +339,14 @@ def _both(first: Work[None], second: Work[None]) -> Work[None]:
 
 
 def file_of(program: Program, document: Path | None = None) -> str:
-    """The path of the file that a program stands in, empty for one that was made."""
+    """Return the path of the file that a program stands in, empty for one that was made."""
     if document is None and not program.file:
         return ""
     return str((document or Path(program.folder, program.file)).absolute())
 
 
 def require_same(run: RunRecord, program: Program, given: Value) -> None:
-    """Raises `NotResumed` where a run would go on with something else than it began with."""
+    """Raise `NotResumed` where a run would go on with something else than it began with."""
     if digest_of(given) != run.input_sha:
         began = f"run {run.id} began with another input (sha256 {run.input_sha[:12]}, now {digest_of(given)[:12]})"
         raise NotResumed(began, hint="leave the input out: the run knows it; or run from the beginning")
@@ -370,7 +370,7 @@ def _changed(before: Sequence[tuple[str, str]], now: Sequence[tuple[str, str]]) 
 
 
 def kind_of(error: BaseException) -> str:
-    """What kind of end an error is, as one word for the history."""
+    """Return what kind of end an error is, as one word for the history."""
     if not isinstance(error, RunError):
         stopped = isinstance(error, asyncio.CancelledError | KeyboardInterrupt | GeneratorExit)
         return "interrupted" if stopped else "crashed"
@@ -388,7 +388,7 @@ def kind_of(error: BaseException) -> str:
 
 
 def words_of(error: BaseException) -> str:
-    """Why a run ended, in one line."""
+    """Return why a run ended, in one line."""
     if isinstance(error, RunError):
         return error.message
     return "interrupted" if kind_of(error) == "interrupted" else f"{type(error).__name__}: {error}"

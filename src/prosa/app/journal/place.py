@@ -26,7 +26,7 @@ _SERVERS = "postgresql", "postgres"
 
 
 def place_named(text: str) -> StorePlace:
-    """The place that a text names. Raises `StoreProblem`, which never shows a password."""
+    """Return the place that a text names. Raises `StoreProblem`, which never shows a password."""
     scheme, mark, _ = text.partition("://")
     if not mark:
         if Path(text).is_dir():
@@ -46,7 +46,8 @@ def place_named(text: str) -> StorePlace:
 
 
 def store_there(options: JournalOptions | None, environ: Mapping[str, str]) -> StorePlace | None:
-    """The place of the store where there is one, as far as that is known without asking a server; nothing is made."""
+    """Return the place of the store where there is one, as far as that is known without asking a server; nothing is
+    made."""
     try:
         place = _named(None if options is None else options.store, environ) or data_place(environ) / STORE
         return place if isinstance(place, StoreServer) or place.is_file() else None
@@ -55,22 +56,22 @@ def store_there(options: JournalOptions | None, environ: Mapping[str, str]) -> S
 
 
 def store_path(options: JournalOptions | None, environ: Mapping[str, str]) -> StorePlace:
-    """The place of the store of a call. Raises `StoreProblem` where there is none."""
+    """Return the place of the store of a call. Raises `StoreProblem` where there is none."""
     return store_of(None if options is None else options.store, environ)
 
 
 def store_of(named: StorePlace | None, environ: Mapping[str, str]) -> StorePlace:
-    """The place of the store, ``named`` by the user or not. Raises `StoreProblem` where there is none."""
+    """Return the place of the store, ``named`` by the user or not. Raises `StoreProblem` where there is none."""
     return _named(named, environ) or own_file(environ)
 
 
 def file_beside(place: StorePlace, environ: Mapping[str, str]) -> Path:
-    """The file beside which this machine keeps what belongs to a store. Raises `StoreProblem`."""
+    """Return the file beside which this machine keeps what belongs to a store. Raises `StoreProblem`."""
     return own_file(environ) if isinstance(place, StoreServer) else place
 
 
 def own_file(environ: Mapping[str, str]) -> Path:
-    """The file of a user who names none. Raises `StoreProblem` where there is no place for it."""
+    """Return the file of a user who names none. Raises `StoreProblem` where there is no place for it."""
     try:
         return data_dir(environ) / STORE
     except UnsafePlace as error:
@@ -83,7 +84,7 @@ def own_file(environ: Mapping[str, str]) -> Path:
 
 
 def _named(named: StorePlace | None, environ: Mapping[str, str]) -> StorePlace | None:
-    """The place that a flag, the environment or the user's settings name."""
+    """Return the place that a flag, the environment or the user's settings name."""
     if named is None:
         text = environ.get(VARIABLE) or settings_for(None, environ).store
         named = place_named(text) if text else None

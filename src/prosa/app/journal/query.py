@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 
 def query_runs(path: StorePlace, text: str, limits: QueryLimits) -> QueryAnswer:
-    """The rows of one SELECT over the views of runs and calls. Raises `QueryRefused`, `StoreProblem`, and `NotResumed`
-    where there is no store yet."""
+    """Return the rows of one SELECT over the views of runs and calls. Raises `QueryRefused`, `StoreProblem`, and
+    `NotResumed` where there is no store yet."""
     if not isinstance(path, Path):
         hint = f"ask PostgreSQL itself, where its tables are in the schema prosa: psql {path}"
         raise QueryRefused("only a store in a file is asked here", hint=hint)
@@ -42,5 +42,5 @@ def query_runs(path: StorePlace, text: str, limits: QueryLimits) -> QueryAnswer:
 
 
 def run_views() -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """What such a query can name: each view with its columns."""
+    """Return what such a query can name: each view with its columns."""
     return tuple((view.name, tuple(name for name, _ in view.columns)) for view in RUN_VIEWS.views)

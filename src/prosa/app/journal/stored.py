@@ -74,7 +74,7 @@ class StoredJournal(Struct):
         return self.begun and not self.lost and (bool(self.answered) or bool(self.known))
 
     async def reply(self, step: ModelStep, ask: Ask) -> ModelReply:
-        """The reply of an earlier process, else a new one, which is committed before it is given."""
+        """Return the reply of an earlier process, else a new one, which is committed before it is given."""
         digest = request_digest(step.request)
         known = self._known(step.path, digest)
         if known is not None:
@@ -113,7 +113,7 @@ class StoredJournal(Struct):
         return reply
 
     async def result(self, step: ToolStep, use: Use) -> ToolResult:
-        """The result of an earlier process, else a new one. Raises `InDoubt`."""
+        """Return the result of an earlier process, else a new one. Raises `InDoubt`."""
         digest = digest_of(step.arguments)
         known = self._known(step.path, digest)
         if known is not None:
@@ -160,7 +160,7 @@ class StoredJournal(Struct):
             self._do(write(self.clock.monotonic() - self._since))
 
     def _known(self, path: str, digest: str) -> CallRecord | None:
-        """The answered call of an earlier process at this path, where it is the same call."""
+        """Return the answered call of an earlier process at this path, where it is the same call."""
         found = self.known.get(path)
         if found is None or found.state != "answered" or found.reply is None:
             return None
@@ -174,7 +174,8 @@ class StoredJournal(Struct):
         return CallRecord(self.run.id, path, self.run.attempts, kind, program, name, digest, now)
 
     def _content(self, step: ModelStep) -> str | None:
-        """What is asked, where messages are kept: those that are new since an earlier call of the same program."""
+        """Return what is asked, where messages are kept: those that are new since an earlier call of the same
+        program."""
         if not self.full:
             return None
         scope, request = step.scope.path, step.request
@@ -183,7 +184,7 @@ class StoredJournal(Struct):
         return as_json(request_content(request, after, before))
 
     def _asked(self, call: CallRecord) -> Future[None] | None:
-        """Writes down that a call is made, the run before its first one."""
+        """Write down that a call is made, the run before its first one."""
         if self.lost:
             return None
         first = not self.begun
@@ -213,8 +214,8 @@ class StoredJournal(Struct):
     async def _committed(
         self, future: Future[None] | None, before: Future[None] | None = None, *, final: bool = False
     ) -> None:
-        """Waits for a commit. What the store cannot take costs the journal, not the answer that was paid for; a run
-        that another process took over ends here. What was written ``before`` it tells why the store cannot."""
+        """Wait for a commit. What the store cannot take costs the journal, not the answer that was paid for; a run that
+        another process took over ends here. What was written ``before`` it tells why the store cannot."""
         if future is None:
             return
         first, self._first = self._first, None
@@ -242,7 +243,7 @@ class StoredJournal(Struct):
 
 
 def in_doubt(run: RunRecord, path: str, tool: str) -> InDoubt:
-    """Why a run stops before a tool call."""
+    """Return why a run stops before a tool call."""
     again = f"prosa batch {run.batch} --retry-failed" if run.number is not None else f"prosa run --resume {run.batch}"
     return InDoubt(
         f"tool call {path} ({tool}) was begun when the run broke off, and nobody knows whether it was made",
@@ -251,13 +252,13 @@ def in_doubt(run: RunRecord, path: str, tool: str) -> InDoubt:
 
 
 def by_path(calls: Iterable[CallRecord]) -> dict[str, CallRecord]:
-    """The calls of earlier processes: of each path an answered one, else the last."""
+    """Return the calls of earlier processes: of each path an answered one, else the last."""
     found = {call.path: call for call in last_attempts(calls)}
     return found | {call.path: call for call in calls if call.state == "answered"}
 
 
 def decoded(text: str, kind: type[T]) -> T:
-    """A value from the JSON that the journal kept of it. Raises `DamagedRecord`."""
+    """Return a value from the JSON that the journal kept of it. Raises `DamagedRecord`."""
     try:
         return msgspec.json.decode(text, type=kind)
     except msgspec.DecodeError:
@@ -267,8 +268,8 @@ def decoded(text: str, kind: type[T]) -> T:
 
 
 def request_content(request: ModelRequest, after: str, before: ModelRequest | None) -> dict[str, Value]:
-    """A request as the journal keeps it: the messages that follow those of the request at the path ``after``; tools,
-    output and parameters where they changed."""
+    """Return a request as the journal keeps it: the messages that follow those of the request at the path ``after``;
+    tools, output and parameters where they changed."""
     messages: tuple[Message, ...] = request.messages
     content: dict[str, Value] = {"after": None, "messages": messages}
     if before is not None and messages[: len(before.messages)] == before.messages:

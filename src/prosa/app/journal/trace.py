@@ -42,7 +42,7 @@ SUFFIX = ".ymj"
 
 
 def write_trace(kept: RunWithCalls, folder: Path) -> Path:
-    """Writes a run as a recording into a folder, and gives its path. Raises `CassetteProblem` where only a summary is
+    """Write a run as a recording into a folder, and give its path. Raises `CassetteProblem` where only a summary is
     left of it, and where a file stands there already."""
     run = kept.run
     if run.input is None or not any(call.request for call in kept.calls if call.kind == "model"):
@@ -62,7 +62,7 @@ def write_trace(kept: RunWithCalls, folder: Path) -> Path:
 
 
 def _requests(calls: Sequence[CallRecord]) -> Iterator[tuple[str, ModelRequest]]:
-    """The requests by their paths: each is kept as what it adds to the one before it in the same program."""
+    """Yield the requests by their paths: each is kept as what it adds to the one before it in the same program."""
     known: dict[str, ModelRequest] = {}
     for call in calls:
         if call.kind != "model" or call.request is None:

@@ -29,31 +29,32 @@ if TYPE_CHECKING:
 
 
 def box_list(store: StorePlace) -> list[BoxCounts]:
-    """The mailboxes of a store that hold messages, by name. Raises `StoreProblem`."""
+    """Return the mailboxes of a store that hold messages, by name. Raises `StoreProblem`."""
     with reading_store(store) as database:
         return mail.boxes(database) if database else []
 
 
 def message_list(store: StorePlace, chosen: MessageFilter) -> list[MessageRecord]:
-    """The messages that are meant, the oldest first. Raises `StoreProblem`."""
+    """Return the messages that are meant, the oldest first. Raises `StoreProblem`."""
     with reading_store(store) as database:
         return mail.messages(database, chosen) if database else []
 
 
 def send_message(store: StorePlace, box: str, payload: Value) -> MessageRecord:
-    """The user sends a message, to which answers go into their own mailbox. Raises `MailRefused`, `StoreProblem`."""
+    """Return the user sends a message, to which answers go into their own mailbox. Raises `MailRefused`,
+    `StoreProblem`."""
     to = address_of(box)
     letter = Letter(USER, USER, as_json(payload), "0", run=f"{USER}-{mail.new_id()}", to=to, allowed=(to,))
     return _written(store, mail.send(letter, stamp(datetime.now(UTC))))
 
 
 def retry_message(store: StorePlace, name: str) -> MessageRecord:
-    """A dead letter waits again. Raises `MailRefused`, `StoreProblem`."""
+    """Return a dead letter waits again. Raises `MailRefused`, `StoreProblem`."""
     return _written(store, mail.retry(name, stamp(datetime.now(UTC))))
 
 
 async def coming(store: StorePlace, chosen: MessageFilter, clock: Clock) -> AsyncIterator[MessageRecord]:
-    """The messages that are meant and come into a mailbox from now on, for ever. Raises `StoreProblem`."""
+    """Yield the messages that are meant and come into a mailbox from now on, for ever. Raises `StoreProblem`."""
     place = await asyncio.to_thread(_last_place, store, chosen.mailbox or "")
     while True:
         await clock.sleep(poll_seconds(store))

@@ -60,12 +60,12 @@ class Store(Protocol):
         ...
 
     def do(self, work: Work[T]) -> Future[T]:
-        """What ``work`` gives, once it is committed."""
+        """Return what ``work`` gives, once it is committed."""
         ...
 
 
 def poll_seconds(place: StorePlace) -> float:
-    """How often who waits looks at a mailbox of that store."""
+    """Return how often who waits looks at a mailbox of that store."""
     return POLL_SECONDS if isinstance(place, Path) else SERVER_POLL_SECONDS
 
 
@@ -79,7 +79,7 @@ class LivingHolders(Struct):
     _until: float = 0.0
 
     def __call__(self, name: str) -> bool:
-        """Whether the process of that name is there. Raises `StoreProblem`."""
+        """Return whether the process of that name is there. Raises `StoreProblem`."""
         now = self.clock.monotonic()
         if self._known is None or now >= self._until or not self._known(name):
             self._known, self._until = living(self.place), now + _SEEN_SECONDS
@@ -96,7 +96,7 @@ class StoredMail(Struct):
     poll: float = POLL_SECONDS
 
     async def send(self, letter: Letter) -> MessageRecord:
-        """Puts a message into its mailbox. Raises `MailRefused`, `StoreProblem`."""
+        """Put a message into its mailbox. Raises `MailRefused`, `StoreProblem`."""
         return await self._do(mail.send(replace(letter, run=self.run), self._now()))
 
     async def receive(self, wanted: Wanted, tickets: OpenTickets) -> Sequence[MessageRecord]:
@@ -115,11 +115,11 @@ class StoredMail(Struct):
             await self._pause(tickets, min(left, self.poll))
 
     async def query(self, chosen: MessageFilter) -> Sequence[MessageRecord]:
-        """Finds messages."""
+        """Find messages."""
         return await self._do(lambda database: mail.messages(database, chosen))
 
     async def deliver(self, output: Delivery) -> None:
-        """Leaves the output of a call for this run."""
+        """Leave the output of a call for this run."""
         payload, failed = payload_of(output)
         message = MessageRecord(
             id=mail.new_id(),
@@ -145,8 +145,8 @@ class StoredMail(Struct):
         await self._do(mail.hold_again(self.run, self._holder, self._now()))
 
     def settlement(self, error: BaseException | None, output: Value = None) -> Work[None]:
-        """What becomes of the messages that the run has when it ends. One that failed by itself counts against them,
-        one that was interrupted does not."""
+        """Return what becomes of the messages that the run has when it ends. One that failed by itself counts against
+        them, one that was interrupted does not."""
         del output
         if error is None:
             return mail.handled(self.run, self._holder, self._now())
@@ -165,7 +165,7 @@ class StoredMail(Struct):
         return mail.lease(lease, self._holder, self.alive)
 
     async def _pause(self, tickets: OpenTickets, seconds: float) -> None:
-        """Waits until a ticket is there, and so many seconds at most."""
+        """Wait until a ticket is there, and so many seconds at most."""
         tickets.changed.clear()
         waits = (asyncio.ensure_future(tickets.changed.wait()), asyncio.ensure_future(self.clock.sleep(seconds)))
         try:
@@ -188,7 +188,7 @@ class PlayedMail(Struct, frozen=True):
     """The mailboxes of a run that is only played: its results are recorded, and nothing goes anywhere."""
 
     async def send(self, letter: Letter) -> MessageRecord:
-        """Raises `MailRefused`."""
+        """Raise `MailRefused`."""
         del letter
         raise MailRefused("a run that is only played sends nothing")
 
@@ -215,8 +215,8 @@ class PlayedMail(Struct, frozen=True):
 async def open_mail(
     program: Program, kept: JobJournal, journals: Journals, *, played: bool, private: bool
 ) -> AsyncIterator[Mail | None]:
-    """The mailboxes of a run; None where no program of it has one. ``played`` says that its calls are answered from a
-    recording, ``private`` that its mailboxes end with it. Raises `MailRefused` for what may not be kept."""
+    """Return the mailboxes of a run; None where no program of it has one. ``played`` says that its calls are answered
+    from a recording, ``private`` that its mailboxes end with it. Raises `MailRefused` for what may not be kept."""
     programs = reachable(program)
     if not any(each.mailbox for each in programs):
         yield None

@@ -105,7 +105,7 @@ async def work_mail(
     stop: asyncio.Event | None = None,
     clock: Clock | None = None,
 ) -> WorkerEnd:
-    """Handles messages until ``stop`` is set; those under way get a moment to end, and what is left is given back.
+    """Handle messages until ``stop`` is set; those under way get a moment to end, and what is left is given back.
     Raises `RunError` for what keeps it from beginning."""
     clock = clock or system_clock()
     require_mailbox(program)
@@ -133,7 +133,7 @@ async def work_mail(
 
 
 def require_mailbox(program: Program) -> None:
-    """Raises `MailRefused` for a program without a mailbox, and for one whose messages may not be kept."""
+    """Raise `MailRefused` for a program without a mailbox, and for one whose messages may not be kept."""
     name = program.file or program.name
     if program.mailbox is None:
         raise MailRefused(f"{name} has no mailbox", hint="write `mailbox: true` in its front matter")
@@ -153,7 +153,7 @@ class MessageJournals(Journals):
     async def journal_for(
         self, options: JournalOptions, job: str, program: Program, given: Value, document: Path | None
     ) -> StoredJournal | JobJournal:
-        """The journal of a message: a new one, or that of the run that broke off with it."""
+        """Return the journal of a message: a new one, or that of the run that broke off with it."""
         del document
         message, _ = self.messages[job]
         writer, name = self.writer_in_use(), message.run or mail.new_id()
@@ -173,7 +173,7 @@ class MessageJournals(Journals):
         return self._journal(options, run)
 
     def settles(self, job: str) -> Settles | None:
-        """A message ends with its run."""
+        """Return a message ends with its run."""
 
         def settled(error: BaseException | None, output: Value) -> Work[None]:
             message, program = self.messages[job]
@@ -182,7 +182,7 @@ class MessageJournals(Journals):
         return settled
 
     async def require_settled(self, job: str, error: RunError) -> None:
-        """Settles a message whose run failed before it began; one that is settled stays as it is."""
+        """Settle a message whose run failed before it began; one that is settled stays as it is."""
         with suppress(StoreProblem):  # it is there again when this process has ended
             await self._do(self._failed(self.messages[job][0], error))
 
@@ -266,7 +266,7 @@ class MessageJournals(Journals):
 
 
 def counts(error: BaseException) -> bool:
-    """Whether an error counts against a message: it is not the fault of the machine, the service or the user."""
+    """Return whether an error counts against a message: it is not the fault of the machine, the service or the user."""
     if isinstance(error, ProviderError):
         return not (error.is_absent or error.kind == "auth")
     return isinstance(error, RunError) and not isinstance(error, _ELSEWHERE)
@@ -327,7 +327,7 @@ class _Working(Struct, eq=False):
             raise
 
     async def _lease(self) -> MessageRecord | None:
-        """The next message. What is under way counts from here on."""
+        """Return the next message. What is under way counts from here on."""
         box, writer, now = self.program.mailbox, self.journals.writer_in_use(), self.clock.now()
         assert box is not None
         assert self.alive is not None
@@ -341,7 +341,7 @@ class _Working(Struct, eq=False):
         return found[0] if found else None
 
     async def _pause(self) -> None:
-        """Waits a moment, or until it is stopped."""
+        """Wait a moment, or until it is stopped."""
         waits = (asyncio.ensure_future(self.stop.wait()), asyncio.ensure_future(self.clock.sleep(self.poll)))
         try:
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)

@@ -58,8 +58,8 @@ def open_cassettes(
     default_model: str,
     notice: Callable[[str], None],
 ) -> tuple[Player | None, Recorder | None, Target | None]:
-    """What plays and what records a run of ``program``, and where to. ``model_name`` is what the user chose for the
-    whole run. Raises `CassetteProblem` and `FileProblem`."""
+    """Return what plays and what records a run of ``program``, and where to. ``model_name`` is what the user chose for
+    the whole run. Raises `CassetteProblem` and `FileProblem`."""
     digest = given_digest(program, given)
     player = recorder = target = None
     if tape.record is not None and tape.record.once and tape.replay is not None:
@@ -95,12 +95,13 @@ def _player(
 
 
 def load_cassette(path: Path) -> Cassette:
-    """The cassette of a file. Raises `CassetteProblem`, and `FileProblem` for a file that cannot be read."""
+    """Return the cassette of a file. Raises `CassetteProblem`, and `FileProblem` for a file that cannot be read."""
     return read_cassette(_read(path), _Beside(path).text)
 
 
 def _find(replay: Replay, program: Program, digest: str, take: int) -> Path | None:
-    """The file to play; None where there is none, and what is not recorded is asked for. Raises `CassetteProblem`."""
+    """Return the file to play; None where there is none, and what is not recorded is asked for. Raises
+    `CassetteProblem`."""
     source, name = replay.path, program.name
     if (path := _known(replay, name, digest, take)) is not None or replay.new == "live":
         return path
@@ -115,7 +116,7 @@ def _find(replay: Replay, program: Program, digest: str, take: int) -> Path | No
 
 
 def _known(replay: Replay, program: str, digest: str, take: int) -> Path | None:
-    """The file of this program and input. Raises `CassetteProblem` where it could be one of several."""
+    """Return the file of this program and input. Raises `CassetteProblem` where it could be one of several."""
     source = replay.path
     if not source.is_dir():
         return source if source.exists() else None
@@ -152,7 +153,7 @@ def _named(found: list[_Recording]) -> str:
 
 
 def _recordings(folder: Path) -> Iterator[_Recording]:
-    """What the footers of a folder say."""
+    """Yield what the footers of a folder say."""
     for path in sorted(folder.glob(f"*{SUFFIX}"))[:MAX_FILES]:
         try:
             footer = footer_of(_read(path).text)
@@ -194,7 +195,7 @@ class _Beside:
 
 
 def _reason(problem: FileProblem) -> str:
-    """Why a long value cannot be read, for those who cannot choose another limit or root."""
+    """Return why a long value cannot be read, for those who cannot choose another limit or root."""
     if problem.kind == "outside-root":
         return "is a link that leads out of its folder"
     if problem.kind == "too-large":
@@ -214,7 +215,7 @@ class Target(Struct, frozen=True):
 
     @classmethod
     def of(cls, record: Record, program: str, digest: str, take: int) -> Target:
-        """The file in a folder that is there, made if need be. Raises `CassetteProblem`."""
+        """Return the file in a folder that is there, made if need be. Raises `CassetteProblem`."""
         folder = record.path
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -233,8 +234,8 @@ class Target(Struct, frozen=True):
     def write(
         self, cassette: Cassette, program: Program, tally: Tally, run: str, error: str | None
     ) -> CassetteProblem | None:
-        """Writes the long values, then the cassette, then removes long values of an earlier one; why that could not be.
-        A run in which nothing was asked leaves nothing."""
+        """Write the long values, then the cassette, then remove long values of an earlier one; why that could not be. A
+        run in which nothing was asked leaves nothing."""
         if not cassette.replies:
             return None
         stamp = self._stamp(program, tally, run, error)
@@ -273,7 +274,7 @@ class Target(Struct, frozen=True):
 
 
 def _require_same(source: SourceText, program: str, digest: str) -> None:
-    """Raises `CassetteProblem` where what stands in the place of a recording is something else, or was edited."""
+    """Raise `CassetteProblem` where what stands in the place of a recording is something else, or was edited."""
     footer = footer_of(source.text)
     index = footer.get("index") if footer is not None and is_recording(footer) else None
     hint = "move it away, or record into another folder"
@@ -299,7 +300,7 @@ def _require_recordable(program: Program, record: Record) -> None:
 
 
 def mark_of(patterns: tuple[str, ...]) -> Mark:
-    """What marks the secrets that patterns (RE2) find. Raises `CassetteProblem` for a pattern that is none."""
+    """Return what marks the secrets that patterns (RE2) find. Raises `CassetteProblem` for a pattern that is none."""
     import re2  # only here: few runs are redacted
 
     for pattern in patterns:

@@ -45,25 +45,25 @@ OTHER_WAY = "use a server: --model local, or --base-url URL"
 
 
 def models_folder(environ: Mapping[str, str]) -> Path:
-    """Where weights lie, or will lie. Nothing is made. Raises `OSError` where there is no home."""
+    """Return where weights lie, or will lie. Nothing is made. Raises `OSError` where there is no home."""
     return data_place(environ) / FOLDER
 
 
 def embedded_model(word: str, environ: Mapping[str, str]) -> Model:
-    """The model that a word means, with its weights. Raises `WeightsProblem`."""
+    """Return the model that a word means, with its weights. Raises `WeightsProblem`."""
     if word.startswith(GGUF):
         return model_in(Path(word.removeprefix(GGUF)).expanduser())
     return model_of(word_name(word), models_folder(environ))
 
 
 def embedded_plan(model: Model, settings: Settings) -> Plan:
-    """How a model is run; the user may set its window (`models.NAME.context`)."""
+    """Return how a model is run; the user may set its window (`models.NAME.context`)."""
     own = settings.models.get(model.name)
     return plan_of(model, own.context if own is not None else None)
 
 
 def window_of(name: str, options: Options, settings: Settings, environ: Mapping[str, str]) -> ModelSettings:
-    """What is known of the window of a model, for an estimate; nothing of one that is not here."""
+    """Return what is known of the window of a model, for an estimate; nothing of one that is not here."""
     own = settings.models.get(name, ModelSettings())
     word = (options.model or "") if options.is_embedded else f"{GGUF}{own.file}" if own.file else f"{EMBEDDED}:{name}"
     try:
@@ -73,7 +73,7 @@ def window_of(name: str, options: Options, settings: Settings, environ: Mapping[
 
 
 def embedded_words(word: str, around: Environment) -> str:
-    """What is known of a model without starting it, for a plan."""
+    """Return what is known of a model without starting it, for a plan."""
     try:
         model = ready_model(word, around.environ)
     except ProviderError as error:
@@ -83,7 +83,7 @@ def embedded_words(word: str, around: Environment) -> str:
 
 
 def ready_model(word: str, environ: Mapping[str, str]) -> Model:
-    """The model that a word means, where it can run here. Starts nothing. Raises `ProviderError`."""
+    """Return the model that a word means, where it can run here. Starts nothing. Raises `ProviderError`."""
     if (wrong := engine_fault()) is not None:
         raise wrong
     try:
@@ -100,7 +100,7 @@ def ready_model(word: str, environ: Mapping[str, str]) -> Model:
 
 
 def engine_fault() -> ProviderError | None:
-    """Why the engine cannot run here, as far as it shows without starting it."""
+    """Return why the engine cannot run here, as far as it shows without starting it."""
     version = machine.engine_version() if is_installed(EMBEDDED) else None
     if version is None or version < machine.OLDEST:
         if system := machine.system_without_engine():
@@ -124,7 +124,7 @@ class EmbeddedProvider:
         engine.hold()
 
     async def complete(self, request: ModelRequest, on_text: OnText | None = None) -> ModelReply:
-        """One attempt, or two where the engine dies. Raises `ProviderError`."""
+        """Return one attempt, or two where the engine dies. Raises `ProviderError`."""
         for again in (False, True):
             running = await self._running()
             try:
@@ -183,21 +183,22 @@ class EmbeddedProvider:
 
     @staticmethod
     def _sampled(request: ModelRequest) -> ModelRequest:
-        """The request with the chance that a repeat has; without one it is the same every time. It is not recorded."""
+        """Return the request with the chance that a repeat has; without one it is the same every time. It is not
+        recorded."""
         sampling = {"seed": SEED} if request.sample is not None else {"temperature": 0, "seed": SEED}
         if request.sample is not None:
             sampling["seed"] += request.sample
         return replace(request, parameters={**sampling, **request.parameters})
 
     def _in_words(self, error: ProviderError, running: Running) -> ProviderError:
-        """The error with the name of the model in place of an address that says nothing."""
+        """Return the error with the name of the model in place of an address that says nothing."""
         where = f"the model service at {running.base_url}"
         error.message = error.message.replace(where, f"the embedded model {self._engine.model.name}")
         error.args = (error.message,)
         return error
 
     def _ended(self, ended: Ended) -> ProviderError:
-        """Why the engine is gone."""
+        """Return why the engine is gone."""
         model = self._engine.model
         if ended.status is None and not ended.words:
             return _error("the engine did not start in time", OTHER_WAY)
@@ -217,7 +218,7 @@ class EmbeddedProvider:
 
 
 async def open_embedded(word: str, around: Environment, *, completion: bool = False) -> EmbeddedProvider:
-    """The provider for a word of the user's. Raises `ProviderError` where the model cannot run here."""
+    """Return the provider for a word of the user's. Raises `ProviderError` where the model cannot run here."""
     model = await asyncio.to_thread(ready_model, word, around.environ)
     engine = engine_of(model, embedded_plan(model, around.settings), around.environ)
     return EmbeddedProvider(engine, around.notice, completion=completion)
@@ -241,7 +242,7 @@ class EmbeddedModel(Struct, frozen=True):
 
 
 def embedded_models(environ: Mapping[str, str]) -> tuple[EmbeddedModel, ...]:
-    """Every known model, and whether it can be asked."""
+    """Return every known model, and whether it can be asked."""
     from prosa.adapters.embedded.weights import CONTEXT, fault_of
 
     wrong, found = engine_fault(), []

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 
 def facts_of(program: Program, options: Options, environment: Environment, row: ProviderRow | None = None) -> Facts:
-    """What the cost of a run is estimated with, earlier runs of this version among it; ``row`` is the provider that a
-    document names. Asks nobody and makes nothing."""
+    """Return what the cost of a run is estimated with, earlier runs of this version among it; ``row`` is the provider
+    that a document names. Asks nobody and makes nothing."""
     settings = environment.settings
     services = {
         each.model_name: service_of(options, environment, row, model_name=each.model_name)
@@ -50,8 +50,8 @@ def facts_of(program: Program, options: Options, environment: Environment, row: 
 
 
 def _bound(model_name: str, options: Options, settings: Settings, named: ProviderRow | None) -> int | None:
-    """How many tokens of an answer are asked for where nothing else says: of a service that wants a number in every
-    request, and of models on this machine, which may never end by themselves (X9)."""
+    """Return how many tokens of an answer are asked for where nothing else says: of a service that wants a number in
+    every request, and of models on this machine, which may never end by themselves (X9)."""
     if options.script is not None or options.lacks_script:
         return None
     from prosa.adapters.providers.table import LOCAL_OUTPUT

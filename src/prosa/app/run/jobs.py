@@ -116,18 +116,19 @@ class Progress(Struct):
         self.started, self._since = self.clock.now(), self.clock.monotonic()
 
     def summaries(self, otherwise: str) -> list[Summary]:
-        """A summary of each that has begun or was refused; ``otherwise`` says why one that has not ended is over."""
+        """Return a summary of each that has begun or was refused; ``otherwise`` says why one that has not ended is
+        over."""
         begun = {name: self.ended.get(name) or tally.summary(otherwise) for name, tally in self.tallies.items()}
         told = self.ended | begun
         return [told[name] for name in dict.fromkeys((*self.order, *told)) if name in told]
 
     def alone(self, file: str, model_name: str, failure: str | None) -> Summary:
-        """The summary of a call of one job: as far as it came, or of a run that never began (LW9)."""
+        """Return the summary of a call of one job: as far as it came, or of a run that never began (LW9)."""
         tally = next(iter(self.tallies.values()), None)
         return tally.summary(failure) if tally else before_start(file, model_name, failure or "", self.clock)
 
     def together(self, file: str, failure: str | None) -> Together:
-        """One summary of all jobs (L42–L45); ``failure`` says why the whole did not go well, if it did not."""
+        """Return one summary of all jobs (L42–L45); ``failure`` says why the whole did not go well, if it did not."""
         seconds = self.clock.monotonic() - self._since
         summaries = self.summaries(failure or "interrupted")
         return Together(file, failure, summaries, seconds, self.started, self.clock.now())
@@ -147,8 +148,8 @@ class Services(Struct):
     async def of(
         self, row: ProviderRow | None, *, model_name: str | None = None, completion: bool = False
     ) -> service.Chosen:
-        """Who answers for a provider that a document names, or for the user's choice, which may depend on the model.
-        Raises `RunError`; nobody looks again for one that was not there."""
+        """Return who answers for a provider that a document names, or for the user's choice, which may depend on the
+        model. Raises `RunError`; nobody looks again for one that was not there."""
         if self.own is not None:
             return service.Chosen(self.own)
         scripted = self.options.script is not None
@@ -192,7 +193,7 @@ class Driver(Struct, frozen=True):
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     async def run(self, job: Job, listener: Listener = ignore) -> RunResult:
-        """Runs a job; ``listener`` hears its events before the one of the call. Raises `RunError`; ``progress`` then
+        """Run a job; ``listener`` hears its events before the one of the call. Raises `RunError`; ``progress`` then
         still knows what happened (L44). No server starts without permission (X7)."""
         tally = self.progress.tallies[job.name] = new_tally(job.program, self.environment.settings)
         if self.budget is not None:
@@ -245,13 +246,13 @@ class Driver(Struct, frozen=True):
         return RunResult(output, tally.summary(), sent.messages, tape.unwritten, kept.run, program.form == "text")
 
     def _kept(self, job: Job, program: Program, tape: Taped) -> AbstractAsyncContextManager[JobJournal]:
-        """What is kept of the run; nothing of one that is played: it has been before."""
+        """Return what is kept of the run; nothing of one that is played: it has been before."""
         if tape.nobody is not None:
             return nullcontext(JobJournal())
         return self.journals.of(job.name, program, job.given, job.document)
 
     def _mail(self, program: Program, kept: JobJournal, tape: Taped) -> AbstractAsyncContextManager[Mail | None]:
-        """The mailboxes of a run, where a program of it has one."""
+        """Return the mailboxes of a run, where a program of it has one."""
         if not any(each.mailbox for each in reachable(program)):
             return nullcontext()
         from prosa.app.mail.post import open_mail
@@ -260,8 +261,8 @@ class Driver(Struct, frozen=True):
         return open_mail(program, kept, self.journals, played=played, private=private)
 
     async def _chosen(self, job: Job, tape: Taped) -> service.Chosen:
-        """Who answers; nobody where everything is played. The model is the one that the user had chosen for what is
-        played, where they choose no other now."""
+        """Return who answers; nobody where everything is played. The model is the one that the user had chosen for what
+        is played, where they choose no other now."""
         played = None if self.options.model_name else tape.chosen_model
         if tape.nobody is not None:
             return service.Chosen(tape.nobody, played)
@@ -275,11 +276,12 @@ class Driver(Struct, frozen=True):
         return chosen if chosen.model_name else replace(chosen, model_name=played)
 
     async def _answering(self, job: Job) -> service.Chosen:
-        """Who answers the program of a job itself."""
+        """Return who answers the program of a job itself."""
         return await self.services.of(job.row, model_name=job.program.model_name, completion=job.completion)
 
     async def _others(self, program: Program, chosen: service.Chosen, job: Job) -> dict[str, service.Chosen]:
-        """Who answers imported programs, by model, where the user has another service for it. Raises `RunError`."""
+        """Return who answers imported programs, by model, where the user has another service for it. Raises
+        `RunError`."""
         names = {each.model_name for each in reachable(program)} - {program.model_name}
         found = {name: await self.services.of(job.row, model_name=name) for name in sorted(names)}
         return {name: each for name, each in found.items() if each.provider is not chosen.provider}
@@ -287,7 +289,7 @@ class Driver(Struct, frozen=True):
     def _provider(
         self, chosen: service.Chosen, others: Mapping[str, service.Chosen], job: Job, tally: Tally
     ) -> Provider:
-        """Who answers the whole run, each within the budgets."""
+        """Return who answers the whole run, each within the budgets."""
         first = self._paid(chosen, tally.meter, job.max_cost)
         if not others:
             return first
@@ -296,7 +298,7 @@ class Driver(Struct, frozen=True):
         )
 
     def _paid(self, chosen: service.Chosen, meter: Meter | None, alone: Decimal | None) -> Provider:
-        """The provider within the budgets and behind the gates, where there are any."""
+        """Return the provider within the budgets and behind the gates, where there are any."""
         provider = chosen.provider
         if self.budget is not None and meter is not None:
             provider = Budgeted(provider, self.budget, chosen.service, meter)
@@ -306,7 +308,7 @@ class Driver(Struct, frozen=True):
         return provider if self.gate is None else self.gate(provider, chosen.service)
 
     async def require_prices(self, jobs: Sequence[Job]) -> None:
-        """Raises `PriceUnknown` where the budget cannot hold for one of the jobs, before any of them begins."""
+        """Raise `PriceUnknown` where the budget cannot hold for one of the jobs, before any of them begins."""
         if self.budget is None or not self.budget.explicit or (self.options.tape and self.options.tape.plays_all):
             return
         for job in jobs:
@@ -321,7 +323,7 @@ class Driver(Struct, frozen=True):
                 self.budget.require_price(each.model_name, base_url, each.parameters)
 
     async def outcome(self, job: J, listener: Listener = ignore) -> Outcome[J]:
-        """Runs a job that ends no other one: a failure is an outcome, and an event even where it never began.
+        """Run a job that ends no other one: a failure is an outcome, and an event even where it never began.
         ``listener`` hears its events before the one of the call."""
         heard = _Heard()
         try:
@@ -342,7 +344,7 @@ class Driver(Struct, frozen=True):
         at_once: int = 1,
         meanwhile: Callable[[], Coroutine[Any, Any, None]] | None = None,
     ) -> None:
-        """Runs all jobs, at most ``at_once`` of them at a time, started in their order. ``done`` hears of each as it
+        """Run all jobs, at most ``at_once`` of them at a time, started in their order. ``done`` hears of each as it
         ends; ``meanwhile`` goes on as long. Only what ends everything is raised: an interrupt, what ``done`` raises."""
         await self.require_prices(jobs)
         waiting = deque(jobs)
@@ -362,7 +364,7 @@ class Driver(Struct, frozen=True):
             raise first_error(errors) from errors
 
     def refuse(self, refused: Refused) -> None:
-        """Ends what cannot begin, in events and summaries."""
+        """End what cannot begin, in events and summaries."""
         name, error = refused.name, refused.error
         self.progress.ended[name] = before_start(name, refused.model_name, error.message, self.progress.clock)
         self._never_began(name, error)
@@ -387,11 +389,11 @@ async def driving(
     servers: ToolServers | None = None,
     about_services: Callable[[str], None] | None = None,
 ) -> AsyncIterator[Driver]:
-    """A driver for the jobs of one call; what it opened is closed at the end. ``provider`` answers in place of those
-    that are named, and is closed too, unless ``closes`` is False. ``budget`` is one that several calls share, in place
-    of that of the options; ``meter`` counts what this call took of it. ``journals`` take the place
-    of those of the options; ``servers`` are shared by all jobs. ``about_services`` hears notices about
-    services and keys in place of the environment. Each notice is said once, however many jobs would say it."""
+    """Return a driver for the jobs of one call; what it opened is closed at the end. ``provider`` answers in place of
+    those that are named, and is closed too, unless ``closes`` is False. ``budget`` is one that several calls share, in
+    place of that of the options; ``meter`` counts what this call took of it. ``journals`` take the place of those of
+    the options; ``servers`` are shared by all jobs. ``about_services`` hears notices about services and keys in place
+    of the environment. Each notice is said once, however many jobs would say it."""
     async with exit_stack() as stack:
         if provider is not None and closes:
             stack.push_async_callback(provider.aclose)
@@ -423,7 +425,7 @@ async def run_program(
     provider: Provider | None = None,
     progress: Progress | None = None,
 ) -> RunResult:
-    """Runs a loaded program, the one job of a call. Raises `RunError`; ``progress`` then still knows what happened."""
+    """Run a loaded program, the one job of a call. Raises `RunError`; ``progress`` then still knows what happened."""
     async with driving(options, environment, listener=listener, provider=provider, progress=progress) as driver:
         job = Job(program.name, program, given, stream=options.stream)
         await driver.require_prices([job])
@@ -446,13 +448,13 @@ class _Sent(Struct):
     messages: tuple[Message, ...] = ()
 
     async def reply(self, step: ModelStep, ask: Ask) -> ModelReply:
-        """Asks."""
+        """Ask."""
         if not step.scope.depth:
             self.messages = step.request.messages
         return await ask()
 
     async def result(self, step: ToolStep, use: Use) -> ToolResult:
-        """Calls the tool."""
+        """Call the tool."""
         del step
         return await use()
 
@@ -466,7 +468,7 @@ class _Shared(Struct):
     sample: int | None = None
 
     async def complete(self, request: ModelRequest, on_text: OnText | None = None) -> ModelReply:
-        """Asks."""
+        """Ask."""
         known = self.settings.models.get(request.model_name)
         if known is not None and (sampling := known.sampling):
             request = replace(request, parameters={**sampling, **request.parameters})
@@ -475,4 +477,4 @@ class _Shared(Struct):
         return await self.provider.complete(request, on_text)
 
     async def aclose(self) -> None:
-        """Does nothing: whoever opened the provider closes it."""
+        """Do nothing: whoever opened the provider closes it."""

@@ -39,7 +39,7 @@ def load_program(
     files: Files | None = None,
     named: bool = True,
 ) -> Program:
-    """Reads a program with everything it imports, from inside its root (X5); of a skill, which its file or its folder
+    """Read a program with everything it imports, from inside its root (X5); of a skill, which its file or its folder
     names, the program that follows it (X32).
 
     ``warned`` hears the warnings about a program that is accepted. ``environ`` says where the home folder is, which is
@@ -81,7 +81,7 @@ def load_program(
 
 
 def _skills(paths: Sequence[Path], choices: Options, settings: Settings, within: Path | None) -> Mapping[Path, Program]:
-    """The skills that programs import, as programs: they answer text."""
+    """Return the skills that programs import, as programs: they answer text."""
     if not paths:
         return {}
     from prosa.app.run.skills import skills_program
@@ -113,7 +113,8 @@ def ready_program(
 
 
 def with_sites(program: Program, urls: Sequence[str]) -> Program:
-    """The program with sites that the user gives it for this run, beside its own. Raises `RunError` for no URL."""
+    """Return the program with sites that the user gives it for this run, beside its own. Raises `RunError` for no
+    URL."""
     for url in urls:
         if wrong := site_form(url):
             raise RunError(f"--site {url[:200]}: {wrong}")

@@ -24,7 +24,7 @@ _AT_ONCE = 8
 
 
 def budget_of(options: Options, environment: Environment) -> Budget | None:
-    """The budget of one call, or what is left of one that it shares; None where the user named no cap."""
+    """Return the budget of one call, or what is left of one that it shares; None where the user named no cap."""
     cap = options.max_cost
     if cap is None:
         return None
@@ -33,8 +33,8 @@ def budget_of(options: Options, environment: Environment) -> Budget | None:
 
 
 def server_budget(cap: Decimal | None, environment: Environment, store: StorePlace | None = None) -> Budget:
-    """The budget of all runs of one server, or of all servers that keep their runs in one database. Without a cap of
-    the user's it counts known prices only."""
+    """Return the budget of all runs of one server, or of all servers that keep their runs in one database. Without a
+    cap of the user's it counts known prices only."""
     whole = DEFAULT_BUDGET if cap is None else cap
     ledger = Ledger(whole)
     if isinstance(store, StoreServer):

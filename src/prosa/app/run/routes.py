@@ -25,7 +25,7 @@ ANYWHERE = ("0.0.0.0", "::")  # noqa: S104
 
 
 def with_provider(choices: Options, settings: Settings, environ: Mapping[str, str]) -> Options:
-    """The options with the prefix of their model as the provider, where it selects one."""
+    """Return the options with the prefix of their model as the provider, where it selects one."""
     if choices.provider or choices.base_url:
         return choices
     row, name = split(choices.model_name or "", settings, environ)
@@ -39,8 +39,8 @@ def with_provider(choices: Options, settings: Settings, environ: Mapping[str, st
 
 
 def split(name: str, settings: Settings, environ: Mapping[str, str]) -> tuple[ProviderRow | None, str]:
-    """The service that the prefix of a model name selects, and the name without it; None and the whole name where it
-    selects none."""
+    """Return the service that the prefix of a model name selects, and the name without it; None and the whole name
+    where it selects none."""
     prefix, slash, rest = name.partition("/")
     if not slash or not rest or settings.base_url or environ.get(URL_VARIABLE, "").strip():
         return None, name
@@ -49,8 +49,8 @@ def split(name: str, settings: Settings, environ: Mapping[str, str]) -> tuple[Pr
 
 
 def with_default_provider(settings: Settings, environ: Mapping[str, str]) -> Settings:
-    """The settings of a user with the prefix of their default model as the provider of that model; so a model that runs
-    here, as `embedded:NAME` or `gguf:PATH`."""
+    """Return the settings of a user with the prefix of their default model as the provider of that model; so a model
+    that runs here, as `embedded:NAME` or `gguf:PATH`."""
     word, file = settings.default_model or "", None
     if Options(model=word).is_embedded:
         row, name = provider_row(EMBEDDED, settings.providers), word_name(word)
@@ -66,7 +66,7 @@ def with_default_provider(settings: Settings, environ: Mapping[str, str]) -> Set
 
 
 def known_row(name: str, settings: Settings) -> ProviderRow:
-    """The service of that name. Raises `RunError`, with the nearest one, for a name that nobody knows."""
+    """Return the service of that name. Raises `RunError`, with the nearest one, for a name that nobody knows."""
     row = provider_row(name, settings.providers)
     if row is None:
         names = provider_names(settings.providers)
@@ -78,9 +78,9 @@ def known_row(name: str, settings: Settings) -> ProviderRow:
 
 
 def local_places(settings: Settings, environ: Mapping[str, str], kind: str | None = None) -> tuple[Place, ...]:
-    """Where a model server of one's own is looked for (X17): at the base URL that the user set for `local`; else where
-    each of the usual servers is, or the one of the row ``kind``: at its own base URL, where the variable of the server
-    says, on its usual port."""
+    """Return where a model server of one's own is looked for (X17): at the base URL that the user set for `local`; else
+    where each of the usual servers is, or the one of the row ``kind``: at its own base URL, where the variable of the
+    server says, on its usual port."""
     own = provider_row(LOCAL_NAME, settings.providers)
     if kind in (None, LOCAL_NAME) and own is not None and own.base_url is not None:
         return (Place("the server of `providers.local`", own.base_url),)
@@ -89,7 +89,7 @@ def local_places(settings: Settings, environ: Mapping[str, str], kind: str | Non
 
 
 def local_address(row: ProviderRow, settings: Settings, environ: Mapping[str, str]) -> str:
-    """Where one of the usual servers is: as the user set it, as its own variable says, on its usual port."""
+    """Return where one of the usual servers is: as the user set it, as its own variable says, on its usual port."""
     own = provider_row(row.name, settings.providers)
     if own is not None and own.base_url is not None:
         return own.base_url
@@ -98,8 +98,8 @@ def local_address(row: ProviderRow, settings: Settings, environ: Mapping[str, st
 
 
 def _own_port(said: str) -> int | None:
-    """The port in an address of this machine, as a server takes it: `11500`, `:11500`, `0.0.0.0:11500`, a URL. An
-    address of another machine is none: that one is named with `--base-url`."""
+    """Return the port in an address of this machine, as a server takes it: `11500`, `:11500`, `0.0.0.0:11500`, a URL.
+    An address of another machine is none: that one is named with `--base-url`."""
     if said.isdigit():
         said = f":{said}"
     try:

@@ -87,7 +87,7 @@ def _credential(origin: Origin, settings: ServerSettings, environ: Mapping[str, 
 
 
 def _variables(settings: ServerSettings) -> Iterator[tuple[str, str, str]]:
-    """The headers that are sent, each with what stands in front of its value, and its variable."""
+    """Yield the headers that are sent, each with what stands in front of its value, and its variable."""
     if settings.token_env is not None:
         yield "Authorization", "Bearer ", settings.token_env
     yield from ((header, "", name) for header, name in settings.header_env.items())

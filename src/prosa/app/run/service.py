@@ -76,11 +76,11 @@ class Routed(Struct, frozen=True):
     others: Mapping[str, Provider]
 
     async def complete(self, request: ModelRequest, on_text: OnText | None = None) -> ModelReply:
-        """Asks the service of the model. Raises `ProviderError`."""
+        """Ask the service of the model. Raises `ProviderError`."""
         return await self.others.get(request.model_name, self.usual).complete(request, on_text)
 
     async def aclose(self) -> None:
-        """Closes nothing: whoever opened the services closes them."""
+        """Close nothing: whoever opened the services closes them."""
 
 
 class _Service(Struct, frozen=True):
@@ -99,7 +99,7 @@ class _Service(Struct, frozen=True):
 
 
 def complete_options(choices: Options, around: Environment) -> Options:
-    """The choices after asking what only a person can decide: whether a local model server may be used (X17).
+    """Return the choices after asking what only a person can decide: whether a local model server may be used (X17).
 
     It is asked before a run begins, so that Ctrl-C works at the question.
     """
@@ -115,7 +115,7 @@ def complete_options(choices: Options, around: Environment) -> Options:
 
 
 def _scripted(script: Path) -> Chosen:
-    """A provider that plays the replies of a file. Raises `FileProblem` and `ScriptProblem`."""
+    """Return a provider that plays the replies of a file. Raises `FileProblem` and `ScriptProblem`."""
     from prosa.adapters.providers.scripted import ScriptedProvider
 
     if not os.path.lexists(script):
@@ -124,7 +124,8 @@ def _scripted(script: Path) -> Chosen:
 
 
 async def choose_provider(choices: Options, around: Environment, row: ProviderRow | None = None) -> Chosen:
-    """The provider the user chose, else that of ``row``. Raises `ProviderError`, with the ways on without one."""
+    """Return the provider the user chose, else that of ``row``. Raises `ProviderError`, with the ways on without
+    one."""
     if choices.lacks_script:
         raise ProviderError(NO_SCRIPT, kind="missing", retryable=False, hint=NO_SCRIPT_HINT)
     if choices.script is not None:
@@ -150,8 +151,8 @@ async def choose_provider(choices: Options, around: Environment, row: ProviderRo
 def row_of_model(
     model_name: str | None, choices: Options, settings: Settings, named: ProviderRow | None = None
 ) -> ProviderRow | None:
-    """The service that answers for a model; None for the usual one. ``named`` is what a document asks for; what the
-    user says of this call wins over it. Raises `RunError` for a provider that nobody knows."""
+    """Return the service that answers for a model; None for the usual one. ``named`` is what a document asks for; what
+    the user says of this call wins over it. Raises `RunError` for a provider that nobody knows."""
     if choices.provider is None and (named is not None or choices.base_url is not None):
         return named
     mapped = settings.models.get(model_name or "")
@@ -172,7 +173,7 @@ def row_of_model(
 
 
 def account_of(name: str, choices: Options, around: Environment, row: ProviderRow | None = None) -> Endpoint:
-    """Where a service of the table is asked beside its calls, and with which key: as for a call. ``row`` is the
+    """Return where a service of the table is asked beside its calls, and with which key: as for a call. ``row`` is the
     provider that a document names. Raises `ProviderError` where there is neither key nor base URL."""
     found = row_of_model(choices.model_name, choices, around.settings, row)
     if found is None and name != "openai" and choices.base_url is None:
@@ -191,7 +192,7 @@ def account_of(name: str, choices: Options, around: Environment, row: ProviderRo
 
 
 def known_protocol(name: str) -> str:
-    """The protocol that a service of the table speaks."""
+    """Return the protocol that a service of the table speaks."""
     from prosa.adapters.providers.table import provider_row
 
     row = provider_row(name, {})
@@ -199,15 +200,15 @@ def known_protocol(name: str) -> str:
 
 
 def own_key_variable(environ: Mapping[str, str], base_url: str | None) -> str | None:
-    """The usual variable for a key, where it is set and there is another address to send it to: the specification has
-    one key and one base URL, and they belong together (L35)."""
+    """Return the usual variable for a key, where it is set and there is another address to send it to: the
+    specification has one key and one base URL, and they belong together (L35)."""
     return KEY_VARIABLE if base_url and environ.get(KEY_VARIABLE, "").strip() else None
 
 
 def service_words(
     choices: Options, around: Environment, row: ProviderRow | None = None, *, model_name: str | None = None
 ) -> str:
-    """Where calls of a model go, for a plan. Looks nowhere and never names a key."""
+    """Return where calls of a model go, for a plan. Looks nowhere and never names a key."""
     if choices.tape is not None and choices.tape.replay is not None and choices.tape.plays_all:
         return f"what is recorded in {choices.tape.replay.path}"
     if choices.lacks_script:
@@ -249,7 +250,7 @@ def _without_key(row: ProviderRow, around: Environment) -> str:
 
 
 def _words(service: _Service, around: Environment) -> str:
-    """Which service, at which address, and which variable holds the key for it."""
+    """Return which service, at which address, and which variable holds the key for it."""
     shown = Endpoint(service.base_url or DEFAULT_BASE_URL, service.key).shown
     name = service.row.name if service.row is not None else "" if service.base_url else OWN_SERVICE
     where = f"{name} at {shown}" if name else shown
@@ -268,8 +269,8 @@ def _keys_file() -> str:
 
 
 def endpoint_of(row: ProviderRow, around: Environment) -> tuple[Endpoint, str | None]:
-    """Where a service of the table is asked and with which key, and the variable that holds it. Asks nobody. Raises
-    `ProviderError` where there is no key for it."""
+    """Return where a service of the table is asked and with which key, and the variable that holds it. Asks nobody.
+    Raises `ProviderError` where there is no key for it."""
     choices = Options()
     found = _of_row(row, choices, around) if _decides(row, choices) else _service(choices, around)
     return Endpoint(found.base_url or DEFAULT_BASE_URL, found.key, found.headers), found.variable
@@ -278,7 +279,7 @@ def endpoint_of(row: ProviderRow, around: Environment) -> tuple[Endpoint, str | 
 def service_of(
     choices: Options, around: Environment, row: ProviderRow | None = None, *, model_name: str | None = None
 ) -> str | None:
-    """The base URL whose prices hold, for a plan; None where replies are scripted. Looks nowhere."""
+    """Return the base URL whose prices hold, for a plan; None where replies are scripted. Looks nowhere."""
     if choices.script is not None or choices.lacks_script:
         return None
     if choices.is_local:
@@ -295,7 +296,8 @@ def service_of(
 
 
 def _decides(row: ProviderRow, choices: Options) -> bool:
-    """Whether the row says who is asked: a base URL on the command line wins, and `openai` is what the user made it."""
+    """Return whether the row says who is asked: a base URL on the command line wins, and `openai` is what the user made
+    it."""
     return choices.base_url is None and (row.base_url is not None or row.is_local)
 
 
@@ -321,7 +323,7 @@ def _of_row(row: ProviderRow, choices: Options, around: Environment) -> _Service
 
 
 def _address(row: ProviderRow, around: Environment) -> str | None:
-    """The base URL of a row, or what the user's environment names in its place."""
+    """Return the base URL of a row, or what the user's environment names in its place."""
     if row.port is not None:
         from prosa.app.run.routes import local_address
 
@@ -331,7 +333,7 @@ def _address(row: ProviderRow, around: Environment) -> str | None:
 
 
 def _refuse_unsaid(row: ProviderRow) -> NoReturn:
-    """Raises `ProviderError` for a model on this machine that a document names: only its user may."""
+    """Raise `ProviderError` for a model on this machine that a document names: only its user may."""
     if row.is_embedded:
         message, hint = "an embedded model runs only when you say so", "allow it with --model embedded"
     else:
@@ -368,7 +370,7 @@ def say_no_tools(name: str, around: Environment, tools: Sequence[str]) -> None:
 
 
 def _asking(service: _Service, choices: Options, around: Environment, server: LocalServer | None = None) -> Chosen:
-    """The provider of a service; of a ``server`` on this machine with what that says of itself."""
+    """Return the provider of a service; of a ``server`` on this machine with what that says of itself."""
     from prosa.adapters.providers.exchange import without_folder
     from prosa.adapters.providers.ladder import Form
     from prosa.adapters.providers.openai import OpenAIProvider
@@ -396,7 +398,7 @@ def _asking(service: _Service, choices: Options, around: Environment, server: Lo
 
 
 def _native(service: _Service, row: ProviderRow, choices: Options, around: Environment) -> Chosen:
-    """A service that is asked through its own library. Raises `ExtraMissing` without that."""
+    """Return a service that is asked through its own library. Raises `ExtraMissing` without that."""
     if (extra := missing_extra(row)) is not None:
         raise _missing(row, extra)
     if choices.completion:
@@ -418,7 +420,7 @@ def _native(service: _Service, row: ProviderRow, choices: Options, around: Envir
 
 
 def _variable(row: ProviderRow | None) -> str:
-    """The variable that a key usually stands in."""
+    """Return the variable that a key usually stands in."""
     return row.key_variables[0] if row is not None and row.key_variables else KEY_VARIABLE
 
 
@@ -429,7 +431,7 @@ def _missing(row: ProviderRow, extra: str) -> ExtraMissing:
 
 
 def missing_extra(row: ProviderRow) -> str | None:
-    """The extra of Prosa that a service needs and that is not installed."""
+    """Return the extra of Prosa that a service needs and that is not installed."""
     from prosa.adapters.providers.table import CLIENTS
     from prosa.extras import is_installed
 
@@ -437,7 +439,8 @@ def missing_extra(row: ProviderRow) -> str | None:
 
 
 def _service(choices: Options, around: Environment) -> _Service:
-    """What flags, environment and user settings name, in this order. Raises `ProviderError` for a key that is none."""
+    """Return what flags, environment and user settings name, in this order. Raises `ProviderError` for a key that is
+    none."""
     settings = around.settings
     base_url = choices.base_url or around.environ.get(URL_VARIABLE, "").strip() or settings.base_url
     if choices.api_key:

@@ -62,7 +62,7 @@ def load_skill(
     within: Path | None = None,
     files: Files | None = None,
 ) -> LoadedSkill:
-    """Reads a skill: its `SKILL.md`, and the names of what lies below its folder. ``path`` is the file or the folder.
+    """Read a skill: its `SKILL.md`, and the names of what lies below its folder. ``path`` is the file or the folder.
 
     ``warned`` hears the warnings about it. ``within`` is the root where not the user named the skill: then nothing
     outside of it is opened. ``files`` are read in place of those on the disk. Raises `FileProblem`, and
@@ -89,13 +89,14 @@ def load_skill(
 
 
 def _is_classified(folder: Path, files: Sequence[str]) -> bool:
-    """Whether one of the documents beside the skill, which a model may read, is `confidential` or `secret`."""
+    """Return whether one of the documents beside the skill, which a model may read, is `confidential` or `secret`."""
     documents = [each for each in files if each.lower().endswith(DOCUMENT_SUFFIXES)]
     return any(looks_classified(text) for _, text in heads(folder, documents))
 
 
 def _modules(folder: Path, scripts: Sequence[str]) -> str:
-    """The modules that scripts import and that the sandbox does not have, in words; empty where there are none."""
+    """Return the modules that scripts import and that the sandbox does not have, in words; empty where there are
+    none."""
     own = {each.rpartition("/")[2].removesuffix(".py") for each in scripts}
     own |= {part for each in scripts for part in each.split("/")[:-1]}
     found: dict[str, None] = {}
@@ -108,7 +109,7 @@ def _modules(folder: Path, scripts: Sequence[str]) -> str:
 
 
 def _entries(read: CheckedDocument) -> dict[str, Entry]:
-    """The fields of the front matter by name."""
+    """Return the fields of the front matter by name."""
     return {each.key.text: each for each in read.front.fields or ()}
 
 
@@ -127,7 +128,7 @@ def skills_program(
     warned: Callable[[Diagnostic], None] | None = None,
     within: Path | None = None,
 ) -> Program:
-    """The program of a request with skills, ready for `ready_program` and the driver.
+    """Return the program of a request with skills, ready for `ready_program` and the driver.
 
     ``chosen`` is a skill whose instructions are in the first request, as when a person calls it; the model is not asked
     whether it wants it. ``offered`` are skills (files or folders) of which the model sees nothing but names and
@@ -165,8 +166,8 @@ def skills_program(
 
 
 def read_schema(path: Path) -> Mapping[str, Value] | bool:
-    """The JSON Schema in a file that the user named, for the answer of a skill. Raises `FileProblem`, and `RunError`
-    for a text that is none."""
+    """Return the JSON Schema in a file that the user named, for the answer of a skill. Raises `FileProblem`, and
+    `RunError` for a text that is none."""
     try:
         value = parse_json(read_given(path))
         Schema(value)
@@ -177,9 +178,9 @@ def read_schema(path: Path) -> Mapping[str, Value] | bool:
 
 
 def load_skills(named: Iterable[Path], options: Options, settings: Settings) -> tuple[LoadedSkill, ...]:
-    """The skills that paths name: each a skill, or a folder that holds some, of which those that only users start are
-    left out; each once. Raises what `load_skill` does,
-    `FileProblem` for a folder without any, and `RunError` for two of one name."""
+    """Return the skills that paths name: each a skill, or a folder that holds some, of which those that only users
+    start are left out; each once. Raises what `load_skill` does, `FileProblem` for a folder without any, and `RunError`
+    for two of one name."""
     named = tuple(named)
     places = dict.fromkeys(each for path in named for each in skills_in(path))
     known = (load_skill(place, options, settings) for place in places)
@@ -189,7 +190,7 @@ def load_skills(named: Iterable[Path], options: Options, settings: Settings) -> 
 
 
 def require_names(skills: Sequence[LoadedSkill]) -> None:
-    """Raises `RunError` where two skills have one name: a model could not say which of them it means."""
+    """Raise `RunError` where two skills have one name: a model could not say which of them it means."""
     known: dict[str, LoadedSkill] = {}
     for each in skills:
         other = known.setdefault(each.skill.name, each)
@@ -201,8 +202,8 @@ def require_names(skills: Sequence[LoadedSkill]) -> None:
 
 
 def skills_in(folder: Path) -> tuple[Path, ...]:
-    """The folders of the skills that a folder holds, by name: the folder itself where it is one. Raises `FileProblem`
-    for a folder that holds none."""
+    """Return the folders of the skills that a folder holds, by name: the folder itself where it is one. Raises
+    `FileProblem` for a folder that holds none."""
     if is_skill(folder):
         return (folder,)
     if not folder.is_dir():

@@ -73,13 +73,13 @@ class Taped(Struct):
         return self.player is None or not self.player.cassette.replies
 
     def absent(self, error: RunError) -> Provider:
-        """The provider where nobody can be asked, which matters only when somebody must be."""
+        """Return the provider where nobody can be asked, which matters only when somebody must be."""
         from prosa.records.replay import NobodyThere
 
         return NobodyThere(error)
 
     def answers(self, model_name: str | None) -> None:
-        """Keeps the model that whoever answers brings for the whole run."""
+        """Keep the model that whoever answers brings for the whole run."""
         if self.recorder is not None and model_name is not None:
             self.recorder.chosen_model = model_name
 
@@ -120,7 +120,8 @@ UNTAPED = Taped()
 
 
 def open_tape(program: Program, given: Value, options: Options, environment: Environment, take: int = 1) -> Taped:
-    """The tape of a run of ``program``; without one a `Taped` that does nothing. ``take`` counts equal runs of a call.
+    """Return the tape of a run of ``program``; without one a `Taped` that does nothing. ``take`` counts equal runs of a
+    call.
 
     Raises `CassetteProblem` and `FileProblem`, before anything is asked.
     """

@@ -20,7 +20,8 @@ LOCAL = "http://localhost:4318"
 
 
 def telemetry_of(options: Options, environment: Environment) -> Telemetry | None:
-    """What hears the runs of a call; None where nobody asked for it. Raises `RunError` where the library is missing."""
+    """Return what hears the runs of a call; None where nobody asked for it. Raises `RunError` where the library is
+    missing."""
     otel = options.otel or (Otel(environment.settings.otel) if environment.settings.otel else None)
     if otel is None:
         return None

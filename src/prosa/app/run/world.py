@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def system_clock() -> Clock:
-    """The real clock."""
+    """Return the real clock."""
     return SystemClock()
 
 
@@ -55,7 +55,7 @@ def servers(program: Program, around: Environment) -> ToolServers:
 
 @asynccontextmanager
 async def kept_servers(program: Program, choices: Options, around: Environment) -> AsyncIterator[ToolServers]:
-    """Open the servers of a program for many runs of it, which end with the block."""
+    """Return open the servers of a program for many runs of it, which end with the block."""
     kept = KeptServers(servers(program, around))
     async with exit_stack() as stack:
         stack.push_async_callback(kept.aclose)
@@ -63,7 +63,7 @@ async def kept_servers(program: Program, choices: Options, around: Environment) 
 
 
 def sites(program: Program, choices: Options, around: Environment) -> Sites | None:
-    """The way to the sites of a run, within the rights that the user gave it; None where no program has any.
+    """Return the way to the sites of a run, within the rights that the user gave it; None where no program has any.
 
     Raises `RunError` for a token that a flag names and that is not there.
     """
@@ -76,12 +76,12 @@ def sites(program: Program, choices: Options, around: Environment) -> Sites | No
 
 
 def known_prices(settings: Settings) -> Prices:
-    """The prices of models: those of the user's settings, then the list of known ones (LA27)."""
+    """Return the prices of models: those of the user's settings, then the list of known ones (LA27)."""
     return KnownPrices(settings.prices)
 
 
 def new_tally(program: Program, settings: Settings) -> Tally:
-    """A summary that begins now."""
+    """Return a summary that begins now."""
     return Tally(program, system_clock(), known_prices(settings))
 
 
@@ -98,7 +98,7 @@ async def open_world(
     played: Player | None = None,
     shared: ToolServers | None = None,
 ) -> AsyncIterator[World]:
-    """The ports of a run, closed at the end whatever happens, but for ``provider``, ``journal``, ``mail`` and
+    """Return the ports of a run, closed at the end whatever happens, but for ``provider``, ``journal``, ``mail`` and
     ``shared`` servers: who opened them closes them. ``played`` stands in for tool servers, sandbox and sites, of which
     none is then opened.
 
@@ -130,7 +130,7 @@ async def open_world(
 
 
 def skill_files(program: Program) -> SkillFiles | None:
-    """What reads the files of skills; None where no program has any."""
+    """Return what reads the files of skills; None where no program has any."""
     if not any(each.skills for each in reachable(program)):
         return None
     from prosa.adapters.files.skill_files import RootedSkillFiles
@@ -141,7 +141,8 @@ def skill_files(program: Program) -> SkillFiles | None:
 def _played_world(
     program: Program, player: Player, choices: Options, listener: Listener, provider: Provider, journal: Journal
 ) -> World:
-    """A world in which nothing is started and nobody asked: it offers what was offered in the recording (X27)."""
+    """Return a world in which nothing is started and nobody asked: it offers what was offered in the recording
+    (X27)."""
     from prosa.records.replay import RecordedServers, RecordedSites, recorded_sandbox
 
     return World(
@@ -159,7 +160,7 @@ def _played_world(
 
 
 def _sandbox(program: Program, around: Environment) -> Sandbox | None:
-    """The sandbox, or None with a warning where this machine has none or no safe place for it (LA18, X10)."""
+    """Return the sandbox, or None with a warning where this machine has none or no safe place for it (LA18, X10)."""
     using = [each for each in reachable(program) if each.uses_python]
     if not using:
         return None

@@ -31,21 +31,22 @@ if TYPE_CHECKING:
 
 
 def states_of(file: ScriptFile) -> dict[str, str]:
-    """How the results of a document stand, by address; nothing for scripts that came beside it (X19)."""
+    """Return how the results of a document stand, by address; nothing for scripts that came beside it (X19)."""
     if file.beside is not None:
         return {}
     return {script.address: status.state for script, status in statuses(file.model)}
 
 
 def modes_of(file: ScriptFile) -> dict[str, ContextMode]:
-    """The context that each result was made with, by address: what is stale is refreshed in the same way (X19)."""
+    """Return the context that each result was made with, by address: what is stale is refreshed in the same way
+    (X19)."""
     if file.beside is not None:
         return {}
     return {script.address: context_mode(region.about.context) for script, region in owners_of(file.model).pairs}
 
 
 def rows_of(file: ScriptFile, choice: Choice, states: Mapping[str, str]) -> tuple[Row, ...]:
-    """A row for each script, in the order in which they would run (MA13)."""
+    """Return a row for each script, in the order in which they would run (MA13)."""
     return choose(file.scripts, choice, wrong=_wrong(file, choice), states=states)
 
 
@@ -79,23 +80,23 @@ class Selection(Struct, frozen=True):
         return tuple(row for row in self.rows if row.runs or row.kind == "error")
 
     def narrowed(self, choice: Choice) -> Selection:
-        """The same with another choice."""
+        """Return the same with another choice."""
         return replace(self, choice=choice, rows=rows_of(self.file, choice, self.states))
 
     def require_named(self) -> None:
-        """Raises `ScriptNotRun` for a script that was named and does not run, before anything does. One whose result is
+        """Raise `ScriptNotRun` for a script that was named and does not run, before anything does. One whose result is
         kept is passed over."""
         for row in self.rows:
             if self.choice.ids and row.kind not in ("runs", "not-chosen", "result"):
                 raise ScriptNotRun(row, self.file.path)
 
     def passed_over(self) -> list[str]:
-        """Why scripts that were chosen do not run, in words; that a result is kept only where nothing runs."""
+        """Return why scripts that were chosen do not run, in words; that a result is kept only where nothing runs."""
         kinds = {"environment", "edited", "text"} | (set() if any(row.runs for row in self.rows) else {"result"})
         return [f"note: {row.script.address} is not run: {row.why}" for row in self.rows if row.kind in kinds]
 
     def made_ready(self) -> ReadyScripts:
-        """The jobs of the scripts that can run, in their order, and those that were chosen and cannot."""
+        """Return the jobs of the scripts that can run, in their order, and those that were chosen and cannot."""
         jobs: list[ScriptJob] = []
         refused: list[Refused] = []
         for row in self.chosen:
@@ -132,7 +133,7 @@ def selection(
     tools: tuple[str, ...] = (),
     replaced: bool = False,
 ) -> Selection:
-    """Weighs a choice. ``context`` is what is sent (None: the document, and for a stale result what it was made with);
+    """Weigh a choice. ``context`` is what is sent (None: the document, and for a stale result what it was made with);
     ``tools`` are granted; ``replaced`` says that the caller brings the provider. Raises `RunError` for an id that no
     script has."""
     _require_known(file, choice)
@@ -153,7 +154,7 @@ def _require_known(file: ScriptFile, choice: Choice) -> None:
 
 
 def _wrong(file: ScriptFile, choice: Choice) -> dict[str, str]:
-    """What keeps scripts from running: the first error of each, and where no result can be written."""
+    """Return what keeps scripts from running: the first error of each, and where no result can be written."""
     path = (file.beside or file.source).path
     found = {address: f"{path}:{each[0].start.line}: {each[0].message}" for address, each in file.errors.items()}
     if choice.writes and file.beside is None:
@@ -180,7 +181,8 @@ def choice_of(
     write: bool,
     **more: Any,  # noqa: ANN401 - fields of `Choice`, of several types
 ) -> Choice:
-    """The choice: these, those that ask for it, or all. ``more`` are further fields of `Choice`. Raises ValueError."""
+    """Return the choice: these, those that ask for it, or all. ``more`` are further fields of `Choice`. Raises
+    ValueError."""
     names = (ids,) if isinstance(ids, str) else tuple(ids)
     if names and auto:
         raise ValueError("`ids` and `auto` choose differently: give one of them")
@@ -192,8 +194,8 @@ def choice_of(
 def requested(
     document: Path | SourceText, scripts: Instructions | None, choice: Choice, choices: Options, around: Environment
 ) -> ScriptFile:
-    """The document with its scripts, or those beside it. Raises `RunError`, `FileProblem`, and ValueError for results
-    that have no place."""
+    """Return the document with its scripts, or those beside it. Raises `RunError`, `FileProblem`, and ValueError for
+    results that have no place."""
     if choice.writes and isinstance(document, SourceText):
         raise ValueError("results are written into a document that is a file, and this is a text")
     if choice.writes and scripts is not None:
@@ -205,7 +207,7 @@ def requested(
 
 
 def require_tools(names: Iterable[str]) -> tuple[str, ...]:
-    """The names of tools that are granted (X15). Raises ValueError for one that does not exist."""
+    """Return the names of tools that are granted (X15). Raises ValueError for one that does not exist."""
     tools = tuple(dict.fromkeys(names))
     for name in tools:
         if name not in TOOLS:
@@ -214,7 +216,8 @@ def require_tools(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def _beside(scripts: Instructions | None) -> Path | SourceText | None:
-    """The file of instructions, or the text that data make. Raises TypeError for data that JSON does not have."""
+    """Return the file of instructions, or the text that data make. Raises TypeError for data that JSON does not
+    have."""
     if scripts is None or isinstance(scripts, str | Path):
         return None if scripts is None else Path(scripts)
     data = dict(scripts) if isinstance(scripts, Mapping) else list(scripts)

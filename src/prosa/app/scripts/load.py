@@ -97,7 +97,7 @@ def load_scripts(
     *,
     within: Path | None = None,
 ) -> ScriptFile:
-    """Reads a document as MAGI, and the instructions ``beside`` it where there are some; a text stands for itself.
+    """Read a document as MAGI, and the instructions ``beside`` it where there are some; a text stands for itself.
     ``within`` is the folder outside of which nothing is opened where not the user named the document.
 
     Raises `FileProblem`, and `RunError` for a file of instructions that is none.
@@ -110,7 +110,7 @@ def load_scripts(
 
 
 def scripts_of(path: Path, source: SourceText, beside: SourceText | None = None) -> ScriptFile:
-    """The scripts of a document that was read, or those that came beside it."""
+    """Return the scripts of a document that was read, or those that came beside it."""
     front = read_front(source)
     model, problems = read(front, parse(source, body=front.body))
     scripts = model.scripts
@@ -126,7 +126,7 @@ def scripts_of(path: Path, source: SourceText, beside: SourceText | None = None)
 def _errors(
     scripts: Sequence[Script], problems: Sequence[Problem], source: SourceText
 ) -> tuple[dict[str, tuple[Diagnostic, ...]], tuple[Diagnostic, ...]]:
-    """The errors by the script they lie in, and those that lie in none."""
+    """Return the errors by the script they lie in, and those that lie in none."""
     from bisect import bisect_right
 
     placed: dict[str, tuple[Diagnostic, ...]] = {}
@@ -160,7 +160,7 @@ class Preparing(Struct, frozen=True):
     modes: Mapping[str, ContextMode] = field(default_factory=dict)
 
     def ready(self, script: Script, text: str | None = None) -> ScriptJob:
-        """The job of a script. Raises `RunError` for a provider, a model or a parameter that cannot be."""
+        """Return the job of a script. Raises `RunError` for a provider, a model or a parameter that cannot be."""
         row = self.row_of(self.choices.provider or script.fields.text("provider"))
         model_name = self._model_name(script, row)
         if not self._answers_all:
@@ -194,8 +194,8 @@ class Preparing(Struct, frozen=True):
         return self.choices.api or self.around.settings.api or "chat"
 
     def row_of(self, name: str | None) -> ProviderRow | None:
-        """The provider that flag or block names (M28); None for the user's own choice. Raises `RunError` for one nobody
-        knows."""
+        """Return the provider that flag or block names (M28); None for the user's own choice. Raises `RunError` for one
+        nobody knows."""
         if name is None or not name.strip():
             return None
         if self._answers_all or self.choices.base_url is not None:
@@ -208,7 +208,8 @@ class Preparing(Struct, frozen=True):
         return self.replaced or self.choices.script is not None or self.choices.is_here
 
     def _model_name(self, script: Script, row: ProviderRow | None) -> str:
-        """The model: the user's flag, the block (M29), the settings. Only `openai` has one for blocks without."""
+        """Return the model: the user's flag, the block (M29), the settings. Only `openai` has one for blocks
+        without."""
         settings, choices = self.around.settings, self.choices
         named = choices.model_name or script.fields.text("model-name") or choices.default_model
         named = named or (settings.model_name if row is None or row.name == "openai" else None)
@@ -220,7 +221,7 @@ class Preparing(Struct, frozen=True):
 
 
 def require_sensible(script: Script, parameters: Mapped) -> None:
-    """Raises `RunError` for parameters that change what a request is (X7), or of which two mean the same."""
+    """Raise `RunError` for parameters that change what a request is (X7), or of which two mean the same."""
     require_allowed(_parameters(script))
     require_allowed(parameters.sent)
     for name in parameters.double:

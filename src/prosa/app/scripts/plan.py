@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 
 def planned(found: Selection, *, whole: bool, trusted: bool) -> dict[str, Value]:
-    """The plan. With ``whole`` each script that runs has its messages and limits; ``trusted`` says whether `--auto` may
-    run anything (X7)."""
+    """Return the plan. With ``whole`` each script that runs has its messages and limits; ``trusted`` says whether
+    `--auto` may run anything (X7)."""
     file, choice, preparing = found.file, found.choice, found.preparing
     head: dict[str, Value] = {"file": str(file.path)}
     if file.beside is not None:
@@ -50,7 +50,7 @@ def _script(
 
 
 def _requested(script: Script) -> dict[str, Value]:
-    """What the block asks for, whoever decides."""
+    """Return what the block asks for, whoever decides."""
     fields = script.fields
     return {
         "priority": fields.text("priority"),

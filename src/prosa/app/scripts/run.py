@@ -62,7 +62,8 @@ async def run_scripts(
     progress: Progress | None = None,
     provider: Provider | None = None,
 ) -> tuple[ScriptResult, ...]:
-    """Runs scripts, at most ``at_once`` of them at a time, and gives their results in the order in which they started.
+    """Return runs scripts, at most ``at_once`` of them at a time, and gives their results in the order in which they
+    started.
 
     ``heard`` is told of each as soon as it is there, and stands in the document where it is to. A script that fails is
     a result; ``provider`` answers in place of those that are named, and is closed at the end. Raised is only what ends
@@ -94,14 +95,14 @@ class _Results(Struct):
     known: dict[str, ScriptResult] = field(default_factory=dict)
 
     def done(self, outcome: Outcome) -> None:
-        """Takes what came of a script."""
+        """Take what came of a script."""
         if self.batches is not None and outcome.error is None:
             self.batches.add(outcome)
         else:
             self._keep(outcome, outcome.error, None)
 
     def placed(self, outcome: Outcome, problem: RunError | None) -> None:
-        """Takes a result that stands in the document, or does not."""
+        """Take a result that stands in the document, or does not."""
         self._keep(outcome, problem, problem is None)
 
     def _keep(self, outcome: Outcome, error: RunError | None, written: bool | None) -> None:
@@ -109,10 +110,10 @@ class _Results(Struct):
         self.take(ScriptResult(job.name, outcome.output, error, outcome.summary, written, job.form))
 
     def take(self, result: ScriptResult) -> None:
-        """Takes a result as it is, and tells of it."""
+        """Take a result as it is, and tell of it."""
         self.known[result.script] = result
         self.heard(result)
 
     def in_order(self, names: Iterable[str]) -> tuple[ScriptResult, ...]:
-        """All that are there."""
+        """Return all that are there."""
         return tuple(self.known[name] for name in names if name in self.known)

@@ -55,7 +55,7 @@ class Writer(Struct, frozen=True):
     force: bool = False
 
     def write_all(self, outcomes: Sequence[Outcome]) -> list[NotWritten | None]:
-        """Puts results into the document, many in one step where they go together; gives why one is not there."""
+        """Put results into the document, many in one step where they go together, and return why one is not there."""
         owners, at_once = owners_of(self.file.model), set[int]()
         for is_new in (True, False):
             group = [each for each in outcomes if (owners.region_of(each.job.script) is None) is is_new]
@@ -71,7 +71,7 @@ class Writer(Struct, frozen=True):
         return None
 
     def _together(self, outcomes: Sequence[Outcome]) -> bool:
-        """Whether all could be written in one step. Where not, each says why when it is written by itself."""
+        """Return whether all could be written in one step. Where not, each says why when it is written by itself."""
         try:
             source = self.files.read(self.file.path)
             model = scripts_of(self.file.path, source).model
@@ -98,7 +98,7 @@ class Writer(Struct, frozen=True):
             return False
 
     def write(self, outcome: Outcome) -> None:
-        """Puts a result into the document as it is now. Raises `NotWritten`."""
+        """Put a result into the document as it is now. Raises `NotWritten`."""
         try:
             for _ in range(ATTEMPTS):
                 if self._written(outcome):
@@ -112,7 +112,7 @@ class Writer(Struct, frozen=True):
         raise NotWritten("others keep changing it")
 
     def _written(self, outcome: Outcome) -> bool:
-        """Whether the document could be replaced before somebody else changed it."""
+        """Return whether the document could be replaced before somebody else changed it."""
         source = self.files.read(self.file.path)
         now = scripts_of(self.file.path, source)
         script = self._script_in(now.model, outcome)
@@ -124,7 +124,7 @@ class Writer(Struct, frozen=True):
         return same_script(self.file.model.scripts, outcome.job.script, model.scripts)
 
     def _replaced(self, source: SourceText, text: str) -> bool:
-        """Whether the document has this text now; False where somebody else changed it meanwhile."""
+        """Return whether the document has this text now; False where somebody else changed it meanwhile."""
         if text == source.text:
             return True
         try:
@@ -135,7 +135,7 @@ class Writer(Struct, frozen=True):
         return True
 
     def _sent(self, outcome: Outcome) -> str:
-        """The hash of what was sent, which is what produced the result, whatever the document says by now."""
+        """Return the hash of what was sent, which is what produced the result, whatever the document says by now."""
         job, model_name = outcome.job, outcome.summary.model_name
         return script_hash(self.file.model, job.script, job.mode, model_name, contexts=self.contexts)
 
@@ -160,13 +160,13 @@ class Writer(Struct, frozen=True):
 
 
 def text_of(output: Value) -> str:
-    """A result as text: JSON indented, everything else as it is."""
+    """Return a result as text: JSON indented, everything else as it is."""
     return output if isinstance(output, str) else json.dumps(output, ensure_ascii=False, indent=2)
 
 
 def same_script(before: Sequence[Script], script: Script, after: Sequence[Script]) -> Script | None:
-    """The script in a later reading: the same text, and the same place among those with that text; None where there
-    are more or fewer of them now."""
+    """Return the script in a later reading: the same text, and the same place among those with that text; None where
+    there are more or fewer of them now."""
     twins = [each for each in before if each.pieces.text == script.pieces.text]
     found = [each for each in after if each.pieces.text == script.pieces.text]
     at = next((index for index, each in enumerate(twins) if each.line == script.line), None)
@@ -174,7 +174,7 @@ def same_script(before: Sequence[Script], script: Script, after: Sequence[Script
 
 
 def writer_of(file: ScriptFile, choice: Choice, options: Options, environment: Environment) -> Writer | None:
-    """What writes results into the document, where that was asked for."""
+    """Return what writes results into the document, where that was asked for."""
     if not choice.writes:
         return None
     files = RootedFiles(max_size=size_limit(options.max_size, environment.settings))
@@ -190,12 +190,12 @@ class Batches(Struct):
     _came: asyncio.Event = field(default_factory=asyncio.Event)
 
     def add(self, outcome: Outcome) -> None:
-        """Takes a result to write."""
+        """Take a result to write."""
         self._waiting.append(outcome)
         self._came.set()
 
     async def keep_writing(self) -> None:
-        """Writes what comes, until it is cancelled."""
+        """Write what comes, until it is cancelled."""
         while True:
             await self._came.wait()
             self._came.clear()
@@ -204,7 +204,7 @@ class Batches(Struct):
             await asyncio.sleep(monotonic() - began)
 
     def flush(self) -> None:
-        """Writes what waits."""
+        """Write what waits."""
         outcomes, self._waiting = self._waiting, []
         for outcome, problem in zip(outcomes, self.writer.write_all(outcomes), strict=True):
             self.listener(outcome, problem)

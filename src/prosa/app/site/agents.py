@@ -50,7 +50,7 @@ class UnknownDocument(Exception):
 def search(
     site: LiveSite, query: str, *, limit: int = 10, where: str = "", dialects: Sequence[str] = ()
 ) -> Mapping[str, Value]:
-    """The published sections that answer a query, best first. Raises `WhereError`."""
+    """Return the published sections that answer a query, best first. Raises `WhereError`."""
     if not site.index.is_ready:
         return {"hits": [], "complete": False}
     asked = Search(query, max(1, min(limit, MOST_HITS)), tuple(dialects), where=where)
@@ -72,8 +72,8 @@ def search(
 def read(
     site: LiveSite, document: str, *, section: str = "", start_line: int = 1, max_tokens: int = READ_TOKENS
 ) -> Mapping[str, Value]:
-    """The text of a document, or of one section, from a line on: as much as fits, cut in front of a heading if one
-    is near. ``next_line`` says where it goes on, None at the end. Raises `UnknownDocument`, `FileProblem`."""
+    """Return the text of a document, or of one section, from a line on: as much as fits, cut in front of a heading if
+    one is near. ``next_line`` says where it goes on, None at the end. Raises `UnknownDocument`, `FileProblem`."""
     view = _view(site, document)
     source, sections = _parts(view)
     first, last = _lines(source, sections, section, view.path)
@@ -92,7 +92,7 @@ def read(
 
 
 def outline(site: LiveSite, document: str) -> Mapping[str, Value]:
-    """What a document says of itself, and its headings. Raises `UnknownDocument`, `FileProblem`."""
+    """Return what a document says of itself, and its headings. Raises `UnknownDocument`, `FileProblem`."""
     view = _view(site, document)
     source, sections = _parts(view)
     headings = [
@@ -108,7 +108,7 @@ def outline(site: LiveSite, document: str) -> Mapping[str, Value]:
 
 
 def links(site: LiveSite, document: str) -> Mapping[str, Value]:
-    """What a document points at and what points at it. Raises `UnknownDocument`, `FileProblem`."""
+    """Return what a document points at and what points at it. Raises `UnknownDocument`, `FileProblem`."""
     view = _view(site, document)
     found = around(site.index, view.path)
     if found is None:
@@ -131,9 +131,9 @@ def check(
     text: str = "",
     dialect: DialectName | None = None,
 ) -> Mapping[str, Value]:
-    """What is wrong in a document, or in a text that is not written yet. The files around it are known as far as they
-    are published, and all paths are told from the root. Raises `UnknownDocument`, `FileProblem`, and `UnknownName` for
-    a dialect that does not exist."""
+    """Return what is wrong in a document, or in a text that is not written yet. The files around it are known as far as
+    they are published, and all paths are told from the root. Raises `UnknownDocument`, `FileProblem`, and `UnknownName`
+    for a dialect that does not exist."""
     name = _view(site, document).path if document else NEW_TEXT
     project = project_at(site.root, Path())
     published = published_files(site, project)
@@ -151,7 +151,7 @@ def _diagnostic(each: Diagnostic, site: LiveSite) -> Mapping[str, Value]:
 
 
 def listing(site: LiveSite, *, where: str = "", cursor: str = "") -> Mapping[str, Value]:
-    """The published documents by path, a page at a time. Raises `WhereError`."""
+    """Return the published documents by path, a page at a time. Raises `WhereError`."""
     if not site.index.is_ready:
         return {"documents": [], "next_cursor": None, "complete": False}
     rows = site.index.catalogue.rows
@@ -169,7 +169,7 @@ def listing(site: LiveSite, *, where: str = "", cursor: str = "") -> Mapping[str
 
 
 def _view(site: LiveSite, name: str) -> NodeView:
-    """The published document at a path, or with an id."""
+    """Return the published document at a path, or with an id."""
     catalogue = site.index.catalogue
     path = name.removeprefix("./").strip("/")
     row = catalogue.by_id.get(name) or catalogue.by_node.get(name)
@@ -199,7 +199,7 @@ def _named(view: NodeView) -> dict[str, Value]:
 
 
 def _lines(source: SourceText, sections: Sequence[Section], section: str, path: str) -> tuple[int, int]:
-    """The first and the last line of a section, or of the whole document. Raises `UnknownDocument`."""
+    """Return the first and the last line of a section, or of the whole document. Raises `UnknownDocument`."""
     if not section:
         return 1, source.lines.count
     wanted = section.removeprefix("#")
@@ -213,7 +213,7 @@ def _lines(source: SourceText, sections: Sequence[Section], section: str, path: 
 
 
 def _end(source: SourceText, sections: Sequence[Section], first: int, last: int, most: int) -> int:
-    """The last line that fits: in front of a heading where one is in the second half of what fits."""
+    """Return the last line that fits: in front of a heading where one is in the second half of what fits."""
     lines = source.lines
     start = lines.offset(first, 1)
     if (lines.offset(last + 1, 1) if last < lines.count else len(source.text)) - start <= most:

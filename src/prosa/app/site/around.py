@@ -33,8 +33,8 @@ MAX_TYPED = 500
 
 
 def typed_links(index: SiteIndex, path: str) -> tuple[TypedLink, ...]:
-    """The `links` of a document that has none of its own kind: its relationships and wikilinks (H10), and what lies in
-    the folder that it stands for, so that every node is found from the root (H7)."""
+    """Return the `links` of a document that has none of its own kind: its relationships and wikilinks (H10), and what
+    lies in the folder that it stands for, so that every node is found from the root (H7)."""
     if not index.is_ready:
         return ()
     edges = edges_from(index, path)
@@ -50,7 +50,7 @@ def typed_links(index: SiteIndex, path: str) -> tuple[TypedLink, ...]:
 
 
 def around(index: SiteIndex, path: str) -> Around | None:
-    """What stands around the node at a path; None while there is no graph."""
+    """Return what stands around the node at a path; None while there is no graph."""
     if not index.is_ready:
         return None
     out, back = _asked(index.edges_from, path), _asked(index.edges_to, path)
@@ -67,7 +67,7 @@ def around(index: SiteIndex, path: str) -> Around | None:
 
 
 def named_blocks(index: SiteIndex, path: str) -> frozenset[str]:
-    """The ids of the blocks of a document that others point at: `^id` at the end of a block is its name then."""
+    """Return the ids of the blocks of a document that others point at: `^id` at the end of a block is its name then."""
     edges = _asked(index.edges_to, path) if index.is_ready else None
     return frozenset(edge.fragment[1:] for edge in edges or () if edge.fragment.startswith("^"))
 
@@ -91,7 +91,8 @@ def headings_of(index: SiteIndex, path: str) -> Mapping[str, str]:
 
 
 def _inside(catalogue: Catalogue, path: str) -> Iterator[tuple[str, str, str]]:
-    """What lies in the folder that a document stands for, which a page of its own would list: titles, URLs and ids."""
+    """Yield what lies in the folder that a document stands for, which a page of its own would list: titles, URLs and
+    ids."""
     folder = path[: path.rfind("/") + 1]
     own = catalogue.index_of(folder)
     if own is None or own.path != path:
@@ -105,12 +106,12 @@ def _inside(catalogue: Catalogue, path: str) -> Iterator[tuple[str, str, str]]:
 
 
 def edges_from(index: SiteIndex, path: str) -> Sequence[Edge]:
-    """The edges of a document; none where there is no index."""
+    """Return the edges of a document; none where there is no index."""
     return _asked(index.edges_from, path) or ()
 
 
 def _asked(question: Callable[[str], Sequence[T]], path: str) -> Sequence[T] | None:
-    """Rows from the index; None where it cannot be used, which is no reason to show nothing of a node."""
+    """Return rows from the index; None where it cannot be used, which is no reason to show nothing of a node."""
     try:
         return question(path)
     except CorpusError:
@@ -118,8 +119,8 @@ def _asked(question: Callable[[str], Sequence[T]], path: str) -> Sequence[T] | N
 
 
 def _target(edge: Edge, nodes: Mapping[str, NodeRow]) -> str:
-    """What `target` says: the id of a published node, or `url:…`. Of a target that leads nowhere nothing is said, so
-    that it cannot be told from one that is not published."""
+    """Return what `target` says: the id of a published node, or `url:…`. Of a target that leads nowhere nothing is
+    said, so that it cannot be told from one that is not published."""
     if edge.resolved:
         row = nodes.get(edge.target)
         return row.id if row is not None else ""

@@ -88,7 +88,7 @@ class Assets(Struct):
         return found if found is not None and self._may_be_given(found) else None
 
     def _may_be_given(self, path: str, wait: float = 0.0) -> bool:
-        """Whether a URL leads to a file that may be seen, and a document to it where it is data."""
+        """Return whether a URL leads to a file that may be seen, and a document to it where it is data."""
         if is_shadowed(exact_url(path)):
             return False
         return suffix_of(path) not in NAMED or (self.index.wait_ready(wait) and path in self.index.catalogue.linked)
@@ -110,7 +110,7 @@ class Assets(Struct):
         return None
 
     def _named(self, name: str) -> Sequence[Named]:
-        """The files of a name, in one case. Whether one may be seen is asked when it is chosen."""
+        """Return the files of a name, in one case. Whether one may be seen is asked when it is chosen."""
         began = self.clock()
         if began >= self._until:
             found: dict[str, list[Named]] = {}

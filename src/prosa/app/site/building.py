@@ -46,18 +46,18 @@ class Written(Struct, frozen=True):
 
 
 def file_of(url: str, form: Form) -> str:
-    """The file of one form of a node, below the output."""
+    """Return the file of one form of a node, below the output."""
     return unquote(twin_of(url, form)).removeprefix("/")
 
 
 def static_url(url: str) -> str:
-    """The URL of a node's page among static files; every other URL as it is."""
+    """Return the URL of a node's page among static files; every other URL as it is."""
     path, mark, rest = url.partition("#")
     return f"{twin_of(path, 'html')}{mark}{rest}" if path.startswith("/") else url
 
 
 def static_around(near: Around | None) -> Around | None:
-    """What stands around a node, with URLs of static pages."""
+    """Return what stands around a node, with URLs of static pages."""
     if near is None:
         return None
 
@@ -68,13 +68,13 @@ def static_around(near: Around | None) -> Around | None:
 
 
 def static_nav(entries: Iterable[Shown]) -> tuple[Shown, ...]:
-    """What is listed beside a page, with URLs of static pages."""
+    """Return what is listed beside a page, with URLs of static pages."""
     return tuple(replace(each, url=static_url(each.url), inside=static_nav(each.inside)) for each in entries)
 
 
 def views_of(site: LiveSite, listed: Callable[[str], NodeView]) -> Iterator[NodeView]:
-    """Every node of a site, those of folders that no file stands for among them, which ``listed`` makes. A document
-    that cannot be read any more is left out."""
+    """Yield every node of a site, those of folders that no file stands for among them, which ``listed`` makes. A
+    document that cannot be read any more is left out."""
     catalogue = site.index.catalogue
     for folder in catalogue.folders:
         if not catalogue.has_index(folder) and not is_reserved(f"/{folder}"):
@@ -89,9 +89,9 @@ def views_of(site: LiveSite, listed: Callable[[str], NodeView]) -> Iterator[Node
 
 
 def write_files(files: Iterable[Built], out: Path, *, dry_run: bool = False) -> Written:
-    """Writes files below ``out``, each whole or not at all. Files of an earlier build that are no longer part of it
-    are removed, as long as nobody changed them; a file of somebody else's is never replaced. A ``dry_run``
-    only says what would be written. Raises `OSError`."""
+    """Write files below ``out``, each whole or not at all. Files of an earlier build that are no longer part of it are
+    removed, as long as nobody changed them; a file of somebody else's is never replaced. A ``dry_run`` only says what
+    would be written. Raises `OSError`."""
     if dry_run:
         made = compared(((each.path, each.content) for each in files), out)
         return Written(len(made.changes), made.same, 0, tuple(made.kept), tuple(made.changes))

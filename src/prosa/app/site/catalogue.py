@@ -46,7 +46,7 @@ _SCHEMAS = """SELECT d.path, m.text FROM metadata m JOIN document d ON d.id = m.
 
 
 def linked_files(connection: sqlite3.Connection, published: Collection[str]) -> frozenset[str]:
-    """The paths. Whether a file is there, and may be seen, is looked at when it is asked for."""
+    """Return the paths. Whether a file is there, and may be seen, is looked at when it is asked for."""
     return frozenset(_linked(connection, published))
 
 
@@ -127,15 +127,16 @@ class Catalogue(PartlyShown, Struct, frozen=True, dict=True):
         return {folder: tuple(rows) for folder, rows in found.items()}
 
     def index_of(self, folder: str) -> NodeRow | None:
-        """The document that stands for a folder, whose path ends with `/` or is empty; None where there is none."""
+        """Return the document that stands for a folder, whose path ends with `/` or is empty; None where there is
+        none."""
         return next((row for name in FOLDER_PAGES if (row := self.by_path.get(f"{folder}{name}"))), None)
 
     def has_index(self, folder: str) -> bool:
-        """Whether a document stands for a folder."""
+        """Return whether a document stands for a folder."""
         return self.index_of(folder) is not None
 
     def nodes_in(self, folder: str) -> tuple[NodeRow, ...]:
-        """The nodes that lie directly in a folder, by path."""
+        """Return the nodes that lie directly in a folder, by path."""
         return self._in_folder.get(folder, ())
 
 
@@ -148,7 +149,7 @@ def read_catalogue(
     excluded: Callable[[str], bool] = lambda _: False,
     links: Mapping[str, str | None] = NO_LINKS,
 ) -> Catalogue:
-    """The catalogue of what the index holds now, without the paths that are ``excluded``. ``links`` are the
+    """Return the catalogue of what the index holds now, without the paths that are ``excluded``. ``links`` are the
     documents that are links, with the path that each leads to, None where that may not be seen. Raises `sqlite3.Error`.
     """
     found: list[tuple[str, NodeRow]] = []
@@ -183,7 +184,7 @@ def read_catalogue(
 
 
 def _unrouted(routes: Mapping[str, str], there: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
-    """The records that are not at their routes, given where every document is."""
+    """Yield the records that are not at their routes, given where every document is."""
     owners = {url: path for path, url in there.items()}
     for path, route in routes.items():
         url = route_url(route)
@@ -193,7 +194,7 @@ def _unrouted(routes: Mapping[str, str], there: Mapping[str, str]) -> Iterator[t
 
 
 def still_published(connection: sqlite3.Connection, paths: Iterable[str], *, private: bool) -> frozenset[str]:
-    """Those of some paths whose documents may be shown by what the index holds now, which may be newer than a
+    """Return those of some paths whose documents may be shown by what the index holds now, which may be newer than a
     catalogue. Raises `sqlite3.Error`."""
     question = "SELECT classification, visibility FROM document WHERE path = ?"
     found = ((path, connection.execute(question, (path,)).fetchone()) for path in paths)
@@ -202,8 +203,8 @@ def still_published(connection: sqlite3.Connection, paths: Iterable[str], *, pri
 
 
 def one_url_each(rows: Sequence[NodeRow]) -> Iterator[NodeRow]:
-    """The rows, no two at one URL: where several files have a claim to it, the one that a request finds there keeps it,
-    and the others are reached by their whole name."""
+    """Yield the rows, no two at one URL: where several files have a claim to it, the one that a request finds there
+    keeps it, and the others are reached by their whole name."""
     claims = Counter(row.url for row in rows)
     ids: set[str] = set()
     paths = {row.path for row in rows}
@@ -222,8 +223,8 @@ def one_url_each(rows: Sequence[NodeRow]) -> Iterator[NodeRow]:
 
 
 def routed(rows: Sequence[NodeRow], routes: Mapping[str, str]) -> Iterator[NodeRow]:
-    """The rows, records at the routes that they ask for (Y12). Whatever lives at a URL by its file keeps it; of several
-    records at one route the first by path has it."""
+    """Yield the rows, records at the routes that they ask for (Y12). Whatever lives at a URL by its file keeps it; of
+    several records at one route the first by path has it."""
     taken = {row.url for row in rows}
     for row in rows:
         url = route_url(routes.get(row.path, ""))
@@ -234,7 +235,7 @@ def routed(rows: Sequence[NodeRow], routes: Mapping[str, str]) -> Iterator[NodeR
 
 
 def nodes_of(catalogue: Catalogue) -> Nodes:
-    """What an entry of a navigation may lead to."""
+    """Return what an entry of a navigation may lead to."""
     return Nodes(
         by_path=catalogue.by_path,
         index_of=catalogue.index_of,
@@ -245,12 +246,14 @@ def nodes_of(catalogue: Catalogue) -> Nodes:
 
 
 def is_shadowed(url: str) -> bool:
-    """Whether no document can be read at a URL path: it belongs to the site itself, or holds what no URL holds."""
+    """Return whether no document can be read at a URL path: it belongs to the site itself, or holds what no URL
+    holds."""
     return is_reserved(url) or decoded(url.encode("ascii")) is None
 
 
 def _steps(path: str) -> Iterator[tuple[str, str]]:
-    """Each folder on the way to a document with the one inside it: `a/b/c.md` gives `("", "a/")`, `("a/", "a/b/")`."""
+    """Yield each folder on the way to a document with the one inside it: `a/b/c.md` gives `("", "a/")`, `("a/",
+    "a/b/")`."""
     at, outer = path.find("/"), ""
     while at >= 0:
         inner = path[: at + 1]
@@ -259,7 +262,7 @@ def _steps(path: str) -> Iterator[tuple[str, str]]:
 
 
 def hidden_files(root: Path, rows: Sequence[NodeRow]) -> Iterator[tuple[str, str]]:
-    """The files, by their path below the root, and why they cannot be read."""
+    """Yield the files, by their path below the root, and why they cannot be read."""
     for name in RESERVED:
         if (root / name).is_file():
             yield name, "the site makes its own"

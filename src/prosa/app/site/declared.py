@@ -25,7 +25,7 @@ MAX_SUMMARY = 300
 
 
 def declared_actions(site: LiveSite) -> Iterator[tuple[str, Mapping[str, Value]]]:
-    """Every action with the id of its node, by path."""
+    """Yield every action with the id of its node, by path."""
     for path in _paths(site):
         try:
             view = site.view(path)
@@ -36,7 +36,7 @@ def declared_actions(site: LiveSite) -> Iterator[tuple[str, Mapping[str, Value]]
 
 
 def summaries(site: LiveSite) -> dict[str, str]:
-    """What documents say of themselves in one line, by path; `summary` before `description`."""
+    """Return what documents say of themselves in one line, by path; `summary` before `description`."""
     rows = site.index.ask(lambda corpus: corpus.index.connection().execute(_SUMMARIES).fetchall())
     found: dict[str, str] = {}
     for path, key, text in rows:

@@ -53,28 +53,28 @@ class SiteFiles:
         self._vaults: dict[str, tuple[float, bool]] = {}
 
     def place(self, path: str) -> VisibleFile | None:
-        """The file at a path that has no empty, `.` or `..` parts; None where there is none that may be seen."""
+        """Return the file at a path that has no empty, `.` or `..` parts; None where there is none that may be seen."""
         whole = self.root / path
         stamp = stamp_at(os.fspath(whole))
         return VisibleFile(whole, stamp) if stamp is not None and self.may_be_seen(path) else None
 
     def may_be_seen(self, path: str) -> bool:
-        """Whether the path of a file says nothing against it."""
+        """Return whether the path of a file says nothing against it."""
         if not self.is_open(path):
             return False
         below = self.real(path)
         return below == path or (below is not None and self.is_open(below))
 
     def real(self, path: str) -> str | None:
-        """The path below the root that a path leads to when links are followed; None for one outside."""
+        """Return the path below the root that a path leads to when links are followed; None for one outside."""
         real, base = os.fspath(real_path(self.root / path)), os.fspath(self.root)
         if os.path.commonpath((real, base)) != base:
             return None
         return real[len(base.rstrip(os.sep)) + 1 :].replace(os.sep, "/")
 
     def read(self, path: str, most: int) -> tuple[str, bytes]:
-        """The bytes of a file that may be seen, and the path below the root that they lie at. Where a link leads is
-        asked anew each time and judged, and what lies there is opened by way of no link: nothing can take its place.
+        """Return the bytes of a file that may be seen, and the path below the root that they lie at. Where a link leads
+        is asked anew each time and judged, and what lies there is opened by way of no link: nothing can take its place.
 
         Raises `FileProblem`, of kind ``missing`` for one that may not be seen.
         """
@@ -84,7 +84,7 @@ class SiteFiles:
         return real, read_bytes(whole, self.root / real, most, self.root)
 
     def piece(self, path: str, stamp: Stamp, start: int, *, most: int) -> bytes:
-        """Some bytes of a file that may be seen; none where it is not the one with this stamp any more."""
+        """Return some bytes of a file that may be seen; none where it is not the one with this stamp any more."""
         real = self.real(path)
         if real is None:
             return b""
@@ -95,7 +95,7 @@ class SiteFiles:
         return data if _stamp_of(found) == stamp else b""
 
     def others(self, wanted: Callable[[str], bool]) -> Iterator[str]:
-        """The paths of files whose name is ``wanted`` and that may be seen, in order. Links among folders are not
+        """Yield the paths of files whose name is ``wanted`` and that may be seen, in order. Links among folders are not
         followed; what lies in a folder that is no link is where its path says, unless it is one."""
         waiting = [""]
         while waiting:
@@ -109,14 +109,14 @@ class SiteFiles:
             waiting += (f"{folder}{each.name}/" for each in reversed(found) if each.is_dir(follow_symlinks=False))
 
     def _may_list(self, folder: str, entry: os.DirEntry[str]) -> bool:
-        """Whether a file in a folder that may be seen may be seen itself."""
+        """Return whether a file in a folder that may be seen may be seen itself."""
         path = f"{folder}{entry.name}"
         if entry.is_symlink():
             return self.place(path) is not None
         return entry.is_file(follow_symlinks=False) and self.is_open(path)
 
     def folder(self, path: str) -> Path | None:
-        """The folder at a path that ends with `/` or is empty; None where there is none that may be seen."""
+        """Return the folder at a path that ends with `/` or is empty; None where there is none that may be seen."""
         place = self.root / path
         if not os.path.isdir(place) or self.real(path) != path.rstrip("/"):  # noqa: PTH112 - a name too long is no error
             return None
@@ -126,7 +126,7 @@ class SiteFiles:
         return place if self._rules_in(name) is not None else None
 
     def is_open(self, path: str) -> bool:
-        """Whether no part of a path is hidden or holds what others wrote, and git ignores none of it."""
+        """Return whether no part of a path is hidden or holds what others wrote, and git ignores none of it."""
         *folders, name = path.split("/")
         if any(part.startswith(".") for part in (*folders, name)) or self.is_excluded(path):
             return False
@@ -134,15 +134,15 @@ class SiteFiles:
         return rules is not None and not rules.ignores(os.fspath(self.root / path), is_folder=False)
 
     def is_excluded(self, path: str) -> bool:
-        """Whether the user left a path out of the site."""
+        """Return whether the user left a path out of the site."""
         return any(glob_matches(each, path) for each in self._globs)
 
     def is_in_vault(self, path: str) -> bool:
-        """Whether a document lies in an Obsidian vault: a folder above it holds `.obsidian`."""
+        """Return whether a document lies in an Obsidian vault: a folder above it holds `.obsidian`."""
         return self._is_vault(path.rpartition("/")[0])
 
     def _is_vault(self, folder: str) -> bool:
-        """Whether a folder, or one above it, is a vault. Looked at again after a second."""
+        """Return whether a folder, or one above it, is a vault. Looked at again after a second."""
         now = time.monotonic()
         known = self._vaults.get(folder)
         if known is not None and now - known[0] < CHECK_SECONDS:
@@ -159,8 +159,8 @@ class SiteFiles:
         return inside
 
     def _rules_in(self, folder: str) -> Ignored | None:
-        """What git ignores in a folder; None where it ignores the folder itself, or others wrote what is in it. Looked
-        at again after a second."""
+        """Return what git ignores in a folder; None where it ignores the folder itself, or others wrote what is in it.
+        Looked at again after a second."""
         now = time.monotonic()
         known = self._rules.get(folder)
         if known is not None and now - known[0] < CHECK_SECONDS:
@@ -187,7 +187,7 @@ def is_document(path: str) -> bool:
 
 
 def stamp_at(path: str) -> Stamp | None:
-    """The stamp of a regular file, or None. Follows links: where they lead is looked at by `SiteFiles`."""
+    """Return the stamp of a regular file, or None. Follows links: where they lead is looked at by `SiteFiles`."""
     try:
         found = os.stat(path)  # noqa: PTH116 - once for every request
     except (OSError, ValueError):

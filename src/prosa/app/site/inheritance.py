@@ -47,7 +47,7 @@ class MetaFiles(Struct):
     _said: dict[str, MetaFile[Value]] = field(default_factory=dict)
 
     def of(self, scan: Scan) -> tuple[FieldLender, ...]:
-        """The meta files among the documents that were found."""
+        """Return the meta files among the documents that were found."""
         candidates = [each for each in scan.documents if each.hint == "magi" or each.path.lower().endswith(SUFFIX)]
         self._known = {each.path: self._read(each) for each in candidates}
         return tuple(found for _, found in self._known.values() if found is not None)
@@ -74,8 +74,8 @@ class MetaFiles(Struct):
         return MetaFile(PurePosixPath(each.path), tuple(globs), by_name(_rows(reading)))
 
     def lent(self, reading: DialectReading[object], path: str, shown: Callable[[str], bool]) -> LentFields:
-        """What is lent to a document at ``path``, as far as it may be ``shown``: of a meta file that is not published
-        nothing is told (X33, X23)."""
+        """Return what is lent to a document at ``path``, as far as it may be ``shown``: of a meta file that is not
+        published nothing is told (X33, X23)."""
         metas = [each for name, (_, lender) in self._known.items() if lender and (each := self._said.get(name))]
         found = inherited_by(reading, path, metas) if metas else {}
         open_ = {by for by in {str(each.by) for each in found.values()} if shown(by)}
@@ -85,7 +85,7 @@ class MetaFiles(Struct):
 
 
 def facets_of_lender(path: str, lenders: Sequence[FieldLender]) -> Facets | None:
-    """The facets of a meta file itself, with what others lend to it; None where there is none at the path."""
+    """Return the facets of a meta file itself, with what others lend to it; None where there is none at the path."""
     meta = next((each for each in lenders if str(each.path) == path), None)
     if meta is None:
         return None
@@ -94,7 +94,7 @@ def facets_of_lender(path: str, lenders: Sequence[FieldLender]) -> Facets | None
 
 
 def facets_at(reading: DialectReading[object], path: str, lenders: Sequence[FieldLender]) -> Facets:
-    """The facets of a document at ``path`` with what is lent to it, as the index has them."""
+    """Return the facets of a document at ``path`` with what is lent to it, as the index has them."""
     rows = _rows(reading)
     if not lenders:
         return facets_of(rows)

@@ -88,7 +88,7 @@ class _Pace(Struct):
     looks: int = 0
 
     def sleep(self) -> None:
-        """Waits until somebody wants a look."""
+        """Wait until somebody wants a look."""
         self.wake.wait()
         self.wake.clear()
 
@@ -129,14 +129,14 @@ class SiteIndex:
         self._follower: Follower | None = None
 
     def start(self) -> None:
-        """Begins to look at the files; with the extra `watch` the system tells which changed."""
+        """Begin to look at the files; with the extra `watch` the system tells which changed."""
         if can_watch():
             self._follower = Follower(self.files.root, self._pace.wake.set)
         self._pace.thread = Thread(target=self._keep, name="prosa-site", daemon=True)
         self._pace.thread.start()
 
     def close(self) -> None:
-        """Ends that, and closes the index."""
+        """End that, and close the index."""
         self._pace.stop.set()
         self._pace.wake.set()
         if self._pace.thread is not None:
@@ -154,7 +154,7 @@ class SiteIndex:
         return self.catalogue.generation > 0
 
     def wait_ready(self, seconds: float) -> bool:
-        """Waits until the graph is there; False where it is not after so many seconds."""
+        """Wait until the graph is there; False where it is not after so many seconds."""
         until = time.monotonic() + seconds
         while not self.is_ready and not self.complaint and time.monotonic() < until:
             self._pace.stop.wait(0.02)
@@ -171,7 +171,7 @@ class SiteIndex:
         return self._follower is not None and self._follower.is_quiet
 
     def wait_for_look(self, seconds: float) -> None:
-        """Waits for a look at the files that began after this call, where the last one is old, at most so long."""
+        """Wait for a look at the files that began after this call, where the last one is old, at most so long."""
         seen, until = self._pace.looks, time.monotonic() + seconds
         if not self.is_ready or time.monotonic() < self._pace.next or self._is_quiet:
             return
@@ -180,7 +180,7 @@ class SiteIndex:
             self._pace.stop.wait(0.005)
 
     def ask(self, question: Callable[[OpenCorpus], T]) -> T:
-        """The answer of the corpus to a question, one at a time. Raises `CorpusError`."""
+        """Return the answer of the corpus to a question, one at a time. Raises `CorpusError`."""
         with self._asking:
             if self._corpus is None:
                 raise IndexProblem("there is no index")
@@ -190,11 +190,11 @@ class SiteIndex:
                 raise IndexProblem(f"the index cannot be read: {error}") from None
 
     def edges_from(self, path: str) -> Sequence[Edge]:
-        """What a document points at; of the few asked last, from memory. Raises `CorpusError`."""
+        """Return what a document points at; of the few asked last, from memory. Raises `CorpusError`."""
         return self._edges("from", path, lambda corpus: corpus.index.edges_from(path))
 
     def edges_to(self, path: str) -> Sequence[Edge]:
-        """What leads to a document alone; of the few asked last, from memory. Raises `CorpusError`."""
+        """Return what leads to a document alone; of the few asked last, from memory. Raises `CorpusError`."""
         return self._edges("to", path, lambda corpus: corpus.index.edges_to(path))
 
     def _edges(self, which: str, path: str, question: Callable[[OpenCorpus], list[Edge]]) -> Sequence[Edge]:
@@ -208,17 +208,17 @@ class SiteIndex:
             return found
 
     def lenders(self) -> tuple[FieldLender, ...] | None:
-        """The meta files, as soon as they have been looked at: what they say of others counts from the first request
-        on. None where it cannot be known; then nothing is shown."""
+        """Return the meta files, as soon as they have been looked at: what they say of others counts from the first
+        request on. None where it cannot be known; then nothing is shown."""
         self._pace.metas.wait()
         return self._lenders
 
     def hint_of(self, place: Path) -> DialectName | None:
-        """The dialect that the settings give a document; None while there is no corpus."""
+        """Return the dialect that the settings give a document; None while there is no corpus."""
         return self._corpus.hints_of(place).glob if self._corpus is not None else None
 
     def _keep(self) -> None:
-        """Looks at the files until the site ends. An index that cannot be used is no reason to stop serving."""
+        """Look at the files until the site ends. An index that cannot be used is no reason to stop serving."""
         while not self._pace.stop.is_set():
             try:
                 if not self._pace.metas.is_set():
@@ -273,7 +273,7 @@ class SiteIndex:
         )
 
     def _links(self, found: Scan) -> dict[str, str | None]:
-        """Where documents that are links lead, None where that may not be seen."""
+        """Return where documents that are links lead, None where that may not be seen."""
         return {path: self.files.real(path) if self.files.may_be_seen(path) else None for path in found.links}
 
     def _name(self, unreadable: Iterable[FileProblem]) -> None:
@@ -346,8 +346,8 @@ class SiteIndex:
         self._pace.next, self.complaint = time.monotonic() + max(MIN_PAUSE, SHARE * took), ""
 
     def _changed(self, corpus: OpenCorpus) -> list[Path] | None:
-        """The documents that the system says have changed; None where everything has to be looked at, as where one of
-        them may say something of others."""
+        """Return the documents that the system says have changed; None where everything has to be looked at, as where
+        one of them may say something of others."""
         if self._follower is None:
             return None
         changed = self._follower.pending(corpus)

@@ -73,11 +73,11 @@ class LiveSite:
         self.assets = Assets(self.files, self.index)
 
     def start(self) -> None:
-        """Begins to look at the files."""
+        """Begin to look at the files."""
         self.index.start()
 
     def close(self) -> None:
-        """Ends that, and closes the index."""
+        """End that, and close the index."""
         self.index.close()
 
     def view(self, path: str) -> NodeView | None:
@@ -153,8 +153,8 @@ class LiveSite:
         return text if root == os.sep else text.replace(f"{root}{os.sep}", "").replace(root, ".")
 
     def quoted(self, path: str, stamp: Stamp) -> NodeView | None:
-        """The same for a document that others show parts of, whose stamp was looked at before: one that many pages
-        quote is read once."""
+        """Return the same for a document that others show parts of, whose stamp was looked at before: one that many
+        pages quote is read once."""
         if not self.files.may_be_seen(path):
             return None
         key = (path, stamp, self.index.catalogue.generation, self.index.rules)
@@ -170,8 +170,8 @@ class LiveSite:
         return found
 
     def navigation(self) -> Navigation:
-        """The order of the pages, as the project or the front matter of the first page says it; read anew whenever the
-        catalogue changes."""
+        """Return the order of the pages, as the project or the front matter of the first page says it; read anew
+        whenever the catalogue changes."""
         catalogue = self.index.catalogue
         if self._navigation[0] != catalogue.generation:
             first = catalogue.index_of("") if self.options.nav is None else None
@@ -191,7 +191,7 @@ class LiveSite:
         return view.fields.get("nav") if view is not None else None
 
     def _published(self, path: str) -> tuple[DialectReading[object], tuple[FieldLender, ...]] | None:
-        """What a document says, and the meta files, where it may be shown. Raises `FileProblem`."""
+        """Return what a document says, and the meta files, where it may be shown. Raises `FileProblem`."""
         if not is_document(path) or not self.files.may_be_seen(path):
             return None
         lenders = self.index.lenders()
@@ -204,12 +204,12 @@ class LiveSite:
         return reading, lenders
 
     def _is_shown(self, meta: str, lenders: tuple[FieldLender, ...]) -> bool:
-        """Whether a meta file is published itself."""
+        """Return whether a meta file is published itself."""
         facets = facets_of_lender(meta, lenders) if self.files.may_be_seen(meta) else None
         return facets is not None and is_published(facets, private=self.options.private)
 
     def _reading(self, path: str) -> tuple[str, DialectReading[object]]:
-        """Where a document lies when links are followed, and what it says."""
+        """Return where a document lies when links are followed, and what it says."""
         place = self.root / path
         real, data = self.files.read(path, self.files.max_size)
         source = SourceText(decode(place, data), str(place), sha256(data).hexdigest())
@@ -225,7 +225,7 @@ class LiveSite:
         return view_of(reading, path, url=url, own_id=own_id, links=links, actions=actions, lent=lent)
 
     def _stands(self, path: str) -> bool:
-        """Whether a README stands for its folder, as far as the files tell."""
+        """Return whether a README stands for its folder, as far as the files tell."""
         folder = path[: path.rfind("/") + 1]
         names = (each for each in FOLDER_PAGES if self.files.place(f"{folder}{each}") is not None)
         return is_readme(path) and next(names, "") == path[len(folder) :]

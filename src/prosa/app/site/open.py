@@ -32,7 +32,7 @@ def open_site(
     max_size: int,
     notice: Callable[[str], None] = say_nothing,
 ) -> Iterator[LiveSite]:
-    """The site below ``root``, a real path; ``max_size`` is that of the largest document, in bytes."""
+    """Return the site below ``root``, a real path; ``max_size`` is that of the largest document, in bytes."""
     count = worker_count()
     workers = Pool(count, fresh=True) if count > 1 else None  # beside the threads of a server
     site = LiveSite(root, options, environ, settings, max_size, workers=workers, notice=notice)
@@ -43,7 +43,7 @@ def open_site(
 
 
 def site_name(root: Path) -> str:
-    """The title of the first page, else the name of the folder."""
+    """Return the title of the first page, else the name of the folder."""
     for name in ("index.md", "README.md"):
         try:
             source = RootedFiles(root).read(root / name)

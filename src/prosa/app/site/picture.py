@@ -33,7 +33,7 @@ MAX_DEPTH = 3
 
 
 def whole(site: LiveSite) -> tuple[Selection, int]:
-    """What is drawn of the whole site, and how many nodes were left out."""
+    """Return what is drawn of the whole site, and how many nodes were left out."""
     nodes, edges = _published(site)
     if len(nodes) <= MAX_DRAWN:
         return select(nodes, edges, GraphFilter()), 0
@@ -43,8 +43,8 @@ def whole(site: LiveSite) -> tuple[Selection, int]:
 
 
 def around(site: LiveSite, path: str, depth: int = 1, *, most: int = MAX_AROUND) -> Selection:
-    """The document at a path with what is connected with it within so many steps, the nearest first. Only these are
-    asked for: a large site need not be read for a small picture."""
+    """Return the document at a path with what is connected with it within so many steps, the nearest first. Only these
+    are asked for: a large site need not be read for a small picture."""
     rows, by_path = site.index.catalogue.by_node, site.index.catalogue.by_path
     found: dict[str, None] = {path: None} if path in by_path else {}
     border = list(found)
@@ -60,13 +60,13 @@ def around(site: LiveSite, path: str, depth: int = 1, *, most: int = MAX_AROUND)
 
 
 def _ends(site: LiveSite, path: str) -> list[str]:
-    """The nodes at the other ends of the edges of a document."""
+    """Return the nodes at the other ends of the edges of a document."""
     out, back = site.index.ask(lambda corpus: (corpus.index.edges_from(path), corpus.index.edges_to(path)))
     return [*(edge.target for edge in out if edge.resolved), *(edge.source for edge in back)]
 
 
 def _published(site: LiveSite) -> tuple[list[Node], list[Edge]]:
-    """Published nodes, with the URLs that they have here, and the edges between them."""
+    """Return published nodes, with the URLs that they have here, and the edges between them."""
     graph: Graph = site.index.ask(lambda corpus: corpus.index.graph())
     rows = site.index.catalogue.by_node
     nodes = [replace(node, url=rows[node.id].url) for node in graph.nodes if node.id in rows]

@@ -41,6 +41,6 @@ def as_published(site: LiveSite, program: Program) -> Program:
 
 
 def _below(site: LiveSite, *parts: str | Path) -> str:
-    """A path below the root; empty, which no file has, for one outside."""
+    """Return a path below the root; empty, which no file has, for one outside."""
     place = Path(*parts)
     return place.relative_to(site.root).as_posix() if place.is_relative_to(site.root) else ""

@@ -34,7 +34,7 @@ class PublishedFiles(Struct, frozen=True):
     schemas: frozenset[str] = frozenset()
 
     def read(self, path: Path) -> SourceText:
-        """The text of a document. Raises `FileProblem`."""
+        """Return the text of a document. Raises `FileProblem`."""
         below = self._below(path)
         try:
             if below in self.schemas:
@@ -50,22 +50,22 @@ class PublishedFiles(Struct, frozen=True):
         return SourceText(source.text, str(path), source.digest)
 
     def real(self, path: Path) -> Path:
-        """The path with links and ``..`` resolved."""
+        """Return the path with links and ``..`` resolved."""
         return self.under.real(self.site.root / path)
 
     def inside_root(self, path: Path) -> bool:
-        """Whether the file may be opened."""
+        """Return whether the file may be opened."""
         return self.under.inside_root(self.site.root / path)
 
     def exists(self, path: Path) -> bool:
-        """Whether a file or a folder is there and published. That the root is a vault is no secret."""
+        """Return whether a file or a folder is there and published. That the root is a vault is no secret."""
         below = self._below(path)
         if below in ("", VAULT_MARK):
             return os.path.isdir(self.site.root / below)  # noqa: PTH112 - a name too long is no error
         return self.site.has(below) or has_folder(self.site, f"{below}/")
 
     def digest(self, path: Path, limit: int) -> str:
-        """The SHA-256 of a file. Raises `FileProblem`."""
+        """Return the SHA-256 of a file. Raises `FileProblem`."""
         below = self._below(path)
         if is_document(below):
             return self.read(path).digest
@@ -75,7 +75,8 @@ class PublishedFiles(Struct, frozen=True):
             raise FileProblem(path, problem.kind, problem.reason) from None
 
     def _below(self, path: Path) -> str:
-        """The path below the root, without `.` and `..`; one outside begins with `..`, and is nowhere published."""
+        """Return the path below the root, without `.` and `..`; one outside begins with `..`, and is nowhere
+        published."""
         below = os.path.relpath(self.site.root / path, self.site.root).replace(os.sep, "/")
         return "" if below == "." else below
 
@@ -86,17 +87,17 @@ class PublishedGroup(Group, frozen=True, kw_only=True):
     site: LiveSite
 
     def beside(self) -> tuple[Sequence[Path], bool]:
-        """The published documents, and whether these are all."""
+        """Return the published documents, and whether these are all."""
         found = [Path(each) for each in islice(_documents(self.site), MAX_BESIDE + 1)]
         return found[:MAX_BESIDE], len(found) <= MAX_BESIDE
 
     def file_names(self) -> dict[str, str]:
-        """The published files of any kind by their name but for case."""
+        """Return the published files of any kind by their name but for case."""
         paths = (*_documents(self.site), *(each.path for each in self.site.assets.all()))
         return {path.rpartition("/")[2].casefold(): path for path in sorted(paths, reverse=True)}
 
     def metas(self) -> list[Path]:
-        """The published documents that may lend metadata to others."""
+        """Return the published documents that may lend metadata to others."""
         settings = self.project.settings
         by_glob = settings is not None and any(name == "magi" for _, name in settings.dialects)
         return [path for path in self.beside()[0] if by_glob or path.name.lower().endswith(META_SUFFIX)]
@@ -109,7 +110,7 @@ def published_files(site: LiveSite, project: Project) -> PublishedFiles:
 
 
 def _documents(site: LiveSite) -> Iterator[str]:
-    """The paths of the published documents; while there is no index each of them is read."""
+    """Yield the paths of the published documents; while there is no index each of them is read."""
     if site.index.is_ready:
         yield from (row.path for row in site.index.catalogue.rows)
     else:

@@ -28,7 +28,7 @@ _SECTIONS = """SELECT d.path, s.heading, s.anchor, s.text FROM section s JOIN do
 
 
 def published_sections(site: LiveSite) -> Mapping[str, list[IndexedSection]]:
-    """The sections of every published document, by its path, in order. Raises `CorpusError`."""
+    """Return the sections of every published document, by its path, in order. Raises `CorpusError`."""
     rows = site.index.ask(lambda corpus: corpus.index.connection().execute(_SECTIONS).fetchall())
     found: dict[str, list[IndexedSection]] = defaultdict(list)
     for path, heading, anchor, text in rows:

@@ -28,7 +28,7 @@ MAX_NODES = 200
 
 
 def folder_now(site: LiveSite, folder: str) -> tuple[tuple[str, ...], tuple[NodeRow, ...]]:
-    """The folders inside a folder, whose path ends with `/` or is empty, and its documents."""
+    """Return the folders inside a folder, whose path ends with `/` or is empty, and its documents."""
     budget = iter(range(MAX_LOOKS))
     names = _names(site, folder)
     rows = (_row(site, f"{folder}{name}") for name in islice(filter(is_document, names), MAX_NODES))
@@ -58,8 +58,8 @@ def _holds(site: LiveSite, folder: str, budget: Iterator[int]) -> bool:
 
 
 def _names(site: LiveSite, folder: str) -> list[str]:
-    """What lies in a folder, in order; nothing for what is no folder that may be seen. Names that are no text cannot
-    stand in a URL."""
+    """Return what lies in a folder, in order; nothing for what is no folder that may be seen. Names that are no text
+    cannot stand in a URL."""
     place = site.files.folder(folder)
     return sorted(name for name in _listed(place) if not has_surrogate(name)) if place is not None else []
 

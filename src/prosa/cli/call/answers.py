@@ -29,13 +29,13 @@ def print_answer(answer: Answer, console: Console) -> int:
 
 
 def failed(answer: Answer, console: Console) -> int:
-    """Says that the site refused, with the beginning of its reasons."""
+    """Say that the site refused, with the beginning of its reasons."""
     said = f"the site answers {answer.status} {answer.reason}".rstrip()
     return say(console, said, (shown(answer) or "")[:EXCUSE], status=FAILED)
 
 
 def shown(answer: Answer) -> str | None:
-    """The text of an answer; None where it is none."""
+    """Return the text of an answer; None where it is none."""
     from prosa.render.json import dump
     from prosa.site.answer import json_of
 
@@ -55,8 +55,8 @@ def _plain(text: str) -> str:
 
 
 def print_walk(walked: PagedCall, limit: int | None, console: Console) -> int:
-    """Says how many items there were (HA17): 0, also after as many pages as the user asked for; 1 where a listing has
-    no end."""
+    """Say how many items there were (HA17): 0, also after as many pages as the user asked for; 1 where a listing has no
+    end."""
     if walked.more and limit is None:
         return say(console, f"there are more than {walked.pages:,} pages", "--max-pages N follows more of them")
     more = "; there are more pages" if walked.more else ""

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `call`."""
+    """Add the arguments of `call`."""
     parser.add_argument("node", metavar="URL", help="the page that declares the action; with --dry-run, a file too")
     parser.add_argument(
         "action", nargs="?", metavar="ACTION", help="the id of the action; without it, all actions are listed"
@@ -73,7 +73,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 
 def _look(args: argparse.Namespace, console: Console) -> int:
-    """Prints the request of an action in a file."""
+    """Print the request of an action in a file."""
     from prosa.app.client.call import contract_in, made_request
 
     node = _node(Path(args.node))
@@ -91,7 +91,7 @@ def _look(args: argparse.Namespace, console: Console) -> int:
 
 
 def list_actions(node: SiteNode, args: argparse.Namespace, console: Console) -> int:
-    """The actions that a node declares, a line each, on stdout; 0, though it has none."""
+    """Return the actions that a node declares, a line each, on stdout; 0, though it has none."""
     from prosa.render.json import dump
     from prosa.render.plain import safe
 
@@ -189,7 +189,7 @@ class _Asker(Struct, frozen=True):
 
 
 def _tokens(args: argparse.Namespace, console: Console) -> SiteTokens:
-    """The tokens for the page itself, which a closed site asks for; none is sent before it does."""
+    """Return the tokens for the page itself, which a closed site asks for; none is sent before it does."""
     from prosa.app.client.tokens import NO_TOKENS, site_tokens
 
     try:
@@ -199,7 +199,7 @@ def _tokens(args: argparse.Namespace, console: Console) -> SiteTokens:
 
 
 def _agreed(contract: Contract, request: Request, args: argparse.Namespace, console: Console) -> bool:
-    """Whether a change may be sent (HA19): a flag, or a yes on a terminal, where the request is shown first."""
+    """Return whether a change may be sent (HA19): a flag, or a yes on a terminal, where the request is shown first."""
     if args.yes:
         return True
     from prosa.render.request import request_text

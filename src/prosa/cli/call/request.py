@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def given(args: argparse.Namespace, console: Console) -> CallInput:
-    """What the arguments give an action. Raises `WrongUse`."""
+    """Return what the arguments give an action. Raises `WrongUse`."""
     from prosa.app.client.call import CallInput
 
     return CallInput(
@@ -32,7 +32,7 @@ def given(args: argparse.Namespace, console: Console) -> CallInput:
 
 
 def refused(error: RequestError, console: Console) -> int:
-    """Says every problem. The status is 2 where the caller can mend it, 1 where only the site can."""
+    """Say every problem. The status is 2 where the caller can mend it, 1 where only the site can."""
     theirs = all(problem.where == "action" for problem in error.problems)
     head, *more = map(str, error.problems)
     return say(console, head, "\n".join(more), status=FAILED if theirs else WRONG_USE)

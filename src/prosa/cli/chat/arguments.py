@@ -20,7 +20,7 @@ _NAME = regex(r"[\w.-]+")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """All of them."""
+    """Add all of them."""
     parser.add_argument(
         "file", type=Path, nargs="?", metavar="FILE", help="the chat; a missing or empty file starts a new one"
     )
@@ -93,7 +93,7 @@ def _add_exchange(group: argparse._ArgumentGroup) -> None:
 
 
 def chat_choices(args: argparse.Namespace) -> ChatOptions:
-    """What the user chose for the chat."""
+    """Return what the user chose for the chat."""
     from prosa.app.chat.prepare import ChatOptions
     from prosa.runtime.lower.prapti import MAX_REPLIES
 
@@ -113,7 +113,7 @@ def chat_choices(args: argparse.Namespace) -> ChatOptions:
 
 
 def require_sense(args: argparse.Namespace) -> None:
-    """Refuses flags that contradict each other. Raises `WrongUse`."""
+    """Refuse flags that contradict each other. Raises `WrongUse`."""
     modes = ("exported", "imported", "watch", "dry_run", "inspect")
     flags = {"exported": "--export", "imported": "--import", "dry_run": "--dry-run"}
     given = [flags.get(mode, f"--{mode}") for mode in modes if getattr(args, mode)]

@@ -18,7 +18,7 @@ from prosa.source import FileProblem
 
 
 def export(args: argparse.Namespace, console: Console) -> int:
-    """Prints the chat in another form, or writes it to ``--output``."""
+    """Print the chat in another form, or write it to ``--output``."""
     from prosa.app.convert.chats import export_chat
     from prosa.cli.run.delivery import require_writable
 
@@ -36,7 +36,7 @@ def export(args: argparse.Namespace, console: Console) -> int:
 
 
 def bring_in(args: argparse.Namespace, console: Console) -> int:
-    """Makes a new chat of a file in another form. Raises `WrongUse` where there is a chat already."""
+    """Make a new chat of a file in another form. Raises `WrongUse` where there is a chat already."""
     from prosa.app.convert.chats import import_chat
     from prosa.app.text_files import write_new
     from prosa.cli.run.input import content_of

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def is_live(args: argparse.Namespace, console: Console) -> bool:
-    """Whether somebody watches, and nothing else is written there."""
+    """Return whether somebody watches, and nothing else is written there."""
     return console.shows_progress and not args.no_progress and not args.debug and args.events != "jsonl"
 
 
@@ -34,7 +34,7 @@ class LiveReplies(Struct):
     _open: bool = False
 
     def __call__(self, place: ReplyPlace, text: str | None) -> None:
-        """Shows a piece; None says that the reply begins anew."""
+        """Show a piece; None says that the reply begins anew."""
         if text is None:
             self.end()
             self.console.note("note: the reply broke off and begins anew")
@@ -48,14 +48,14 @@ class LiveReplies(Struct):
         self._open = not text.endswith("\n")
 
     def end(self) -> None:
-        """Ends a line that is open."""
+        """End a line that is open."""
         if self._open:
             self.console.err("")
             self._open = False
 
 
 def shown(text: str) -> str:
-    """Text without what a terminal would obey, its lines kept."""
+    """Return text without what a terminal would obey, its lines kept."""
     from prosa.render.plain import safe_source
 
     return "\n".join(map(safe_source, text.replace("\r\n", "\n").split("\n")))
@@ -65,7 +65,7 @@ def shown(text: str) -> str:
 
 
 def deliver(args: argparse.Namespace, console: Console, replies: Sequence[Reply], *, lost: bool, live: bool) -> None:
-    """Prints them. ``live`` says that a terminal has shown them, ``lost`` that they are in no file."""
+    """Print them. ``live`` says that a terminal has shown them, ``lost`` that they are in no file."""
     on_terminal = console.stdout.isatty()
     if args.form == "json":
         from prosa.cli.run.delivery import as_json
@@ -77,7 +77,7 @@ def deliver(args: argparse.Namespace, console: Console, replies: Sequence[Reply]
 
 
 def as_text(replies: Sequence[Reply]) -> str:
-    """One reply as it is; several below their names. Ends with a line feed."""
+    """Return one reply as it is; several below their names. Ends with a line feed."""
     if len(replies) == 1:
         return _ended(replies[0].text)
     return "\n".join(f"{_title(each)}\n\n{_ended(each.text)}" for each in replies)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def show(args: argparse.Namespace, console: Console, message: str | None) -> int:
-    """Prints the messages, or with ``--inspect`` the configuration, of the chat as it is or would begin."""
+    """Print the messages, or with ``--inspect`` the configuration, of the chat as it is or would begin."""
     conversation = ready(args, console, message)
     if args.inspect:
         _print_values(conversation, console, args.form)
@@ -32,8 +32,8 @@ def show(args: argparse.Namespace, console: Console, message: str | None) -> int
 
 
 def ready(args: argparse.Namespace, console: Console, message: str | None = None) -> Conversation:
-    """The conversation, without a trace in the file. Raises what `prosa.app.chat.prepare` does, but nothing for errors
-    where only the configuration is looked at: then it is needed most."""
+    """Return the conversation, without a trace in the file. Raises what `prosa.app.chat.prepare` does, but nothing for
+    errors where only the configuration is looked at: then it is needed most."""
     from prosa.app.chat.prepare import prepare
     from prosa.app.settings import size_limit
     from prosa.render.text import render_headline

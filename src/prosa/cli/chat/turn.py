@@ -28,7 +28,7 @@ from prosa.cli.run.watch import Watch, watch
 
 
 def turn(args: argparse.Namespace, console: Console, message: str | None = None, *, quiet: bool = False) -> int:
-    """Answers the chat once. ``quiet`` says nothing where there is nothing to answer. 0 when all went well or nothing
+    """Answer the chat once. ``quiet`` says nothing where there is nothing to answer. 0 when all went well or nothing
     was to be done; what goes wrong is raised, after the summary has been printed (L44)."""
     progress = Progress()
     try:
@@ -88,7 +88,7 @@ def _take(
 
 
 def _answer(args: argparse.Namespace, console: Console, at: Watch, opened: Turn, live: LiveReplies | None) -> None:
-    """Has the chat answered. Raises what goes wrong, and `RunError` for a reply that is not in the chat."""
+    """Have the chat answered. Raises what goes wrong, and `RunError` for a reply that is not in the chat."""
     options = complete_options(opened.request.options, opened.request.environment)
     if live is not None:
         live.several = sum(each.n for each in opened.ready.turns)

@@ -27,7 +27,7 @@ Stamp: TypeAlias = tuple[int, int, int] | None
 
 
 def watch_chat(args: argparse.Namespace, console: Console) -> int:
-    """Answers now and after every save. Gives 0 at Ctrl-C while it waits; in the middle of a reply that is raised."""
+    """Answer now and after every save. Return 0 at Ctrl-C while it waits; in the middle of a reply that is raised."""
     first = True
     if args.max_cost is not None:
         args.max_cost = Ledger(args.max_cost)  # all turns together, not each
@@ -56,7 +56,7 @@ def _once(args: argparse.Namespace, console: Console, *, first: bool) -> None:
 
 
 def _wait_for_save(path: Path, seen: Stamp) -> None:
-    """Waits until the file is another one than it was, and then until it rests."""
+    """Wait until the file is another one than it was, and then until it rests."""
     while (now := _stamp(path)) == seen or now is None:
         time.sleep(STEP_SECONDS)
     while True:

@@ -34,7 +34,7 @@ ANSWER = {"kind": "fix", "sentence": "Something that did not work does now."}
 
 
 def tour_batch(console: Console) -> int:
-    """Walks through it. The exit status of the last step."""
+    """Walk through it. The exit status of the last step."""
     console = folded(console)
     console.err(BATCH)
     with TemporaryDirectory() as name, _model() as model:
@@ -61,7 +61,7 @@ class _Model:
         self.ready, self.lock = Event(), Lock()
 
     def answer(self) -> bytes:
-        """The reply to one request."""
+        """Return the reply to one request."""
         self.ready.wait(LONGEST)
         with self.lock:
             self.asked += 1
@@ -75,7 +75,7 @@ class _Model:
 
 @contextmanager
 def _model() -> Iterator[_Model]:
-    """The server of the tour's model on this machine, as long as the block."""
+    """Return the server of the tour's model on this machine, as long as the block."""
     model = _Model()
 
     class Handler(BaseHTTPRequestHandler):
@@ -108,7 +108,7 @@ def _model() -> Iterator[_Model]:
 
 
 def _run(model: _Model, folder: Path, *, kill: bool) -> str:
-    """One process at the batch; what it said."""
+    """Return one process at the batch; what it said."""
     model.ready.clear()
     words = [sys.executable, "-m", "prosa.cli.demo.batch", str(folder), model.url]
     child = subprocess.Popen(words, stderr=subprocess.PIPE, text=True, encoding="utf-8")
@@ -121,7 +121,7 @@ def _run(model: _Model, folder: Path, *, kill: bool) -> str:
 
 
 def main(folder: Path, url: str) -> int:
-    """The command of the tour for its shipped program, without the agreement that others need."""
+    """Return the command of the tour for its shipped program, without the agreement that others need."""
     import os
 
     from prosa.app.batch.inputs import RowMapping

@@ -102,7 +102,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
-    """Walks through it."""
+    """Walk through it."""
     told = folded(console)
     told.err(WELCOME)
     if status := _agreement(told):

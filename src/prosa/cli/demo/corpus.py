@@ -44,7 +44,7 @@ _EDIT = ("every Monday", "every Tuesday")
 
 
 def tour_corpus(console: Console) -> None:
-    """Walks through the corpus."""
+    """Walk through the corpus."""
     told = folded(console)
     with tempfile.TemporaryDirectory(prefix="prosa-demo-") as name:
         folder = Path(name) / CORPUS.name
@@ -96,7 +96,7 @@ def _print(console: Console, document: Path, first: str, last: str) -> None:
 
 
 def _place(console: Console) -> Path:
-    """Where the picture stays after the tour: the user's cache, or where there is none a temporary folder."""
+    """Return where the picture stays after the tour: the user's cache, or where there is none a temporary folder."""
     from prosa.app.text_files import private_folder
 
     try:

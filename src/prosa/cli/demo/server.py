@@ -39,7 +39,8 @@ class NoServer(Exception):
 def served(
     command: Sequence[str], environ: Mapping[str, str], folder: Path, *, seconds: float = START_SECONDS
 ) -> Iterator[str]:
-    """The URL of a server, without the slash at its end, while the server runs in ``folder``. Raises `NoServer`."""
+    """Return the URL of a server, without the slash at its end, while the server runs in ``folder``. Raises
+    `NoServer`."""
     with _signals_raise(), _started(command, environ, folder) as child:
         url = _address(child, seconds)
         rest = threading.Thread(target=_drain, args=(child.stderr,), daemon=True)
@@ -87,7 +88,7 @@ def _address(child: subprocess.Popen[str], seconds: float) -> str:
 
 
 def _drain(stream: IO[str]) -> None:
-    """Reads on, so that a server with much to say is never stopped by a full pipe."""
+    """Read on, so that a server with much to say is never stopped by a full pipe."""
     deque(stream, maxlen=0)
 
 
@@ -102,7 +103,7 @@ def _stop(child: subprocess.Popen[str]) -> None:
 
 @contextmanager
 def _signals_raise() -> Iterator[None]:
-    """Signals that would end this process at once raise `Stopped`, so that the server is stopped too."""
+    """Signal that would end this process at once raise `Stopped`, so that the server is stopped too."""
 
     def stop(number: int, _frame: FrameType | None) -> None:
         raise Stopped(number)

@@ -46,7 +46,7 @@ BOOK = ("bookings.create", "sailing=HAR-KEL-20260701-0630", "name=Ada", "passeng
 
 
 def tour_site(console: Console) -> int:
-    """Walks through the site. The exit status of the first command that fails, else 0."""
+    """Walk through the site. The exit status of the first command that fails, else 0."""
     from prosa.cli.demo.server import NoServer, served
     from prosa.demo.example_places import ferries
 
@@ -82,7 +82,7 @@ def _call(console: Console, url: str) -> int:
 
 
 def _probe(console: Console, url: str) -> int:
-    """The verdict alone, where all is well: the findings are many lines."""
+    """Return the verdict alone, where all is well: the findings are many lines."""
     console.err(PROBED)
     report = StringIO()
     status = show(console.changed(stdout=report), "probe", f"{url}/", "--strict")

@@ -29,7 +29,7 @@ HEAD = 14
 
 
 def tour_skill(console: Console) -> int:
-    """Walks through it. The exit status of the first step that fails, else 0."""
+    """Walk through it. The exit status of the first step that fails, else 0."""
     from prosa.demo.example_places import skills
 
     told = folded(console)

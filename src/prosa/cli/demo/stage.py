@@ -73,7 +73,7 @@ def fold(line: str, width: int) -> Iterator[str]:
 
 
 def _spaced(line: str) -> Iterator[str]:
-    """The words of a line, each with the spaces before it."""
+    """Yield the words of a line, each with the spaces before it."""
     start = 0
     while start < len(line):
         end = start

@@ -29,7 +29,8 @@ CHOOSING = ("ids", "auto", "every", "stale", "beside")
 
 
 def runs_scripts(args: argparse.Namespace) -> bool:
-    """Whether the file is run by its scripts: `--as magi`, `--scripts`, `.mda`, or a glob of the project says so (X3).
+    """Return whether the file is run by its scripts: `--as magi`, `--scripts`, `.mda`, or a glob of the project says so
+    (X3).
 
     Raises `WrongUse` for flags about scripts with a file that has none.
     """
@@ -55,7 +56,7 @@ def runs_scripts(args: argparse.Namespace) -> bool:
 
 
 def choice_from(args: argparse.Namespace, scripts: Sequence[Script], console: Console) -> Choice:
-    """What the user chose. Raises `WrongUse` for an id that no script has, and for texts that nobody takes."""
+    """Return what the user chose. Raises `WrongUse` for an id that no script has, and for texts that nobody takes."""
     from prosa.dialects.magi.choosing import Choice
 
     words = [word for group in args.ids or () for word in group]
@@ -82,7 +83,7 @@ def choice_from(args: argparse.Namespace, scripts: Sequence[Script], console: Co
 
 
 def tools_from(args: argparse.Namespace) -> tuple[str, ...]:
-    """The tools that are granted. Raises `WrongUse`."""
+    """Return the tools that are granted. Raises `WrongUse`."""
     from prosa.app.scripts.load import TOOLS
 
     names = tuple(dict.fromkeys(args.tools or ()))
@@ -113,7 +114,8 @@ def _require_known(name: str, known: Iterable[str], path: Path) -> None:
 def _texts(
     args: argparse.Namespace, pairs: Iterable[str], scripts: Sequence[Script], console: Console
 ) -> tuple[str | None, dict[str, str]]:
-    """What was entered for those of the chosen scripts that have an input field: for all, and by address (M37)."""
+    """Return what was entered for those of the chosen scripts that have an input field: for all, and by address
+    (M37)."""
     from prosa.cli.run.input import content_of, pair
     from prosa.dialects.magi.choosing import ANYWHERE, takes_text
 
@@ -136,7 +138,7 @@ def _texts(
 
 
 def loaded(args: argparse.Namespace, options: Options, environment: Environment, console: Console) -> Selection:
-    """Reads the document and weighs the choice. Raises `WrongUse` and `RunError`."""
+    """Read the document and weigh the choice. Raises `WrongUse` and `RunError`."""
     from prosa.app.scripts.choose import selection
     from prosa.app.scripts.load import load_scripts
 
@@ -148,7 +150,7 @@ def loaded(args: argparse.Namespace, options: Options, environment: Environment,
 
 
 def planning(args: argparse.Namespace, console: Console) -> Selection:
-    """The same for `plan` and `render`: without a choice all scripts are shown."""
+    """Return the same for `plan` and `render`: without a choice all scripts are shown."""
     found = loaded(args, choices_from(args, console.environ), environment_of(console, args.file), console)
     return found if found.choice.is_made else found.narrowed(replace(found.choice, every=True))
 

@@ -93,7 +93,7 @@ parse = completed
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
-    """Runs it."""
+    """Run it."""
     if args.dry_run:
         from prosa.cli import plan
 
@@ -119,7 +119,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 
 def help_for(argv: list[str], console: Console) -> int | None:
-    """`prosa run FILE --help`: what the program is for and which inputs it takes; None without a file."""
+    """Return `prosa run FILE --help`: what the program is for and which inputs it takes; None without a file."""
     from prosa.cli.run.program_help import named_program, program_help
 
     named = named_program(argv)
@@ -130,7 +130,7 @@ def help_for(argv: list[str], console: Console) -> int | None:
 
 
 def execute(console: Console, job: Job) -> int:
-    """Loads, runs, delivers. Gives 0; what goes wrong is raised, after the summary has been printed (L44)."""
+    """Load, runs, deliver. Return 0; what goes wrong is raised, after the summary has been printed (L44)."""
     from prosa.app.run.jobs import Progress
     from prosa.cli.run.watch import watch
 
@@ -161,7 +161,7 @@ def execute(console: Console, job: Job) -> int:
 
 
 def _result(console: Console, job: Job, watching: Watch, progress: Progress) -> RunResult:
-    """What the program gave. Whatever can be refused is refused before a model is asked."""
+    """Return what the program gave. Whatever can be refused is refused before a model is asked."""
     from prosa.app.run.jobs import run_program
     from prosa.app.run.load import ready_program
     from prosa.app.run.service import complete_options
@@ -181,7 +181,8 @@ def _result(console: Console, job: Job, watching: Watch, progress: Progress) -> 
 
 
 def _warning(console: Console, watching: Watch) -> Callable[[Diagnostic], None] | None:
-    """How a warning about the program is told: to a person who watches. For the others there is `prosa check`."""
+    """Return how a warning about the program is told: to a person who watches. For the others there is `prosa
+    check`."""
     if not _is_watched(console, watching.debug):
         return None
 
@@ -208,11 +209,12 @@ def _report(console: Console, job: Job, progress: Progress, failure: str | None)
 
 
 def _priced(summary: Summary) -> str:
-    """The model whose price would be needed, and where it answered."""
+    """Return the model whose price would be needed, and where it answered."""
     service = next((each.service for each in summary.answered if each.service), None)
     return f"{summary.model_name}{f' at {service}' if service else ''}"
 
 
 def _is_watched(console: Console, debug: bool) -> bool:
-    """Whether a person reads along. For a program stderr has the summary and what it asked for, and no remarks."""
+    """Return whether a person reads along. For a program stderr has the summary and what it asked for, and no
+    remarks."""
     return debug or console.shows_progress

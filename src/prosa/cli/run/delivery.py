@@ -16,7 +16,7 @@ from prosa.data import Value
 
 
 def require_writable(output: Path | None) -> None:
-    """Refuses what would only fail once the run has been paid for. Raises `WrongUse`."""
+    """Refuse what would only fail once the run has been paid for. Raises `WrongUse`."""
     if output is None:
         return
     folder = output.absolute().parent
@@ -47,12 +47,12 @@ def deliver(console: Console, value: Value, output: Path | None, *, as_text: boo
 
 
 def as_json(value: Value) -> str:
-    """JSON as this command prints it: indented, keys in the order given, nothing escaped that need not be."""
+    """Return JSON as this command prints it: indented, keys in the order given, nothing escaped that need not be."""
     return json.dumps(value, ensure_ascii=False, indent=2)
 
 
 def words(error: BaseException) -> str:
-    """Why a run failed, in one line, for the summary and the events."""
+    """Return why a run failed, in one line, for the summary and the events."""
     if isinstance(error, KeyboardInterrupt | Stopped):
         return "interrupted"
     text = getattr(error, "message", None) or str(error)

@@ -25,7 +25,7 @@ def read_input(
     console: Console,
     max_size: int | None = None,
 ) -> Value:
-    """The input value; ``{}`` where nothing was given. Pairs win over ``--input``, inside objects key by key.
+    """Return the input value; ``{}`` where nothing was given. Pairs win over ``--input``, inside objects key by key.
 
     ``max_size`` bounds a file and standard input, in bytes. Raises `WrongUse`.
     """
@@ -46,7 +46,7 @@ def read_input(
 def given_input(
     program: Program, text: str | None, pairs: Sequence[str], console: Console, max_size: int | None = None
 ) -> Value:
-    """The input of a program; of a skill the request, which may be given as words. Raises `WrongUse`."""
+    """Return the input of a program; of a skill the request, which may be given as words. Raises `WrongUse`."""
     from prosa.runtime.skill import takes_request
 
     if not takes_request(program.template):
@@ -55,7 +55,8 @@ def given_input(
 
 
 def _request(program: Program, text: str | None, words: Sequence[str], console: Console, max_size: int) -> str:
-    """The request of a skill: words, `request=…`, a text or JSON of `--input`, or with `-` that on standard input."""
+    """Return the request of a skill: words, `request=…`, a text or JSON of `--input`, or with `-` that on standard
+    input."""
     given = " ".join(word.removeprefix(f"{REQUEST}=") for word in words)
     if text is None and tuple(words) == ("-",):
         text, words = "-", ()
@@ -70,7 +71,7 @@ def _request(program: Program, text: str | None, words: Sequence[str], console: 
 
 
 def _request_in(content: str) -> str:
-    """The request of a JSON object or string; any other text is one itself."""
+    """Return the request of a JSON object or string; any other text is one itself."""
     from prosa.data import JsonError, parse_json
 
     try:
@@ -89,8 +90,8 @@ def parse_input(
     what: str = "--input",
     example: str = """--input '{"name": "Ada"}'""",
 ) -> Value:
-    """JSON, ``@FILE`` or ``-``; ``what`` it is called in messages, with an ``example``. Raises `WrongUse` with the
-    place of the mistake, `FileProblem` for a bad file."""
+    """Return JSON, ``@FILE`` or ``-``; ``what`` it is called in messages, with an ``example``. Raises `WrongUse` with
+    the place of the mistake, `FileProblem` for a bad file."""
     from prosa.data import JsonError, parse_json
 
     where, content = named_content(text, console, max_size)
@@ -103,8 +104,8 @@ def parse_input(
 
 
 def _merged(base: dict[str, Value], typed: Mapping[str, Value]) -> dict[str, Value]:
-    """Both; where both hold an object its keys are merged, so that ``a.b=1`` changes ``b`` alone. Never deep: a path
-    has at most as many steps as a schema has levels."""
+    """Return both; where both hold an object its keys are merged, so that ``a.b=1`` changes ``b`` alone. Never deep: a
+    path has at most as many steps as a schema has levels."""
     both = dict(base)
     for key, value in typed.items():
         inside = both.get(key)
@@ -113,12 +114,12 @@ def _merged(base: dict[str, Value], typed: Mapping[str, Value]) -> dict[str, Val
 
 
 def content_of(text: str, console: Console, max_size: int | None = None) -> str:
-    """A text that is given as it is, as ``@FILE`` or as ``-``."""
+    """Return a text that is given as it is, as ``@FILE`` or as ``-``."""
     return named_content(text, console, max_size or MAX_STDIN_BYTES)[1]
 
 
 def named_content(text: str, console: Console, max_size: int) -> tuple[str, str]:
-    """The same, with what it is called in messages."""
+    """Return the same, with what it is called in messages."""
     if text == "-":
         return "standard input", _stdin(console, max_size)
     if text.startswith("@"):
@@ -139,7 +140,7 @@ def _stdin(console: Console, max_size: int) -> str:
 
 
 def pair(text: str) -> tuple[str, str]:
-    """A ``KEY=VALUE`` in two. Raises `WrongUse`."""
+    """Return a ``KEY=VALUE`` in two. Raises `WrongUse`."""
     key, equals, value = text.partition("=")
     if not equals or not key:
         raise WrongUse(f"expected KEY=VALUE, found {text!r}")

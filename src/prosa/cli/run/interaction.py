@@ -23,7 +23,7 @@ SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasat
 
 
 def run_stoppable(work: Coroutine[Any, Any, T]) -> T:
-    """Runs ``work`` to its end. A signal cancels it, waits for its shutdown, and ends in `Stopped`.
+    """Run ``work`` to its end. A signal cancels it, waits for its shutdown, and ends in `Stopped`.
 
     A second signal of the same kind changes nothing, as every shutdown is bounded; a second Ctrl-C does not wait.
     """
@@ -66,7 +66,7 @@ MAX_SHOWN = 20_000
 
 
 def confirming(console: Console, say: Callable[[str], None]) -> Callable[[str], Awaitable[bool]]:
-    """How to ask. ``say`` prints a text that stays."""
+    """Return how to ask. ``say`` prints a text that stays."""
 
     async def confirm(text: str) -> bool:
         if len(text) > MAX_SHOWN:
@@ -81,7 +81,7 @@ def confirming(console: Console, say: Callable[[str], None]) -> Callable[[str], 
 
 
 async def _until_typed(console: Console) -> None:
-    """Waits for a line on a terminal; what is no file, as in a test, has its line already."""
+    """Wait for a line on a terminal; what is no file, as in a test, has its line already."""
     try:
         number = console.stdin.fileno()
         loop, typed = asyncio.get_running_loop(), asyncio.Event()

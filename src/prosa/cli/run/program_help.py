@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 def named_program(argv: list[str]) -> Path | None:
-    """The program that a command line names, read without parsing it: the first `.md`, else the first file there is, or
-    the first folder of a skill."""
+    """Return the program that a command line names, read without parsing it: the first `.md`, else the first file there
+    is, or the first folder of a skill."""
     words = [item for item in argv if not item.startswith("-") and "=" not in item]
     markdown = (word for word in words if word.endswith(".md"))
     found = next(markdown, None) or next((word for word in words if Path(word).is_file() or _is_skill(word)), None)
@@ -25,12 +25,12 @@ def named_program(argv: list[str]) -> Path | None:
 
 
 def _is_skill(word: str) -> bool:
-    """Whether a word names the folder of a skill, without a look at what is in it."""
+    """Return whether a word names the folder of a skill, without a look at what is in it."""
     return any(Path(word, name).is_file() for name in ("SKILL.md", "skill.md"))
 
 
 def program_help(path: Path, around: Environment) -> str:
-    """What it is for, its inputs, what it answers, safe for a terminal. Raises what loading raises."""
+    """Return what it is for, its inputs, what it answers, safe for a terminal. Raises what loading raises."""
     from prosa.app.options import Options
     from prosa.app.run.load import load_program
     from prosa.render.plain import safe
@@ -64,12 +64,13 @@ def _skill_help(path: Path, program: Program) -> list[str]:
 
 
 def input_names(console: Console, argv: Sequence[str]) -> tuple[str, ...]:
-    """The names of the inputs of the program that a command line names; none where it names none that can be read."""
+    """Return the names of the inputs of the program that a command line names; none where it names none that can be
+    read."""
     return tuple(field.name for field in input_fields(console, argv))
 
 
 def input_fields(console: Console, argv: Sequence[str]) -> tuple[InputField, ...]:
-    """The inputs of the program that a command line names."""
+    """Return the inputs of the program that a command line names."""
     named = named_program(list(argv))
     if named is None:
         return ()

@@ -36,7 +36,7 @@ class LiveScript(Struct):
     shown: str = ""
 
     def __call__(self, event: Event, /) -> None:
-        """Shows a piece."""
+        """Show a piece."""
         from prosa.runtime.events import AttemptFailed, TextArrived
 
         if isinstance(event, TextArrived):
@@ -71,7 +71,7 @@ class Delivery(Struct):
     _printed: bool = False
 
     def take(self, result: ScriptResult) -> None:
-        """Takes what came of one script. What could not be written into the document is printed, and on stderr why."""
+        """Take what came of one script. What could not be written into the document is printed, and on stderr why."""
         error = result.error
         if result.written:
             self.written += 1
@@ -84,7 +84,7 @@ class Delivery(Struct):
         self._put(result.script, self._shown(result))
 
     def _shown(self, result: ScriptResult) -> str:
-        """A result as it is printed; nothing where it stands in the document."""
+        """Return a result as it is printed; nothing where it stands in the document."""
         name = result.script
         if self.form == "jsonl":
             return f"{_line(result, None)}\n"
@@ -96,12 +96,12 @@ class Delivery(Struct):
         return text if len(self.order) == 1 else headed(name, text)
 
     def _refused(self, result: ScriptResult, error: RunError) -> None:
-        """Takes a script that has no result."""
+        """Take a script that has no result."""
         self._complain(f"{result.script}: {error.message}", error.hint)
         self._put(result.script, f"{_line(result, error)}\n" if self.form == "jsonl" else "")
 
     def finish(self) -> None:
-        """Prints what still waits, for one before it that never came too, and writes ``--output``."""
+        """Print what still waits, for one before it that never came too, and write ``--output``."""
         for name in self.order[self._next :]:
             self._print(self._ready.pop(name, ""))
         self._next = len(self.order)
@@ -120,7 +120,7 @@ class Delivery(Struct):
             self.console.out(text, end="")
 
     def _put(self, name: str, text: str) -> None:
-        """Keeps a text until everything before it is there."""
+        """Keep a text until everything before it is there."""
         self._ready[name] = text
         while self._next < len(self.order) and self.order[self._next] in self._ready:
             self._print(self._ready.pop(self.order[self._next]))
@@ -146,7 +146,7 @@ class Delivery(Struct):
 
 
 def _line(result: ScriptResult, error: RunError | None) -> str:
-    """A result as one line of JSON; ``error`` says why there is none."""
+    """Return a result as one line of JSON; ``error`` says why there is none."""
     summary = result.summary
     return result_line(
         result.script,
@@ -161,7 +161,7 @@ def _line(result: ScriptResult, error: RunError | None) -> str:
 
 
 def failure_of(failed: Sequence[str]) -> str | None:
-    """Why the whole did not go well, in one line."""
+    """Return why the whole did not go well, in one line."""
     if not failed:
         return None
     return failed[0] if len(failed) == 1 else f"{len(failed)} scripts failed; the first: {failed[0]}"

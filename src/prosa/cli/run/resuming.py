@@ -44,7 +44,7 @@ def add_journal(parser: argparse.ArgumentParser, door: str) -> None:
 
 
 def store_place(text: str) -> StorePlace:
-    """A file or the address of a server, as the type of an argument."""
+    """Return a file or the address of a server, as the type of an argument."""
     from prosa.app.journal.place import place_named
     from prosa.runtime.errors import StoreProblem
 
@@ -55,7 +55,7 @@ def store_place(text: str) -> StorePlace:
 
 
 def journal_from(args: argparse.Namespace) -> JournalOptions | None:
-    """What is to be kept of the runs of a call."""
+    """Return what is to be kept of the runs of a call."""
     if getattr(args, "door", None) is None:
         return None
     from prosa.app.options import JournalOptions
@@ -71,7 +71,7 @@ def journal_from(args: argparse.Namespace) -> JournalOptions | None:
 
 
 def completed(parser: Parser, argv: Sequence[str], console: Console) -> argparse.Namespace:
-    """The arguments of a call; those of one that names a run and no file come from the call that began it."""
+    """Return the arguments of a call; those of one that names a run and no file come from the call that began it."""
     args = parser.parse_anywhere(argv)
     args.call = tuple(_without(argv))
     if args.resume is None:
@@ -96,7 +96,7 @@ def completed(parser: Parser, argv: Sequence[str], console: Console) -> argparse
 
 
 def _without_inputs(parser: Parser, argv: list[str]) -> list[str]:
-    """The arguments of a call without the inputs, which are given anew."""
+    """Return the arguments of a call without the inputs, which are given anew."""
     inputs = list(getattr(parser.parse_anywhere(argv), "pairs", ()))
     kept = _without(argv, ("--input",))
     for word in inputs:
@@ -105,12 +105,12 @@ def _without_inputs(parser: Parser, argv: list[str]) -> list[str]:
 
 
 def _is_input(word: Path) -> bool:
-    """Whether what stands in the place of the file is a KEY=VALUE."""
+    """Return whether what stands in the place of the file is a KEY=VALUE."""
     return "=" in str(word) and not word.exists()
 
 
 def _begun(again: str | None, run: str, door: str, parser: Parser) -> list[str]:
-    """The arguments of the call that began a run. Raises `WrongUse` where it was no call of this command."""
+    """Return the arguments of the call that began a run. Raises `WrongUse` where it was no call of this command."""
     found = json.loads(again) if again else None
     command = parser.prog.rpartition(" ")[2]
     if not isinstance(found, dict):
@@ -130,7 +130,7 @@ def _begun(again: str | None, run: str, door: str, parser: Parser) -> list[str]:
 
 
 def _without(argv: Sequence[str], flags: Sequence[str] = _ABOUT_RESUMING) -> list[str]:
-    """The arguments without flags and their values."""
+    """Return the arguments without flags and their values."""
     kept: list[str] = []
     skip = False
     for word in argv:
@@ -150,7 +150,7 @@ def tell_unfinished(
     error: BaseException | None = None,
     command: str = "run",
 ) -> None:
-    """Says how a run that broke off goes on, where it can. ``error`` is why it did: an answer that was refused is not
+    """Say how a run that broke off goes on, where it can. ``error`` is why it did: an answer that was refused is not
     asked for again."""
     from prosa.runtime.errors import OutputRefused
 

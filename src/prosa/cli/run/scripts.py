@@ -42,7 +42,7 @@ CHOOSE = "choose what runs: --script ID…, --auto, --all or --stale"
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
-    """Runs the chosen scripts. 0 when all went well, 1 when one failed or nothing may run, 2 without a choice."""
+    """Run the chosen scripts. 0 when all went well, 1 when one failed or nothing may run, 2 without a choice."""
     progress, failed = Progress(), list[str]()
     options = choices_from(args, console.environ)
     if options.journal is not None:
@@ -109,7 +109,8 @@ def _plan_only(args: argparse.Namespace, found: Selection, console: Console) -> 
 def _live(
     args: argparse.Namespace, jobs: Sequence[ScriptJob], delivery: Delivery, at: Watch, console: Console
 ) -> Listener:
-    """What hears the run: on a terminal the one text that streams is shown as it arrives, in place of a status line."""
+    """Return what hears the run: on a terminal the one text that streams is shown as it arrives, in place of a status
+    line."""
     printed = delivery.into is None and args.output is None and args.form == "text" and len(delivery.order) == 1
     streams = bool(jobs) and jobs[0].stream and jobs[0].form in ("text", "markdown") and not jobs[0].program.has_tools
     if not (printed and streams and console.stdout.isatty()):
@@ -129,7 +130,7 @@ def _summary(args: argparse.Namespace, console: Console, progress: Progress, fai
 
 
 def require_sense(args: argparse.Namespace, found: Selection) -> None:
-    """Refuses flags that contradict each other."""
+    """Refuse flags that contradict each other."""
     from prosa.cli.run.delivery import require_writable
 
     if found.file.beside is not None and (found.choice.writes or found.choice.stale):
@@ -145,7 +146,7 @@ def require_sense(args: argparse.Namespace, found: Selection) -> None:
 
 
 def _require_document_writable(args: argparse.Namespace) -> None:
-    """Refuses what would only fail once the run has been paid for."""
+    """Refuse what would only fail once the run has been paid for."""
     import os
 
     if not os.access(args.file, os.W_OK):

@@ -40,7 +40,7 @@ class Watch(Struct):
     heard: bool = False
 
     def __call__(self, event: Event, /) -> None:
-        """Shows one event."""
+        """Show one event."""
         from prosa.render.events import as_line
         from prosa.runtime.events import AttemptFailed, Noticed, TextArrived
 
@@ -98,8 +98,8 @@ class Watch(Struct):
 def watch(
     console: Console, program: str, *, events: str | None, debug: bool, progress: bool, quiet: bool = False
 ) -> Iterator[Watch]:
-    """A listener for the length of a run of ``program``. ``events`` is None, ``jsonl`` or ``jsonl:FILE``. ``quiet``
-    keeps stderr for what a program reads there.
+    """Return a listener for the length of a run of ``program``. ``events`` is None, ``jsonl`` or ``jsonl:FILE``.
+    ``quiet`` keeps stderr for what a program reads there.
 
     Raises `WrongUse`, and `OSError` for a file that cannot be written.
     """
@@ -111,14 +111,14 @@ def watch(
 
 
 def numbering() -> Numbering:
-    """The numbers of the lines of a log."""
+    """Return the numbers of the lines of a log."""
     from prosa.render.events import Numbering
 
     return Numbering()
 
 
 def event_log(console: Console, events: str | None, stack: ExitStack) -> Callable[[str], None] | None:
-    """Where the lines of `--events` go; None without it. Raises `WrongUse`, and `OSError` for a file."""
+    """Return where the lines of `--events` go; None without it. Raises `WrongUse`, and `OSError` for a file."""
     if events is None:
         return None
     kind, _, path = events.partition(":")

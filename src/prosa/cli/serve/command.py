@@ -39,7 +39,7 @@ _APPENDING = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `serve`."""
+    """Add the arguments of `serve`."""
     add_site_options(parser)
     net = parser.add_argument_group("where it is served")
     net.add_argument(
@@ -111,7 +111,7 @@ def _app(args: argparse.Namespace, console: Console, site: LiveSite, runner: Run
 
 
 def _agents(console: Console, site: LiveSite, app: SiteApp) -> Callable[..., Value]:
-    """What answers agents: the tools that read, and programs as prompts. The site itself guards it."""
+    """Return what answers agents: the tools that read, and programs as prompts. The site itself guards it."""
     from prosa.app.options import Options
     from prosa.app.run.money import server_budget
     from prosa.app.run.world import system_clock
@@ -139,8 +139,8 @@ def _tell(args: argparse.Namespace, console: Console, address: str, app: SiteApp
 
 @contextmanager
 def _log(args: argparse.Namespace, console: Console) -> Iterator[tuple[AccessLog, Callable[[str], None]]]:
-    """The log, on stderr or in a file, and what tells of faults on stderr. Both are written behind every buffer, so
-    that a reader who sleeps holds no lock and stops nobody."""
+    """Return the log, on stderr or in a file, and what tells of faults on stderr. Both are written behind every buffer,
+    so that a reader who sleeps holds no lock and stops nobody."""
     from prosa.render.plain import safe
     from prosa.web.log import AccessLog
 
@@ -180,7 +180,7 @@ def _lines(out: Callable[[str], None]) -> Iterator[BackgroundLines]:
 
 
 def _write(descriptor: int, text: str) -> None:
-    """Writes lines, as far as anybody takes them."""
+    """Write lines, as far as anybody takes them."""
     data = f"{text}\n".encode("utf-8", "replace")
     with suppress(OSError):
         while data:
@@ -188,7 +188,8 @@ def _write(descriptor: int, text: str) -> None:
 
 
 def application(name: str) -> Callable[..., Value]:
-    """The user's own ASGI application. It is imported, and so run, because the user names it. Raises `WrongUse`."""
+    """Return the user's own ASGI application. It is imported, and so run, because the user names it. Raises
+    `WrongUse`."""
     place, colon, attribute = name.rpartition(":")
     if not colon or not place or not attribute.isidentifier():
         raise WrongUse(f"--api {name}: expected FILE.py:NAME or MODULE:NAME")
@@ -210,7 +211,7 @@ def _module(name: str) -> ModuleType:
 
 
 def _file_module(path: Path) -> ModuleType:
-    """A file as a module; one called `__init__.py`, or beside one, is imported as part of its package."""
+    """Return a file as a module; one called `__init__.py`, or beside one, is imported as part of its package."""
     from importlib.util import module_from_spec, spec_from_file_location
 
     if not path.is_file():

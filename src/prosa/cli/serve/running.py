@@ -44,7 +44,7 @@ _ABOUT_RUNS = {
 
 
 def add_running_options(parser: argparse.ArgumentParser) -> None:
-    """The arguments."""
+    """Add the arguments."""
     group = parser.add_argument_group("what may run")
     run = "let those who know the token run programs and interactive ai-scripts"
     group.add_argument("--allow-run", action="store_true", help=run)
@@ -74,8 +74,8 @@ def add_running_options(parser: argparse.ArgumentParser) -> None:
 
 
 def runner_of(args: argparse.Namespace, console: Console, root: Path) -> Runner | None:
-    """What runs on the site below ``root``; None without `--allow-run`. Raises `WrongUse` for flags that would then
-    have no effect."""
+    """Return what runs on the site below ``root``; None without `--allow-run`. Raises `WrongUse` for flags that would
+    then have no effect."""
     if not args.allow_run:
         _require_none(args)
         return None
@@ -104,7 +104,8 @@ def runner_of(args: argparse.Namespace, console: Console, root: Path) -> Runner 
 
 
 def token_of(args: argparse.Namespace, console: Console) -> str:
-    """The token of the site: that of `--token-env`, or a new one, which is printed this once. Raises `WrongUse`."""
+    """Return the token of the site: that of `--token-env`, or a new one, which is printed this once. Raises
+    `WrongUse`."""
     if args.token_env is None:
         token = secrets.token_urlsafe(24)
         console.err(f"token: {token}")
@@ -144,7 +145,7 @@ def _choices(args: argparse.Namespace) -> Options:
 
 
 def _prefix(args: argparse.Namespace) -> str:
-    """The path that the site lives under."""
+    """Return the path that the site lives under."""
     from prosa.cli.serve.site import base_of
 
     return base_of(args)[1]

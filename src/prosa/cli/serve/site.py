@@ -47,7 +47,7 @@ def add_site_options(parser: argparse.ArgumentParser, *, optional: bool = True) 
 
 
 def base_of(args: argparse.Namespace) -> tuple[str, str]:
-    """The origin and the path of `--base-url`, both empty without one. Raises `WrongUse`."""
+    """Return the origin and the path of `--base-url`, both empty without one. Raises `WrongUse`."""
     from prosa.source.url import origin_of
 
     if not args.base_url:
@@ -66,7 +66,7 @@ def base_of(args: argparse.Namespace) -> tuple[str, str]:
 def live_site(
     args: argparse.Namespace, console: Console, make_runner: Callable[[Path], Value] = lambda _: None
 ) -> Iterator[tuple[LiveSite, Value]]:
-    """The site, not started yet, and what ``make_runner`` gives for its root. It is closed at the end."""
+    """Return the site, not started yet, and what ``make_runner`` gives for its root. It is closed at the end."""
     from prosa.app.settings import settings_for
     from prosa.app.site.keeper import SiteOptions
     from prosa.app.site.open import open_site, site_name

@@ -34,7 +34,7 @@ class Imported(Struct, frozen=True):
 
 
 def chat_text(found: Imported) -> str:
-    """The chat. It ends with an empty message of the user where nobody is left to be answered."""
+    """Return the chat. It ends with an empty message of the user where nobody is left to be answered."""
     lines = [f"% {name} = {json.dumps(value, ensure_ascii=False)}" for name, value in found.settings.items()]
     blocks = ["\n".join(lines)] if lines else []
     said = [each for each in found.messages if each.content.strip()]
@@ -45,7 +45,7 @@ def chat_text(found: Imported) -> str:
 
 
 def known_settings(data: Mapping[str, Value]) -> dict[str, Value]:
-    """What of these values a chat has a well-known variable for, of the right type."""
+    """Return what of these values a chat has a well-known variable for, of the right type."""
     found: dict[str, Value] = {}
     for name, value in data.items():
         setting = setting_of(f"vars.{name}")
@@ -55,7 +55,7 @@ def known_settings(data: Mapping[str, Value]) -> dict[str, Value]:
 
 
 def named(messages: Iterable[NewMessage]) -> tuple[NewMessage, ...]:
-    """The messages with names that a heading can carry; others are reduced, two names staying two."""
+    """Return the messages with names that a heading can carry; others are reduced, two names staying two."""
     found = tuple(messages)
     reduced = wire_names(each.name for each in found if each.name and not _NAME.fullmatch(each.name))
     return tuple(NewMessage(each.role, each.content, reduced.get(each.name or "", each.name or None)) for each in found)

@@ -19,7 +19,7 @@ _KEYS = {"system": "system", "user": "prompt", "assistant": "response"}
 
 
 def export(messages: Sequence[NewMessage], model_name: str | None) -> str:
-    """The rows as a JSON list with a final line feed. ``model_name`` is what the chat names."""
+    """Return the rows as a JSON list with a final line feed. ``model_name`` is what the chat names."""
     rows: list[dict[str, Value]] = []
     system = None
     for part in _parts(messages):
@@ -29,12 +29,12 @@ def export(messages: Sequence[NewMessage], model_name: str | None) -> str:
 
 
 def read(text: str) -> Imported:
-    """The conversation. Raises `ExchangeProblem`."""
+    """Return the conversation. Raises `ExchangeProblem`."""
     return rows_of(json_of(text))
 
 
 def rows_of(rows: Value) -> Imported:
-    """The conversation in rows. Raises `ExchangeProblem`."""
+    """Return the conversation in rows. Raises `ExchangeProblem`."""
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise ExchangeProblem("expected a JSON list of objects, as `llm logs --json` prints it")
     several = {row.get("conversation_id") for row in rows if isinstance(row.get("conversation_id"), str)}
@@ -56,7 +56,7 @@ def rows_of(rows: Value) -> Imported:
 
 
 def _parts(messages: Sequence[NewMessage]) -> Iterator[list[NewMessage]]:
-    """The messages, cut behind every answer."""
+    """Yield the messages, cut behind every answer."""
     part: list[NewMessage] = []
     for message in messages:
         part.append(message)
@@ -81,7 +81,7 @@ def _row(part: Sequence[NewMessage], model_name: str | None, system: str | None)
 
 
 def _messages(number: int, row: dict[str, Value], system: str | None) -> tuple[Sequence[NewMessage], Sequence[str]]:
-    """What a row says."""
+    """Return what a row says."""
     own = row.get("messages")
     if isinstance(own, list):
         found, notes = messages_of(own)
@@ -97,7 +97,7 @@ def _messages(number: int, row: dict[str, Value], system: str | None) -> tuple[S
 
 
 def _messages_of_row(row: dict[str, Value], system: str | None) -> Iterator[NewMessage]:
-    """What the three texts of a row say; instructions that stand already are not repeated."""
+    """Yield what the three texts of a row say; instructions that stand already are not repeated."""
     for role, key in _KEYS.items():
         text = row.get(key)
         if text and not (role == "system" and text == system):

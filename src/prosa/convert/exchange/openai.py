@@ -22,18 +22,18 @@ _TEXTS = ("text", "input_text", "output_text")
 
 
 def export(messages: Sequence[NewMessage]) -> str:
-    """The messages as a JSON list with a final line feed."""
+    """Return the messages as a JSON list with a final line feed."""
     return json.dumps([as_data(each) for each in messages], ensure_ascii=False, indent=2) + "\n"
 
 
 def as_data(message: NewMessage) -> dict[str, str]:
-    """One message."""
+    """Return one message."""
     data = {"role": message.role, "content": message.content}
     return data | ({"name": message.name} if message.name else {})
 
 
 def read(text: str) -> Imported:
-    """The conversation. Raises `ExchangeProblem`."""
+    """Return the conversation. Raises `ExchangeProblem`."""
     data = json_of(text)
     settings = known_settings(data) if isinstance(data, dict) else {}
     found = data.get("messages") if isinstance(data, dict) else data
@@ -44,7 +44,7 @@ def read(text: str) -> Imported:
 
 
 def json_of(text: str) -> Value:
-    """The JSON value of a text. Raises `ExchangeProblem`."""
+    """Return the JSON value of a text. Raises `ExchangeProblem`."""
     try:
         return parse_json(text.removeprefix("\ufeff"))
     except JsonError as error:
@@ -52,7 +52,7 @@ def json_of(text: str) -> Value:
 
 
 def messages_of(found: Sequence[Value]) -> tuple[tuple[NewMessage, ...], tuple[str, ...]]:
-    """The messages in a list, and what could not be kept. Raises `ExchangeProblem`."""
+    """Return the messages in a list, and what could not be kept. Raises `ExchangeProblem`."""
     reading = _Reading()
     messages = [made for number, each in enumerate(found, 1) for made in reading.message(number, each)]
     return named(messages), tuple(reading.notes)
@@ -64,7 +64,7 @@ class _Reading(Struct):
     notes: list[str] = field(default_factory=list)
 
     def message(self, number: int, data: Value) -> Iterator[NewMessage]:
-        """The message, and a hidden one for calls of tools."""
+        """Yield the message, and a hidden one for calls of tools."""
         role = data.get("role") if isinstance(data, dict) else None
         if not isinstance(role, str):
             raise ExchangeProblem(f"message {number} is not an object with a role")

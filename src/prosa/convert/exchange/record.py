@@ -24,7 +24,7 @@ UNKNOWN = "unknown"
 
 
 def export(text: str, subject: str, messages: Iterable[NewMessage]) -> str:
-    """The record. ``subject`` is what the chat is called; the summary is the first line that a user says."""
+    """Return the record. ``subject`` is what the chat is called; the summary is the first line that a user says."""
     asked = [each for each in messages if each.role == "user"]
     first = asked[0].content if asked else ""
     names = [each.name for each in asked if each.name]
@@ -42,7 +42,7 @@ def export(text: str, subject: str, messages: Iterable[NewMessage]) -> str:
 
 
 def read(text: str, path: str) -> tuple[str, tuple[str, ...]]:
-    """The chat in a record, and what is to be said about it. Raises `ExchangeProblem`."""
+    """Return the chat in a record, and what is to be said about it. Raises `ExchangeProblem`."""
     source = SourceText(text, path)
     front = read_front(source)
     model, problems = read_record(front, parse(source, body=front.body))
@@ -53,6 +53,6 @@ def read(text: str, path: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _one_line(text: str) -> str:
-    """The first line that says something, without what does not print."""
+    """Return the first line that says something, without what does not print."""
     line = next((line for line in text.splitlines() if line.strip()), "")
     return "".join(char if char.isprintable() else " " for char in line).strip()

@@ -28,7 +28,7 @@ MAX_NAME_BYTES = 255
 
 
 def check_move(move: Move, world: World) -> None:
-    """Raises `NameRefused` for a move to a name that is taken, or that no document can have."""
+    """Raise `NameRefused` for a move to a name that is taken, or that no document can have."""
     if move.changes_id:
         _check_id(move, world)
         return
@@ -42,8 +42,8 @@ def check_result(
     after: World,
     readings: Mapping[str, tuple[DialectReading[object], DialectReading[object]]],
 ) -> Iterator[Note]:
-    """What becomes of references of the changed documents that led nowhere. Raises `MoveRefused` where a new text does
-    not read back as the same document, or a reference of it leads elsewhere than before."""
+    """Yield what becomes of references of the changed documents that led nowhere. Raises `MoveRefused` where a new text
+    does not read back as the same document, or a reference of it leads elsewhere than before."""
     for path, (was, now) in readings.items():
         old, new = before.records[path], after.records[move.path_after(path)]
         if was.name != now.name:
@@ -53,7 +53,7 @@ def check_result(
 
 
 def notes_of(move: Move, before: World, after: World) -> Iterator[Note]:
-    """What follows from the move outside of references."""
+    """Yield what follows from the move outside of references."""
     for path, new_path in move.paths.items():
         yield from _notes_of_one(before.records[path], after.records[new_path], move, before, after)
 
@@ -139,7 +139,7 @@ def _check_references(move: Move, before: World, after: World, old: Record, new:
 
 
 def _said(reference: Reference) -> tuple[object, ...]:
-    """What a reference says beside its target."""
+    """Return what a reference says beside its target."""
     return (
         reference.origin,
         reference.kind,
@@ -151,7 +151,7 @@ def _said(reference: Reference) -> tuple[object, ...]:
 
 
 def _as_lost(old: Record, was: Reference, new: Record, now: Reference, move: Move) -> bool:
-    """Whether a reference that led to no document still names the same thing."""
+    """Return whether a reference that led to no document still names the same thing."""
     if was.target == now.target:
         return True
     if was.kind == "stem":

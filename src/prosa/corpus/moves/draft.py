@@ -52,14 +52,14 @@ class Draft(Struct):
     readings: dict[str, tuple[DialectReading[object], DialectReading[object]]] = field(default_factory=dict)
 
     def add(self, path: str) -> None:
-        """Rewrites what must be rewritten in a document. Raises `MoveRefused`, `FileProblem`."""
+        """Rewrite what must be rewritten in a document. Raises `MoveRefused`, `FileProblem`."""
         reading = self.store.reading(path)
         _check_known(reading, self.before.records[path])
         edits = rewritten(reading, path, self.move, self.before, self.expected)
         self._put(path, reading, edited(self.store, path, reading, edits), edits)
 
     def keep_attachments(self) -> None:
-        """Brings the hashes of attachments up to date where they were true (Y14)."""
+        """Bring the hashes of attachments up to date where they were true (Y14)."""
         digests = {path: change.before.digest for path, change in self.changes.items()}
         texts = {path: change.after for path, change in self.changes.items() if change.after != change.before.text}
         for path, text in kept_attachments(self.before, digests, texts, self._record).items():
@@ -68,7 +68,7 @@ class Draft(Struct):
             self._put(path, reading, text, change.edits if change else ())
 
     def records(self) -> dict[str, Record]:
-        """The records of the changed documents, by the old path."""
+        """Return the records of the changed documents, by the old path."""
         return {path: record_of(again, self.move.path_after(path)) for path, (_, again) in self.readings.items()}
 
     def _put(self, path: str, reading: DialectReading[object], text: str, edits: tuple[Edit, ...]) -> None:
@@ -83,7 +83,7 @@ class Draft(Struct):
 
 
 def edited(store: DocumentStore, path: str, reading: DialectReading[object], edits: Sequence[Edit]) -> str:
-    """The new text of a document. Hashes of itself that were true stay true."""
+    """Return the new text of a document. Hashes of itself that were true stay true."""
     source = reading.front.source
     if not edits:
         return source.text
@@ -95,7 +95,7 @@ def edited(store: DocumentStore, path: str, reading: DialectReading[object], edi
 
 
 def _check_known(reading: DialectReading[object], record: Record) -> None:
-    """Raises `FileProblem` where a document is not what the record says."""
+    """Raise `FileProblem` where a document is not what the record says."""
     now = record_of(reading, record.path)
     places = [[_place(each) for each in some.references] for some in (now, record)]
     if now.definitions != record.definitions or places[0] != places[1]:
@@ -116,7 +116,7 @@ _LINE_END = regex(r"\r\n|\n|\r")
 
 
 def kept_results(before: MagiModel, edits: Sequence[Edit], after: MagiModel) -> Iterator[Edit]:
-    """The first markers of the regions that ``edits`` touched, where they told the truth before."""
+    """Yield the first markers of the regions that ``edits`` touched, where they told the truth before."""
     for was, now in zip(before.regions, after.regions, strict=False):
         inside = [edit for edit in edits if was.content.start <= edit.span.start < was.content.end]
         if not inside or is_edited(before, was):
@@ -128,8 +128,8 @@ def kept_results(before: MagiModel, edits: Sequence[Edit], after: MagiModel) -> 
 
 
 def _moved(model: MagiModel, region: Region, edits: Sequence[Edit]) -> tuple[int, ...]:
-    """The places of the backslashes in the result as it was given, behind edits that change its length. Inside of a
-    quotation or a list they are left as they are: what is no backslash there stays in the text."""
+    """Return the places of the backslashes in the result as it was given, behind edits that change its length. Inside
+    of a quotation or a list they are left as they are: what is no backslash there stays in the text."""
     places = list(region.about.escaped)
     if not places or marks_of(model.source, region.span.start):
         return region.about.escaped
@@ -141,7 +141,7 @@ def _moved(model: MagiModel, region: Region, edits: Sequence[Edit]) -> tuple[int
 
 
 def _offset(model: MagiModel, region: Region, place: int) -> int:
-    """Where a place of the source stands in the text that the region shows."""
+    """Return where a place of the source stands in the text that the region shows."""
     content = _LINE_END.sub("\n", model.source.text[region.content.start : place]).removeprefix("\n")
     first, line_end, rest = content.partition("\n")
     return len(rest) if line_end and not first.strip(" \t") else len(content)
@@ -159,8 +159,8 @@ MAX_ROUNDS = 20
 def kept_attachments(
     world: World, digests: Mapping[str, str], texts: Mapping[str, str], model_of: Callable[[str, str | None], YmjModel]
 ) -> dict[str, str]:
-    """The new texts of records, by path. ``digests`` are those of the files before, ``texts`` the new texts, both by
-    the old path; ``model_of`` reads a record, with a new text or as it is."""
+    """Return the new texts of records, by path. ``digests`` are those of the files before, ``texts`` the new texts,
+    both by the old path; ``model_of`` reads a record, with a new text or as it is."""
     current, told, made = dict(texts), dict(digests), dict[str, str]()
     waiting = list(texts)
     for _ in range(MAX_ROUNDS):
@@ -182,7 +182,7 @@ def kept_attachments(
 
 
 def _holders(world: World, path: str) -> Iterator[str]:
-    """The records that attach a document, once for each reference to it."""
+    """Yield the records that attach a document, once for each reference to it."""
     for record in world.asking(world.keys(path), "ymj"):
         if record.path != path:
             for each in record.references:
@@ -191,7 +191,7 @@ def _holders(world: World, path: str) -> Iterator[str]:
 
 
 def _edits(model: YmjModel, old: str, new: str) -> Iterator[Edit]:
-    """The hash in place of the old one, wherever a list of attachments has it."""
+    """Yield the hash in place of the old one, wherever a list of attachments has it."""
     for each in model.attachments:
         if each.sha256 is not None and each.sha256_span is not None and each.sha256.strip().lower() == old:
             written = write("yaml", each.sha256_span.of(model.source.text), new)  # in double quotes it is JSON as well

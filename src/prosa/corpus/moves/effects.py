@@ -32,7 +32,7 @@ class Effects(Struct, frozen=True):
     notes: tuple[Note, ...]
 
     def refuse(self) -> None:
-        """Raises `MoveRefused` where a reference would be led astray."""
+        """Raise `MoveRefused` where a reference would be led astray."""
         if self.astray:
             count = len(self.astray)
             which = "another reference leads" if count == 1 else f"{count} other references lead"
@@ -45,8 +45,8 @@ class Effects(Struct, frozen=True):
 def effects(
     move: Move, before: World, after: World, touched: frozenset[Key] | None, leave_out: frozenset[str] = frozenset()
 ) -> Effects:
-    """The effects on every document but the moved ones and those in ``leave_out``. ``touched`` None looks at every
-    reference."""
+    """Return the effects on every document but the moved ones and those in ``leave_out``. ``touched`` None looks at
+    every reference."""
     referring: set[str] = set()
     astray: list[str] = []
     notes: list[Note] = []
@@ -73,12 +73,12 @@ def _asking(record: Record, before: World, after: World, touched: frozenset[Key]
 
 
 def same(was: Lead, now: Lead, move: Move) -> bool:
-    """Whether both lead to the same documents."""
+    """Return whether both lead to the same documents."""
     return was.state == now.state and sorted(map(move.path_after, was.paths)) == sorted(now.paths)
 
 
 def gained(path: str, reference: Reference, was: Lead, now: Lead) -> Note:
-    """What becomes of a reference that led to no single document, now in the document at ``path``."""
+    """Return what becomes of a reference that led to no single document, now in the document at ``path``."""
     before = {"ambiguous": "was ambiguous", "unresolved": "led to no document"}.get(was.state, f"led to: {was.state}")
     after = f"will lead to {now.to}" if now.to else f"will be {now.state}"
     if now.state == was.state:

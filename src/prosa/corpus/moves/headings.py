@@ -55,7 +55,7 @@ class _Renamed(Struct, frozen=True):
     after: Sequence[Section]
 
     def named(self, fragment: str) -> str | None:
-        """What names the same section afterwards; None where the fragment may stay as it is."""
+        """Return what names the same section afterwards; None where the fragment may stay as it is."""
         number = section_number(self.before, fragment)
         if number is None:
             return None
@@ -70,8 +70,8 @@ class _Renamed(Struct, frozen=True):
 
 
 def heading_name(reading: DialectReading[object], section: Section) -> Span | None:
-    """The part of a heading that is its name; None for one that cannot be renamed: an empty one, one of several lines,
-    one that a template fills in, the heading of a message."""
+    """Return the part of a heading that is its name; None for one that cannot be renamed: an empty one, one of several
+    lines, one that a template fills in, the heading of a message."""
     span = section.heading.content
     text = span.of(reading.front.source.text)
     if (found := _ATTRIBUTES.search(text)) is not None and found.start() > 0:
@@ -83,8 +83,8 @@ def heading_name(reading: DialectReading[object], section: Section) -> Span | No
 
 
 def heading_changes(move: HeadingMove, store: DocumentStore) -> tuple[dict[str, Change], tuple[Note, ...]]:
-    """What becomes of every document that names a heading, by path, in order; and notes. Raises `MoveRefused`, and
-    `FileProblem` for a document that cannot be read."""
+    """Return what becomes of every document that names a heading, by path, in order; and notes. Raises `MoveRefused`,
+    and `FileProblem` for a document that cannot be read."""
     before, reading = store.world(), store.reading(move.path)
     span, renamed, again = _renamed(move, reading, store)
     titles = _title(reading), _title(again)
@@ -108,7 +108,8 @@ def heading_changes(move: HeadingMove, store: DocumentStore) -> tuple[dict[str, 
 def _renamed(
     move: HeadingMove, reading: DialectReading[object], store: DocumentStore
 ) -> tuple[Span, _Renamed, DialectReading[object]]:
-    """The name of the heading, the sections before and after, and the reading of the document with the new text."""
+    """Return the name of the heading, the sections before and after, and the reading of the document with the new
+    text."""
     sections = reading.document.sections
     number = next((at for at, each in enumerate(sections) if each.heading.span.start == move.start), None)
     span = heading_name(reading, sections[number]) if number is not None else None
@@ -143,7 +144,7 @@ def _title(reading: DialectReading[object]) -> str:
 
 
 def _referring(path: str, before: World, store: DocumentStore) -> Iterator[str]:
-    """The documents that may name a heading of a document."""
+    """Yield the documents that may name a heading of a document."""
     for record in before.asking(before.keys(path)):
         if any(each.fragment and before.lead(record, each).to == path for each in record.references):
             yield record.path
@@ -156,7 +157,7 @@ def _referring(path: str, before: World, store: DocumentStore) -> Iterator[str]:
 def _edits(
     path: str, reading: DialectReading[object], moved: Move, renamed: _Renamed, before: World, after: World
 ) -> Iterator[tuple[Span, str]]:
-    """The places of a document that name the heading, or the document by its title, with what they say then."""
+    """Yield the places of a document that name the heading, or the document by its title, with what they say then."""
     old, new = before.records[path], after.records[path]
     own = own_places(reading) if path == moved.path else ()
     for place in chain(places_of(reading, old), own):
@@ -175,7 +176,7 @@ def _edits(
 
 
 def _refragmented(place: Place, text: str, renamed: _Renamed, record: Record) -> str:
-    """The text of a place with another fragment in it."""
+    """Return the text of a place with another fragment in it."""
     fragment = place.reference.fragment
     if not fragment:
         return text
@@ -198,7 +199,7 @@ def _refragmented(place: Place, text: str, renamed: _Renamed, record: Record) ->
 
 
 def _bare(text: str) -> str:
-    """A heading as a wikilink can name it."""
+    """Return a heading as a wikilink can name it."""
     return " ".join(_NO_WIKILINK.sub(" ", text).split())
 
 

@@ -33,7 +33,7 @@ class Move(Struct, frozen=True, dict=True):
 
     @classmethod
     def of(cls, documents: Mapping[str, str], files: Mapping[str, str]) -> Move:
-        """The move of several documents, and of folders and other files: the paths after by those before."""
+        """Return the move of several documents, and of folders and other files: the paths after by those before."""
         first, *rest = sorted(documents.items()) or [("", "")]
         return cls(*first, along=tuple(rest), files=tuple(sorted(files.items())))
 
@@ -48,11 +48,11 @@ class Move(Struct, frozen=True, dict=True):
         return bool(self.new_id)
 
     def path_after(self, path: str) -> str:
-        """Where a document is after the move."""
+        """Return where a document is after the move."""
         return self.paths.get(path, path)
 
     def file_after(self, path: str) -> str:
-        """Where a file is after the move, be it a document or not; a slash at the end of a folder stays."""
+        """Return where a file is after the move, be it a document or not; a slash at the end of a folder stays."""
         if (found := self.paths.get(path)) is not None:
             return found
         for old, new in self.files:
@@ -75,6 +75,6 @@ class NameRefused(MoveRefused):
 
 
 def listed(places: Sequence[str]) -> str:
-    """The first of several places, and how many more there are."""
+    """Return the first of several places, and how many more there are."""
     rest = len(places) - MAX_SHOWN
     return ", ".join(places[:MAX_SHOWN]) + (f" and {rest} more" if rest > 0 else "")

@@ -54,7 +54,7 @@ class Place(Struct, frozen=True):
 
 
 def places_of(reading: DialectReading[object], record: Record) -> tuple[Place, ...]:
-    """The places of a document, in the order of the text."""
+    """Return the places of a document, in the order of the text."""
     scalars = _scalars(reading)
     found = [
         *_destinations(reading),
@@ -67,7 +67,7 @@ def places_of(reading: DialectReading[object], record: Record) -> tuple[Place, .
 
 
 def _destinations(reading: DialectReading[object]) -> Iterator[Place]:
-    """Links and images written in place, and link definitions."""
+    """Yield links and images written in place, and link definitions."""
     document, source = reading.document, reading.front.source
     written = [(each.destination, each.destination_span) for each in (*document.links, *document.images)]
     written += [(each.destination, each.destination_span) for each in document.definitions]
@@ -81,7 +81,7 @@ def _destinations(reading: DialectReading[object]) -> Iterator[Place]:
 
 
 def own_places(reading: DialectReading[object]) -> Iterator[Place]:
-    """The places that name a heading or a block of the document itself; their reference has no target."""
+    """Yield the places that name a heading or a block of the document itself; their reference has no target."""
     document, source = reading.document, reading.front.source
     written = [(each.destination, each.destination_span) for each in (*document.links, *document.images)]
     written += [(each.destination, each.destination_span) for each in document.definitions]
@@ -97,7 +97,7 @@ def own_places(reading: DialectReading[object]) -> Iterator[Place]:
 
 
 def _attributes(reading: DialectReading[object]) -> Iterator[Place]:
-    """`href` and `src` in HTML."""
+    """Yield `href` and `src` in HTML."""
     source = reading.front.source
     for piece in reading.document.html:
         for found in _ATTRIBUTE.finditer(source.slice(piece.span)) if not piece.comment else ():
@@ -110,7 +110,7 @@ def _attributes(reading: DialectReading[object]) -> Iterator[Place]:
 
 
 def _local(destination: str, span: Span, source: SourceText) -> Reference | None:
-    """The path that a destination names; None for an address, and for what stays in the document."""
+    """Return the path that a destination names; None for an address, and for what stays in the document."""
     if _ELSEWHERE.match(destination):
         return None
     path, _, fragment = destination.partition("#")
@@ -119,7 +119,7 @@ def _local(destination: str, span: Span, source: SourceText) -> Reference | None
 
 
 def _of_reference(reference: Reference, reading: DialectReading[object], scalars: dict[int, Scalar]) -> Place | None:
-    """The place of a reference that is no link of the body."""
+    """Return the place of a reference that is no link of the body."""
     source, span = reading.front.source, Span(reference.start, reference.end)
     if reference.kind == "url" or reference.rel == "attachment":
         return None
@@ -140,7 +140,7 @@ def _of_reference(reference: Reference, reading: DialectReading[object], scalars
 
 
 def _form(reference: Reference, text: str) -> Form:
-    """How the value of a field names a document."""
+    """Return how the value of a field names a document."""
     if reference.origin == "import":
         return "path"
     if reference.kind == "stem":
@@ -157,7 +157,7 @@ def _edge(reference: Reference, span: Span, source: SourceText) -> Place | None:
 
 
 def _include(reference: Reference, span: Span, source: SourceText) -> Place:
-    """The file that a chat includes: JSON text, whose quotes belong to the place, or a word."""
+    """Return the file that a chat includes: JSON text, whose quotes belong to the place, or a word."""
     quoted = source.text[span.start - 1 : span.start] == '"' == source.text[span.end : span.end + 1]
     if not quoted:
         return Place(reference, span, "command", "path", reference.target)
@@ -210,7 +210,7 @@ def _json_text(written: str) -> str | None:
 
 
 def _scalars(reading: DialectReading[object]) -> dict[int, Scalar]:
-    """Every scalar of the front matter by where it begins."""
+    """Return every scalar of the front matter by where it begins."""
     found: dict[int, Scalar] = {}
     waiting: list[Node] = [reading.front.fields] if reading.front.fields is not None else []
     while waiting:

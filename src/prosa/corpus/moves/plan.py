@@ -40,15 +40,15 @@ class Plan(Struct, frozen=True):
 
 
 def plan_move(move: Move, store: DocumentStore) -> Plan:
-    """The plan of a move of one document. Raises `MoveRefused`, and `FileProblem` for a document that cannot be read
-    any more."""
+    """Return the plan of a move of one document. Raises `MoveRefused`, and `FileProblem` for a document that cannot be
+    read any more."""
     changes, notes = changes_of(move, store)
     others = (change for path, change in changes.items() if path != move.path)
     return Plan(move, changes[move.path], tuple(each for each in others if each.after != each.before.text), notes)
 
 
 def changes_of(move: Move, store: DocumentStore) -> tuple[dict[str, Change], tuple[Note, ...]]:
-    """What becomes of every document that a move concerns, by the path before, in order; and notes. Raises as
+    """Return what becomes of every document that a move concerns, by the path before, in order; and notes. Raises as
     `plan_move` does."""
     before = store.world()
     check_move(move, before)
@@ -68,7 +68,7 @@ def changes_of(move: Move, store: DocumentStore) -> tuple[dict[str, Change], tup
 
 
 def _mentioning(move: Move, store: DocumentStore) -> Iterator[str]:
-    """The documents that may name the one that moves in a way that is no reference."""
+    """Yield the documents that may name the one that moves in a way that is no reference."""
     if not move.changes_id:
         names = frozenset(name for path in (*move.paths, *(old for old, _ in move.files)) for name in stems(path))
         mentioned = mentions(names, wikilinks=bool(move.files))
@@ -76,7 +76,7 @@ def _mentioning(move: Move, store: DocumentStore) -> Iterator[str]:
 
 
 def _expected(record: Record, move: Move) -> Record:
-    """The record of the moved document before its own references are looked at."""
+    """Return the record of the moved document before its own references are looked at."""
     definitions = tuple(
         each._replace(name=move.new_id) if each.kind == "id" and each.name == move.old_id else each
         for each in record.definitions
@@ -86,8 +86,8 @@ def _expected(record: Record, move: Move) -> Record:
 
 
 def touched(before: World, after: World, paths: Mapping[str, str]) -> frozenset[Key] | None:
-    """The keys under which something else is found than before, the documents at ``paths`` having changed; None for
-    all of them: the sites are other ones."""
+    """Return the keys under which something else is found than before, the documents at ``paths`` having changed; None
+    for all of them: the sites are other ones."""
     if before.sites != after.sites:
         return None
     found: set[Key] = set()
@@ -102,7 +102,8 @@ def touched(before: World, after: World, paths: Mapping[str, str]) -> frozenset[
 def _rest(
     move: Move, before: World, after: World, expected: World, records: Mapping[str, Record], found: Effects
 ) -> Effects:
-    """The effects again, where the new texts are known by other names than was expected: a link in a title changed."""
+    """Return the effects again, where the new texts are known by other names than was expected: a link in a title
+    changed."""
     changed = touched(before, after, {path: record.path for path, record in records.items()})
     known = touched(before, expected, move.paths)
     if known is None or (changed is not None and changed <= known):
@@ -123,7 +124,7 @@ _REACH = 300
 
 
 def mentions(names: Collection[str], *, wikilinks: bool = False) -> Callable[[str], bool]:
-    """Tells whether a text has one of some names in a destination, with ``wikilinks`` in double brackets too."""
+    """Tell whether a text has one of some names in a destination, with ``wikilinks`` in double brackets too."""
     before = r"(?:\b(?:[Hh][Rr][Ee][Ff]|[Ss][Rr][Cc])\s{0,9}=\s{0,9}[\"']|\]\(\s{0,9}<?|\]:\s{0,9}<?)"
     before = rf"(?:{before}|\[\[)" if wikilinks else before
     pattern = re.compile(rf"{before}[^\"'<>\n]{{0,{_REACH}}}?(?:{'|'.join(map(re.escape, names))})(?![\w-])")
@@ -131,7 +132,7 @@ def mentions(names: Collection[str], *, wikilinks: bool = False) -> Callable[[st
 
 
 def stems(path: str) -> frozenset[str]:
-    """The stem of ``path`` in each way that a destination may have it."""
+    """Return the stem of ``path`` in each way that a destination may have it."""
     stem = posixpath.splitext(posixpath.basename(path))[0]
     if stem.lower() in ("index", "readme", "_index"):
         stem = posixpath.basename(posixpath.dirname(path)) or stem  # a page may be named by its folder alone

@@ -24,7 +24,7 @@ from prosa.source import Edit, Span
 
 
 def rewritten(reading: DialectReading[object], path: str, move: Move, before: World, after: World) -> tuple[Edit, ...]:
-    """The edits of the document at ``path``, each span once. Raises `MoveRefused`."""
+    """Return the edits of the document at ``path``, each span once. Raises `MoveRefused`."""
     old, new = before.records[path], after.records[move.path_after(path)]
     edits: dict[Span, str] = {}
     if path == move.path and move.changes_id:
@@ -54,7 +54,7 @@ def _own_id(reading: DialectReading[object], record: Record, move: Move) -> dict
 
 
 def text_for(place: Place, old: Record, new: Record, move: Move, before: World, after: World) -> str | None:
-    """What the place should say; None where it may stay as it is. Raises `MoveRefused`."""
+    """Return what the place should say; None where it may stay as it is. Raises `MoveRefused`."""
     was, now = before.lead(old, place.reference), after.lead(new, place.reference)
     mine = old.path in move.paths
     if was.to is None:
@@ -70,8 +70,8 @@ def text_for(place: Place, old: Record, new: Record, move: Move, before: World, 
 
 
 def _best(place: Place, old: Record, new: Record, target: str, move: Move, before: World, after: World) -> str | None:
-    """The first name that leads to the document; one that leads nowhere yet is preferred, so that a move that was cut
-    short can be finished by asking for it again."""
+    """Return the first name that leads to the document; one that leads nowhere yet is preferred, so that a move that
+    was cut short can be finished by asking for it again."""
     wanted, second = move.path_after(target), None
     for name in _names(place, new, target, wanted, move, after):
         reference = place.reference._replace(target=name)
@@ -104,7 +104,7 @@ def _names(place: Place, new: Record, target: str, wanted: str, move: Move, afte
 
 
 def _path_names(place: Place, new: Record, form: str, target: str, after: World) -> Iterator[str]:
-    """A path from the root, as the author would write it here."""
+    """Yield a path from the root, as the author would write it here."""
     written = place.reference.target
     if place.reference.origin == "ops.graph" and joined("", written) == target:
         yield form  # tools write paths as the corpus knows them
@@ -118,7 +118,7 @@ def _path_names(place: Place, new: Record, form: str, target: str, after: World)
 
 
 def _rebased(place: Place, old: Record, new: Record, move: Move) -> str | None:
-    """A path that leads to no document, as seen from the new folder, to where the file is then."""
+    """Return a path that leads to no document, as seen from the new folder, to where the file is then."""
     folder, new_folder = posixpath.dirname(old.path), posixpath.dirname(new.path)
     target = place.reference.target
     if place.reference.kind == "stem":
@@ -135,7 +135,7 @@ def _rebased(place: Place, old: Record, new: Record, move: Move) -> str | None:
 
 
 def _attached(place: Place, move: Move) -> str | None:
-    """A picture that double brackets name by the end of its path."""
+    """Return a picture that double brackets name by the end of its path."""
     written = place.reference.target.strip("/")
     for old, new in move.files:
         if f"/{old}".endswith(f"/{written}") and posixpath.basename(old) != posixpath.basename(new):
@@ -145,7 +145,7 @@ def _attached(place: Place, move: Move) -> str | None:
 
 
 def unwritable(place: Place, record: Record) -> MoveRefused:
-    """Why a place cannot say what it should."""
+    """Return why a place cannot say what it should."""
     where = f"{record.path}:{place.reference.line}"
     return MoveRefused(
         f"{where}: the reference `{place.reference.target}` has no way to name the document after the move",
@@ -161,7 +161,7 @@ _INDEX = ("index", "readme", "_index")
 
 
 def relative(folder: str, path: str) -> str:
-    """``path`` as seen from ``folder``; a slash at its end stays. ``path`` may lead out of the root (`../x`)."""
+    """Return ``path`` as seen from ``folder``; a slash at its end stays. ``path`` may lead out of the root (`../x`)."""
     base = [part for part in folder.split("/") if part not in ("", ".")]
     parts = [part for part in path.split("/") if part not in ("", ".")]
     same = 0
@@ -173,7 +173,7 @@ def relative(folder: str, path: str) -> str:
 
 
 def like(written: str, path: str) -> str:
-    """A relative path with `./` in front where the author wrote one, or where it would read as an address."""
+    """Return a relative path with `./` in front where the author wrote one, or where it would read as an address."""
     bare = path.startswith(("./", "../")) or path in (".", "..")
     if bare or not (written.startswith("./") or ":" in path.partition("/")[0]):
         return path
@@ -181,8 +181,8 @@ def like(written: str, path: str) -> str:
 
 
 def page_forms(written: str, old: str, new: str) -> Iterator[str]:
-    """How the author may mean the document at ``new``, who wrote ``written`` for the one at ``old``: first in the same
-    form (`guide/`, `guide.html`, `guide`), at last with its full name. Paths are relative to the root."""
+    """Yield how the author may mean the document at ``new``, who wrote ``written`` for the one at ``old``: first in the
+    same form (`guide/`, `guide.html`, `guide`), at last with its full name. Paths are relative to the root."""
     name = posixpath.basename(written.rstrip("/"))
     suffix = posixpath.splitext(name)[1]
     stem, old_suffix = posixpath.splitext(posixpath.basename(old))
@@ -201,7 +201,7 @@ def page_forms(written: str, old: str, new: str) -> Iterator[str]:
 
 
 def stem_forms(written: str, old: str, new: str) -> Iterator[str]:
-    """How a wikilink may name the document at ``new``, the shortest first, but with as many folders as the author
+    """Yield how a wikilink may name the document at ``new``, the shortest first, but with as many folders as the author
     wrote; blanks for hyphens where the author wrote them so."""
     folder, name = posixpath.split(written)
     new_name = posixpath.basename(new)
@@ -218,5 +218,5 @@ def stem_forms(written: str, old: str, new: str) -> Iterator[str]:
 
 
 def _known(suffix: str) -> bool:
-    """Whether it is the suffix of a page, and not the end of a name with a dot in it."""
+    """Return whether it is the suffix of a page, and not the end of a name with a dot in it."""
     return suffix.lower() in (".html", ".htm", ".xhtml", ".json", *DOCUMENT_SUFFIXES)

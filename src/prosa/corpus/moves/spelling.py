@@ -26,8 +26,8 @@ _NO_STEM = regex(r"[\[\]|#`\r\n]|\A\s|\s\Z|\A\Z")
 
 
 def spelled(form: Form, text: str, name: str, *, spaces: bool) -> str | None:
-    """``text`` with ``name`` as what it names; None where the form has no way to say it. ``spaces`` says that a blank
-    may stand in a URL."""
+    """Return ``text`` with ``name`` as what it names; None where the form has no way to say it. ``spaces`` says that a
+    blank may stand in a URL."""
     if form == "id":
         return name
     if form in ("stem", "wikilink"):
@@ -52,6 +52,6 @@ def _stem(form: Form, text: str, name: str) -> str | None:
 
 
 def _cut(text: str, *, bare: bool) -> tuple[str, str]:
-    """The path, and what follows it: query and fragment."""
+    """Return the path, and what follows it: query and fragment."""
     end = None if bare else _HREF_END.search(text)
     return (text[: end.start()], text[end.start() :]) if end else (text, "")

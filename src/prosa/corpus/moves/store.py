@@ -13,17 +13,18 @@ class DocumentStore(Protocol):
     """Paths are relative to the root of the corpus, with `/`."""
 
     def world(self) -> World:
-        """What is known of every document."""
+        """Return what is known of every document."""
         ...
 
     def texts(self, names: Collection[str]) -> Iterable[tuple[str, str]]:
-        """The documents that can be read and whose text holds any of some names: paths and texts as they are now."""
+        """Return the documents that can be read and whose text holds any of some names: paths and texts as they are
+        now."""
         ...
 
     def reading(self, path: str) -> DialectReading[object]:
-        """A document as it is now. Raises `FileProblem`."""
+        """Return a document as it is now. Raises `FileProblem`."""
         ...
 
     def reread(self, path: str, text: str) -> DialectReading[object]:
-        """What a text would be read as at a path."""
+        """Return what a text would be read as at a path."""
         ...

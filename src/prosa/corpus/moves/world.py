@@ -44,7 +44,7 @@ class World(Struct, frozen=True, dict=True):
 
     @classmethod
     def of(cls, records: Iterable[Record], *, given: bool = False) -> World:
-        """The world of some documents."""
+        """Return the world of some documents."""
         by_path = {record.path: record for record in records}
         return cls({path: by_path[path] for path in sorted(by_path)}, given)
 
@@ -59,18 +59,19 @@ class World(Struct, frozen=True, dict=True):
         return RecordNames.of(self.records.values(), self.sites)
 
     def with_records(self, changed: Mapping[str, Record]) -> World:
-        """The same with other records in place of those at some paths; a record may have another path now."""
+        """Return the same with other records in place of those at some paths; a record may have another path now."""
         rest = (record for path, record in self.records.items() if path not in changed)
         return World.of((*rest, *changed.values()), given=self.given)
 
     def asking(self, keys: frozenset[Key] | None, dialect: DialectName | None = None) -> Iterable[Record]:
-        """The documents that may have a reference which looks under any of some keys, in the order of their paths;
-        None for all. With a ``dialect`` only its documents. In memory it is no more work to look at all of them."""
+        """Return the documents that may have a reference which looks under any of some keys, in the order of their
+        paths; None for all. With a ``dialect`` only its documents. In memory it is no more work to look at all of
+        them."""
         del keys
         return (each for each in self.records.values() if dialect in (None, each.dialect))
 
     def lead(self, record: Record, reference: Reference) -> Lead:
-        """Where a reference of ``record`` leads."""
+        """Return where a reference of ``record`` leads."""
         tiers = tiers_of(record, reference, self.sites)
         for number, tier in enumerate(tiers):
             found: Resolution[Record] = resolve_tiers(record, reference, (tier,), self.names)
@@ -79,11 +80,11 @@ class World(Struct, frozen=True, dict=True):
         return Lead(resolve_tiers(record, reference, (), self.names).state, (), True, -1)
 
     def keys(self, path: str) -> frozenset[Key]:
-        """What the document at a path answers to."""
+        """Return what the document at a path answers to."""
         return frozenset(keys_of(self.records[path], self.sites))
 
     def asks(self, record: Record, reference: Reference, keys: frozenset[Key]) -> bool:
-        """Whether a reference looks under any of some keys."""
+        """Return whether a reference looks under any of some keys."""
         return any(not keys.isdisjoint(tier.keys) for tier in tiers_of(record, reference, self.sites))
 
 
@@ -91,20 +92,21 @@ class KnownDocuments(Protocol):
     """What an index knows of the documents of a corpus; ``sites`` are those that its keys rest on."""
 
     def record(self, path: str) -> Record | None:
-        """The record of a document."""
+        """Return the record of a document."""
         ...
 
     def records(self) -> Iterable[Record]:
-        """All records."""
+        """Return all records."""
         ...
 
     def called(self, key: Key) -> Sequence[Record]:
-        """The documents that answer to a key, of which path and dialect are known, in the order of their paths."""
+        """Return the documents that answer to a key, of which path and dialect are known, in the order of their
+        paths."""
         ...
 
     def asking(self, keys: Iterable[Key], dialect: DialectName | None = None) -> Iterable[Record]:
-        """The documents, with a ``dialect`` only its, with a reference that looks under any of some keys, in the order
-        of their paths."""
+        """Return the documents, with a ``dialect`` only its, with a reference that looks under any of some keys, in the
+        order of their paths."""
         ...
 
     def standing(self) -> Iterable[tuple[str, DialectName, tuple[str, ...]]]:
@@ -124,7 +126,7 @@ class KnownWorld(World, frozen=True, dict=True, kw_only=True):
     def among(
         cls, known: KnownDocuments, sites: Sites, *, given: bool, changed: Mapping[str, Record] | None = None
     ) -> KnownWorld:
-        """The world of the documents that an index knows."""
+        """Return the world of the documents that an index knows."""
         changed = changed or {}
         return cls(_Records(known, changed), given, known=known, of_sites=sites, changed=changed)
 
@@ -140,15 +142,15 @@ class KnownWorld(World, frozen=True, dict=True, kw_only=True):
         return _KnownNames(self.known, self.changed, own)
 
     def with_records(self, changed: Mapping[str, Record]) -> World:
-        """The same with other records in place of those at some paths. Where the sites become other ones, every key
-        may, and all records are loaded."""
+        """Return the same with other records in place of those at some paths. Where the sites become other ones, every
+        key may, and all records are loaded."""
         every = {**self.changed, **changed}
         if self._sites_with(every) != self.sites:
             return World.of((*self._others(every), *every.values()), given=self.given)
         return KnownWorld.among(self.known, self.sites, given=self.given, changed=every)
 
     def asking(self, keys: frozenset[Key] | None, dialect: DialectName | None = None) -> Iterable[Record]:
-        """The documents that may have a reference which looks under any of some keys; of changed ones all."""
+        """Return the documents that may have a reference which looks under any of some keys; of changed ones all."""
         changed = [each for each in self.changed.values() if dialect in (None, each.dialect)]
         if keys is None:
             others = (each for each in self._others(self.changed) if dialect in (None, each.dialect))
@@ -182,7 +184,7 @@ class _KnownNames(Struct, frozen=True):
     own: RecordNames
 
     def find(self, key: Key) -> Sequence[Record]:
-        """The documents that answer to a key."""
+        """Return the documents that answer to a key."""
         found = [each for each in self.known.called(key) if each.path not in self.changed]
         own = self.own.find(key)
         return sorted((*found, *own), key=lambda each: each.path) if own else found

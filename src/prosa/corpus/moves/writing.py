@@ -29,12 +29,12 @@ _FLOW = regex(r"[,\[\]{}]")
 
 
 def write(syntax: Syntax, written: str, text: str) -> str | None:
-    """``text`` in place of ``written``; None where it cannot stand there."""
+    """Return ``text`` in place of ``written``; None where it cannot stand there."""
     return _WRITERS[syntax](written, text)
 
 
 def percent_encoded(path: str, written: str, *, spaces: bool) -> str:
-    """A path as a URL, in the manner of ``written``. ``spaces`` says that one may stand as it is."""
+    """Return a path as a URL, in the manner of ``written``. ``spaces`` says that one may stand as it is."""
     path = _ALWAYS.sub(_encoded, path)
     path = _ENTITY.sub("%26", path)
     if " " in path and ("%20" in written or not (spaces or " " in written)):

@@ -59,7 +59,7 @@ def never(_: Condition) -> bool:
 def compile_where(
     expression: Expression, column: str, wide: Callable[[Condition], bool] = never, fields: Fields = FRONT_MATTER
 ) -> Condition:
-    """The condition on ``column``, which names the owner of ``fields`` in the statement around it.
+    """Return the condition on ``column``, which names the owner of ``fields`` in the statement around it.
 
     ``wide`` is asked about every lookup, a SELECT of owners: whether it finds so many that it is better to ask for
     each in turn than to find them all first.
@@ -77,7 +77,7 @@ def compile_where(
 
 
 def _each(rows: list[Condition], column: str, fields: Fields) -> Condition:
-    """The same question about one owner. The plus keeps SQLite from any index but that of its rows."""
+    """Return the same question about one owner. The plus keeps SQLite from any index but that of its rows."""
     of_one = f"{fields.select} {fields.owner} = {column}"
     return join("or", [Condition(f"EXISTS ({of_one} AND {_guarded(each.sql)})", each.parameters) for each in rows])
 
@@ -95,17 +95,18 @@ def join(word: str, conditions: list[Condition]) -> Condition:
 
 
 def sql_functions() -> dict[str, tuple[Callable[..., str | bool | None], int]]:
-    """The functions that a condition may call: name → function, number of arguments. All depend on nothing else."""
+    """Return the functions that a condition may call: name → function, number of arguments. All depend on nothing
+    else."""
     return {"prosa_version": (version_key, 1), "prosa_contains": (contains, 2)}
 
 
 def contains(text: str | None, part: str) -> bool:
-    """Whether a text holds another, whatever the case."""
+    """Return whether a text holds another, whatever the case."""
     return text is not None and part.casefold() in text.casefold()
 
 
 def _has(has: Has) -> list[Condition]:
-    """Rows of the field itself or of a field below it."""
+    """Return rows of the field itself or of a field below it."""
     name = has.field.name
     return [
         Condition(f"{_OF_KEY}{_IS_VALUE}", (name,)),
@@ -129,7 +130,7 @@ def _merged(options: list[Condition]) -> list[Condition]:
 
 
 def _options(operator: Operator, value: Constant) -> list[Condition]:
-    """The ways in which a row can answer; any of them is enough."""
+    """Return the ways in which a row can answer; any of them is enough."""
     if operator == "~":
         return [_contains(value.text)]
     if operator == "=":
@@ -161,7 +162,7 @@ def _equal(value: Constant) -> list[Condition]:
 
 
 def _date(operator: Operator, text: str) -> Condition:
-    """Dates as text, at the precision of the condition: a day is all of that day."""
+    """Return dates as text, at the precision of the condition: a day is all of that day."""
     after = text + _LAST
     if operator == "=":
         return Condition(f"text >= ? AND text < ? AND {_IS_DATE}", (text, after))

@@ -30,5 +30,5 @@ class WhereError(ProsaError):
 
 
 def quoted(text: str) -> str:
-    """What was found, between backticks and not too long."""
+    """Return what was found, between backticks and not too long."""
     return f"`{text}`" if len(text) <= MOST_SHOWN else f"`{text[:MOST_SHOWN]}…`"

@@ -21,7 +21,7 @@ MAX_DIGITS = 300
 
 
 def constant(text: str) -> Constant:
-    """A bare value."""
+    """Return a bare value."""
     lowered = text.lower()
     if lowered in ("true", "false"):
         return Constant(text, "boolean", float(lowered == "true"))
@@ -37,13 +37,14 @@ def constant(text: str) -> Constant:
 
 
 def is_year(value: Constant) -> bool:
-    """Whether a number may be meant as a year."""
+    """Return whether a number may be meant as a year."""
     return value.kind == "number" and _YEAR.fullmatch(value.text) is not None
 
 
 @lru_cache(maxsize=4096)
 def version_key(text: str | None) -> str | None:
-    """A text that sorts as the version does: `1.10` after `1.9`, `2.0.0-rc1` before `2.0.0`. None for no version."""
+    """Return a text that sorts as the version does: `1.10` after `1.9`, `2.0.0-rc1` before `2.0.0`. None for no
+    version."""
     match = _VERSION.fullmatch(text) if text is not None and len(text) <= MAX_DIGITS else None
     if match is None:
         return None

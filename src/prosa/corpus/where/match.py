@@ -27,7 +27,7 @@ _Row: TypeAlias = tuple[str, str, float | None]
 
 
 def is_met(expression: Expression, value: Value) -> bool:
-    """Whether a value meets a condition."""
+    """Return whether a value meets a condition."""
     rows: dict[str, list[_Row]] = {}
     for key, row in _rows("", value):
         rows.setdefault(key, []).append(row)
@@ -87,7 +87,7 @@ def _is_equal(row: _Row, value: Constant) -> bool:
 
 
 def _is_date(operator: Operator, text: str, wanted: str) -> bool:
-    """Dates as text, at the precision of the condition."""
+    """Return dates as text, at the precision of the condition."""
     if _IS_DATE.match(text) is None:
         return False
     after = wanted + _LAST
@@ -99,7 +99,8 @@ def _is_date(operator: Operator, text: str, wanted: str) -> bool:
 
 
 def _rows(key: str, value: Value) -> Iterator[tuple[str, _Row]]:
-    """Every value below a value by its path; what is empty stands for itself. Depth is bounded by readers of JSON."""
+    """Yield every value below a value by its path; what is empty stands for itself. Depth is bounded by readers of
+    JSON."""
     if len(key) > MAX_KEY:
         return
     if isinstance(value, dict) and value:

@@ -22,8 +22,8 @@ _OPERATORS = "an operator: = != < <= > >= ~ in"
 
 
 def parse_where(text: str, *, bare: bool = False) -> Expression:
-    """The tree of a condition. ``bare`` lets a field stand alone, and mean that it is true. Raises `WhereError`, also
-    for an empty text."""
+    """Return the tree of a condition. ``bare`` lets a field stand alone, and mean that it is true. Raises `WhereError`,
+    also for an empty text."""
     cursor = _Cursor(text, bare=bare)
     found = _expression(cursor)
     if cursor.peek().kind != "end":
@@ -43,17 +43,17 @@ class _Cursor:
         self.conditions = 0
 
     def peek(self, ahead: int = 0) -> Token:
-        """The token at hand, or one further on."""
+        """Return the token at hand, or one further on."""
         return self._tokens[min(self._at + ahead, len(self._tokens) - 1)]
 
     def next(self) -> Token:
-        """Takes the token at hand."""
+        """Take the token at hand."""
         token = self.peek()
         self._at += token.kind != "end"
         return token
 
     def takes(self, word: str) -> bool:
-        """Takes a word of the language, in any case, if it is at hand and is not the name of a field."""
+        """Take a word of the language, in any case, if it is at hand and is not the name of a field."""
         token = self.peek()
         if token.kind != "word" or token.text.lower() != word or self.peek(1).kind == "operator":
             return False
@@ -67,7 +67,7 @@ class _Cursor:
         return self.bare and (token.kind in ("end", ")") or token.text.lower() in ("and", "or"))
 
     def error(self, expected: str, *, field: str = "") -> WhereError:
-        """What is wrong at the token at hand."""
+        """Return what is wrong at the token at hand."""
         token = self.peek()
         return WhereError(self.text, token.offset, token.shown, expected, field=field)
 

@@ -60,7 +60,7 @@ Expression: TypeAlias = Compare | Has | Not | Join
 
 
 def fields_of(expression: Expression) -> Iterator[FieldName]:
-    """The fields that a condition names, in the order they are written. The depth is bounded by the parser."""
+    """Yield the fields that a condition names, in the order they are written. The depth is bounded by the parser."""
     if isinstance(expression, Compare | Has):
         yield expression.field
     elif isinstance(expression, Not):

@@ -33,8 +33,8 @@ __all__ = [
 
 
 def facts(model: MagiModel) -> dict[str, Value]:
-    """`scripts` and `relationships`, and `regions`: the written results. A script that is no JSON object has null for
-    its id and its data."""
+    """Return `scripts` and `relationships`, and `regions`: the written results. A script that is no JSON object has
+    null for its id and its data."""
     return {
         "scripts": [_script(model, script) for script in model.scripts],
         "relationships": [_relationship(model, each) for each in model.relationships],
@@ -43,7 +43,7 @@ def facts(model: MagiModel) -> dict[str, Value]:
 
 
 def corpus_facts(model: MagiModel) -> dict[str, Value]:
-    """What a meta file lends to others: its patterns and its fields; nothing for any other document (M20)."""
+    """Return what a meta file lends to others: its patterns and its fields; nothing for any other document (M20)."""
     globs = model.fields.texts("globs")
     if not globs:
         return {}
@@ -71,7 +71,8 @@ def _relationship(model: MagiModel, relationship: Relationship) -> dict[str, Val
 
 
 def _states(model: MagiModel) -> list[tuple[Region, str]]:
-    """All regions in order, each with its state: fresh, stale, edited, or orphan where no script goes with it."""
+    """Return all regions in order, each with its state: fresh, stale, edited, or orphan where no script goes with
+    it."""
     owners = owners_of(model)
     found = [(status.region, str(status.state)) for _, status in statuses(model, owners)]
     found += [(region, "orphan") for region in (*owners.orphans, *owners.spare)]

@@ -27,7 +27,7 @@ def rank(script: Script) -> int:
 
 
 def in_order(scripts: Iterable[Script]) -> tuple[Script, ...]:
-    """The scripts in the order in which they would run."""
+    """Return the scripts in the order in which they would run."""
     return tuple(sorted(scripts, key=rank))
 
 
@@ -50,13 +50,13 @@ class Status(Struct, frozen=True):
 
 
 def state_of(model: MagiModel, script: Script) -> State:
-    """The state of the result of one script. For all of a document ask `statuses`, which is quicker."""
+    """Return the state of the result of one script. For all of a document ask `statuses`, which is quicker."""
     region = owners_of(model).region_of(script)
     return "absent" if region is None else _status(model, script, region, Contexts(model)).state
 
 
 def statuses(model: MagiModel, owners: Owners | None = None) -> Iterator[tuple[Script, Status]]:
-    """Every script that has a result, with the state of it, in the order of the results."""
+    """Yield every script that has a result, with the state of it, in the order of the results."""
     contexts = Contexts(model)
     for script, region in (owners or owners_of(model)).pairs:
         yield script, _status(model, script, region, contexts)
@@ -99,7 +99,7 @@ class Choice(Struct, frozen=True):
         return bool(self.ids or self.auto or self.every or self.stale)
 
     def text_for(self, script: Script) -> str | None:
-        """What was entered for a script."""
+        """Return what was entered for a script."""
         return self.texts.get(script.address, self.text)
 
 
@@ -120,7 +120,7 @@ class Row(Struct, frozen=True):
 def choose(
     scripts: Iterable[Script], choice: Choice, *, wrong: Mapping[str, str], states: Mapping[str, str]
 ) -> tuple[Row, ...]:
-    """A row for each script, in the order in which they would run (MA13).
+    """Return a row for each script, in the order in which they would run (MA13).
 
     ``wrong`` says by address what keeps a script from running, ``states`` how its result stands: absent (also when it
     is missing here), fresh, stale or edited. With no choice made the rows say what could be chosen.
@@ -134,7 +134,8 @@ def choose(
 
 
 def takes_text(script: Script) -> bool:
-    """Whether a reader enters a text for this script (M37). One that runs by itself has no input field (MA15)."""
+    """Return whether a reader enters a text for this script (M37). One that runs by itself has no input field
+    (MA15)."""
     return script.interactive_type == "inputbox"
 
 
@@ -153,7 +154,7 @@ def _verdict(script: Script, choice: Choice, wrong: str | None, state: str) -> t
 
 
 def _chosen(script: Script, choice: Choice) -> str | None:
-    """Why a script is chosen, or None."""
+    """Return why a script is chosen, or None."""
     if choice.ids:
         return "named by --script" if script.address in choice.ids else None
     if choice.auto:
@@ -168,7 +169,7 @@ def _chosen(script: Script, choice: Choice) -> str | None:
 
 
 def _by_result(choice: Choice, state: str) -> tuple[Kind, str] | None:
-    """What the result that is there keeps from running."""
+    """Return what the result that is there keeps from running."""
     if state == "edited" and (choice.stale or choice.writes) and not choice.force:
         return "edited", "its result was edited by hand; --force replaces it"
     if choice.stale and state == "fresh":

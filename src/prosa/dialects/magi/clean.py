@@ -38,7 +38,7 @@ class Clean(Struct, frozen=True):
 
 
 def put_back(text: str, removed: Iterable[Removed]) -> str:
-    """``text`` with everything back in its place. Offsets outside the text count as its ends."""
+    """Return ``text`` with everything back in its place. Offsets outside the text count as its ends."""
     pieces: list[str] = []
     done = 0
     for each in sorted(removed, key=lambda each: each.at):
@@ -49,7 +49,7 @@ def put_back(text: str, removed: Iterable[Removed]) -> str:
 
 
 def clean(model: MagiModel) -> Clean:
-    """The body as a person reads it, without the blank lines that front matter leaves above it."""
+    """Return the body as a person reads it, without the blank lines that front matter leaves above it."""
     blocks = [*map(_with_hint, model.scripts), *(_definition(model, each) for each in model.relationships)]
     references = [span for each in model.relationships for span in each.referenced_at]
     body = model.front.body
@@ -59,7 +59,7 @@ def clean(model: MagiModel) -> Clean:
 
 
 def not_for_readers(model: MagiModel) -> tuple[Span, ...]:
-    """What a reader of the body does not see, or should not take for the author's words, in order: blocks,
+    """Return what a reader of the body does not see, or should not take for the author's words, in order: blocks,
     relationships with their references, comments, and managed regions, whose text is a model's (MA11, X19)."""
     alone = [span for span in model.document.comments if _stands_alone(model, span)]
     blocks = [*map(_with_hint, model.scripts), *(_definition(model, each) for each in model.relationships), *alone]
@@ -70,20 +70,20 @@ def not_for_readers(model: MagiModel) -> tuple[Span, ...]:
 
 
 def unseen(model: MagiModel) -> tuple[Span, ...]:
-    """What a page that is made of the document does not show (M42): blocks, relationships with their references, and
-    comments, in order. Results are shown."""
+    """Return what a page that is made of the document does not show (M42): blocks, relationships with their references,
+    and comments, in order. Results are shown."""
     blocks = (*map(_with_hint, model.scripts), *(_definition(model, each) for each in model.relationships))
     references = [span for each in model.relationships for span in each.referenced_at]
     return tuple(_merged(span for span in (*blocks, *references, *model.document.comments) if len(span)))
 
 
 def without_scripts(model: MagiModel) -> Clean:
-    """The whole document, front matter and relationships included, without its ai-script blocks."""
+    """Return the whole document, front matter and relationships included, without its ai-script blocks."""
     return left_out(model.source, model.source.whole, without_blocks(model, map(_with_hint, model.scripts)))
 
 
 def left_out(source: SourceText, whole: Span, spans: Iterable[Span]) -> Clean:
-    """The text of ``whole`` without ``spans``, which may touch and overlap."""
+    """Return the text of ``whole`` without ``spans``, which may touch and overlap."""
     kept: list[str] = []
     removed: list[Removed] = []
     done, length = whole.start, 0
@@ -96,7 +96,7 @@ def left_out(source: SourceText, whole: Span, spans: Iterable[Span]) -> Clean:
 
 
 def _stands_alone(model: MagiModel, span: Span) -> bool:
-    """Whether a comment shares its lines with no other text."""
+    """Return whether a comment shares its lines with no other text."""
     lines = model.source.lines
     first, last = (model.source.position(place).line for place in (span.start, max(span.start, span.end - 1)))
     end = lines.starts[last] if last < lines.count else len(model.source.text)
@@ -114,7 +114,7 @@ def _definition(model: MagiModel, relationship: Relationship) -> Span:
 
 
 def without_blocks(model: MagiModel, blocks: Iterable[Span]) -> Iterator[Span]:
-    """What to leave out for these blocks: their lines, with blank lines where these would be too many.
+    """Yield what to leave out for these blocks: their lines, with blank lines where these would be too many.
 
     Where a block shares its first line with the mark of a list, the mark stays.
     """
@@ -151,7 +151,7 @@ def _before_line_end(text: str, end: int) -> int:
 
 
 def _before_blank_lines(source: SourceText, offset: int, first: int) -> int:
-    """Where the blank lines in front of a line begin."""
+    """Return where the blank lines in front of a line begin."""
     line = source.position(offset).line
     while line > 1 and source.lines.starts[line - 2] >= first and not source.lines.line_text(line - 1).strip():
         line -= 1

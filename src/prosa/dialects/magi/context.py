@@ -51,7 +51,7 @@ class Visible(Struct, frozen=True):
     text: str
 
     def between(self, start: int, end: int) -> str:
-        """What is seen of a part of the body."""
+        """Return what is seen of a part of the body."""
         first = bisect_left(self.hidden, start, key=lambda span: span.end)
         last = bisect_left(self.hidden, end, key=lambda span: span.start)
         clipped = (Span(max(span.start, start), min(span.end, end)) for span in self.hidden[first:last])
@@ -59,7 +59,7 @@ class Visible(Struct, frozen=True):
 
 
 def visible(model: MagiModel) -> Visible:
-    """What people see of a document, made once for all of its blocks."""
+    """Return what people see of a document, made once for all of its blocks."""
     body, hidden, within = model.front.body, not_for_readers(model), inside(model.regions)
     headings = (each.span.start for each in model.document.headings if not each.nested)
     text = _plain(left_out(model.source, body, hidden).text)
@@ -69,7 +69,7 @@ def visible(model: MagiModel) -> Visible:
 def context_of(
     model: MagiModel, script: Script | None, mode: ContextMode = "document", *, seen: Visible | None = None
 ) -> str:
-    """The text to send; empty for ``none`` and where nothing is seen.
+    """Return the text to send; empty for ``none`` and where nothing is seen.
 
     ``document`` is the whole and then the section up to the block, ``section`` the latter alone. Without a script, as
     for instructions that came beside the document (M41), both are the whole. ``seen`` saves making it again.
@@ -85,7 +85,7 @@ def context_of(
 
 
 def document_text(text: str) -> str:
-    """A text that is sent as a document is: what stands in place of the one that a block is written in."""
+    """Return a text that is sent as a document is: what stands in place of the one that a block is written in."""
     return _framed(DOCUMENT, _plain(text))
 
 
@@ -111,7 +111,7 @@ def _end(span: Span) -> int:
 
 
 def _framed(words: str, text: str) -> str:
-    """The text in a fence that is longer than any in it, so that where it ends is beyond doubt."""
+    """Return the text in a fence that is longer than any in it, so that where it ends is beyond doubt."""
     if not text:
         return ""
     fence = "`" * max(3, 1 + max((len(run) for run in _RUN.findall(text)), default=2))
@@ -140,7 +140,7 @@ class Contexts(Struct, frozen=True, dict=True):
     model: MagiModel
 
     def of(self, script: Script, mode: ContextMode) -> list[str]:
-        """The hashes of the parts that are sent."""
+        """Return the hashes of the parts that are sent."""
         if mode == "none":
             return []
         section = self._sections.get(script.fence.span.start, "")
@@ -192,7 +192,7 @@ def script_hash(
 
 
 def context_mode(word: str) -> ContextMode:
-    """The context mode of a word."""
+    """Return the context mode of a word."""
     return _MODES.get(word, DEFAULT_CONTEXT)
 
 

@@ -44,7 +44,7 @@ class Moment(Struct, frozen=True):
 
 @lru_cache(maxsize=1024)
 def read_date(text: str) -> Moment | None:
-    """The date that an ISO 8601 text names, or None. Years before 1 and after 9998 are none."""
+    """Return the date that an ISO 8601 text names, or None. Years before 1 and after 9998 are none."""
     match = _ISO.fullmatch(text) if len(text) <= MAX_LENGTH else None
     if match is None:
         return None
@@ -55,7 +55,7 @@ def read_date(text: str) -> Moment | None:
 
 
 def normal_form(text: str) -> str | None:
-    """The text itself when it is ISO 8601, its normal form when it can mean only one date, else None."""
+    """Return the text itself when it is ISO 8601, its normal form when it can mean only one date, else None."""
     if read_date(text) is not None:
         return text
     match = _LOOSE.fullmatch(text.strip()) if len(text) <= MAX_LENGTH else None
@@ -67,7 +67,7 @@ def normal_form(text: str) -> str | None:
 
 
 def date_form(text: str) -> str | None:
-    """The complaint about a text that is no date."""
+    """Return the complaint about a text that is no date."""
     return None if normal_form(text) is not None else WANTED
 
 

@@ -39,18 +39,19 @@ class Pieces(Struct, frozen=True):
     starts: tuple[int, ...]
 
     def place(self, offset: int) -> int:
-        """Where a character of the text stands in the source; the end of the text is the end of the last stretch."""
+        """Return where a character of the text stands in the source; the end of the text is the end of the last
+        stretch."""
         index = max(bisect_right(self.starts, offset) - 1, 0)
         span = self.spans[index]
         return min(span.start + offset - self.starts[index], span.end)
 
     def span(self, start: int, end: int) -> Span:
-        """The stretch of the source from the first to the last of these characters."""
+        """Return the stretch of the source from the first to the last of these characters."""
         first = self.place(start)
         return Span(first, max(first, self.place(end - 1) + 1 if end > start else first))
 
     def node(self, node: Node) -> Node:
-        """A tree read from the text, with its spans in the source. Depth is bounded by the reader."""
+        """Return a tree read from the text, with its spans in the source. Depth is bounded by the reader."""
         span = self.span(node.span.start, node.span.end)
         if isinstance(node, Scalar):
             return replace(node, span=span)
@@ -59,7 +60,7 @@ class Pieces(Struct, frozen=True):
         return Mapping(tuple(self._entry(entry) for entry in node), span)
 
     def problem(self, problem: Problem) -> Problem:
-        """A problem found in the text, with its places in the source. It has no fix yet."""
+        """Return a problem found in the text, with its places in the source. It has no fix yet."""
         annotations = tuple(
             replace(each, span=self.span(each.span.start, each.span.end)) for each in problem.annotations
         )
@@ -71,7 +72,7 @@ class Pieces(Struct, frozen=True):
 
 
 def joined(source: SourceText, spans: Sequence[Span], empty: int) -> Pieces:
-    """The stretches of a fence. ``empty`` is where an empty text would stand."""
+    """Return the stretches of a fence. ``empty`` is where an empty text would stand."""
     merged = list(_merged(spans)) or [Span(empty, empty)]
     texts = [source.slice(span) for span in merged]
     return Pieces("".join(texts), tuple(merged), tuple(accumulate((len(text) for text in texts[:-1]), initial=0)))
@@ -99,7 +100,7 @@ def _leading(line: str) -> str:
 
 
 def _merged(spans: Iterable[Span]) -> Iterable[Span]:
-    """Stretches that touch become one: most fences are a single stretch."""
+    """Stretch that touch become one: most fences are a single stretch."""
     pending: Span | None = None
     for span in spans:
         if pending is not None and pending.end == span.start:
@@ -126,7 +127,7 @@ class Lenient(Struct, frozen=True):
 
 
 def tolerate(text: str) -> Lenient:
-    """What a lenient reading of ``text`` passes over. A comment that is not closed is none."""
+    """Return what a lenient reading of ``text`` passes over. A comment that is not closed is none."""
     comments: list[Span] = []
     tokens: list[Span] = []
     missing: set[str] = set()
@@ -151,7 +152,7 @@ def tolerate(text: str) -> Lenient:
 
 
 def comment_lines(comment: str) -> list[str]:
-    """The words of a comment without its marks, line by line, blank lines left out."""
+    """Return the words of a comment without its marks, line by line, blank lines left out."""
     for opening, closing in _CLOSING.items():
         if comment.startswith(opening):
             inner = comment[len(opening) : -len(closing)]
@@ -184,7 +185,7 @@ class Embedded(Struct, frozen=True):
 
 
 def read_embedded(pieces: Pieces, rule: str, what: str, *, tolerant: bool) -> Embedded:
-    """The object. Syntax errors are reported as ``rule``; ``what`` names the place in messages."""
+    """Return the object. Syntax errors are reported as ``rule``; ``what`` names the place in messages."""
     reading = _placed(pieces, pieces.text)
     lenient: Lenient | None = None
     if tolerant and _broken(reading):
@@ -200,7 +201,7 @@ def read_embedded(pieces: Pieces, rule: str, what: str, *, tolerant: bool) -> Em
 
 
 def _placed(pieces: Pieces, text: str) -> Reading:
-    """The reading of ``text``, as long as that of the pieces, with its places in the source."""
+    """Return the reading of ``text``, as long as that of the pieces, with its places in the source."""
     if len(pieces.spans) == 1:
         return read_json(text, offset=pieces.spans[0].start)
     reading = read_json(text)
@@ -213,7 +214,7 @@ def _broken(reading: Reading) -> bool:
 
 
 def about(problem: Problem, rule: str, what: str) -> Problem:
-    """A problem of the JSON reader in words about ``what``, under the rule of that place."""
+    """Return a problem of the JSON reader in words about ``what``, under the rule of that place."""
     if problem.rule not in ("json-syntax", "json-number"):
         return problem
     return replace(problem, rule=rule, message=f"{what} is not JSON: {problem.message}")

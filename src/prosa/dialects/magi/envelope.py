@@ -32,8 +32,8 @@ __all__ = ["EnvelopeError", "from_envelope", "read_external", "to_envelope"]
 
 
 def to_envelope(text: str) -> dict[str, Value]:
-    """The envelope of a document. Front matter and relationships stay in the text; a block that cannot be read is in
-    the layout only."""
+    """Return the envelope of a document. Front matter and relationships stay in the text; a block that cannot be read
+    is in the layout only."""
     model = model_of(text)
     cleaned = without_scripts(model)
     return {
@@ -44,7 +44,7 @@ def to_envelope(text: str) -> dict[str, Value]:
 
 
 def from_envelope(envelope: AbcMapping[str, Value]) -> str:
-    """The document of an envelope, with `id` or `script-id` in its scripts. Raises `EnvelopeError`."""
+    """Return the document of an envelope, with `id` or `script-id` in its scripts. Raises `EnvelopeError`."""
     if CONTENT not in envelope:
         raise EnvelopeError(f"an envelope has a `{CONTENT}`")
     content = text_of(envelope.get(CONTENT), CONTENT)
@@ -59,14 +59,14 @@ def from_envelope(envelope: AbcMapping[str, Value]) -> str:
 
 
 def _outside(data: AbcMapping[str, Value]) -> dict[str, Value]:
-    """A script under the names of the envelope."""
+    """Return a script under the names of the envelope."""
     if "id" in data or "script-id" not in data:
         return dict(data)
     return {"id" if name == "script-id" else name: value for name, value in data.items()}
 
 
 def _inside(data: AbcMapping[str, Value]) -> dict[str, Value]:
-    """A script under the names of a block."""
+    """Return a script under the names of a block."""
     if "script-id" in data or "id" not in data:
         return dict(data)
     return {"script-id" if name == "id" else name: value for name, value in data.items()}
@@ -77,7 +77,7 @@ EXPECTED = f"instructions are a list of objects, or an object with `{SCRIPTS}`"
 
 
 def read_external(source: SourceText) -> tuple[tuple[Script, ...], tuple[Problem, ...]]:
-    """The scripts in order. What is no object is reported and left out."""
+    """Return the scripts in order. What is no object is reported and left out."""
     reading = read_json(source.text.removeprefix("\ufeff"), offset=len(source.text) - len(source.text.lstrip("\ufeff")))
     problems = [about(problem, RULE, "the file of instructions") for problem in reading.problems]
     nodes = _nodes(reading.node, problems) if reading.node is not None else []
@@ -94,7 +94,7 @@ def read_external(source: SourceText) -> tuple[tuple[Script, ...], tuple[Problem
 
 
 def _nodes(node: Node, problems: list[Problem]) -> list[Node]:
-    """The scripts of a list, of an envelope, or the one script that the text is."""
+    """Return the scripts of a list, of an envelope, or the one script that the text is."""
     if isinstance(node, Mapping) and node.entry(SCRIPTS) is None and node.entry("prompt") is not None:
         return [node]
     found = node.get(SCRIPTS) if isinstance(node, Mapping) else node
@@ -106,7 +106,7 @@ def _nodes(node: Node, problems: list[Problem]) -> list[Node]:
 
 
 def _renamed(node: Mapping) -> Mapping:
-    """The script under the names of a block: the envelope of the API calls its id `id`."""
+    """Return the script under the names of a block: the envelope of the API calls its id `id`."""
     entry = node.entry("id")
     if entry is None or node.entry("script-id") is not None:
         return node

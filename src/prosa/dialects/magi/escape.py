@@ -44,8 +44,8 @@ class Escaped(Struct, frozen=True):
 
 
 def normal_text(text: str) -> str:
-    """What of a text is kept when it is written: line ends become line feeds, blank lines at its end go, and half
-    characters, which no file can hold, become U+FFFD."""
+    """Return what of a text is kept when it is written: line ends become line feeds, blank lines at its end go, and
+    half characters, which no file can hold, become U+FFFD."""
     lines = _LINE_END.split(_SURROGATE.sub("\ufffd", text))
     while lines and not lines[-1].strip(" \t"):
         lines.pop()
@@ -53,7 +53,7 @@ def normal_text(text: str) -> str:
 
 
 def escaped(text: str, *, level: int = 0, strict: bool = False) -> Escaped | None:
-    """A normal text, harmless below a heading of ``level``; 0 where headings end nothing.
+    """Return a normal text, harmless below a heading of ``level``; 0 where headings end nothing.
 
     ``strict`` leaves no heading, no link definition and no line of three hyphens.
     """
@@ -76,7 +76,7 @@ def escaped(text: str, *, level: int = 0, strict: bool = False) -> Escaped | Non
 
 
 def unescaped(shown: str, places: Sequence[int], *, closed: bool) -> str:
-    """The text that was escaped. Where someone has changed it since, what is no backslash stays."""
+    """Return the text that was escaped. Where someone has changed it since, what is no backslash stays."""
     text = shown.rpartition("\n")[0] if closed else shown
     pieces: list[str] = []
     done = 0
@@ -107,13 +107,13 @@ class _Probe:
         return next((each for each in self.document.fences if self.end in each.span and not each.nested), None)
 
     def original(self, at: int, places: Sequence[int]) -> int:
-        """The offset in the original of a place in the text read."""
+        """Return the offset in the original of a place in the text read."""
         at -= self.span.start
         shown = [place + number for number, place in enumerate(places)]
         return at - bisect_left(shown, at)
 
     def offences(self, level: int, strict: bool) -> Iterator[int]:
-        """The places in front of which a backslash belongs."""
+        """Yield the places in front of which a backslash belongs."""
         yield from (at for at in self._all_offences(level, strict) if at in self.span)
 
     def _all_offences(self, level: int, strict: bool) -> Iterator[int]:
@@ -144,7 +144,7 @@ class _Probe:
                     at = text.find(_COMMENT, at + 1, html.span.end)
 
     def _lines(self, pattern: re.Pattern[str]) -> Iterator[int]:
-        """The lines of a form, but those in blocks of code."""
+        """Return the lines of a form, but those in blocks of code."""
         code = Cover((*(fence.span for fence in self.document.fences), *self.document.indented_code))
         text = self.document.source.text
         found = (match.end() for match in pattern.finditer(text, self.span.start, self.span.end))
@@ -152,14 +152,14 @@ class _Probe:
 
 
 def _counts(heading: Heading, level: int) -> bool:
-    """Whether a heading ends the section it stands in, or begins a message."""
+    """Return whether a heading ends the section it stands in, or begins a message."""
     if heading.nested:
         return False
     return heading.level <= level or (heading.level == 3 and _MESSAGE.match(heading.text) is not None)
 
 
 def _mark_of(text: str, heading: Heading) -> int:
-    """The first `#`, or the first character of the underline."""
+    """Return the first `#`, or the first character of the underline."""
     start, end = heading.span.start, heading.span.end
     if text.startswith("#", start):
         return start

@@ -140,15 +140,15 @@ RELATIONSHIP: tuple[Field, ...] = (
 
 
 def squashed(name: str) -> str:
-    """A name without case, hyphens and underscores: what `doc-id`, `doc_id`, `docId` and `DOC-ID` share."""
+    """Return a name without case, hyphens and underscores: what `doc-id`, `doc_id`, `docId` and `DOC-ID` share."""
     return name.lower().replace("-", "").replace("_", "")
 
 
 def in_kebab_case(
     mapping: Mapping, table: tuple[Field, ...], source: SourceText
 ) -> tuple[Mapping, tuple[Problem, ...]]:
-    """``mapping`` under the names of ``table``. A name that is also there in its proper form is left out; of several
-    other forms the first one counts."""
+    """Return ``mapping`` under the names of ``table``. A name that is also there in its proper form is left out; of
+    several other forms the first one counts."""
     known = {squashed(field.name): field.name for field in table}
     taken = {entry.key.text for entry in mapping}
     entries: list[Entry] = []

@@ -42,7 +42,8 @@ class Disagreement(Struct, frozen=True):
 
 
 def sentence(relationship: Relationship) -> str:
-    """`Extends: What it adds to the plan`: the type, then the description, else the target; empty without a type."""
+    """Return `Extends: What it adds to the plan`: the type, then the description, else the target; empty without a
+    type."""
     fields = relationship.fields
     said = next((text for name in ("rel-desc", "doc-id", "source-url") if (text := _line(fields.text(name)))), "")
     kind = _line(_WORD_BREAK.sub(" ", fields.text("rel-type") or ""))
@@ -50,18 +51,18 @@ def sentence(relationship: Relationship) -> str:
 
 
 def sentences(model: MagiModel) -> tuple[str, ...]:
-    """The sentences of all footnotes in their order, each once."""
+    """Return the sentences of all footnotes in their order, each once."""
     return tuple(dict.fromkeys(made for each in model.relationships if (made := sentence(each))))
 
 
 def listed(model: MagiModel) -> Entry | None:
-    """The field as written, whatever is wrong with it; the first of several spellings (MA21)."""
+    """Return the field as written, whatever is wrong with it; the first of several spellings (MA21)."""
     entries = model.front.fields.entries if model.front.fields is not None else ()
     return next((entry for entry in entries if squashed(entry.key.text) == FIELD), None)
 
 
 def items_of(value: Node) -> tuple[Scalar, ...] | None:
-    """The sentences of the field; None where it holds anything else. A single text is a list of one (MA17)."""
+    """Return the sentences of the field; None where it holds anything else. A single text is a list of one (MA17)."""
     if isinstance(value, Mapping):
         return None
     items = value.items if isinstance(value, Sequence) else (value,)
@@ -72,7 +73,7 @@ def items_of(value: Node) -> tuple[Scalar, ...] | None:
 
 
 def disagreement(model: MagiModel) -> Disagreement:
-    """Where the list and the footnotes disagree; nowhere without a list."""
+    """Return where the list and the footnotes disagree; nowhere without a list."""
     entry = listed(model)
     items = items_of(entry.value) if entry is not None else None
     if items is None:
@@ -91,7 +92,7 @@ def disagreement(model: MagiModel) -> Disagreement:
 
 
 def _kinds(model: MagiModel) -> frozenset[str]:
-    """What may stand before the colon of a made sentence."""
+    """Return what may stand before the colon of a made sentence."""
     own = (each.fields.text("rel-type") or "" for each in model.relationships)
     return frozenset(map(_folded, (*REL_TYPES, *own))) - {""}
 
@@ -106,7 +107,7 @@ def _words_of(relationship: Relationship) -> Iterator[str]:
 
 
 def _kind(text: str) -> str:
-    """What stands before the colon of a made sentence, as it is compared."""
+    """Return what stands before the colon of a made sentence, as it is compared."""
     kind, colon, _ = _line(text).partition(": ")
     return _folded(kind) if colon else ""
 
@@ -124,8 +125,8 @@ _AFTER = regex(r"[ \t]*(?:\r\n|\n|\r|\Z)")
 
 
 def sync_edits(model: MagiModel) -> tuple[Edit, ...]:
-    """The edit that makes the list agree with the footnotes. A list that is not there is added where there is anything
-    to say and a front matter to say it in."""
+    """Return the edit that makes the list agree with the footnotes. A list that is not there is added where there is
+    anything to say and a front matter to say it in."""
     wanted = list(sentences(model))
     entry = listed(model)
     edit = _replaced(model.source, entry, wanted) if entry is not None else _added(model, wanted)
@@ -133,7 +134,7 @@ def sync_edits(model: MagiModel) -> tuple[Edit, ...]:
 
 
 def _replaced(source: SourceText, entry: Entry, wanted: list[str]) -> Edit | None:
-    """The lines of the entry; None where it agrees, where it holds no plain sentences, or a comment would go."""
+    """Return the lines of the entry; None where it agrees, where it holds no plain sentences, or a comment would go."""
     items = items_of(entry.value)
     if items is None or [item.text for item in items] == wanted:
         return None
@@ -146,7 +147,7 @@ def _replaced(source: SourceText, entry: Entry, wanted: list[str]) -> Edit | Non
 
 
 def _end(source: SourceText, entry: Entry) -> int:
-    """Where the last line of the value ends, without its line end."""
+    """Return where the last line of the value ends, without its line end."""
     end = max(entry.value.span.end, entry.key.span.end)
     end = entry.key.span.start + len(source.text[entry.key.span.start : end].rstrip())
     colon = re.compile(r"[ \t]*:").match(source.text, end) if end == entry.key.span.end else None
@@ -154,7 +155,7 @@ def _end(source: SourceText, entry: Entry) -> int:
 
 
 def _without(written: str, start: int, items: tuple[Scalar, ...]) -> str:
-    """The text of the entry between its sentences."""
+    """Return the text of the entry between its sentences."""
     between: list[str] = []
     at = 0
     for item in items:
@@ -164,7 +165,7 @@ def _without(written: str, start: int, items: tuple[Scalar, ...]) -> str:
 
 
 def _added(model: MagiModel, wanted: list[str]) -> Edit | None:
-    """A line above the closing fence; None where there is nothing to say."""
+    """Return a line above the closing fence; None where there is nothing to say."""
     if not wanted:
         return None
     text, end = model.source.text, model.front.body.start
@@ -175,7 +176,7 @@ def _added(model: MagiModel, wanted: list[str]) -> Edit | None:
 
 
 def _says(front: FrontReading, edit: Edit, entry: Entry | None, wanted: list[str]) -> bool:
-    """Whether the edited front matter reads as before, but for the list."""
+    """Return whether the edited front matter reads as before, but for the list."""
     name = entry.key.text if entry is not None else FIELD
     after = front.reread(apply_edits(front.source.text, (edit,)))
     return not after.problems and _fields(after) == {**_fields(front), name: wanted}
@@ -191,7 +192,8 @@ _NORMAL_FIELDS = frozenset({"scalar-for-list", "unusual-date-form"})
 
 
 def format_edits(model: MagiModel, options: FormatOptions) -> tuple[Edit, ...]:
-    """The edits, in no particular order; they do not overlap. MAGI stores no hashes: ``rehash`` changes nothing."""
+    """Return the edits, in no particular order; they do not overlap. MAGI stores no hashes: ``rehash`` changes
+    nothing."""
     synced = sync_edits(model) if options.sync else ()
     edits = [
         edit
@@ -207,7 +209,7 @@ def format_edits(model: MagiModel, options: FormatOptions) -> tuple[Edit, ...]:
 
 
 def backtick_edits(source: SourceText, relationship: Relationship) -> tuple[Edit, ...]:
-    """The edits that put backticks around a bare object (MA8); blank lines inside it would end the code and go.
+    """Return the edits that put backticks around a bare object (MA8); blank lines inside it would end the code and go.
 
     One or two backticks, whichever the text has no run of: three may open a fence. Where it has both, the backticks
     in its strings become JSON escapes.

@@ -31,7 +31,7 @@ MAX_URL = 4_096
 def applies(
     globs: Iterable[str], *, path: PurePosixPath | None, root_path: PurePosixPath | None = None, url: str | None = None
 ) -> bool:
-    """Whether the metadata applies. ``path`` is relative to the folder of the meta file, None outside of it;
+    """Return whether the metadata applies. ``path`` is relative to the folder of the meta file, None outside of it;
     ``root_path`` relative to the root of the project; ``url`` is the document's `source-url`."""
     answer = False
     for glob in globs:
@@ -42,7 +42,7 @@ def applies(
 
 
 def glob_form(text: str) -> str | None:
-    """The complaint about a pattern that can match nothing."""
+    """Return the complaint about a pattern that can match nothing."""
     pattern, _ = _sign(text)
     if not pattern.strip("/"):
         return "holds a pattern that matches nothing"
@@ -68,7 +68,7 @@ def _matches(pattern: str, path: PurePosixPath | None, root_path: PurePosixPath 
 
 
 def _anchored(pattern: str) -> str:
-    """The pattern with a leading slash where it says that it begins here."""
+    """Return the pattern with a leading slash where it says that it begins here."""
     return f"/{pattern[2:]}" if pattern.startswith("./") else pattern
 
 
@@ -94,8 +94,8 @@ class MetaFile(Struct, Generic[V], frozen=True):
     fields: Mapping[str, V | None]
 
     def covers(self, path: PurePosixPath, url: str | None = None) -> bool:
-        """Whether its metadata applies to a document; a meta file does not cover itself. One in a hidden folder covers
-        nothing outside of that."""
+        """Return whether its metadata applies to a document; a meta file does not cover itself. One in a hidden folder
+        covers nothing outside of that."""
         if path == self.path or not path.as_posix().startswith(hidden_folder(self.path.as_posix())):
             return False
         below = path.relative_to(self.path.parent) if path.is_relative_to(self.path.parent) else None
@@ -105,7 +105,7 @@ class MetaFile(Struct, Generic[V], frozen=True):
 def inherited_by(
     reading: DialectReading[object], path: str, metas: Iterable[MetaFile[Value]]
 ) -> dict[str, Inherited[Value]]:
-    """What meta files lend to a document of any dialect at ``path``, by field, as plain data."""
+    """Return what meta files lend to a document of any dialect at ``path``, by field, as plain data."""
     own = reading.front_matter or {}
     url = own.get("source-url")
     return lent_fields(own, PurePosixPath(path), metas, url=url if isinstance(url, str) else None)
@@ -114,7 +114,7 @@ def inherited_by(
 def lent_fields(
     own: Mapping[str, V | None], path: PurePosixPath, metas: Iterable[MetaFile[V]], *, url: str | None = None
 ) -> dict[str, Inherited[V]]:
-    """What is lent to the document at ``path`` with the fields ``own``; a field that is None is a gap.
+    """Return what is lent to the document at ``path`` with the fields ``own``; a field that is None is a gap.
 
     Nearest is the meta file in the deepest folder; of two in one folder the first by name.
     """
@@ -131,5 +131,5 @@ def lent_fields(
 def effective_fields(
     own: Mapping[str, V | None], path: PurePosixPath, metas: Iterable[MetaFile[V]], *, url: str | None = None
 ) -> dict[str, V | None]:
-    """The fields of the document at ``path`` with its gaps filled."""
+    """Return the fields of the document at ``path`` with its gaps filled."""
     return {**own, **{name: each.value for name, each in lent_fields(own, path, metas, url=url).items()}}

@@ -28,18 +28,18 @@ class Fields(Struct, frozen=True):
     entries: Map[str, Entry]
 
     def text(self, name: str) -> str | None:
-        """A string field: its source text (X1)."""
+        """Return a string field: its source text (X1)."""
         entry = self.entries.get(name)
         return entry.value.text if entry is not None and isinstance(entry.value, Scalar) else None
 
     def texts(self, name: str) -> tuple[str, ...]:
-        """A list of strings; empty when the field is absent."""
+        """Return a list of strings; empty when the field is absent."""
         entry = self.entries.get(name)
         items = entry.value.items if entry is not None and isinstance(entry.value, Sequence) else ()
         return tuple(item.text for item in items if isinstance(item, Scalar))
 
     def value(self, name: str) -> Value:
-        """Any field as plain data; None when it is absent."""
+        """Return any field as plain data; None when it is absent."""
         entry = self.entries.get(name)
         return to_value(entry.value) if entry is not None else None
 
@@ -48,7 +48,7 @@ class Fields(Struct, frozen=True):
         return self.value(name) is True
 
     def span(self, name: str) -> Span | None:
-        """Where the value of a field stands."""
+        """Return where the value of a field stands."""
         entry = self.entries.get(name)
         return entry.value.span if entry is not None else None
 
@@ -104,7 +104,7 @@ class Script(Struct, frozen=True):
         return None if self.auto_run else self.fields.text("interactive-type")
 
     def span(self, name: str) -> Span:
-        """Where to point when speaking of a field: its value, or the opening line of the fence."""
+        """Return where to point when speaking of a field: its value, or the opening line of the fence."""
         return self.fields.span(name) or self.opening
 
     @property

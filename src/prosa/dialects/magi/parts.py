@@ -39,8 +39,8 @@ def write(
     *,
     hints: bool = False,
 ) -> str:
-    """The document. ``relationships`` are pairs of a footnote label and an object; ``hints`` puts a comment in front of
-    every block. Raises ValueError for a label that is none and for values that JSON does not have."""
+    """Return the document. ``relationships`` are pairs of a footnote label and an object; ``hints`` puts a comment in
+    front of every block. Raises ValueError for a label that is none and for values that JSON does not have."""
     blocks = [(HINT if hints else "") + script_block(script) for script in scripts]
     notes = "".join(footnote(label, data) for label, data in relationships)
     blocks += [notes] if notes else []
@@ -58,7 +58,7 @@ def script_block(data: Mapping[str, Value]) -> str:
 
 
 def footnote(label: str, data: Mapping[str, Value]) -> str:
-    """The definition of a relationship, with its line end. Raises ValueError for a label that is none."""
+    """Return the definition of a relationship, with its line end. Raises ValueError for a label that is none."""
     if not _LABEL.fullmatch(label):
         raise ValueError(f"`{label[:40]}` cannot be the label of a footnote: it is one word without brackets")
     text = json.dumps(data, ensure_ascii=False, allow_nan=False)
@@ -79,7 +79,7 @@ def _key(name: str) -> str:
 
 
 def _yaml_value(value: Value) -> str:
-    """A value on one line: JSON, which YAML reads, with simple strings left plain."""
+    """Return a value on one line: JSON, which YAML reads, with simple strings left plain."""
     if isinstance(value, str):
         return value if _PLAIN_TEXT.fullmatch(value) and _is_plain(value) else _quoted(value)
     if isinstance(value, list | tuple):
@@ -92,13 +92,13 @@ def _yaml_value(value: Value) -> str:
 
 
 def _is_plain(text: str) -> bool:
-    """Whether YAML reads the bare text as this string."""
+    """Return whether YAML reads the bare text as this string."""
     node = read_yaml(text).node
     return isinstance(node, Scalar) and node.value == text and isinstance(node.value, str)
 
 
 def _quoted(text: str) -> str:
-    """A double-quoted string that JSON and YAML read alike."""
+    """Return a double-quoted string that JSON and YAML read alike."""
     return _UNPRINTABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(text, ensure_ascii=False))
 
 
@@ -110,7 +110,8 @@ class EnvelopeError(ValueError):
 
 
 def decode(text: str) -> dict[str, Value]:
-    """The parts of a document. Blocks and footnotes that cannot be read stay in the layout and are no part of it.
+    """Return the parts of a document. Blocks and footnotes that cannot be read stay in the layout and are no part of
+    it.
 
     ``relationships`` are ``{"ref": label, "data": object}``, ``ai_scripts`` the objects as written.
     """
@@ -129,7 +130,8 @@ def decode(text: str) -> dict[str, Value]:
 
 
 def encode(parts: Mapping[str, Value]) -> str:
-    """The document of these parts: the original where the layout still fits, else a new one. Raises `EnvelopeError`.
+    """Return the document of these parts: the original where the layout still fits, else a new one. Raises
+    `EnvelopeError`.
 
     Every part may be left out. A line end is added to a content that needs one.
     """
@@ -153,7 +155,7 @@ def written(
     scripts: Sequence[Mapping[str, Value]],
     relationships: Sequence[tuple[str, Mapping[str, Value]]],
 ) -> str:
-    """A new document. Raises `EnvelopeError` for values that JSON does not have."""
+    """Return a new document. Raises `EnvelopeError` for values that JSON does not have."""
     try:
         return write(front_matter, content, scripts, relationships)
     except (TypeError, ValueError, RecursionError) as error:
@@ -161,13 +163,13 @@ def written(
 
 
 def model_of(text: str) -> MagiModel:
-    """The model of a text."""
+    """Return the model of a text."""
     front = read_front(SourceText(text))
     return read(front, parse(front.source, body=front.body))[0]
 
 
 def removed_of(layout: Value) -> list[Removed] | None:
-    """What a layout says was left out, or None when it is no layout."""
+    """Return what a layout says was left out, or None when it is no layout."""
     entries = layout.get("removed") if isinstance(layout, Mapping) else None
     if not isinstance(entries, list):
         return None
@@ -177,7 +179,7 @@ def removed_of(layout: Value) -> list[Removed] | None:
 
 
 def text_of(value: Value, name: str) -> str:
-    """A string, empty for null. Raises `EnvelopeError`."""
+    """Return a string, empty for null. Raises `EnvelopeError`."""
     if value is None:
         return ""
     if not isinstance(value, str):
@@ -186,14 +188,14 @@ def text_of(value: Value, name: str) -> str:
 
 
 def object_of(value: Value, name: str) -> Mapping[str, Value]:
-    """An object. Raises `EnvelopeError`."""
+    """Return an object. Raises `EnvelopeError`."""
     if not isinstance(value, Mapping):
         raise EnvelopeError(f"`{name}` must be an object, not {type(value).__name__}")
     return value
 
 
 def objects_of(value: Value, name: str) -> list[Mapping[str, Value]]:
-    """A list of objects, empty for null. Raises `EnvelopeError`."""
+    """Return a list of objects, empty for null. Raises `EnvelopeError`."""
     if value is None:
         return []
     if not isinstance(value, list | tuple):
@@ -211,13 +213,13 @@ def _original(parts: Mapping[str, Value]) -> str | None:
 
 
 def _says(text: str, parts: Mapping[str, Value]) -> bool:
-    """Whether a text has exactly these parts."""
+    """Return whether a text has exactly these parts."""
     found = decode(text)
     return same([found[name] for name in PARTS], [parts.get(name) for name in PARTS])
 
 
 def same(one: Value, other: Value) -> bool:
-    """Whether two values are the same JSON: to Python, `true` equals `1`."""
+    """Return whether two values are the same JSON: to Python, `true` equals `1`."""
     try:
         return json.dumps(one) == json.dumps(other)
     except (TypeError, ValueError, RecursionError):

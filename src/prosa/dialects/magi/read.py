@@ -33,7 +33,7 @@ _NEARLY = 0.85
 
 
 def read_front_fields(front: FrontReading) -> tuple[Fields, tuple[Problem, ...]]:
-    """The fields that are there and well-formed, and every problem of the front matter's own fields."""
+    """Return the fields that are there and well-formed, and every problem of the front matter's own fields."""
     if front.fields is None:
         return Fields({}), ()
     named, problems = in_kebab_case(front.fields, FRONT, front.source)
@@ -48,7 +48,7 @@ def read_front_fields(front: FrontReading) -> tuple[Fields, tuple[Problem, ...]]
 
 
 def _custom(mapping: Mapping) -> Callable[[str], bool]:
-    """Whether an unknown name is the author's own; only the first `MAX_UNKNOWN` of them are compared."""
+    """Return whether an unknown name is the author's own; only the first `MAX_UNKNOWN` of them are compared."""
     unknown = (entry.key.text for entry in mapping if entry.key.text not in _NAMES)
     near = {name for name in islice(unknown, MAX_UNKNOWN) if nearest(name, _NAMES, cutoff=_NEARLY)}
     return lambda name: name not in near
@@ -75,8 +75,8 @@ def _scalar(entry: Entry, value: Scalar, source: SourceText) -> Problem:
 
 
 def _as_list(entry: Entry, value: Scalar, source: SourceText) -> str | None:
-    """The flow list with this one value as the author wrote it, or quoted; None where it cannot be written in place:
-    a block scalar, an alias, something between the colon and the value."""
+    """Return the flow list with this one value as the author wrote it, or quoted; None where it cannot be written in
+    place: a block scalar, an alias, something between the colon and the value."""
     written = source.slice(value.span)
     between = source.text[entry.key.span.end : value.span.start] if value.span.start >= entry.key.span.end else "&"
     if value.style in ("literal", "folded") or not re.fullmatch(r"[ \t]*:[ \t]+", between) or "\n" in written:
@@ -110,7 +110,7 @@ def _first_line(span: Span, item: Mapping) -> Span:
 
 
 def _unusual(entry: Entry, source: SourceText) -> Problem | None:
-    """A date that can mean only one thing but is not ISO 8601 (MA16)."""
+    """Return a date that can mean only one thing but is not ISO 8601 (MA16)."""
     value = entry.value
     if not isinstance(value, Scalar) or read_date(value.text) is not None:
         return None
@@ -130,7 +130,7 @@ def _date_edit(value: Scalar, normal: str, source: SourceText) -> Edit | None:
 
 
 def read(front: FrontReading, document: Document) -> tuple[MagiModel, tuple[Problem, ...]]:
-    """The document and everything that is wrong with the text of it."""
+    """Return the document and everything that is wrong with the text of it."""
     fields, field_problems = read_front_fields(front)
     regions, stray = read_regions(document)
     within = inside(regions)

@@ -72,7 +72,7 @@ class Region(Struct, frozen=True):
 
 
 def read_regions(document: Document) -> tuple[tuple[Region, ...], tuple[Span, ...]]:
-    """The regions in order, and the markers that belong to none."""
+    """Return the regions in order, and the markers that belong to none."""
     regions: list[Region] = []
     stray: list[Span] = []
     opened: tuple[Span, About] | None = None
@@ -97,7 +97,7 @@ def read_regions(document: Document) -> tuple[tuple[Region, ...], tuple[Span, ..
 
 
 def inside(regions: Sequence[Region]) -> Callable[[int], bool]:
-    """A function that says whether a place lies inside one of the regions, which are in order."""
+    """Return a function that says whether a place lies inside one of the regions, which are in order."""
     starts = [region.span.start for region in regions]
 
     def within(offset: int) -> bool:
@@ -108,7 +108,7 @@ def inside(regions: Sequence[Region]) -> Callable[[int], bool]:
 
 
 def marker(about: About) -> str:
-    """The first marker of a region: one line that no reader of HTML takes for the end of the comment."""
+    """Return the first marker of a region: one line that no reader of HTML takes for the end of the comment."""
     fields: dict[str, Value] = {
         "script-id": about.script_id,
         "sha256": about.sha256,

@@ -25,7 +25,7 @@ ALIASES = {"cites": "citation", "reference": "citation", "references": "citation
 
 
 def normal_rel(rel_type: str) -> str:
-    """The type for the graph: aliases resolved, everything else as written."""
+    """Return the type for the graph: aliases resolved, everything else as written."""
     return ALIASES.get(rel_type, rel_type)
 
 
@@ -38,7 +38,7 @@ _WHAT = "a relationship"
 def read_relationships(
     document: Document, inside_region: Callable[[int], bool]
 ) -> tuple[tuple[Relationship, ...], tuple[Problem, ...]]:
-    """The relationships in order. Footnotes inside a managed region are results (X19)."""
+    """Return the relationships in order. Footnotes inside a managed region are results (X19)."""
     references = _references(document, inside_region)
     found: list[Relationship] = []
     problems: list[Problem] = []
@@ -53,12 +53,12 @@ def read_relationships(
 
 
 def label_key(label: str) -> str:
-    """What two labels of one footnote share: case and the amount of white space do not count."""
+    """Return what two labels of one footnote share: case and the amount of white space do not count."""
     return " ".join(label.split()).casefold()
 
 
 def _references(document: Document, inside_region: Callable[[int], bool]) -> dict[str, list[Span]]:
-    """The author's references by label: what a result refers to is not where the author does (X19)."""
+    """Return the author's references by label: what a result refers to is not where the author does (X19)."""
     spans: dict[str, list[Span]] = {}
     for reference in document.footnote_references:
         if inside_region(reference.span.start):
@@ -88,7 +88,7 @@ def _relationship(
 
 
 def _candidate(source: SourceText, definition: FootnoteDefinition) -> tuple[RelationshipForm, Span] | None:
-    """Where an object could be."""
+    """Return where an object could be."""
     whole = _stripped(source, definition.content)
     code = definition.code_spans
     if len(code) == 1 and code[0].span == whole:
@@ -105,7 +105,7 @@ def _is_object_of_ours(source: SourceText, code: CodeSpan) -> bool:
 
 
 def _is_meant(form: RelationshipForm, text: str, embedded: Embedded) -> bool:
-    """Whether the author wrote a relationship and not some other footnote that holds braces."""
+    """Return whether the author wrote a relationship and not some other footnote that holds braces."""
     if form == "surrounded":
         return True
     if embedded.node is None:
@@ -136,7 +136,7 @@ def _stripped(source: SourceText, span: Span) -> Span:
 
 
 def references(model: MagiModel) -> tuple[Ref, ...]:
-    """One reference for each relationship: to a doc-id, else to a URL.
+    """Return one reference for each relationship: to a doc-id, else to a URL.
 
     A relationship with both points at the document; its URL only says where that is found (MA6). One with neither is
     an error and no reference.
@@ -145,7 +145,7 @@ def references(model: MagiModel) -> tuple[Ref, ...]:
 
 
 def definitions(model: MagiModel) -> tuple[Def, ...]:
-    """The document's doc-id and its title."""
+    """Return the document's doc-id and its title."""
     found = [Def("id", model.doc_id, _span(model.fields, "doc-id"))] if model.doc_id is not None else []
     if model.title:
         found.append(Def("title", model.title, _span(model.fields, "title")))

@@ -38,12 +38,12 @@ class Owners(Struct, frozen=True):
     spare: tuple[Region, ...]
 
     def region_of(self, script: Script) -> Region | None:
-        """The result of a script of this document."""
+        """Return the result of a script of this document."""
         return self.regions.get(script.fence.span.start)
 
 
 def owners_of(model: MagiModel) -> Owners:
-    """The owners of all regions of a document."""
+    """Return the owners of all regions of a document."""
     named: dict[str, list[Script]] = {}
     for script in model.scripts:
         if script.script_id:
@@ -87,7 +87,7 @@ class Place(Struct, frozen=True):
     after: str = ""
 
     def edit(self, opening: str, shown: str) -> Edit:
-        """The edit that writes a region with this first marker around this text."""
+        """Return the edit that writes a region with this first marker around this text."""
         lines = (opening, "", *shown.split("\n"), "", END)
         first, *rest = (f"{self.marks}{line}" if line else self.marks.rstrip() for line in lines)
         text = self.line_end.join((first.removeprefix(self.marks), *rest))
@@ -95,7 +95,7 @@ class Place(Struct, frozen=True):
 
 
 def refusal(script: Script) -> str | None:
-    """Why no result can be written below a block; None where one can."""
+    """Return why no result can be written below a block; None where one can."""
     if not script.script_id:
         return "the block has no `script-id`, so nobody could tell whose result it is"
     if not script.fence.closed:
@@ -106,7 +106,8 @@ def refusal(script: Script) -> str | None:
 
 
 def below(model: MagiModel, script: Script) -> Place:
-    """The place below a block that has no result yet. A blank line goes in front, and one behind where text follows."""
+    """Return the place below a block that has no result yet. A blank line goes in front, and one behind where text
+    follows."""
     source, fence = model.source, script.fence
     marks = marks_of(source, fence.span.start) if fence.containers else ""
     line_end = _line_end(source, fence.span.start)
@@ -120,14 +121,14 @@ def below(model: MagiModel, script: Script) -> Place:
 
 
 def instead_of(model: MagiModel, region: Region) -> Place:
-    """The place of a result that is there."""
+    """Return the place of a result that is there."""
     source, start = model.source, region.span.start
     return Place(region.span, marks_of(source, start), _line_end(source, start), start)
 
 
 def marks_of(source: SourceText, offset: int) -> str:
-    """What the lines below the one at an offset begin with to stand in the same containers: marks of quotations stay,
-    the mark of a list item is as many spaces."""
+    """Return what the lines below the one at an offset begin with to stand in the same containers: marks of quotations
+    stay, the mark of a list item is as many spaces."""
     start = source.lines.starts[source.position(offset).line - 1]
     return _NOT_A_MARK.sub(" ", source.text[start:offset])
 
@@ -152,13 +153,13 @@ class Shape(Struct, frozen=True):
     closed: bool = False
 
     def described(self, about: About) -> About:
-        """The marker with what is to be known of this shape."""
+        """Return the marker with what is to be known of this shape."""
         return replace(about, written=digest(self.shown), form=self.form, escaped=self.escaped, closed=self.closed)
 
 
 def shapes(text: str, form: str, level: int) -> Iterator[Shape]:
-    """The ways to write a normal text of a form of output, the most readable first. ``level`` is that of the heading
-    above, 0 where headings end nothing."""
+    """Yield the ways to write a normal text of a form of output, the most readable first. ``level`` is that of the
+    heading above, 0 where headings end nothing."""
     if form == "image-url" and (image := _image(text)) is not None:
         yield image
     elif form not in ("json", "image-url"):
@@ -169,7 +170,8 @@ def shapes(text: str, form: str, level: int) -> Iterator[Shape]:
 
 
 def shown_text(model: MagiModel, region: Region) -> str:
-    """What is written in a region, without the marks of the containers around it and the blank lines at its ends."""
+    """Return what is written in a region, without the marks of the containers around it and the blank lines at its
+    ends."""
     marks = marks_of(model.source, region.span.start)
     lines = [_without(marks, line) for line in _LINE_END.split(model.source.slice(region.content))[1:-1]]
     if lines and not lines[0].strip(" \t"):
@@ -180,7 +182,7 @@ def shown_text(model: MagiModel, region: Region) -> str:
 
 
 def region_text(model: MagiModel, region: Region) -> str:
-    """The result in a region as it was given, with plain line feeds and without blank lines at its end."""
+    """Return the result in a region as it was given, with plain line feeds and without blank lines at its end."""
     shown, about = shown_text(model, region), region.about
     if about.form == "fenced":
         return _unfenced(shown)
@@ -191,18 +193,18 @@ def region_text(model: MagiModel, region: Region) -> str:
 
 
 def is_edited(model: MagiModel, region: Region) -> bool:
-    """Whether the text of a region is not what was written; also where its marker does not say what was."""
+    """Return whether the text of a region is not what was written; also where its marker does not say what was."""
     return region.about.written != digest(shown_text(model, region))
 
 
 def digest(shown: str) -> str:
-    """The hash of a written text. Editors that cut white space from the ends of lines edit nothing."""
+    """Return the hash of a written text. Editors that cut white space from the ends of lines edit nothing."""
     lines = "\n".join(line.rstrip(" \t") for line in shown.split("\n"))
     return hashlib.sha256(lines.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _image(text: str) -> Shape | None:
-    """The image of an address, where Markdown reads the address as it is."""
+    """Return the image of an address, where Markdown reads the address as it is."""
     shown = f"![result]({text})"
     document = parse(SourceText(shown))
     whole = [(each.destination, each.span) for each in document.images]
@@ -210,7 +212,8 @@ def _image(text: str) -> Shape | None:
 
 
 def _fenced(text: str, language: str) -> Shape:
-    """The text as code. One space in front keeps a line of three hyphens from ending front matter that never ended."""
+    """Return the text as code. One space in front keeps a line of three hyphens from ending front matter that never
+    ended."""
     ticks = "`" * max(3, 1 + max((len(run) for run in _RUN.findall(text)), default=0))
     lines = f"{ticks}{language}\n{text}\n{ticks}"
     if _HYPHENS.search(text):
@@ -226,7 +229,7 @@ def _unfenced(shown: str) -> str:
 
 
 def _without(marks: str, line: str) -> str:
-    """A line without the marks of its containers; one that has lost some of them loses what is left of them."""
+    """Return a line without the marks of its containers; one that has lost some of them loses what is left of them."""
     if line.startswith(marks):
         return line[len(marks) :]
     at = 0

@@ -62,7 +62,7 @@ def written(
     answered_by: str = "",
     cut: bool = False,
 ) -> tuple[Edit, ...]:
-    """The edits that write the result of a script: none where it stands there already, byte for byte.
+    """Return the edits that write the result of a script: none where it stands there already, byte for byte.
 
     ``context`` is the context mode and ``model_name`` the model of the run; ``answered_by`` and ``cut`` are what the
     marker says of the answer (`regions.About`). ``form`` is the form of the output (json,
@@ -89,7 +89,7 @@ def written(
 
 
 def removal(model: MagiModel, region: Region) -> Edit:
-    """The edit that takes a region out, with its lines and the blank lines that would be too many."""
+    """Return the edit that takes a region out, with its lines and the blank lines that would be too many."""
     return Edit(next(iter(without_blocks(model, (region.span,)))), "")
 
 
@@ -103,8 +103,8 @@ def _refuse(model: MagiModel, script: Script, region: Region | None, *, force: b
 
 
 def _safe_edit(model: MagiModel, place: Place, about: About, text: str, form: str, *, current: bool) -> Edit | None:
-    """The first way to write a text that changes nothing around it. A ``current`` result gets the hash of its script in
-    the document as it will be read: in an odd one, lines around a region may be cut otherwise."""
+    """Return the first way to write a text that changes nothing around it. A ``current`` result gets the hash of its
+    script in the document as it will be read: in an odd one, lines around a region may be cut otherwise."""
     empty = _Tried(model, place.edit(marker(Shape("").described(about)), ""))
     if not empty.is_written or not _fits(model, place, empty):
         return None
@@ -120,7 +120,8 @@ def _safe_edit(model: MagiModel, place: Place, about: About, text: str, form: st
 
 
 def _fits(model: MagiModel, place: Place, empty: _Tried) -> bool:
-    """Whether an empty result can stand there. Around one that is replaced, the Markdown may have hung on its text."""
+    """Return whether an empty result can stand there. Around one that is replaced, the Markdown may have hung on its
+    text."""
     if meaning(empty.model, empty.hole) != meaning(model, place.span):
         return False
     if len(place.span):
@@ -132,7 +133,7 @@ def _fits(model: MagiModel, place: Place, empty: _Tried) -> bool:
 
 
 def level_at(model: MagiModel, offset: int) -> int:
-    """The level of the author's heading above a place, at least 1: a heading of level 1 would be a title."""
+    """Return the level of the author's heading above a place, at least 1: a heading of level 1 would be a title."""
     within = inside(model.regions)
     above = [each for each in model.document.headings if each.span.start < offset and not each.nested]
     return next((each.level for each in reversed(above) if not within(each.span.start)), 1)
@@ -168,7 +169,8 @@ class _Tried:
         return meaning(self.model, self.hole), structure(self.model, self.hole)
 
     def is_data(self, text: str) -> bool:
-        """Whether nothing that was written acts, also for readers who know no regions, and the text can be had back."""
+        """Return whether nothing that was written acts, also for readers who know no regions, and the text can be had
+        back."""
         document = self.model.document
         acting = (
             *(each.span for each in document.fences if each.language == LANGUAGE),
@@ -194,7 +196,7 @@ class Given(Struct, frozen=True):
     cut: bool = False
 
     def about(self, mode: str, now: str) -> About:
-        """What its marker says; ``now`` is the hash of its script in the document as it is."""
+        """Return what its marker says; ``now`` is the hash of its script in the document as it is."""
         return About(
             self.script.script_id or "",
             self.sent or now,
@@ -215,12 +217,13 @@ class _Placed(Struct, frozen=True):
     form: str
 
     def edit(self, shape: Shape) -> Edit:
-        """The edit that writes it in a shape."""
+        """Return the edit that writes it in a shape."""
         return self.place.edit(marker(shape.described(self.about)), shape.shown)
 
 
 def written_together(model: MagiModel, given: Sequence[Given], *, force: bool = False) -> tuple[Edit, ...] | None:
-    """The edits that write these results, of different scripts of the model; None where they do not all go together.
+    """Return the edits that write these results, of different scripts of the model; None where they do not all go
+    together.
 
     New results and those in the place of others do not: what is compared around them differs.
     """
@@ -243,7 +246,7 @@ def written_together(model: MagiModel, given: Sequence[Given], *, force: bool = 
 
 
 def _placed(model: MagiModel, given: Sequence[Given], *, force: bool) -> list[_Placed] | None:
-    """The results with their places; None where one is refused."""
+    """Return the results with their places; None where one is refused."""
     owners, contexts = owners_of(model), Contexts(model)
     found: list[_Placed] = []
     for each in given:
@@ -260,7 +263,7 @@ def _placed(model: MagiModel, given: Sequence[Given], *, force: bool) -> list[_P
 
 
 def _fit_together(model: MagiModel, placed: Sequence[_Placed], empty: _TriedTogether) -> bool:
-    """Whether empty results can stand there, as `results.written` asks of one."""
+    """Return whether empty results can stand there, as `results.written` asks of one."""
     spans = [each.place.span for each in placed]
     if meaning(empty.model, *empty.holes) != meaning(model, *spans):
         return False
@@ -276,7 +279,7 @@ def _fit_together(model: MagiModel, placed: Sequence[_Placed], empty: _TriedToge
 
 
 def _as_read(each: _Placed, script: Script, empty: _TriedTogether, contexts: Contexts) -> _Placed:
-    """A current result gets the hash of its script in the document as it will be read."""
+    """Return a current result gets the hash of its script in the document as it will be read."""
     if not each.current:
         return each
     about = each.about
@@ -323,7 +326,8 @@ class _TriedTogether:
         return meaning(self.model, *self.holes), structure(self.model, *self.holes)
 
     def is_data(self, texts: Sequence[str]) -> bool:
-        """Whether nothing that was written acts, also for readers who know no regions, and the texts come back."""
+        """Return whether nothing that was written acts, also for readers who know no regions, and the texts come
+        back."""
         document = self.model.document
         # A definition in one result would make links in another, which nobody compares here.
         acting = [each.span for each in document.fences if each.language == LANGUAGE]
@@ -339,7 +343,7 @@ class _TriedTogether:
         return all(count == 2 for count in counts) and list(kept) == list(texts)
 
     def _holds(self, span: Span) -> bool:
-        """Whether a stretch overlaps a span."""
+        """Return whether a stretch overlaps a span."""
         index = bisect_right(self.holes, span.start, key=_start)
         beside = self.holes[max(0, index - 1) : index + 1]
         return any(span.start < hole.end and hole.start < span.end for hole in beside)
@@ -349,7 +353,7 @@ class _TriedTogether:
         return {region.span: script for script, region in owners_of(self.model).pairs}
 
     def _hole(self, offset: int) -> int | None:
-        """The number of the stretch in which a place lies."""
+        """Return the number of the stretch in which a place lies."""
         index = bisect_right(self.holes, offset, key=_start) - 1
         return index if index >= 0 and offset in self.holes[index] else None
 

@@ -36,7 +36,7 @@ _NO_TYPE = "schema-without-type"
 def read_scripts(
     document: Document, inside_region: Callable[[int], bool]
 ) -> tuple[tuple[Script, ...], tuple[Problem, ...]]:
-    """The ai-script blocks in order. Blocks inside a managed region are results, not scripts (X19)."""
+    """Return the ai-script blocks in order. Blocks inside a managed region are results, not scripts (X19)."""
     comments = _comments(document)
     scripts: list[Script] = []
     problems: list[Problem] = []
@@ -70,7 +70,7 @@ def _content_start(source: SourceText, opening_line: int, fence: Fence) -> int:
 
 
 def fields_of(embedded: Embedded, source: SourceText) -> tuple[Fields, tuple[Problem, ...]]:
-    """The well-formed fields of one script and what is wrong with the others."""
+    """Return the well-formed fields of one script and what is wrong with the others."""
     if embedded.node is None:
         return Fields({}), ()
     named, problems = in_kebab_case(embedded.node, SCRIPT, source)
@@ -84,7 +84,7 @@ def fields_of(embedded: Embedded, source: SourceText) -> tuple[Fields, tuple[Pro
 
 
 def _about_id(problem: Problem, mapping: Mapping) -> Problem:
-    """The envelope of the API calls it `id`; in a block it is `script-id`."""
+    """Return the envelope of the API calls it `id`; in a block it is `script-id`."""
     entry = mapping.entry("id")
     if problem.rule != "missing-field" or "`script-id`" not in problem.message or entry is None:
         return problem
@@ -93,7 +93,7 @@ def _about_id(problem: Problem, mapping: Mapping) -> Problem:
 
 
 def _schema(entry: Entry | None) -> Iterator[Problem]:
-    """What is wrong with the output schema. A result may be described loosely, so a missing type is no matter."""
+    """Yield what is wrong with the output schema. A result may be described loosely, so a missing type is no matter."""
     if entry is not None:
         yield from (problem for problem in check_schema_shape(entry.value) if problem.rule != _NO_TYPE)
 
@@ -101,7 +101,7 @@ def _schema(entry: Entry | None) -> Iterator[Problem]:
 def _passed_over(
     source: SourceText, fence: Fence, pieces: Pieces, embedded: Embedded
 ) -> tuple[tuple[Edit, ...], tuple[Problem, ...]]:
-    """The edits to pure JSON, and a problem each for comments and for last commas (MA1).
+    """Return the edits to pure JSON, and a problem each for comments and for last commas (MA1).
 
     A block with other mistakes is left as it is: nobody knows what its author meant.
     """
@@ -129,7 +129,7 @@ def _passed_over(
 
 
 def address_of(script_id: str | None, line: int, seen: set[str]) -> str:
-    """How commands name a script (MA9). ``seen`` are the ids that earlier ones have; this one is added."""
+    """Return how commands name a script (MA9). ``seen`` are the ids that earlier ones have; this one is added."""
     if not script_id:
         return f"@{line}"
     address = f"{script_id}@{line}" if script_id in seen else script_id
@@ -138,14 +138,14 @@ def address_of(script_id: str | None, line: int, seen: set[str]) -> str:
 
 
 def _comments(document: Document) -> dict[int, Span]:
-    """The comments that are blocks, by the line on which they end."""
+    """Return the comments that are blocks, by the line on which they end."""
     position = document.source.position
     blocks = (html.span for html in document.html if html.block and html.comment)
     return {position(max(span.start, span.end - 1)).line: span for span in blocks}
 
 
 def _hint(source: SourceText, opening_line: int, comments: dict[int, Span]) -> Span | None:
-    """The hint in front of a block, other comments between them or not (M40)."""
+    """Return the hint in front of a block, other comments between them or not (M40)."""
     line = opening_line - 1
     for _ in range(MAX_COMMENTS_ABOVE):
         comment = comments.get(line)
@@ -162,7 +162,7 @@ _CLOSES = regex(r"--(!?)>")
 
 
 def comment_edits(source: SourceText, fence: Fence, pieces: Pieces, lenient: Lenient) -> tuple[Edit, ...] | None:
-    """The edits that move the comments; None where the fence begins a footnote and leaves no line above it."""
+    """Return the edits that move the comments; None where the fence begins a footnote and leaves no line above it."""
     line_start = source.lines.starts[source.position(fence.span.start).line - 1]
     prefix = source.text[line_start : fence.span.start]
     if "[^" in prefix:
@@ -173,12 +173,12 @@ def comment_edits(source: SourceText, fence: Fence, pieces: Pieces, lenient: Len
 
 
 def comma_edits(pieces: Pieces, lenient: Lenient) -> tuple[Edit, ...]:
-    """The edits that remove the last commas."""
+    """Return the edits that remove the last commas."""
     return tuple(Edit(pieces.span(comma.start, comma.end), "") for comma in lenient.commas)
 
 
 def _insertion(source: SourceText, fence: Fence, lines: list[str], prefix: str) -> Edit:
-    """The comment in front of the fence; further lines repeat the marks of the containers around it."""
+    """Return the comment in front of the fence; further lines repeat the marks of the containers around it."""
     line_end = _LINE_END.search(source.text, fence.span.start)
     next_line = (line_end[0] if line_end else "\n") + re.sub(r"[^>\s]", " ", prefix)
     safe = [_CLOSES.sub(r"-- \1>", line) for line in lines]
@@ -187,7 +187,8 @@ def _insertion(source: SourceText, fence: Fence, lines: list[str], prefix: str) 
 
 
 def _removals(source: SourceText, pieces: Pieces, lenient: Lenient) -> list[Span]:
-    """Where the comments stand: whole lines where these have nothing else, else with the space in front of them."""
+    """Return where the comments stand: whole lines where these have nothing else, else with the space in front of
+    them."""
     spans: list[Span] = []
     for lines, comments in _by_lines(pieces.text, lenient.comments):
         if lines.of(lenient.text).strip():
@@ -198,7 +199,7 @@ def _removals(source: SourceText, pieces: Pieces, lenient: Lenient) -> list[Span
 
 
 def _by_lines(text: str, comments: Iterable[Span]) -> Iterator[tuple[Span, list[Span]]]:
-    """The comments in groups that share no line, each with the lines it touches."""
+    """Yield the comments in groups that share no line, each with the lines it touches."""
     starts = [0, *(match.end() for match in _LINE_END.finditer(text))]
     lines = Span(0, 0)
     group: list[Span] = []

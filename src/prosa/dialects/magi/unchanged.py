@@ -40,18 +40,18 @@ class Around(Struct, frozen=True):
     cut: tuple[int, ...]
 
     def place(self, offset: int) -> int:
-        """The place without the stretches; any place in one is its beginning."""
+        """Return the place without the stretches; any place in one is its beginning."""
         before = bisect_right(self.ends, offset)
         if before < len(self.holes):
             offset = min(offset, self.holes[before].start)
         return offset - (self.cut[before - 1] if before else 0)
 
     def spans(self, spans: Iterable[Span]) -> list[tuple[int, int]]:
-        """The spans that begin outside."""
+        """Return the spans that begin outside."""
         return [(self.place(each.start), self.place(each.end)) for each in spans if self.outside(each.start)]
 
     def each(self, elements: Iterable[E], said: Callable[[E], object]) -> list[tuple[int, int, object]]:
-        """The elements that begin outside, with what they say."""
+        """Return the elements that begin outside, with what they say."""
         return [
             (self.place(each.span.start), self.place(each.span.end), said(each))
             for each in elements
@@ -59,23 +59,24 @@ class Around(Struct, frozen=True):
         ]
 
     def starts(self, spans: Iterable[Span]) -> list[int]:
-        """Where the spans that begin outside begin: a container ends with the results in it."""
+        """Return where the spans that begin outside begin: a container ends with the results in it."""
         return [self.place(each.start) for each in spans if self.outside(each.start)]
 
     def outside(self, offset: int) -> bool:
-        """Whether a place lies outside."""
+        """Return whether a place lies outside."""
         index = bisect_right(self.ends, offset)
         return index == len(self.holes) or offset not in self.holes[index]
 
 
 def around_of(holes: Iterable[Span]) -> Around:
-    """What lies around stretches that are apart."""
+    """Return what lies around stretches that are apart."""
     ordered = tuple(sorted(holes))
     return Around(ordered, tuple(each.end for each in ordered), tuple(accumulate(map(len, ordered))))
 
 
 def meaning(model: MagiModel, *holes: Span) -> tuple[object, ...]:
-    """What acts or is relied on: front matter, scripts, relationships, regions, stray markers; the lines of a chat."""
+    """Return what acts or is relied on: front matter, scripts, relationships, regions, stray markers; the lines of a
+    chat."""
     around = around_of(holes)
     return (
         (model.front.present, model.front.complete, model.front.body.start, model.front.value),
@@ -89,15 +90,15 @@ def meaning(model: MagiModel, *holes: Span) -> tuple[object, ...]:
 
 
 def acting_in_a_chat(document: Document) -> tuple[Span, ...]:
-    """What acts where the document is read as a chat (P3, P9): message headings and configuration lines."""
+    """Return what acts where the document is read as a chat (P3, P9): message headings and configuration lines."""
     headings = tuple(each.span for each in find_headings(document)[0])
     lines = find_lines(document, tuple(each.start for each in headings)).config
     return (*headings, *(each.span for each in lines))
 
 
 def structure(model: MagiModel, *holes: Span, loose: bool = False) -> tuple[object, ...]:
-    """All that the Markdown of the rest is: headings and their sections and anchors, notes, links, code, comments,
-    lists. The text being the same, places say it all.
+    """Return all that the Markdown of the rest is: headings and their sections and anchors, notes, links, code,
+    comments, lists. The text being the same, places say it all.
 
     ``loose`` leaves out whether items of lists are paragraphs: a blank line anywhere in a list makes them so.
     """
@@ -128,7 +129,7 @@ def depth(model: MagiModel, offset: int) -> int:
 
 
 def _is_titled_inside(model: MagiModel, around: Around) -> bool:
-    """Whether a heading inside is what a document without a `title` is called after."""
+    """Return whether a heading inside is what a document without a `title` is called after."""
     first = next((each for each in model.document.headings if each.level == 1 and not each.nested), None)
     return model.title is None and first is not None and not around.outside(first.span.start)
 
@@ -138,5 +139,5 @@ def _target(link: Link | LinkDefinition) -> tuple[str, str]:
 
 
 def _end(around: Around, section: Section) -> tuple[int, ...]:
-    """Where a section ends; one in a list or quotation ends with that, wherever the results in it end."""
+    """Return where a section ends; one in a list or quotation ends with that, wherever the results in it end."""
     return () if section.heading.nested else (around.place(section.span.end),)

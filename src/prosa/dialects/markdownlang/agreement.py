@@ -53,17 +53,17 @@ class AgreementRecord(Struct, frozen=True):
 
 
 def accepts(shown_index: int, typed: str) -> bool:
-    """Whether what was typed is exactly the phrase that was shown; no other one counts (L39, LW12)."""
+    """Return whether what was typed is exactly the phrase that was shown; no other one counts (L39, LW12)."""
     return typed == PHRASES[shown_index]
 
 
 def index_of(phrase: str) -> int | None:
-    """The index of a phrase given without being shown one (LA29); None for anything else."""
+    """Return the index of a phrase given without being shown one (LA29); None for anything else."""
     return PHRASES.index(phrase) if phrase in PHRASES else None
 
 
 def parse_record(text: str) -> AgreementRecord | str:
-    """The record in a text, or the reason why there is none, which stands alone after the file's name.
+    """Return the record in a text, or the reason why there is none, which stands alone after the file's name.
 
     Reads ``{agreed_at, phrase_index}`` (L38) and the origin's ``{agreed, version, required_phrase_index}`` (LA29).
     """
@@ -81,12 +81,12 @@ def parse_record(text: str) -> AgreementRecord | str:
 
 
 def write_record(record: AgreementRecord) -> str:
-    """The text to store (L38)."""
+    """Return the text to store (L38)."""
     return json.dumps({"agreed_at": record.agreed_at, "phrase_index": record.phrase_index}, indent=2) + "\n"
 
 
 def _own_form(data: dict[str, object]) -> AgreementRecord | str:
-    """The form of the specification: a date that is one, an index that exists."""
+    """Return the form of the specification: a date that is one, an index that exists."""
     agreed_at, index = data["agreed_at"], data.get("phrase_index")
     try:
         datetime.fromisoformat(agreed_at if isinstance(agreed_at, str) else "")

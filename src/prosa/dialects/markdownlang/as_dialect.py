@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def facts(model: ProgramModel) -> dict[str, Value]:
-    """The keys of a program. ``description`` is the derived one (LA1) where `description_derived` says so."""
+    """Return the keys of a program. ``description`` is the derived one (LA1) where `description_derived` says so."""
     return {
         "name": model.name,
         "description": model.description,
@@ -41,7 +41,7 @@ def facts(model: ProgramModel) -> dict[str, Value]:
 
 
 def variables(model: ProgramModel) -> tuple[str, ...]:
-    """The names of the input that the template uses, each once, in the order of their first use."""
+    """Return the names of the input that the template uses, each once, in the order of their first use."""
     if model.template is None:
         return ()
     firsts = (use.path[0] for use in model.template.uses if use.path)
@@ -57,7 +57,7 @@ def _mailbox(mailbox: MailboxModel | None) -> Value:
 
 
 def _server(server: ServerModel) -> dict[str, Value]:
-    """What was written; keys that were left out are left out."""
+    """Return what was written; keys that were left out are left out."""
     written = {
         "name": server.name,
         "command": server.command,
@@ -79,25 +79,25 @@ __all__ = ["DIALECT", "FRONT", "definitions", "facts", "masked", "read", "refere
 
 
 def masked(front: FrontReading) -> tuple[Span, ...]:
-    """The template actions of the body (X2)."""
+    """Return the template actions of the body (X2)."""
     text = front.source.slice(front.body)
     return tuple(span.shift(front.body.start) for span in action_spans(text))
 
 
 def read(front: FrontReading, document: Document) -> tuple[ProgramModel, tuple[Problem, ...]]:
-    """The program, and what is wrong with the text of it beyond its front matter block."""
+    """Return the program, and what is wrong with the text of it beyond its front matter block."""
     del document  # the body of a program is a template first
     model, problems = read_program(front.source, front)
     return model, problems[len(front.problems) :]
 
 
 def references(model: ProgramModel) -> tuple[Ref, ...]:
-    """The imports (L6)."""
+    """Return the imports (L6)."""
     return tuple(Ref("import", ref.text, "path", ref.span, rel="import") for ref in model.imports)
 
 
 def definitions(model: ProgramModel) -> tuple[Def, ...]:
-    """The name that the author gave the program."""
+    """Return the name that the author gave the program."""
     return (Def("id", model.name, model.span("name")),) if "name" in model.spans else ()
 
 

@@ -25,7 +25,8 @@ _UNSAFE = '\\\x7f<>"{}'
 
 
 def site_form(text: str) -> str | None:
-    """What keeps a text from being the URL of a page, as the rest of a sentence; None for one that can be asked."""
+    """Return what keeps a text from being the URL of a page, as the rest of a sentence; None for one that can be
+    asked."""
     if any(char <= " " or char in _UNSAFE for char in text):
         return "must be a URL without white space, braces or backslashes"
     try:
@@ -41,7 +42,7 @@ def site_form(text: str) -> str | None:
 
 
 def as_list(mapping: Mapping) -> tuple[Mapping, tuple[Problem, ...]]:
-    """The front matter with a single URL as a list of one, and a hint where that was done."""
+    """Return the front matter with a single URL as a list of one, and a hint where that was done."""
     entry = next((each for each in mapping if each.key.text == FIELD), None)
     if entry is None or not isinstance(entry.value, Scalar) or entry.value.value is None:
         return mapping, ()
@@ -54,7 +55,7 @@ def as_list(mapping: Mapping) -> tuple[Mapping, tuple[Problem, ...]]:
 
 
 def read_sites(entry: Entry | None) -> tuple[tuple[str, ...], tuple[Problem, ...]]:
-    """The URLs of a well-formed entry, at most `MAX_SITES`, and a problem for more than those."""
+    """Return the URLs of a well-formed entry, at most `MAX_SITES`, and a problem for more than those."""
     if entry is None or not isinstance(entry.value, Sequence):
         return (), ()
     items = {item.text: item for item in entry.value.items if isinstance(item, Scalar)}
@@ -69,7 +70,7 @@ def _not_empty(text: str) -> str | None:
 
 
 def _model_form(text: str) -> str | None:
-    """The name of a model has a letter; a number or a truth value was meant for something else."""
+    """Return the name of a model has a letter; a number or a truth value was meant for something else."""
     if not text.strip():
         return "is empty"
     if text.strip() in ("true", "false") or not any(each.isalpha() for each in text):
@@ -78,7 +79,7 @@ def _model_form(text: str) -> str | None:
 
 
 def _between(most: int) -> Form:
-    """A check that a number is at least 0 and at most ``most``."""
+    """Return a check that a number is at least 0 and at most ``most``."""
 
     def form(text: str) -> str | None:
         try:
@@ -90,7 +91,7 @@ def _between(most: int) -> Form:
 
 
 def _mailbox_form(text: str) -> str | None:
-    """What keeps a text from naming a mailbox; the one called `send` may be written as `./send`."""
+    """Return what keeps a text from naming a mailbox; the one called `send` may be written as `./send`."""
     if MAILBOX.fullmatch(text.removeprefix("./")) is not None:
         return None
     return f"must be the name of a mailbox: letters, digits, `_` and `-`, at most {MAX_MAILBOX}"
@@ -287,5 +288,5 @@ USER_SETTINGS: dict[str, str] = {
 
 
 def user_setting(name: str) -> str | None:
-    """What to do instead of writing this field, or None when it is no setting of the user."""
+    """Return what to do instead of writing this field, or None when it is no setting of the user."""
     return USER_SETTINGS.get(name.lower().replace("-", "_"))

@@ -145,5 +145,6 @@ class ProgramModel(Struct, frozen=True):
         return PurePath(self.source.path).name
 
     def span(self, field: str) -> Span:
-        """Where to point when speaking of a top-level field: its value, or the opening fence when it is absent."""
+        """Return where to point when speaking of a top-level field: its value, or the opening fence when it is
+        absent."""
         return self.spans.get(field, self.anchor)

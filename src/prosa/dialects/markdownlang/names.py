@@ -40,7 +40,8 @@ _BAD = regex(r"[^A-Za-z0-9_-]")
 
 
 def tool_name(name: str) -> str:
-    """The wire name of an imported program: each other character becomes `_`; a long name is cut and gets a hash."""
+    """Return the wire name of an imported program: each other character becomes `_`; a long name is cut and gets a
+    hash."""
     clean = _BAD.sub("_", name) or "_"
     if len(clean) <= MAX_TOOL_NAME:
         return clean
@@ -49,12 +50,12 @@ def tool_name(name: str) -> str:
 
 
 def server_tool_name(server: str, tool: str) -> str:
-    """The wire name of a tool of an MCP server (L20)."""
+    """Return the wire name of a tool of an MCP server (L20)."""
     return tool_name(f"mcp__{server}__{tool}")
 
 
 def action_tool_name(action: str, taken: Collection[str], site: str) -> str:
-    """The wire name of an action of a site (X15). One that is taken gets a hash of ``site`` and id behind it."""
+    """Return the wire name of an action of a site (X15). One that is taken gets a hash of ``site`` and id behind it."""
     name = tool_name(f"{ACTION_PREFIX}{action}")
     if name not in taken:
         return name
@@ -63,5 +64,5 @@ def action_tool_name(action: str, taken: Collection[str], site: str) -> str:
 
 
 def server_prefix(server: str) -> str:
-    """What the wire names of a server's tools begin with, unless they are too long."""
+    """Return what the wire names of a server's tools begin with, unless they are too long."""
     return _BAD.sub("_", f"mcp__{server}__")

@@ -51,7 +51,8 @@ from prosa.template import Template, TemplateError, action_spans, template_probl
 
 
 def read(source: SourceText, front: FrontReading | None = None) -> tuple[ProgramModel, tuple[Problem, ...]]:
-    """The program in ``source`` and everything that is wrong with the text of it. ``front`` saves reading it twice."""
+    """Return the program in ``source`` and everything that is wrong with the text of it. ``front`` saves reading it
+    twice."""
     front = front or read_front(source)
     entries, problems = _top_fields(front)
     limits, limit_problems = read_limits(_limit_entries(entries, problems))
@@ -85,7 +86,7 @@ def read(source: SourceText, front: FrontReading | None = None) -> tuple[Program
 
 
 def _top_fields(front: FrontReading) -> tuple[dict[str, Entry], list[Problem]]:
-    """The well-formed top-level fields. A front matter that cannot be read has been reported already."""
+    """Return the well-formed top-level fields. A front matter that cannot be read has been reported already."""
     if front.fields is None:
         missing = () if front.present else (_no_front_matter(front.anchor),)
         return {}, list(missing)
@@ -108,7 +109,7 @@ def _no_front_matter(anchor: Span) -> Problem:
 
 
 def _limit_entries(entries: dict[str, Entry], problems: list[Problem]) -> dict[str, Entry]:
-    """The entries of `python` and `limits`, keyed by both names."""
+    """Return the entries of `python` and `limits`, keyed by both names."""
     found: dict[str, Entry] = {}
     tables: tuple[tuple[str, tuple[Field, ...]], ...] = (("python", PYTHON), ("limits", LIMITS))
     for name, table in tables:
@@ -128,7 +129,7 @@ def _schema(entry: Entry | None, problems: list[Problem]) -> SchemaModel | None:
 
 
 def _imports(entry: Entry | None, problems: list[Problem]) -> tuple[ImportRef, ...]:
-    """The imports in their order, whether an entry is a path or a mapping with one."""
+    """Return the imports in their order, whether an entry is a path or a mapping with one."""
     if entry is None or not isinstance(entry.value, Sequence):
         return ()
     found: list[ImportRef] = []
@@ -146,7 +147,7 @@ def _imports(entry: Entry | None, problems: list[Problem]) -> tuple[ImportRef, .
 
 
 def _mailbox(entry: Entry | None, program: str, problems: list[Problem]) -> MailboxModel | None:
-    """The mailbox that a program asks for, called as the program where it has no name of its own."""
+    """Return the mailbox that a program asks for, called as the program where it has no name of its own."""
     if entry is None or not (_is_true(entry) or isinstance(entry.value, Mapping)):
         return None
     found: dict[str, Entry] = {}
@@ -187,7 +188,7 @@ MAX_DESCRIPTION = 300
 
 
 def describe(source: SourceText, body: Span, template: Template | None, name: str) -> str:
-    """Text for people: template actions are left out, white space is folded."""
+    """Return text for people: template actions are left out, white space is folded."""
     from prosa.document import parse  # only here: most programs describe themselves
 
     actions = _actions(source, body) if template is not None else ()
@@ -246,7 +247,7 @@ CEILINGS: tuple[Ceiling, ...] = (
 
 
 def read_limits(entries: dict[str, Entry]) -> tuple[LimitsModel, tuple[Problem, ...]]:
-    """Limits from well-formed entries, keyed `python.timeout`, `limits.iterations` and so on."""
+    """Limit from well-formed entries, keyed `python.timeout`, `limits.iterations` and so on."""
     values: dict[str, float | int] = {}
     problems: list[Problem] = []
     for ceiling in CEILINGS:
@@ -267,7 +268,7 @@ def _above(ceiling: Ceiling, entry: Entry) -> Problem:
 
 
 def read_servers(entry: Entry | None) -> tuple[tuple[ServerModel, ...], tuple[Problem, ...]]:
-    """The servers in the order they are declared."""
+    """Return the servers in the order they are declared."""
     if entry is None or not isinstance(entry.value, Sequence):
         return (), ()
     servers: list[ServerModel] = []
@@ -302,7 +303,7 @@ def _server(item: Mapping) -> tuple[ServerModel, tuple[Problem, ...]]:
 
 
 def _server_tools(entry: Entry | None) -> tuple[tuple[ServerToolModel, ...] | None, list[Problem]]:
-    """The tools that are named for a server, each once; None where none are named."""
+    """Return the tools that are named for a server, each once; None where none are named."""
     if entry is None or not isinstance(entry.value, Sequence):
         return None, []
     tools: dict[str, ServerToolModel] = {}
@@ -333,7 +334,7 @@ def _server_tool(item: Mapping) -> tuple[ServerToolModel, list[Problem]]:
 
 
 def _parameter_problems(node: Node) -> Iterable[Problem]:
-    """What is wrong with the schema of arguments, which are always an object."""
+    """Yield what is wrong with the schema of arguments, which are always an object."""
     yield from check_schema_shape(node)
     kind = next((each for each in node if each.key.text == "type"), None) if isinstance(node, Mapping) else None
     if kind is not None and to_value(kind.value) != "object":

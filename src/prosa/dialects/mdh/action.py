@@ -39,7 +39,7 @@ from prosa.source import SourceText, Span
 
 
 def read_actions(holders: Many[Node], source: SourceText) -> tuple[tuple[ActionModel, ...], tuple[Problem, ...]]:
-    """The actions under `actions`, then those under `action` (HA9), in the order written."""
+    """Return the actions under `actions`, then those under `action` (HA9), in the order written."""
     actions: list[ActionModel] = []
     problems: list[Problem] = []
     for holder in holders:
@@ -79,13 +79,13 @@ def _action(item: Mapping, source: SourceText) -> tuple[ActionModel, tuple[Probl
 def inner_fields(
     item: Mapping, table: tuple[Field, ...], title: str, prefix: str
 ) -> tuple[dict[str, Entry], tuple[Problem, ...]]:
-    """The fields of a mapping inside a node; unknown ones are information (HA11)."""
+    """Return the fields of a mapping inside a node; unknown ones are information (HA11)."""
     anchor = item.entries[0].key.span if item.entries else item.span
     return read_fields(item, table, Owner(title, anchor, prefix, unknown=Severity.INFO))
 
 
 def text_at(entries: dict[str, Entry], name: str) -> Text | None:
-    """A string field that was read, or None."""
+    """Return a string field that was read, or None."""
     entry = entries.get(name)
     return Text.of(entry.value) if entry is not None and isinstance(entry.value, Scalar) else None
 
@@ -110,7 +110,7 @@ def _auth(entry: Entry | None) -> tuple[AuthModel | None, tuple[Problem, ...]]:
 
 
 def _unknown_method(method: Text | None) -> Iterator[Problem]:
-    """A verb that HTTP has not, or that no action uses. One in other letters is a tolerated form (`normal`)."""
+    """Yield a verb that HTTP has not, or that no action uses. One in other letters is a tolerated form (`normal`)."""
     if method is None or method.text.upper() in METHODS:
         return
     guess = nearest(method.text, METHODS)
@@ -122,7 +122,8 @@ def _unknown_method(method: Text | None) -> Iterator[Problem]:
 
 
 def read_body_schema(entry: Entry | None) -> tuple[SchemaRef | None, tuple[Problem, ...]]:
-    """The schema of a request body. One without `type` describes an object, so its absence is no problem (HA16)."""
+    """Return the schema of a request body. One without `type` describes an object, so its absence is no problem
+    (HA16)."""
     if entry is None:
         return None, ()
     node = entry.value
@@ -141,7 +142,7 @@ def read_body_schema(entry: Entry | None) -> tuple[SchemaRef | None, tuple[Probl
 
 
 def read_query(entry: Entry | None) -> tuple[QueryModel | None, tuple[Problem, ...]]:
-    """The parameters of an action."""
+    """Return the parameters of an action."""
     if entry is None or not isinstance(entry.value, Mapping):
         return None, ()
     owner = Owner("`query`", entry.key.span, "query.", unknown=Severity.INFO)
@@ -160,7 +161,8 @@ def _names(entry: Entry | None) -> tuple[Text, ...]:
 
 
 def _property_problems(described: Mapping | None) -> tuple[Problem, ...]:
-    """A description is a schema as far as the specification goes; mistakes in it are warnings, since it may go on."""
+    """Return a description is a schema as far as the specification goes; mistakes in it are warnings, since it may go
+    on."""
     problems: list[Problem] = []
     for entry in described or ():
         if not _is_description(entry.value):
@@ -182,7 +184,7 @@ _RFC = "JSONPath is RFC 9535 here, and a path leads to one value: `$.page.next_c
 
 
 def read_pagination(entry: Entry | None, source: SourceText) -> tuple[PaginationModel | None, tuple[Problem, ...]]:
-    """The pagination of an action."""
+    """Return the pagination of an action."""
     if entry is None or not isinstance(entry.value, Mapping):
         return None, ()
     top, problems = _fields(entry, PAGINATION, "pagination")
@@ -224,7 +226,7 @@ def _path_problem(name: str, path: Text, source: SourceText) -> Problem | None:
 
 
 def _inside(path: Text, offset: int, source: SourceText) -> Span:
-    """The character at which a path goes wrong, or all of it where quotes and escapes hide the place."""
+    """Return the character at which a path goes wrong, or all of it where quotes and escapes hide the place."""
     written = source.slice(path.span)
     at = written.find(path.text)
     if at < 0 or at > 1:
@@ -234,7 +236,7 @@ def _inside(path: Text, offset: int, source: SourceText) -> Span:
 
 
 def identifier_problems(identifier: Text | None, owner: str) -> Iterator[Problem]:
-    """`identifier-form` where an id has white space, or begins as only a URL in `target` does (HA4)."""
+    """Yield `identifier-form` where an id has white space, or begins as only a URL in `target` does (HA4)."""
     if identifier is None:
         return
     text = identifier.text
@@ -277,7 +279,7 @@ _CUT = 200
 
 
 def changing_word(id: str, title: str) -> str:  # noqa: A002 - the name of the field
-    """The verb in an id or a title that says that something is changed; empty where none does."""
+    """Return the verb in an id or a title that says that something is changed; empty where none does."""
     return _of_id(id) or _of_title(title)
 
 

@@ -17,8 +17,8 @@ from prosa.dialects.mdh.read import read
 
 
 def write(fields: Mapping[str, Value], body: str) -> str:
-    """The document. ``fields`` are plain data; known fields come first in the order of the specification, unknown ones
-    keep theirs. A single `action` becomes a list under `actions` (HA9); fields that are None are left out.
+    """Return the document. ``fields`` are plain data; known fields come first in the order of the specification,
+    unknown ones keep theirs. A single `action` becomes a list under `actions` (HA9); fields that are None are left out.
 
     Raises ValueError for data nested too deep, TypeError for what is no plain data.
     """

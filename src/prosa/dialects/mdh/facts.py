@@ -18,7 +18,7 @@ from prosa.source import Span
 
 
 def facts(model: NodeModel, *, md_url: str | None = None) -> dict[str, Value]:
-    """The keys of a node. ``md_url`` is known only to who knows the site (HA2).
+    """Return the keys of a node. ``md_url`` is known only to who knows the site (HA2).
 
     A link that has an `href` (HA9) shows it beside the others. Actions are as written; those under `action` are in the
     list too, methods in capital letters.
@@ -48,7 +48,7 @@ def _link(link: LinkModel, model: NodeModel) -> dict[str, Value]:
 
 
 def action_value(action: ActionModel) -> dict[str, Value]:
-    """An action as plain data; what is declared as a string is its text (X1)."""
+    """Return an action as plain data; what is declared as a string is its text (X1)."""
     value = declared_value(action.node, ACTION)
     if action.method and action.verb:
         value["method"] = action.verb
@@ -56,7 +56,7 @@ def action_value(action: ActionModel) -> dict[str, Value]:
 
 
 def references(model: NodeModel) -> tuple[Ref, ...]:
-    """Links of the front matter, then links of the body, then wikilinks, each in the order written.
+    """Return links of the front matter, then links of the body, then wikilinks, each in the order written.
 
     Inline links to other sites have the kind ``url``; those within the site the kind ``path``, relative to the URL of
     the node (HA6) where they do not begin with `/`. Links that are only a fragment point at nothing else.
@@ -72,7 +72,7 @@ def references(model: NodeModel) -> tuple[Ref, ...]:
 
 
 def definitions(model: NodeModel) -> tuple[Def, ...]:
-    """The id, the title and the aliases of a node (HA22: the latter two for search)."""
+    """Return the id, the title and the aliases of a node (HA22: the latter two for search)."""
     named: list[Def] = []
     if model.id:
         named.append(Def("id", model.id.text, model.id.span))
@@ -107,7 +107,7 @@ CONTRACT: tuple[str, ...] = (
 
 
 def corpus_facts(model: NodeModel) -> dict[str, Value]:
-    """Plain tuples; spans are pairs of offsets.
+    """Return plain tuples; spans are pairs of offsets.
 
     ``links``: `(href, span)` of the body. ``targets``: `(kind, text, span)` of the front matter, kind `id` or `path`.
     ``actions``: `(id, method, url, contract, span)`, those that have all three; a contract is `(part, JSON)` pairs.

@@ -68,7 +68,7 @@ class _Cursor(Struct):
 
 
 def parse_jsonpath(text: str) -> Parts:
-    """The names and indexes of a path; `$` alone has none. Raises `JsonPathError`."""
+    """Return the names and indexes of a path; `$` alone has none. Raises `JsonPathError`."""
     if len(text) > MAX_CHARACTERS:
         raise JsonPathError(f"is longer than {MAX_CHARACTERS} characters", MAX_CHARACTERS)
     cursor = _Cursor(text)

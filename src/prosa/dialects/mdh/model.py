@@ -21,7 +21,7 @@ class Text(Struct, frozen=True):
 
     @classmethod
     def of(cls, scalar: Scalar) -> Text:
-        """The source text of a scalar (X1)."""
+        """Return the source text of a scalar (X1)."""
         return cls(scalar.text, scalar.span)
 
 

@@ -23,7 +23,7 @@ from prosa.source import Edit, SourceText, Span, apply_edits
 
 
 def tolerated(model: NodeModel) -> Iterator[Problem]:
-    """Every tolerated form of a node, in the order of this list: `action`, links, actions."""
+    """Yield every tolerated form of a node, in the order of this list: `action`, links, actions."""
     yield from _single_action(model)
     for link in model.links:
         if link.target is not None:
@@ -79,7 +79,8 @@ def _relative_url(action: ActionModel, source: SourceText) -> Iterator[Problem]:
 
 
 def _literal(text: Text, source: SourceText) -> Span | None:
-    """Where the text stands letter for letter, inside its quotes; None where escapes or line folds are in between."""
+    """Return where the text stands letter for letter, inside its quotes; None where escapes or line folds are in
+    between."""
     for quote in (0, 1):
         span = Span(text.span.start + quote, max(text.span.start + quote, text.span.end - quote))
         if source.slice(span) == text.text:
@@ -92,7 +93,7 @@ _INDENT = "  "
 
 
 def plural_edits(model: NodeModel, entry: Entry) -> tuple[Edit, ...]:
-    """The edits that make a list under `actions` of the entry `action`; none where that is not certain."""
+    """Return the edits that make a list under `actions` of the entry `action`; none where that is not certain."""
     if model.fields is None or model.fields.entry("actions"):
         return ()
     edits = (Edit(entry.key.span, "actions"), *_as_list(model.source, entry))
@@ -112,7 +113,7 @@ def _as_list(source: SourceText, entry: Entry) -> tuple[Edit, ...]:
 
 
 def _same_data(model: NodeModel, entry: Entry, edits: tuple[Edit, ...]) -> bool:
-    """Whether the new front matter reads as the old one with the action in a list."""
+    """Return whether the new front matter reads as the old one with the action in a list."""
     if model.fields is None or not isinstance(entry.value, Mapping | Sequence):
         return False
     start, end = model.anchor.end, model.body.start
@@ -127,6 +128,6 @@ def _same_data(model: NodeModel, entry: Entry, edits: tuple[Edit, ...]) -> bool:
 
 
 def format_edits(model: NodeModel, options: FormatOptions) -> tuple[Edit, ...]:
-    """The edits that bring a node to its normal form; MDH has no hashes, so ``options`` changes nothing."""
+    """Return the edits that bring a node to its normal form; MDH has no hashes, so ``options`` changes nothing."""
     del options
     return tuple(edit for problem in tolerated(model) if problem.fix for edit in problem.fix.edits)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def read(front: FrontReading, document: Document) -> tuple[NodeModel, tuple[Problem, ...]]:
-    """The node in a document and everything that is wrong with the text of it."""
+    """Return the node in a document and everything that is wrong with the text of it."""
     entries, problems = _top_fields(front)
     links, link_problems = _links(_raw(front, "links"))
     holders = [node for name in ("actions", "action") if (node := _raw(front, name)) is not None]
@@ -65,7 +65,7 @@ def _no_front_matter(front: FrontReading) -> Problem:
 
 
 def _raw(front: FrontReading, name: str) -> Node | None:
-    """A field as written: one bad item of a list must not hide the others."""
+    """Return a field as written: one bad item of a list must not hide the others."""
     return front.fields.get(name) if front.fields is not None else None
 
 
@@ -89,7 +89,7 @@ def _link(item: Mapping) -> tuple[LinkModel, tuple[Problem, ...]]:
 
 
 def _inline_links(document: Document) -> tuple[InlineLink, ...]:
-    """Links of every Markdown form; images and code are none (HA5)."""
+    """Return links of every Markdown form; images and code are none (HA5)."""
     return tuple(
         InlineLink(link.destination, link.destination_span or link.span, link.span.start) for link in document.links
     )

@@ -42,7 +42,8 @@ _FORMS = (".md", ".json", ".html")
 
 
 def md_url(path: str, *, stands: bool = False) -> str:
-    """The URL path of a document: `hours.md` is `/hours`, `index.md` is `/`, `branches/index.md` is `/branches/`.
+    """Return the URL path of a document: `hours.md` is `/hours`, `index.md` is `/`, `branches/index.md` is
+    `/branches/`.
 
     ``path`` is relative to the root of the site (HA2). Other characters are percent-encoded as UTF-8. A README that
     ``stands`` for its folder lives where an `index.md` would (`standing_readmes`).
@@ -56,7 +57,7 @@ def md_url(path: str, *, stands: bool = False) -> str:
 
 
 def standing_readmes(paths: Collection[str]) -> frozenset[str]:
-    """The READMEs among the documents of a site that stand for their folders, since no index does (HA2)."""
+    """Return the READMEs among the documents of a site that stand for their folders, since no index does (HA2)."""
     found: dict[str, str] = {}
     for path in paths:
         cut = path.rfind("/") + 1
@@ -66,12 +67,12 @@ def standing_readmes(paths: Collection[str]) -> frozenset[str]:
 
 
 def may_stand(path: str) -> bool:
-    """Whether a document is an index or a README, by its name alone."""
+    """Return whether a document is an index or a README, by its name alone."""
     return path.rpartition("/")[2] in FOLDER_PAGES
 
 
 def is_readme(path: str) -> bool:
-    """Whether a document may stand for its folder where there is no index."""
+    """Return whether a document may stand for its folder where there is no index."""
     return path.rpartition("/")[2] in _READMES
 
 
@@ -80,17 +81,17 @@ def _readme_rank(path: str) -> int:
 
 
 def is_reserved(url: str) -> bool:
-    """Whether a URL path belongs to the site itself, so that no document can be read there."""
+    """Return whether a URL path belongs to the site itself, so that no document can be read there."""
     return url[1:].partition("/")[0] in RESERVED
 
 
 def exact_url(path: str) -> str:
-    """The URL path that names a file with its suffix, where another has a claim to the one without."""
+    """Return the URL path that names a file with its suffix, where another has a claim to the one without."""
     return quoted_path(f"/{path}")
 
 
 def decoded(raw_path: bytes) -> str | None:
-    """The path that was sent, percent-decoded; None for one that is no path a site has: not UTF-8, with control
+    """Return the path that was sent, percent-decoded; None for one that is no path a site has: not UTF-8, with control
     characters or backslashes, with `.` or `..` or empty parts, with a hidden name, or too long."""
     try:
         text = unquote_to_bytes(raw_path).decode("utf-8")
@@ -105,14 +106,14 @@ def decoded(raw_path: bytes) -> str | None:
 
 
 def route_url(route: str) -> str:
-    """The URL path that a record asks for (Y12), in its one spelling: `hours`, `/hours/` and `/hours` are the same. It
-    is empty for one that no node may have (`route_fault`)."""
+    """Return the URL path that a record asks for (Y12), in its one spelling: `hours`, `/hours/` and `/hours` are the
+    same. It is empty for one that no node may have (`route_fault`)."""
     return "" if route_fault(route) else exact_url(_route_path(route)[1:])
 
 
 def route_fault(route: str) -> str:
-    """Why no node may have the URL path that a record asks for: it is none on this site, or belongs to the site itself
-    or to a form of another node. Empty for one that a node may have."""
+    """Return why no node may have the URL path that a record asks for: it is none on this site, or belongs to the site
+    itself or to a form of another node. Empty for one that a node may have."""
     path = _route_path(route)
     if scheme := _SCHEME.match(route.strip()):
         return f"`{scheme[0][:20]}` leads away from the site"
@@ -132,14 +133,14 @@ def route_fault(route: str) -> str:
 
 
 def _route_path(route: str) -> str:
-    """A route with a slash in front and none behind."""
+    """Return a route with a slash in front and none behind."""
     written = route.strip()
     path = written if written.startswith("/") else f"/{written}"
     return path[:-1] if path.endswith("/") and len(path) > 1 and path[-2] != "/" else path
 
 
 def names_of(path: str, *, stands: bool = False) -> tuple[str, ...]:
-    """Every URL path that leads to a document, decoded, its `md_url` first.
+    """Return every URL path that leads to a document, decoded, its `md_url` first.
 
     `/hours`, `/hours.md` and `/hours.json` (HA7); for an `index.md` its folder with and without the slash, and
     `/index`; for a README that ``stands`` for its folder these as well.
@@ -171,7 +172,7 @@ class Destination(Struct, frozen=True):
 
 
 def resolve(base: str, href: str) -> Destination:
-    """The destination of ``href`` in a document at the URL path ``base``, by RFC 3986 section 5.2.
+    """Return the destination of ``href`` in a document at the URL path ``base``, by RFC 3986 section 5.2.
 
     A destination that is only a query or a fragment is the document itself.
     """
@@ -217,7 +218,7 @@ class LinkTarget(Struct, frozen=True):
 
 
 def target_of(text: str) -> LinkTarget:
-    """The meaning of a target. A URL without its prefix is understood, and reported by the reader."""
+    """Return the meaning of a target. A URL without its prefix is understood, and reported by the reader."""
     bare = text.removeprefix(PREFIX)
     if bare == text and not BARE_URL.match(text):
         return LinkTarget("id", text)

@@ -33,14 +33,14 @@ class PlainModel(Struct, frozen=True):
 
 
 def read(front: FrontReading, document: Document) -> tuple[PlainModel, tuple[Problem, ...]]:
-    """The model; there are never problems."""
+    """Return the model; there are never problems."""
     title = front.fields.get("title") if front.fields else None
     aliases = front.fields.get("aliases") if front.fields else None
     return PlainModel(document, _title(title, document), _aliases(aliases)), ()
 
 
 def masked(front: FrontReading) -> tuple[Span, ...]:
-    """What is no Markdown in the body: the JavaScript of an MDX file, TOML in shortcodes."""
+    """Return what is no Markdown in the body: the JavaScript of an MDX file, TOML in shortcodes."""
     text = front.source.slice(front.body)
     if front.source.path.lower().endswith(".mdx"):
         found = mdx_spans(text)
@@ -57,18 +57,18 @@ def _title(node: Node | None, document: Document) -> Def | None:
 
 
 def _aliases(node: Node | None) -> tuple[Def, ...]:
-    """The items of a list; a single value is a list of one."""
+    """Return the items of a list; a single value is a list of one."""
     items = node.items if isinstance(node, Sequence) else (node,)
     return tuple(Def("alias", item.text, item.span) for item in items if isinstance(item, Scalar) and item.text.strip())
 
 
 def references(model: PlainModel) -> tuple[Ref, ...]:
-    """Links and wikilinks."""
+    """Return links and wikilinks."""
     return link_references(model.document)
 
 
 def definitions(model: PlainModel) -> tuple[Def, ...]:
-    """The title and the aliases."""
+    """Return the title and the aliases."""
     return (*((model.title,) if model.title else ()), *model.aliases)
 
 
@@ -83,7 +83,7 @@ def format_edits(_model: PlainModel, _options: FormatOptions) -> tuple[Edit, ...
 
 
 def write(fields: Mapping[str, Value], body: str) -> str:
-    """The document. Raises ValueError for data nested too deep, TypeError for what is no plain data."""
+    """Return the document. Raises ValueError for data nested too deep, TypeError for what is no plain data."""
     text = body.lstrip("\r\n")
     if not fields:
         return text

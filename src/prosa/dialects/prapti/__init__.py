@@ -27,7 +27,7 @@ __all__ = [
 
 
 def facts(model: ChatModel) -> dict[str, Value]:
-    """``messages``, ``assignments`` and ``sent``. Lines count from 1; `_head` stands on line 0."""
+    """Return ``messages``, ``assignments`` and ``sent``. Lines count from 1; `_head` stands on line 0."""
     source = model.source
     assigned = [
         {"key": line.key, "value": _value(line), "line": _line(source, line), "source": source.path}
@@ -66,7 +66,7 @@ def _config(line: ConfigLine, source: SourceText) -> dict[str, Value]:
 
 
 def _value(line: ConfigLine) -> Value:
-    """The literal; a variable reference as it is written."""
+    """Return the literal; a variable reference as it is written."""
     return f"var({line.variable})" if line.variable else line.value
 
 
@@ -75,7 +75,7 @@ def _line(source: SourceText, line: ConfigLine) -> int:
 
 
 def format_edits(model: ChatModel, options: FormatOptions) -> tuple[Edit, ...]:
-    """The edits that bring a chat to its normal form."""
+    """Return the edits that bring a chat to its normal form."""
     del options
     text = model.source.text
     edits: list[Edit] = []

@@ -25,19 +25,19 @@ INCLUDES = ("include", "include.code")
 
 
 def references(model: ChatModel) -> tuple[Ref, ...]:
-    """The included files, relative to the chat."""
+    """Return the included files, relative to the chat."""
     targets = (included(line) for line in model.actions if line.name in INCLUDES)
     return tuple(Ref("include", target[0], "path", target[1]) for target in targets if target is not None)
 
 
 def definitions(model: ChatModel) -> tuple[Def, ...]:
-    """A chat has no name but its path."""
+    """Return a chat has no name but its path."""
     del model
     return ()
 
 
 def included(line: ConfigLine) -> tuple[str, Span] | None:
-    """The file that an action includes, and where it is written: JSON text, or the first word."""
+    """Return the file that an action includes, and where it is written: JSON text, or the first word."""
     args = line.args
     if not args:
         return None
@@ -63,13 +63,13 @@ _LINE_BREAK = regex(r"\r\n|\n|\r")
 
 
 def include(call: Call) -> Outcome:
-    """The text of a file."""
+    """Return the text of a file."""
     found = _read(call)
     return found if isinstance(found, Outcome) else Outcome(_plain(found), included=found if call.follows else None)
 
 
 def include_code(call: Call) -> Outcome:
-    """The text of a file in a fence; the language is named, or the suffix of the file."""
+    """Return the text of a file in a fence; the language is named, or the suffix of the file."""
     found = _read(call)
     if isinstance(found, Outcome):
         return found
@@ -84,7 +84,7 @@ def include_code(call: Call) -> Outcome:
 
 
 def fenced(text: str, language: str = "") -> str:
-    """A text in a fence that is longer than any run of backticks in it."""
+    """Return a text in a fence that is longer than any run of backticks in it."""
     mark = "`" * max(3, 1 + max((len(run) for run in _RUN.findall(text)), default=2))
     return f"{mark}{language}\n{text}\n{mark}" if text else f"{mark}{language}\n{mark}"
 
@@ -107,7 +107,7 @@ def _read(call: Call) -> SourceText | Outcome:
 
 
 def _plain(source: SourceText) -> str:
-    """The text with plain line feeds, without a byte-order mark and without blank lines at its end."""
+    """Return the text with plain line feeds, without a byte-order mark and without blank lines at its end."""
     return _LINE_BREAK.sub("\n", source.text.removeprefix("\ufeff")).rstrip("\n")
 
 
@@ -115,7 +115,7 @@ _NAME = regex(r"[\w.-]{1,64}")
 
 
 def load_plugin(call: Call) -> Outcome:
-    """`plugins.load NAME`: nothing to do for what is built in or allowed; everything else is refused (X7)."""
+    """Return `plugins.load NAME`: nothing to do for what is built in or allowed; everything else is refused (X7)."""
     name = _first(call)
     if not name:
         return Outcome(problem="`plugins.load` names no plugin", note="write `% plugins.load NAME`")
@@ -126,19 +126,19 @@ def load_plugin(call: Call) -> Outcome:
 
 
 def list_plugins(call: Call) -> Outcome:
-    """`plugins.list`: the plugins and commands there are, shown beside the conversation."""
+    """Return `plugins.list`: the plugins and commands there are, shown beside the conversation."""
     del call
     return Outcome(shows="plugins")
 
 
 def inspect(call: Call) -> Outcome:
-    """`inspect`: the configuration in effect, shown beside the conversation."""
+    """Return `inspect`: the configuration in effect, shown beside the conversation."""
     del call
     return Outcome(shows="tree")
 
 
 def new_responder(call: Call) -> Outcome:
-    """`responder.new NAME KIND`."""
+    """Return `responder.new NAME KIND`."""
     words = _words(call)
     if len(words) != 2 or not _NAME.fullmatch(words[0]):
         return Outcome(problem="`responder.new` needs a name and a kind", note="write `% responder.new NAME KIND`")
@@ -153,7 +153,7 @@ def new_responder(call: Call) -> Outcome:
 
 
 def push_responder(call: Call) -> Outcome:
-    """`responder.push NAME`: from here on it answers."""
+    """Return `responder.push NAME`: from here on it answers."""
     name = _first(call)
     known = tuple(call.responders.known)
     if name not in known:
@@ -166,7 +166,7 @@ def push_responder(call: Call) -> Outcome:
 
 
 def pop_responder(call: Call) -> Outcome:
-    """`responder.pop`: the one that answered before answers again."""
+    """Return `responder.pop`: the one that answered before answers again."""
     if len(call.responders.stack) < 2:
         return Outcome(problem="`responder.pop` without a `responder.push` before it")
     return Outcome(responders=call.responders.popped())

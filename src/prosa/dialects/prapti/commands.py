@@ -48,12 +48,12 @@ KINDS: tuple[Kind, ...] = (CHAT, COMPLETION, Kind(("local.openai.chat",), "chat"
 
 
 def kind_named(name: str) -> Kind | None:
-    """The kind of that exact name."""
+    """Return the kind of that exact name."""
     return next((kind for kind in KINDS if name in kind.names), None)
 
 
 def kind_names() -> tuple[str, ...]:
-    """All names."""
+    """Return all names."""
     return tuple(name for kind in KINDS for name in kind.names)
 
 
@@ -64,7 +64,7 @@ class Responders(Struct, frozen=True):
     stack: tuple[str, ...] = (DEFAULT_RESPONDER,)
 
     def with_new(self, name: str, kind: Kind) -> Responders:
-        """One more; a name that is known means the new one."""
+        """Return one more; a name that is known means the new one."""
         return Responders({**self.known, name: kind}, self.stack)
 
     def pushed(self, name: str) -> Responders:
@@ -156,7 +156,7 @@ class Registry(Struct, frozen=True):
     plugins: Mapping[str, Plugin] = field(default_factory=dict)
 
     def find(self, name: str) -> Command | None:
-        """The command of exactly that name (PW5)."""
+        """Return the command of exactly that name (PW5)."""
         if name in self.built_in:
             return self.built_in[name]
         plugin, _, own = name.rpartition(".")

@@ -47,7 +47,7 @@ class Standing(Struct, frozen=True):
 
 
 def standings(layers: Sequence[Layer]) -> Iterator[Standing]:
-    """Every message that is not disabled, lowest layer first."""
+    """Yield every message that is not disabled, lowest layer first."""
     for layer in layers:
         enabled = [message for message in layer.model.messages if not message.disabled]
         for message in enabled:
@@ -56,12 +56,12 @@ def standings(layers: Sequence[Layer]) -> Iterator[Standing]:
 
 
 def runs(line: ConfigLine, standing: Standing) -> bool:
-    """Whether a line takes effect: with `!` only in the last message (P14)."""
+    """Return whether a line takes effect: with `!` only in the last message (P14)."""
     return standing.final or not line.last_only
 
 
 def is_config_root(model: ChatModel) -> bool:
-    """Whether a file says that no file above it counts."""
+    """Return whether a file says that no file above it counts."""
     values = [line.value for line in model.assignments if path_of(line.key or "") == "prapti.config_root"]
     return bool(values) and values[-1] is True
 
@@ -88,12 +88,12 @@ class EffectiveValue(Struct, frozen=True):
 
 
 def effective(model: ChatModel) -> Mapping[str, EffectiveValue]:
-    """The tree of one chat by path, in the order in which the winning lines stand."""
+    """Return the tree of one chat by path, in the order in which the winning lines stand."""
     return effective_of(Assigned(line, model.source) for line in model.assignments)
 
 
 def effective_of(assigned: Iterable[Assigned]) -> Mapping[str, EffectiveValue]:
-    """The tree by path, in the order in which the winning assignments come."""
+    """Return the tree by path, in the order in which the winning assignments come."""
     last: dict[str, Assigned] = {}
     for each in assigned:
         path = path_of(each.line.key or "")
@@ -117,12 +117,12 @@ def _resolved(path: str, assigned: Assigned, last: Mapping[str, Assigned]) -> Ef
 
 
 def inspected(values: Mapping[str, EffectiveValue]) -> str:
-    """One line for each value, by path."""
+    """Return one line for each value, by path."""
     return "\n".join(f"{path} = {_shown(each)}  ({_where(each)})" for path, each in sorted(values.items()))
 
 
 def as_rows(values: Mapping[str, EffectiveValue]) -> list[dict[str, Value]]:
-    """The same as plain data: ``path``, ``value``, ``source``, ``line``, and ``problem`` where there is one."""
+    """Return the same as plain data: ``path``, ``value``, ``source``, ``line``, and ``problem`` where there is one."""
     rows = []
     for path, each in sorted(values.items()):
         line = each.source.position(each.line.span.start).line

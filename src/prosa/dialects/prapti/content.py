@@ -33,8 +33,8 @@ class Cut(Struct, frozen=True):
 
 
 def without(text: str, body: Span, cuts: Iterable[Cut]) -> str:
-    """The text of a body without its cuts, which are in order and apart. Where whole lines go, a blank line in front
-    takes the place of those behind (PA10). Without blank lines at its ends."""
+    """Return the text of a body without its cuts, which are in order and apart. Where whole lines go, a blank line in
+    front takes the place of those behind (PA10). Without blank lines at its ends."""
     pieces: list[str] = []
     at = body.start
     blank = True
@@ -54,7 +54,7 @@ def without(text: str, body: Span, cuts: Iterable[Cut]) -> str:
 
 
 def sent_text(message: ChatMessage, document: Document, outputs: Mapping[int, str]) -> str:
-    """What a message says to a model, lines ending with a line feed.
+    """Return what a message says to a model, lines ending with a line feed.
 
     ``outputs`` are the texts that commands gave, by the offset at which their line begins; a line in a quotation gives
     a quotation (PA10). Comments outside code are left out with the lines that hold nothing else (PA13), and so are the
@@ -71,13 +71,13 @@ def sent_text(message: ChatMessage, document: Document, outputs: Mapping[int, st
 
 
 def after_line(text: str, at: int) -> int:
-    """The offset behind the line end that stands at ``at``."""
+    """Return the offset behind the line end that stands at ``at``."""
     found = _LINE_BREAK.match(text, at)
     return found.end() if found else at
 
 
 def _lines(text: str, body: Span) -> Iterator[tuple[int, str]]:
-    """The lines of a body without their ends, each with its offset."""
+    """Yield the lines of a body without their ends, each with its offset."""
     at = body.start
     while at < body.end:
         found = _LINE_BREAK.search(text, at, body.end)
@@ -86,7 +86,7 @@ def _lines(text: str, body: Span) -> Iterator[tuple[int, str]]:
 
 
 def _comments(message: ChatMessage, document: Document) -> Iterator[Cut]:
-    """The comments of a message; those at the end of a configuration line go with it."""
+    """Yield the comments of a message; those at the end of a configuration line go with it."""
     text, body = document.source.text, message.body
     gone = Cover(message.removed)
     first = bisect_left(document.comments, body.start, key=lambda span: span.start)
@@ -98,7 +98,7 @@ def _comments(message: ChatMessage, document: Document) -> Iterator[Cut]:
 
 
 def _whole_lines(text: str, span: Span, body: Span) -> Span | None:
-    """The lines of a comment, where nothing else stands on them."""
+    """Return the lines of a comment, where nothing else stands on them."""
     start = span.start
     while start > body.start and text[start - 1] in _BLANKS:
         start -= 1
@@ -111,7 +111,7 @@ def _whole_lines(text: str, span: Span, body: Span) -> Span | None:
 
 
 def _quoted(text: str, span: Span, output: str) -> str:
-    """The output with the marks of quotation that its line has, on every line."""
+    """Return the output with the marks of quotation that its line has, on every line."""
     marks = _MARKS.match(text, span.start, span.end)
     if not output or marks is None:
         return output
@@ -119,6 +119,6 @@ def _quoted(text: str, span: Span, output: str) -> str:
 
 
 def _ends_blank(piece: str) -> bool:
-    """Whether a text that ends a line ends with a blank one."""
+    """Return whether a text that ends a line ends with a blank one."""
     lines = _LINE_BREAK.split(piece)
     return len(lines) < 2 or not lines[-2].strip()

@@ -50,12 +50,12 @@ Opened: TypeAlias = "OpenFence | Literal['unsure'] | None"
 
 
 def column_of(text: str) -> int:
-    """The column behind a text that begins a line, tabs expanded (CommonMark 2.2)."""
+    """Return the column behind a text that begins a line, tabs expanded (CommonMark 2.2)."""
     return len(text.expandtabs(_TAB))
 
 
 def indentation(line: str) -> int:
-    """Columns of blank space in front of a line."""
+    """Return columns of blank space in front of a line."""
     return column_of(_INDENT.match(line).group())  # type: ignore[union-attr]
 
 
@@ -70,13 +70,13 @@ class Fences(Struct):
     _left: int = MAX_PROBED
 
     def covers(self, line: str) -> bool:
-        """Whether the next line belongs to the open fence, as code or as its end."""
+        """Return whether the next line belongs to the open fence, as code or as its end."""
         if self.fence is None:
             return False
         return _BLANK.fullmatch(line) is not None or indentation(line) >= self.fence.column
 
     def opens(self, line: str) -> Opened:
-        """What the next line opens, where the open fence does not cover it."""
+        """Return what the next line opens, where the open fence does not cover it."""
         found = _OPENER.fullmatch(line)
         if found is None:
             return None
@@ -100,7 +100,7 @@ class Fences(Struct):
         self._after_blank = blank
 
     def _probed(self, line: str, mark: str, column: int) -> Opened:
-        """What an indented line opens. A list around it may begin at any of the last four columns."""
+        """Return what an indented line opens. A list around it may begin at any of the last four columns."""
         columns = range(0 if column < _TAB else column - _TAB + 1, column + 1)
         size = self._size + len(line) + 1
         if self._left < size * len(columns):
@@ -121,7 +121,7 @@ def _closes(line: str, fence: OpenFence) -> bool:
 
 
 def _is_code(text: str) -> bool:
-    """Whether the last line of a text is code in a fence."""
+    """Return whether the last line of a text is code in a fence."""
     blocks = walk(encodable(text)).code_blocks
     if not blocks or blocks[-1].info is None or not blocks[-1].pieces:
         return False
@@ -142,7 +142,7 @@ _SURROGATE = regex("[\ud800-\udfff]")
 
 
 def escaped(reply: str) -> str:
-    """A reply as it is written below its message heading, with a closing mark if a fence is left open.
+    """Return a reply as it is written below its message heading, with a closing mark if a fence is left open.
 
     Lines end with a line feed, the last one without. Lone surrogates, which no file can hold, become U+FFFD.
     """
@@ -151,7 +151,7 @@ def escaped(reply: str) -> str:
 
 
 def restored(text: str) -> str:
-    """The reply that `escaped` wrote, from the text of a message. Lines end with a line feed."""
+    """Return the reply that `escaped` wrote, from the text of a message. Lines end with a line feed."""
     fences = Fences()
     lines: list[str] = []
     for line in _LINE_BREAK.split(text):
@@ -166,7 +166,8 @@ def restored(text: str) -> str:
 
 
 def marks(lines: Iterable[tuple[int, str]]) -> Iterator[Span]:
-    """The backslashes that `restored` takes away, as spans; each line comes with the offset at which it begins."""
+    """Yield the backslashes that `restored` takes away, as spans; each line comes with the offset at which it
+    begins."""
     fences = Fences()
     for start, line in lines:
         if fences.covers(line):
@@ -191,7 +192,8 @@ class Escaping(Struct):
     _begun: bool = False
 
     def feed(self, piece: str) -> str:
-        """The whole lines that are ready. A line is held back until it ends, and blank ones until one follows."""
+        """Return the whole lines that are ready. A line is held back until it ends, and blank ones until one
+        follows."""
         text = self._rest + piece
         cut = len(text) - 1 if text.endswith("\r") else len(text)  # a line feed may follow
         last = max(text.rfind("\n", 0, cut), text.rfind("\r", 0, cut)) + 1
@@ -199,7 +201,7 @@ class Escaping(Struct):
         return "".join(self._line(line) for line in _LINE_BREAK.split(text[:last])[:-1])
 
     def finish(self) -> str:
-        """The last line, and the mark that closes an open fence."""
+        """Return the last line, and the mark that closes an open fence."""
         rest, self._rest = self._rest.removesuffix("\r"), ""
         text = self._line(rest)
         fence = self._fences.fence
@@ -218,7 +220,7 @@ class Escaping(Struct):
         return "".join(f"{each}\n" for each in (*blank, self._written(line)))
 
     def _written(self, line: str) -> str:
-        """The line as it is written."""
+        """Return the line as it is written."""
         if self._fences.covers(line):
             self._fences.take(line)
             return line
@@ -229,7 +231,7 @@ class Escaping(Struct):
 
 
 def _escaped(line: str, *, fence: bool) -> str:
-    """A line that is not code. ``fence`` says that it is not to open one."""
+    """Return a line that is not code. ``fence`` says that it is not to open one."""
     line = _COMMENT.sub(lambda found: f"<{_more(found[1])}!--", line)
     found = _sign(line)
     if found is None or (found.re.pattern == _FENCE.pattern and not fence and not found["slashes"]):
@@ -247,7 +249,7 @@ def _restored(line: str) -> str:
 
 
 def _sign(line: str) -> re.Match[str] | None:
-    """What a line begins with that would be structure, backslashes in front of it or not."""
+    """Return what a line begins with that would be structure, backslashes in front of it or not."""
     for pattern in (_CONFIG, _BLOCK, _FENCE):
         found = pattern.match(line)
         if found is not None and (pattern is _FENCE or column_of(found["indent"]) <= MAX_INDENT):
@@ -260,5 +262,5 @@ def _more(slashes: str) -> str:
 
 
 def _fewer(slashes: str) -> str:
-    """An even number is no work of ours."""
+    """Return an even number is no work of ours."""
     return "\\" * (len(slashes) // 2) if len(slashes) % 2 else slashes

@@ -50,7 +50,7 @@ class Refusal(Struct, frozen=True):
 
 
 def refusal(line: ConfigLine) -> Refusal | None:
-    """Why a line is refused, or None."""
+    """Return why a line is refused, or None."""
     if line.kind == "action":
         return _action(line)
     last = (line.key or "").rpartition(".")[2].lower()
@@ -70,7 +70,7 @@ def refusal(line: ConfigLine) -> Refusal | None:
 
 
 def loads(line: ConfigLine) -> str | None:
-    """The plugin that an action loads, or None."""
+    """Return the plugin that an action loads, or None."""
     words = line.args.split()
     return words[0].strip('"') if line.name in ("plugins.load", "plugins.unload") and words else None
 
@@ -83,7 +83,7 @@ def _action(line: ConfigLine) -> Refusal | None:
 
 
 def _ends_with(name: str, words: tuple[str, ...]) -> bool:
-    """Whether a name is one of the words, or ends with one behind an underscore."""
+    """Return whether a name is one of the words, or ends with one behind an underscore."""
     return any(name == word or name.endswith(f"_{word}") for word in words)
 
 
@@ -136,14 +136,14 @@ _BY_PATH = {setting.path: setting for setting in SETTINGS}
 
 
 def path_of(key: str) -> str:
-    """The path of a key in the tree (PA9)."""
+    """Return the path of a key in the tree (PA9)."""
     if key.split(".")[0] in ROOTS and "." in key:
         return key
     return f"prapti.{key}" if f"prapti.{key}" in _BY_PATH else f"vars.{key}"
 
 
 def setting_of(key: str) -> Setting | None:
-    """What is known about a key; a responder's own `temperature` is typed like the variable."""
+    """Return what is known about a key; a responder's own `temperature` is typed like the variable."""
     path = path_of(key)
     if path.startswith("responders."):
         return _BY_PATH.get(f"vars.{path.rpartition('.')[2]}")
@@ -151,7 +151,7 @@ def setting_of(key: str) -> Setting | None:
 
 
 def check_settings(assignments: Iterable[ConfigLine]) -> Iterator[Problem]:
-    """Values of another type than the setting has, and names in the tree that do not exist (PA8)."""
+    """Yield values of another type than the setting has, and names in the tree that do not exist (PA8)."""
     for line in assignments:
         key = line.key or ""
         setting = setting_of(key)
@@ -163,13 +163,13 @@ def check_settings(assignments: Iterable[ConfigLine]) -> Iterator[Problem]:
 
 
 def is_nowhere(key: str) -> bool:
-    """Whether a key is no place in the tree: unknown below `prapti`, or dotted below something that is no root. A bare
-    name is a variable (PA9)."""
+    """Return whether a key is no place in the tree: unknown below `prapti`, or dotted below something that is no root.
+    A bare name is a variable (PA9)."""
     return path_of(key).startswith("prapti.") or ("." in key and key.split(".")[0] not in ROOTS)
 
 
 def nearest_variable(path: str) -> str | None:
-    """The well-known variable whose name is nearest to that of another variable, or None."""
+    """Return the well-known variable whose name is nearest to that of another variable, or None."""
     known = (setting.path.removeprefix("vars.") for setting in SETTINGS if setting.path.startswith("vars."))
     return nearest(path.removeprefix("vars."), known)
 
@@ -189,7 +189,7 @@ def _unknown(key: str, span: Span) -> Problem:
 
 
 def wrong_type(setting: Setting, value: Value) -> str | None:
-    """What a value should be, in words, or None when it is that."""
+    """Return what a value should be, in words, or None when it is that."""
     texts = isinstance(value, list) and all(isinstance(item, str) for item in value)
     number = isinstance(value, int | float) and not isinstance(value, bool)
     fits: Mapping[Type, bool] = {

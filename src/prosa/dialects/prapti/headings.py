@@ -36,8 +36,8 @@ class MessageHeading(Struct, frozen=True):
 def find_headings(
     document: Document, *, legacy: bool = False
 ) -> tuple[tuple[MessageHeading, ...], tuple[Problem, ...]]:
-    """The message headings in order, and what is to be said about headings that are one or nearly are. With ``legacy``
-    lines of code are headings too (PA1)."""
+    """Return the message headings in order, and what is to be said about headings that are one or nearly are. With
+    ``legacy`` lines of code are headings too (PA1)."""
     found: list[MessageHeading] = []
     problems: list[Problem] = []
     for heading in _with_code(document) if legacy else document.headings:
@@ -54,7 +54,7 @@ def find_headings(
 
 
 def _with_code(document: Document) -> list[Heading]:
-    """All headings, and what would be one of level 3 if it did not stand in a fence."""
+    """Return all headings, and what would be one of level 3 if it did not stand in a fence."""
     text = document.source.text
     found = list(document.headings)
     for fence in document.fences:
@@ -88,7 +88,7 @@ def _without_colon(heading: MessageHeading) -> Problem:
 
 
 def _almost(heading: Heading) -> list[Problem]:
-    """A heading that reads like a message heading and is ordinary text (PA3, PA4)."""
+    """Return a heading that reads like a message heading and is ordinary text (PA3, PA4)."""
     if not _ALMOST.match(heading.text):
         return []
     message = "this heading looks like a message heading, but it is an ordinary one"
@@ -107,7 +107,7 @@ _MENTION = regex(r"(?<![\w@./-])@(?P<name>\w[\w.-]*)")
 
 
 def wire_names(names: Iterable[str]) -> Mapping[str, str]:
-    """Each name reduced to letters, digits, `_` and `-`, at most 64; two names stay two (PA4)."""
+    """Return each name reduced to letters, digits, `_` and `-`, at most 64; two names stay two (PA4)."""
     made: dict[str, str] = {}
     taken: set[str] = set()
     for name in names:
@@ -118,7 +118,7 @@ def wire_names(names: Iterable[str]) -> Mapping[str, str]:
 
 
 def mentioned(text: str, participants: Iterable[str]) -> tuple[str, ...]:
-    """The participants that a text speaks to as `@NAME`, in the order of the first time, case aside."""
+    """Return the participants that a text speaks to as `@NAME`, in the order of the first time, case aside."""
     known = {name.lower(): name for name in participants}
     found: dict[str, None] = {}
     for match in _MENTION.finditer(text):
@@ -129,7 +129,7 @@ def mentioned(text: str, participants: Iterable[str]) -> tuple[str, ...]:
 
 
 def without_code(text: str) -> str:
-    """A text without its code, in which nobody is spoken to (PA1)."""
+    """Return a text without its code, in which nobody is spoken to (PA1)."""
     document = parse(SourceText(text))
     code = (*(each.span for each in document.fences), *document.indented_code, *(s.span for s in document.code_spans))
     pieces, at = [], 0

@@ -51,8 +51,8 @@ class Lines(Struct, frozen=True):
 
 
 def find_lines(document: Document, stops: tuple[int, ...], *, legacy: bool = False) -> Lines:
-    """All configuration lines of a body, with ``legacy`` those in code too (PA1). ``stops`` are the offsets at which
-    message headings begin."""
+    """Return all configuration lines of a body, with ``legacy`` those in code too (PA1). ``stops`` are the offsets at
+    which message headings begin."""
     text = document.source.text
     comments = {span.end: span.start for span in document.comments}
     code = _Code(document)
@@ -88,7 +88,7 @@ class _Code:
         self._spans = sorted(each.span for each in document.code_spans)
 
     def covers(self, offset: int, *, since: int) -> bool:
-        """Whether an offset lies in a block of code, or in a code span that begins at ``since`` or later."""
+        """Return whether an offset lies in a block of code, or in a code span that begins at ``since`` or later."""
         at = bisect_right(self._spans, offset, key=_start) - 1
         in_span = at >= 0 and since <= self._spans[at].start and offset < self._spans[at].end
         return in_span or offset in self._blocks
@@ -115,7 +115,8 @@ def _raw(found: re.Match[str], line: Span, text: str, limit: int) -> RawLine:
 
 
 def _without_comments(command: Span, text: str, comments: Mapping[int, int]) -> Span:
-    """A command without the comments at its end: they are sent nowhere (PA13). ``comments`` are starts by end."""
+    """Return a command without the comments at its end: they are sent nowhere (PA13). ``comments`` are starts by
+    end."""
     end = command.end
     while (begin := comments.get(end, -1)) >= command.start:
         end = command.start + len(text[command.start : begin].rstrip(_BLANKS))
@@ -123,8 +124,8 @@ def _without_comments(command: Span, text: str, comments: Mapping[int, int]) -> 
 
 
 def _block_end(text: str, at: int, limit: int, *, quoted: bool) -> int:
-    """The end of the last line before the next blank line or message heading (PA14). In a block quotation a line with
-    nothing but its marks is blank."""
+    """Return the end of the last line before the next blank line or message heading (PA14). In a block quotation a line
+    with nothing but its marks is blank."""
     blanks = _BLANKS + ">" if quoted else _BLANKS
     while at < limit:
         broken = _LINE_BREAK.match(text, at)
@@ -148,7 +149,7 @@ _SHOWN = 40
 
 
 def read_command(raw: RawLine, text: str) -> tuple[ConfigLine | None, Problem | None]:
-    """The line that was meant, and what is wrong with it. A disabled line is never complained about (P12)."""
+    """Return the line that was meant, and what is wrong with it. A disabled line is never complained about (P12)."""
     line, problem = _read(raw, text)
     return line, None if raw.disabled else problem
 
@@ -176,7 +177,7 @@ def _blank(found: re.Match[str]) -> str:
 
 
 def _written(raw: RawLine, span: Span, text: str) -> str:
-    """A part of a command as its author means it: without the marks of block quotations."""
+    """Return a part of a command as its author means it: without the marks of block quotations."""
     return (_MARKS.sub("", span.of(text)) if raw.quoted else span.of(text)).strip()
 
 
@@ -234,7 +235,7 @@ def _assignment(
 
 
 def _literal(right: str, span: Span) -> tuple[Value, Problem | None]:
-    """The JSON value of a right side, or what is wrong with it and how it was most likely meant (PA8)."""
+    """Return the JSON value of a right side, or what is wrong with it and how it was most likely meant (PA8)."""
     try:
         return parse_json(right), None
     except JsonError as error:
@@ -250,7 +251,7 @@ def _literal(right: str, span: Span) -> tuple[Value, Problem | None]:
 
 
 def _meant(right: str) -> str | None:
-    """The JSON of a bare word, a word in single quotes, or a capital True, False or None."""
+    """Return the JSON of a bare word, a word in single quotes, or a capital True, False or None."""
     simple = {"True": "true", "False": "false", "None": "null"}
     if right in simple:
         return simple[right]

@@ -92,7 +92,8 @@ class ChatMessage(Struct, frozen=True):
         return not self.hidden and not self.disabled and self.known_role in PUBLIC_ROLES
 
     def in_effect(self) -> tuple[ConfigLine, ...]:
-        """The configuration lines that count: none of a disabled message (P8), sampling only of an assistant (PA6)."""
+        """Return the configuration lines that count: none of a disabled message (P8), sampling only of an assistant
+        (PA6)."""
         if self.disabled:
             return ()
         enabled = (line for line in self.config if not line.disabled)

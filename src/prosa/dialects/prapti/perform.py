@@ -66,7 +66,7 @@ class Performed(Struct, frozen=True):
 def perform(
     layers: Sequence[Layer], registry: Registry, files: Mapping[str, Files], *, base: Responders | None = None
 ) -> Performed:
-    """Carries out the layers, lowest first. ``files`` are those that each kind of layer may include from."""
+    """Carry out the layers, lowest first. ``files`` are those that each kind of layer may include from."""
     work = _Work(registry, base or Responders())
     said = []
     for standing in standings(layers):
@@ -102,7 +102,7 @@ class _Work(Struct):
     commands: int = 0
 
     def carry_out(self, lines: Iterator[ConfigLine], at: _Place, *, final: bool) -> dict[int, str]:
-        """The output of each command by the offset of its line."""
+        """Return the output of each command by the offset of its line."""
         outputs: dict[int, str] = {}
         for line in lines:
             if line.kind == "assign":
@@ -138,7 +138,7 @@ class _Work(Struct):
         return self._output(outcome, line, at, final=final)
 
     def _instead(self, line: ConfigLine) -> str:
-        """What to do about a command that there is not."""
+        """Return what to do about a command that there is not."""
         plugin = (line.name or "").rpartition(".")[0]
         if plugin in self.refused:
             return f"allow its plugin: --plugin {plugin}"
@@ -165,7 +165,7 @@ class _Work(Struct):
         return text
 
     def _included(self, source: SourceText, line: ConfigLine, at: _Place, *, final: bool) -> str:
-        """The text of a file whose own lines are carried out, because the user says so (PA11)."""
+        """Return the text of a file whose own lines are carried out, because the user says so (PA11)."""
         here = at.files.real(Path(source.path))
         within = (*at.within, at.files.real(Path(at.source.path)))
         if here in within:
@@ -199,7 +199,7 @@ _VARIABLES = "vars."
 
 
 def misspelled(values: Mapping[str, EffectiveValue]) -> Iterator[Complaint]:
-    """A warning at each such name."""
+    """Yield a warning at each such name."""
     used = {path_of(each.line.variable) for each in values.values() if each.line.variable is not None}
     for path, each in values.items():
         if not path.startswith(_VARIABLES) or setting_of(path) is not None or path in used:

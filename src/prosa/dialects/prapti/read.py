@@ -17,7 +17,8 @@ from prosa.source import Span
 
 
 def read(front: FrontReading, document: Document, *, legacy: bool = False) -> tuple[ChatModel, tuple[Problem, ...]]:
-    """The chat of a document. ``legacy`` reads headings and configuration lines in code too, as older tools (PA1)."""
+    """Return the chat of a document. ``legacy`` reads headings and configuration lines in code too, as older tools
+    (PA1)."""
     headings, problems = find_headings(document, legacy=legacy)
     lines = find_lines(document, tuple(heading.span.start for heading in headings), legacy=legacy)
     found = [Found(raw, *read_command(raw, front.source.text)) for raw in lines.config]

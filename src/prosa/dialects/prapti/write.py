@@ -35,18 +35,19 @@ class NewMessage(Struct, frozen=True):
 
 
 def heading(role: str, name: str | None = None) -> str:
-    """The heading line of a message, without its line end."""
+    """Return the heading line of a message, without its line end."""
     return f"### @{role}{f'/{name}' if name else ''}:"
 
 
 def is_another(asked: str, answered_by: str | None) -> bool:
-    """Whether another model answered than was asked for. A dated name of the same model (`gpt-4o-2024-08-06` for
+    """Return whether another model answered than was asked for. A dated name of the same model (`gpt-4o-2024-08-06` for
     `gpt-4o`) is no other."""
     return answered_by is not None and answered_by != asked and not answered_by.startswith(f"{asked}-")
 
 
 def reply_note(answered_by: str | None = None, *, cut: bool = False) -> str:
-    """The comment below a reply that says by whom it is and that it was cut off; empty where neither is to be said.
+    """Return the comment below a reply that says by whom it is and that it was cut off; empty where neither is to be
+    said.
 
     Comments are never sent (PA13), and no text in it ends this one.
     """
@@ -60,7 +61,7 @@ def reply_note(answered_by: str | None = None, *, cut: bool = False) -> str:
 
 
 def write(messages: Sequence[NewMessage], *, head: str = "") -> str:
-    """The text of a chat that begins with ``head``, configuration lines say."""
+    """Return the text of a chat that begins with ``head``, configuration lines say."""
     blocks = [head.strip()] if head.strip() else []
     for message in messages:
         blocks.append(heading(message.role, message.name))
@@ -76,7 +77,7 @@ _PROBE = "### @user:"
 
 
 def closing(document: Document) -> str:
-    """The line to write first, without its line end; empty where nothing is open."""
+    """Return the line to write first, without its line end; empty where nothing is open."""
     text, end = document.source.text, document.body.end
     last = len(text[document.body.start : end].rstrip()) + document.body.start
     fence = document.fences[-1] if document.fences else None
@@ -90,7 +91,7 @@ def closing(document: Document) -> str:
 
 
 def _is_closed(text: str) -> bool:
-    """Whether a heading below a text is one."""
+    """Return whether a heading below a text is one."""
     whole = f"{text}\n\n{_PROBE}\n"
     headings = parse(SourceText(whole), body=Span(0, len(whole))).headings
     return bool(headings) and headings[-1].span.start == len(text) + 2 and not headings[-1].nested
@@ -105,8 +106,8 @@ _MARK = "\ufeff"
 
 
 def lead(text: str) -> str:
-    """What to write behind a text so that a message heading below it is one, with a blank line between, lines ending
-    with a line feed: the end of an open line, the mark that closes an open fence, a blank line."""
+    """Return what to write behind a text so that a message heading below it is one, with a blank line between, lines
+    ending with a line feed: the end of an open line, the mark that closes an open fence, a blank line."""
     if not text.removeprefix(_MARK).strip():
         return "" if text in ("", _MARK) or text.endswith(("\n", "\r")) else "\n"
     joining = _lead(text)
@@ -115,7 +116,7 @@ def lead(text: str) -> str:
 
 
 def _lead(text: str) -> str:
-    """The same for a text that says something, as if line ends were all alike."""
+    """Return the same for a text that says something, as if line ends were all alike."""
     source = SourceText(text)
     mark = closing(parse(source, body=read_front(source).body))
     last, before = _ending(text)
@@ -127,7 +128,8 @@ def _lead(text: str) -> str:
 
 
 def keeps(text: str, whole: str, more: int) -> bool:
-    """Whether ``whole``, which begins with ``text``, reads as the messages of ``text`` and ``more`` further ones (X19).
+    """Return whether ``whole``, which begins with ``text``, reads as the messages of ``text`` and ``more`` further ones
+    (X19).
 
     Text below reaches up where the text above is open: a line `---` ends front matter that never ended, and takes what
     stands in it away. The last message of ``text`` may go on in ``whole``.
@@ -146,13 +148,13 @@ def keeps(text: str, whole: str, more: int) -> bool:
 
 
 def takes_replies(text: str) -> bool:
-    """Whether any reply can stand below a chat: the reading of the one that reaches furthest decides."""
+    """Return whether any reply can stand below a chat: the reading of the one that reaches furthest decides."""
     reply = f"{lead(text)}{_ASSISTANT}\n\n{_FURTHEST}\n\n{_USER}\n"
     return keeps(text, text + reply.replace("\n", line_end(text)), 2)
 
 
 def _same(one: ChatMessage, other: ChatMessage) -> bool:
-    """Whether two messages of texts that begin alike are one."""
+    """Return whether two messages of texts that begin alike are one."""
     return (one.heading, one.body, one.content, one.removed) == (
         other.heading,
         other.body,
@@ -162,15 +164,15 @@ def _same(one: ChatMessage, other: ChatMessage) -> bool:
 
 
 def line_end(text: str) -> str:
-    """The line end that a text has; of several the most frequent one, and a line feed where there is none."""
+    """Return the line end that a text has; of several the most frequent one, and a line feed where there is none."""
     pairs = text.count("\r\n")
     counts = {"\n": text.count("\n") - pairs, "\r\n": pairs, "\r": text.count("\r") - pairs}
     return max(counts, key=lambda each: counts[each])
 
 
 def find_lines_below(lines: Sequence[str], text: str) -> Span | None:
-    """Where these lines stand in a text, one below the other, the last place of several. The span ends in front of the
-    last line end."""
+    """Return where these lines stand in a text, one below the other, the last place of several. The span ends in front
+    of the last line end."""
     wanted = [line.rstrip() for line in lines]
     while wanted and not wanted[-1]:
         wanted.pop()
@@ -187,12 +189,13 @@ def find_lines_below(lines: Sequence[str], text: str) -> Span | None:
 
 
 def says_the_same(one: str, other: str) -> bool:
-    """Whether two chats are made of the same messages with the same configuration; comments and blank space aside."""
+    """Return whether two chats are made of the same messages with the same configuration; comments and blank space
+    aside."""
     return _said(one) == _said(other)
 
 
 def _messages(text: str) -> tuple[bool, tuple[ChatMessage, ...]]:
-    """Whether a chat has front matter, and its messages."""
+    """Return whether a chat has front matter, and its messages."""
     source = SourceText(text)
     front = read_front(source)
     return front.present, read(front, parse(source, body=front.body))[0].messages
@@ -208,6 +211,6 @@ def _said(text: str) -> list[tuple[str, str | None, str, list[str]]]:
 
 
 def _ending(text: str) -> tuple[str, str]:
-    """The last line, empty where the text ends with a line end, and the one before it."""
+    """Return the last line, empty where the text ends with a line end, and the one before it."""
     tail = re.split(r"\r\n|\n|\r", text)
     return tail[-1], tail[-2] if len(tail) > 1 else ""

@@ -39,7 +39,7 @@ class Arguments(Struct, frozen=True):
 
 
 def arguments_of(text: str, prose: str, *, names: Sequence[str] = (), declared: bool = False) -> Arguments | None:
-    """How the text of a skill takes arguments; None where it takes none and the request stands by itself.
+    """Return how the text of a skill takes arguments; None where it takes none and the request stands by itself.
 
     ``prose`` is the text without its code blocks: a `$1` in the code of a shell is no argument, unless the skill has
     ``declared`` in its front matter that it takes some. A `$0` alone is an amount of money. A text that uses `$0` and
@@ -55,7 +55,7 @@ def arguments_of(text: str, prose: str, *, names: Sequence[str] = (), declared: 
 
 
 def filled(text: str, request: str, taken: Arguments) -> str:
-    """The text with the request in its places, and below it where some of the request has no place in it."""
+    """Return the text with the request in its places, and below it where some of the request has no place in it."""
     words = split(request)
     pieces: list[str] = []
     end, placed = 0, set[int]()
@@ -82,7 +82,7 @@ WHOLE = -1
 
 
 def _index(found: Match[str], taken: Arguments) -> int | None:
-    """Which word of the request stands at a place; None where the text means something else."""
+    """Return which word of the request stands at a place; None where the text means something else."""
     if found["index"] is not None:
         return int(found["index"])
     if found["number"] is not None:
@@ -94,7 +94,7 @@ def _index(found: Match[str], taken: Arguments) -> int | None:
 
 
 def split(request: str) -> list[str]:
-    """The words of a request as a shell splits them; at white space where its quotes do not match."""
+    """Return the words of a request as a shell splits them; at white space where its quotes do not match."""
     try:
         return shlex.split(request)
     except ValueError:

@@ -35,7 +35,7 @@ __all__ = [
 
 
 def facts(model: SkillModel) -> dict[str, Value]:
-    """The keys of a skill."""
+    """Return the keys of a skill."""
     return {
         "name": model.name,
         "description": model.description,
@@ -58,7 +58,7 @@ def _parameter(model: SkillModel, each: Parameter) -> dict[str, Value]:
 
 
 def corpus_facts(model: SkillModel) -> dict[str, Value]:
-    """What the rules of skills beside each other look at: the description, and where it stands."""
+    """Return what the rules of skills beside each other look at: the description, and where it stands."""
     if model.bare or model.description is None:
         return {}
     span = model.span("description")
@@ -66,12 +66,12 @@ def corpus_facts(model: SkillModel) -> dict[str, Value]:
 
 
 def references(model: SkillModel) -> tuple[Ref, ...]:
-    """The files and pages that its links name."""
+    """Return the files and pages that its links name."""
     return link_references(model.document)
 
 
 def definitions(model: SkillModel) -> tuple[Def, ...]:
-    """The name of the skill, as a title: the file itself is called like that of every other skill."""
+    """Return the name of the skill, as a title: the file itself is called like that of every other skill."""
     if model.name is None or model.bare:
         return ()
     return (Def("title", model.name, model.span("name")),)
@@ -83,7 +83,7 @@ def format_edits(_model: SkillModel, _options: FormatOptions) -> tuple[Edit, ...
 
 
 def write(fields: Mapping[str, Value], instructions: str) -> str:
-    """The document. Fields that are None are left out, unknown ones come last; a list of tools becomes one text.
+    """Return the document. Fields that are None are left out, unknown ones come last; a list of tools becomes one text.
 
     Raises ValueError for data nested too deep, TypeError for what is no plain data.
     """

@@ -31,7 +31,7 @@ CLIENT_FIELDS = frozenset(field.name for field in CLIENT)
 
 
 def at_most(limit: int) -> Form:
-    """A form that refuses a text of more than ``limit`` characters."""
+    """Return a form that refuses a text of more than ``limit`` characters."""
 
     def complaint(text: str) -> str | None:
         return f"has {len(text):,} characters, more than {limit:,}" if len(text) > limit else None
@@ -88,12 +88,12 @@ def normal(text: str) -> str:
 
 
 def is_name(text: str) -> bool:
-    """Whether a text is a name by the specification, as its reference implementation reads it."""
+    """Return whether a text is a name by the specification, as its reference implementation reads it."""
     name = normal(text)
     return len(name) <= MAX_NAME and name == name.lower() and _NAME.fullmatch(name) is not None
 
 
 def as_name(text: str) -> str | None:
-    """The name that a text comes closest to, or None where nothing of it can stay."""
+    """Return the name that a text comes closest to, or None where nothing of it can stay."""
     name = normal(normal(text).lower())
     return _OTHER.sub("-", name).strip("-")[:MAX_NAME].rstrip("-") or None

@@ -60,7 +60,7 @@ def host_needs(model: SkillModel, files: Sequence[str] = (), *, hooks: bool = Fa
 
 
 def _begins_path(text: str, start: int) -> bool:
-    """Whether a path begins at ``start``, or with one folder in front of it: `./` or `${SKILL}/`."""
+    """Return whether a path begins at ``start``, or with one folder in front of it: `./` or `${SKILL}/`."""
     if text[start - 1 : start] != "/":
         return True
     folder = _FOLDER.search(text[max(0, start - _MAX_FOLDER) : start])
@@ -68,19 +68,21 @@ def _begins_path(text: str, start: int) -> bool:
 
 
 def _is_command(text: str, start: int) -> bool:
-    """Whether a code span is a command: a `!` is in front of it, and nothing that belongs to a word before that."""
+    """Return whether a code span is a command: a `!` is in front of it, and nothing that belongs to a word before
+    that."""
     before = text[max(0, start - 2) : start]
     return before.endswith("!") and (len(before) < 2 or before[0].isspace() or before[0] in "([*>")
 
 
 def _needs_shell(commands: str) -> bool:
-    """Whether commands are more than calls of Python scripts of the skill, which a model makes without a shell."""
+    """Return whether commands are more than calls of Python scripts of the skill, which a model makes without a
+    shell."""
     lines = (each.strip().removeprefix("$ ") for each in commands.splitlines())
     return any(line and not line.startswith("#") and not _PYTHON.match(line) for line in lines)
 
 
 def _named(names: Sequence[str]) -> str:
-    """Some of the names, each on one line and not too long."""
+    """Return some of the names, each on one line and not too long."""
     known = list(dict.fromkeys(" ".join(each.split()) for each in names))
     shown = [f"`{each if len(each) <= 60 else each[:59] + '…'}`" for each in known[:MOST_NAMED]]
     more = f" and {len(known) - MOST_NAMED} more" if len(known) > MOST_NAMED else ""

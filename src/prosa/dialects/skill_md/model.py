@@ -47,6 +47,6 @@ class SkillModel(Struct, frozen=True):
         return self.document.source.slice(self.document.body)
 
     def span(self, field: str) -> Span:
-        """Where to point when speaking of a field: its value, or the anchor when it is absent."""
+        """Return where to point when speaking of a field: its value, or the anchor when it is absent."""
         entry = self.entries.get(field)
         return entry.value.span if entry else self.anchor

@@ -25,7 +25,7 @@ from prosa.source import Span
 
 
 def read(front: FrontReading, document: Document) -> tuple[SkillModel, tuple[Problem, ...]]:
-    """The skill, and what is wrong with the text of it."""
+    """Return the skill, and what is wrong with the text of it."""
     if front.fields is None:
         return _model(front, document, {}, ()), () if front.present else (_bare(front),)
     owner = Owner(
@@ -82,7 +82,7 @@ def _texts(entry: Entry | None) -> dict[str, str]:
 
 
 def read_tools(node: Node) -> tuple[tuple[str, ...], tuple[Problem, ...]]:
-    """The tools, and `wrong-type` where they cannot be any."""
+    """Return the tools, and `wrong-type` where they cannot be any."""
     if isinstance(node, Scalar):
         return split_tools(node.text), ()
     if isinstance(node, Sequence) and all(isinstance(item, Scalar) for item in node.items):
@@ -92,7 +92,7 @@ def read_tools(node: Node) -> tuple[tuple[str, ...], tuple[Problem, ...]]:
 
 
 def split_tools(text: str) -> tuple[str, ...]:
-    """The tools of a text: split at spaces and commas outside parentheses."""
+    """Return the tools of a text: split at spaces and commas outside parentheses."""
     tools: list[str] = []
     start = depth = 0
     for at, char in enumerate(f"{text} "):
@@ -117,7 +117,7 @@ _OPTIONAL = regex(r"\b(?:optional|default)\b", re.IGNORECASE)
 
 
 def read_parameters(document: Document) -> tuple[Parameter, ...]:
-    """The parameters, in order; of several such lists, the first counts."""
+    """Return the parameters, in order; of several such lists, the first counts."""
     listed = next(_lists_after_titles(document), None)
     if listed is None:
         return ()
@@ -127,7 +127,7 @@ def read_parameters(document: Document) -> tuple[Parameter, ...]:
 
 
 def _lists_after_titles(document: Document) -> Iterator[Span]:
-    """The lists with nothing but blank space between them and a title."""
+    """Yield the lists with nothing but blank space between them and a title."""
     lists = document.lists
     starts = [span.start for span in lists]
     headings = (each.span for each in document.headings if _TITLE.fullmatch(each.plain.strip()))

@@ -35,12 +35,12 @@ __all__ = [
 
 
 def strictness(model: YmjModel) -> bool | None:
-    """Whether the record asks to be read strictly (YA11)."""
+    """Return whether the record asks to be read strictly (YA11)."""
     return model.asks_strict
 
 
 def after_fix(before: SourceText, after: SourceText) -> tuple[Edit, ...]:
-    """The edit of ``after`` that keeps a hash true which was true in ``before`` (X22)."""
+    """Return the edit of ``after`` that keeps a hash true which was true in ``before`` (X22)."""
     return kept_hash(_model(before), _model(after))
 
 

@@ -40,7 +40,7 @@ class Attachment(Struct, frozen=True):
     handling: tuple[tuple[str, Value], ...] = ()
 
     def facts(self) -> dict[str, Value]:
-        """The object that interface.md describes."""
+        """Return the object that interface.md describes."""
         given = dict(self.handling)
         return {
             "uri": self.uri,
@@ -52,7 +52,7 @@ class Attachment(Struct, frozen=True):
 
 
 def effective(catalog: Iterable[Mapping], handling: Iterable[Mapping]) -> tuple[Attachment, ...]:
-    """The union of both lists; of several items with one `uri` in one list the first counts."""
+    """Return the union of both lists; of several items with one `uri` in one list the first counts."""
     in_json: dict[str, Mapping] = {}
     loose: list[Mapping] = []
     for item in handling:
@@ -71,7 +71,7 @@ def effective(catalog: Iterable[Mapping], handling: Iterable[Mapping]) -> tuple[
 
 
 def _join(uri: str | None, yaml: Mapping | None, json: Mapping | None) -> Attachment:
-    """The header gives identity, the footer handling (Y31)."""
+    """Return the header gives identity, the footer handling (Y31)."""
     identity = [item for item in (yaml, json) if item is not None]
     digest = next((entry for item in identity if (entry := _text_entry(item, "sha256")) is not None), None)
     note = next((text for item in identity if (text := text_in(item, "note")) is not None), None)
@@ -91,7 +91,7 @@ def _join(uri: str | None, yaml: Mapping | None, json: Mapping | None) -> Attach
 
 
 def text_in(item: Mapping, name: str) -> str | None:
-    """The text of a field that is not empty, or None."""
+    """Return the text of a field that is not empty, or None."""
     entry = _text_entry(item, name)
     return entry.value.text if entry is not None and isinstance(entry.value, Scalar) else None
 
@@ -104,7 +104,8 @@ def _text_entry(item: Mapping, name: str) -> Entry | None:
 
 
 def local_path(uri: str, folder: Path) -> Path | None:
-    """The file that a URI means, seen from the folder of the record; None for what lies on another host or in no file.
+    """Return the file that a URI means, seen from the folder of the record; None for what lies on another host or in no
+    file.
 
     `file:` URIs (RFC 8089) and relative paths are local. Percent-encoding is undone; query and fragment of a `file:`
     URI are left out.

@@ -22,12 +22,12 @@ _UNSAFE = regex(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]|\A\s|\s\Z|\A\Z")
 
 
 def yaml_string(text: str) -> str:
-    """A scalar that every YAML 1.2 reader takes for this string. Line ends are escaped, not folded."""
+    """Return a scalar that every YAML 1.2 reader takes for this string. Line ends are escaped, not folded."""
     return text if _is_plain(text) else quoted(text)
 
 
 def quoted(text: str) -> str:
-    """The string in double quotes."""
+    """Return the string in double quotes."""
     return _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(text, ensure_ascii=False))
 
 
@@ -40,7 +40,7 @@ def _is_plain(text: str) -> bool:
 
 
 def removed(mapping: Mapping, keys: Collection[str]) -> Iterator[Edit]:
-    """The edits that take entries out, each with the comma that it no longer needs."""
+    """Yield the edits that take entries out, each with the comma that it no longer needs."""
     entries = mapping.entries
     at = 0
     while at < len(entries):
@@ -53,7 +53,7 @@ def removed(mapping: Mapping, keys: Collection[str]) -> Iterator[Edit]:
 
 
 def _run(entries: tuple[Entry, ...], first: int, end: int) -> Span:
-    """The span of neighbouring entries, with a comma on one side where there is a neighbour."""
+    """Return the span of neighbouring entries, with a comma on one side where there is a neighbour."""
     if first > 0:
         return Span(entries[first - 1].span.end, entries[end - 1].span.end)
     if end < len(entries):
@@ -62,7 +62,7 @@ def _run(entries: tuple[Entry, ...], first: int, end: int) -> Span:
 
 
 def inserted(text: str, mapping: Mapping, key: str, value: Value, *, after: str | None = None) -> Edit:
-    """The edit that adds ``key`` with a value, behind the entry ``after`` or in front of all."""
+    """Return the edit that adds ``key`` with a value, behind the entry ``after`` or in front of all."""
     entries = mapping.entries
     if not entries:
         start = mapping.span.start + 1
@@ -78,12 +78,13 @@ def inserted(text: str, mapping: Mapping, key: str, value: Value, *, after: str 
 
 
 def replaced(entry: Entry, value: Value) -> Edit:
-    """The edit that puts another value in place of a value."""
+    """Return the edit that puts another value in place of a value."""
     return Edit(entry.value.span, json.dumps(value, ensure_ascii=False))
 
 
 def _gap(text: str, mapping: Mapping) -> str:
-    """What stands between a comma and the next key: as between the first two entries, else as in front of the first."""
+    """Return what stands between a comma and the next key: as between the first two entries, else as in front of the
+    first."""
     first = mapping.entries[0]
     if len(mapping.entries) > 1:
         between = text[first.span.end : mapping.entries[1].key.span.start]
@@ -114,7 +115,7 @@ class _Lines(Struct, frozen=True):
 
 
 def summary_edits(model: YmjModel) -> tuple[Edit, ...]:
-    """What brings `doc_summary` to the second line, in one piece. Nothing where it is there, or cannot be."""
+    """Return what brings `doc_summary` to the second line, in one piece. Nothing where it is there, or cannot be."""
     entry = model.fields.get("doc_summary")
     lines = _lines(model, entry) if entry is not None else None
     if entry is None or lines is None or not isinstance(entry.value, Scalar):
@@ -133,26 +134,26 @@ def _same(line: str, written: str) -> bool:
 
 
 def removal_edit(model: YmjModel, entry: Entry) -> Edit | None:
-    """What takes an entry out with its lines; None where a comment or another entry would go with it."""
+    """Return what takes an entry out with its lines; None where a comment or another entry would go with it."""
     lines = _lines(model, entry)
     return Edit(lines.span, "") if lines is not None and not lines.comment else None
 
 
 def first_line(model: YmjModel) -> int:
-    """Where the second line of the file begins, that is the first of the header."""
+    """Return where the second line of the file begins, that is the first of the header."""
     match = _LINE_END.match(model.source.text, model.front.anchor.end)
     return match.end() if match else model.front.anchor.end
 
 
 def raw_second_line(model: YmjModel) -> Span:
-    """The second line as written, without its line end."""
+    """Return the second line as written, without its line end."""
     start = first_line(model)
     end = _LINE_END.search(model.source.text, start)
     return Span(start, end.start() if end else len(model.source.text))
 
 
 def _lines(model: YmjModel, entry: Entry) -> _Lines | None:
-    """None unless the entry begins in the first column and nothing but a comment follows it on its last line."""
+    """Return None unless the entry begins in the first column and nothing but a comment follows it on its last line."""
     text, start, end = model.source.text, entry.key.span.start, entry.span.end
     if start > 0 and text[start - 1] not in "\r\n":
         return None
@@ -163,8 +164,8 @@ def _lines(model: YmjModel, entry: Entry) -> _Lines | None:
 
 
 def _summary_line(model: YmjModel, entry: Entry, value: Scalar, lines: _Lines) -> str | None:
-    """The line as it belongs: as written where it is one line, else with the value in one piece. None where that would
-    change the value or lose a comment."""
+    """Return the line as it belongs: as written where it is one line, else with the value in one piece. None where that
+    would change the value or lose a comment."""
     raw = model.source.slice(lines.span)
     written = raw.rstrip("\r\n")
     if not _LINE_END.search(written) and value.style not in ("literal", "folded"):
@@ -178,5 +179,5 @@ def _summary_line(model: YmjModel, entry: Entry, value: Scalar, lines: _Lines) -
 
 
 def _line_end(model: YmjModel) -> str:
-    """The line end of the first line, which the author uses."""
+    """Return the line end of the first line, which the author uses."""
     return model.source.text[model.front.anchor.end : first_line(model)] or "\n"

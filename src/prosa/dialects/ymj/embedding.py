@@ -42,7 +42,7 @@ class FooterEmbedding(Struct, frozen=True):
 
 
 def embedding_of(model: YmjModel) -> FooterEmbedding | None:
-    """The vector of a record; None where there is none that is a list of finite numbers."""
+    """Return the vector of a record; None where there is none that is a list of finite numbers."""
     index, ai = _object(model, "index"), _object(model, "ai")
     numbers = index.get("embedding") if index is not None else None
     vector = _vector(numbers) if isinstance(numbers, ListNode) else ()
@@ -53,7 +53,7 @@ def embedding_of(model: YmjModel) -> FooterEmbedding | None:
 
 
 def with_embedding(source: SourceText, vector: Sequence[float], model_name: str) -> str:
-    """The text of a record with this vector, its model, and the hashes that X22 allows to be written.
+    """Return the text of a record with this vector, its model, and the hashes that X22 allows to be written.
 
     Raises ValueError for a text that is no record with a readable footer. Everything else stays byte for byte.
     """
@@ -69,12 +69,12 @@ def with_embedding(source: SourceText, vector: Sequence[float], model_name: str)
 
 
 def with_hash(source: SourceText) -> str:
-    """The text of a record with the hash of its body, where X22 allows that it is written."""
+    """Return the text of a record with the hash of its body, where X22 allows that it is written."""
     return _stepped(source, (hash_edits,))
 
 
 def _stepped(source: SourceText, steps: Sequence[Callable[[YmjModel], Sequence[Edit]]]) -> str:
-    """One change after the other, each on what the one before has left: they may touch the same place."""
+    """Return one change after the other, each on what the one before has left: they may touch the same place."""
     text = source.text
     for step in steps:
         text = apply_edits(text, step(_model(SourceText(text, source.path))))
@@ -82,7 +82,7 @@ def _stepped(source: SourceText, steps: Sequence[Callable[[YmjModel], Sequence[E
 
 
 def _set(model: YmjModel, section: str, key: str, value: Value) -> tuple[Edit, ...]:
-    """The edit that makes ``section.key`` of the footer ``value``."""
+    """Return the edit that makes ``section.key`` of the footer ``value``."""
     assert model.footer is not None
     entry, text = model.footer.node.entry(section), model.source.text
     if entry is None:

@@ -29,7 +29,7 @@ _OF_THE_BODY = frozenset(
 
 
 def facts(model: YmjModel) -> dict[str, Value]:
-    """The keys of a record. `accepted` says here only that header and footer could be read (YA12)."""
+    """Return the keys of a record. `accepted` says here only that header and footer could be read (YA12)."""
     payload = model.payload
     header, footer = model.header_value, model.footer_value
     return {
@@ -53,7 +53,7 @@ def facts(model: YmjModel) -> dict[str, Value]:
 
 
 def _calls(model: YmjModel, footer: Value) -> dict[str, Value]:
-    """The calls of a recording (X27); of another record nothing."""
+    """Return the calls of a recording (X27); of another record nothing."""
     if not is_recording(footer):
         return {}
     trace = read_trace(model.source.text, model.body)
@@ -61,7 +61,7 @@ def _calls(model: YmjModel, footer: Value) -> dict[str, Value]:
 
 
 def corpus_facts(model: YmjModel) -> dict[str, Value]:
-    """What the rules of many documents need: the route that a record asks for, and where it says so (Y12)."""
+    """Return what the rules of many documents need: the route that a record asks for, and where it says so (Y12)."""
     page = model.ops_map("page")
     route = page.get("route") if page is not None else None
     if not isinstance(route, Scalar) or not isinstance(route.value, str):
@@ -70,7 +70,8 @@ def corpus_facts(model: YmjModel) -> dict[str, Value]:
 
 
 def judged(found: dict[str, Value], strict: bool, errors: frozenset[str]) -> dict[str, Value]:
-    """The same facts with the mode in force and the verdict: accepted is a record in which no rule finds an error.
+    """Return the same facts with the mode in force and the verdict: accepted is a record in which no rule finds an
+    error.
 
     The body is free-form (Y5), so where its links and footnotes lead does not count.
     """
@@ -89,7 +90,7 @@ def references(model: YmjModel) -> tuple[Ref, ...]:
 
 
 def definitions(model: YmjModel) -> tuple[Def, ...]:
-    """The subject, and of a trace the run that it is about, by which other records name it."""
+    """Return the subject, and of a trace the run that it is about, by which other records name it."""
     return (*_title(model), *_run(model))
 
 
@@ -124,7 +125,7 @@ def _edges(model: YmjModel) -> Iterator[Ref]:
 
 
 def _named(model: YmjModel) -> Iterator[Ref]:
-    """The tickets that a ticket is related to, and the parent of a trace, each by stem, subject or run."""
+    """Yield the tickets that a ticket is related to, and the parent of a trace, each by stem, subject or run."""
     ticket, trace = model.ops_map("ticket"), model.ops_map("trace")
     for each in items_of(ticket.get("related_ids") if ticket is not None else None):
         if isinstance(each, Scalar) and isinstance(each.value, str) and each.value.strip():
@@ -135,7 +136,7 @@ def _named(model: YmjModel) -> Iterator[Ref]:
 
 
 def _target(text: str) -> tuple[str, str, RefKind]:
-    """What an edge names: a wikilink, an address, a file, or the stem of one."""
+    """Return what an edge names: a wikilink, an address, a file, or the stem of one."""
     match = _WIKILINK.fullmatch(text)
     if match:
         return match[1].strip(), match[2] or "", "stem"

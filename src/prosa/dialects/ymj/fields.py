@@ -29,7 +29,7 @@ _MIME = regex(r"[\w!#$&^.+-]{1,127}/[\w!#$&^.+-]{1,127}(?:\s*;.*)?", re.ASCII)
 
 
 def is_sha256(text: str) -> bool:
-    """Whether a text is a SHA-256 in hex, either case."""
+    """Return whether a text is a SHA-256 in hex, either case."""
     return _SHA256.fullmatch(text) is not None
 
 
@@ -42,7 +42,8 @@ def date_form(text: str) -> str | None:
 
 
 def end_of(text: str) -> datetime | None:
-    """The moment at which a date, a month or a time of `date_form` is over, or None; without a zone it is UTC."""
+    """Return the moment at which a date, a month or a time of `date_form` is over, or None; without a zone it is
+    UTC."""
     match = _DATE.fullmatch(text.strip())
     if match is None or not _exists(match[1], match[2], match[3] or "01"):
         return None
@@ -61,7 +62,7 @@ def end_of(text: str) -> datetime | None:
 
 
 def _day_after(year: int, month: int, day: int | None) -> datetime | None:
-    """The beginning of the day after a day, or of the month after a month."""
+    """Return the beginning of the day after a day, or of the month after a month."""
     try:
         if day is None:
             return datetime(year + month // 12, month % 12 + 1, 1, tzinfo=UTC)
@@ -79,24 +80,24 @@ def _exists(year: str, month: str, day: str) -> bool:
 
 
 def language_form(text: str) -> str | None:
-    """The shape of a BCP 47 tag (Y8); whether the subtags are registered is not looked up."""
+    """Return the shape of a BCP 47 tag (Y8); whether the subtags are registered is not looked up."""
     if _LANGUAGE.fullmatch(text):
         return None
     return f"is not a language tag (BCP 47): `{text[:40]}`; write it as `en` or `en-US`"
 
 
 def uri_form(text: str) -> str | None:
-    """A URI with its scheme (RFC 3986)."""
+    """Return a URI with its scheme (RFC 3986)."""
     return None if _SCHEME.fullmatch(text) else f"is not a URI: `{text[:40]}`; it begins with a scheme such as `https:`"
 
 
 def mime_form(text: str) -> str | None:
-    """A media type (RFC 6838)."""
+    """Return a media type (RFC 6838)."""
     return None if _MIME.fullmatch(text) else f"is not a media type: `{text[:40]}`; write it as `text/csv`"
 
 
 def days_form(text: str) -> str | None:
-    """The complaint about a number of days for which a record is kept (Y12)."""
+    """Return the complaint about a number of days for which a record is kept (Y12)."""
     return "cannot be below 0: it is for how many days the record is kept" if text.startswith("-") else None
 
 
@@ -106,7 +107,7 @@ range."""
 
 
 def severity_form(text: str) -> str | None:
-    """The complaint about the severity of a ticket (Y12)."""
+    """Return the complaint about the severity of a ticket (Y12)."""
     is_on_scale = text.isdigit() and len(text) <= 2 and int(text) <= MAX_SEVERITY
     return None if is_on_scale else f"is a whole number from 0 to {MAX_SEVERITY}, found {text[:20]}"
 
@@ -125,13 +126,13 @@ _VERSION = regex(r"v?(\d{1,4}\.\d{1,4})(?:\.0)?", re.IGNORECASE | re.ASCII)
 
 
 def is_known(text: str) -> bool:
-    """Whether `ymj_spec` names a known version: `0.7`, `0.7.0` and `v0.7` are the same."""
+    """Return whether `ymj_spec` names a known version: `0.7`, `0.7.0` and `v0.7` are the same."""
     match = _VERSION.fullmatch(text.strip())
     return match is not None and match[1] in KNOWN
 
 
 def is_footerless(text: str) -> bool:
-    """Whether `ymj_spec` names the 1.0 dialect of an early tool, in which the footer was optional (YA12)."""
+    """Return whether `ymj_spec` names the 1.0 dialect of an early tool, in which the footer was optional (YA12)."""
     return text.strip().lower().removeprefix("v").split(".")[0] == "1"
 
 
@@ -370,7 +371,7 @@ RECORDING = "prosa-trace"
 
 
 def is_recording(footer: Value) -> bool:
-    """Whether a footer says that the body is a recording of a run."""
+    """Return whether a footer says that the body is a recording of a run."""
     ops = footer.get("ops") if isinstance(footer, dict) else None
     handlers = ops.get("handlers") if isinstance(ops, dict) else None
     return isinstance(handlers, list) and any(

@@ -35,13 +35,13 @@ class Mirror(Struct, frozen=True):
 
 
 def index_of(model: YmjModel) -> Mapping | None:
-    """The `index` object of the footer as written, well-formed or not."""
+    """Return the `index` object of the footer as written, well-formed or not."""
     node = model.footer.node.get("index") if model.footer else None
     return node if isinstance(node, Mapping) else None
 
 
 def mirrors(model: YmjModel) -> Iterator[Mirror]:
-    """Every mirror of the record, in the order of the footer."""
+    """Yield every mirror of the record, in the order of the footer."""
     for entry in index_of(model) or ():
         field = MIRRORS.get(entry.key.text)
         if field is not None:
@@ -56,7 +56,7 @@ _CR = regex(r"\r\n?")
 
 
 def format_edits(model: YmjModel, options: FormatOptions) -> tuple[Edit, ...]:
-    """The edits that bring the record to Strict form, ordered, without overlap."""
+    """Return the edits that bring the record to Strict form, ordered, without overlap."""
     edits = [*_header_edits(model, options), *_footer_edits(model, options)]
     plain = (*mark_edits(model), *line_end_edits(model))
     if edits and not _keeps(model, _combined(edits, plain)):
@@ -65,7 +65,7 @@ def format_edits(model: YmjModel, options: FormatOptions) -> tuple[Edit, ...]:
 
 
 def after_fix(before: YmjModel, after: YmjModel) -> tuple[Edit, ...]:
-    """The edit of ``after`` that keeps a hash true which was true before the body changed by a fix, in its form
+    """Return the edit of ``after`` that keeps a hash true which was true before the body changed by a fix, in its form
     (X22)."""
     was, stored = payload_hash(before), payload_hash(after)
     if not was.verified or stored.entry is None or stored.text != was.text:
@@ -75,19 +75,19 @@ def after_fix(before: YmjModel, after: YmjModel) -> tuple[Edit, ...]:
 
 
 def mark_edits(model: YmjModel) -> tuple[Edit, ...]:
-    """The byte-order mark, removed. Where a second one follows, which would then be one, both stay."""
+    """Return the byte-order mark, removed. Where a second one follows, which would then be one, both stay."""
     text = model.source.text
     return (Edit(Span(0, 1), ""),) if text.startswith("\ufeff") and not text.startswith("\ufeff", 1) else ()
 
 
 def line_end_edits(model: YmjModel) -> tuple[Edit, ...]:
-    """Every CRLF and lone CR as LF."""
+    """Return every CRLF and lone CR as LF."""
     found = _CR.finditer(model.source.text)
     return tuple(Edit(Span(*match.span()), "\n") for match in found)
 
 
 def fence_edits(model: YmjModel) -> tuple[Edit, ...]:
-    """The fence lines of the footer as Strict form writes them."""
+    """Return the fence lines of the footer as Strict form writes them."""
     if model.footer is None or model.footer.place.is_canonical(model.source.text):
         return ()
     place = model.footer.place
@@ -96,13 +96,13 @@ def fence_edits(model: YmjModel) -> tuple[Edit, ...]:
 
 
 def mirror_edits(model: YmjModel, keys: Iterable[str]) -> tuple[Edit, ...]:
-    """These mirrors, taken out."""
+    """Return these mirrors, taken out."""
     index = index_of(model)
     return tuple(removed(index, frozenset(keys))) if index is not None else ()
 
 
 def hash_edits(model: YmjModel, *, rehash: bool = False) -> tuple[Edit, ...]:
-    """The hash of the body, written where X22 says so: where there is none, in the form of a verified one in the
+    """Return the hash of the body, written where X22 says so: where there is none, in the form of a verified one in the
     header; with ``rehash`` that of the whole body in place of any other."""
     stored, other = payload_hash(model), header_hash(model)
     if model.footer is None or not model.footer.sound or not model.footer.claimed or stored.state == "matches":
@@ -117,7 +117,7 @@ def hash_edits(model: YmjModel, *, rehash: bool = False) -> tuple[Edit, ...]:
 
 
 def header_hash_edits(model: YmjModel, *, rehash: bool = False) -> tuple[Edit, ...]:
-    """The deprecated hash taken out of the header, once it is verified and the footer has it (YW6)."""
+    """Return the deprecated hash taken out of the header, once it is verified and the footer has it (YW6)."""
     stored, other = payload_hash(model), header_hash(model)
     will_have = stored.verified or bool(hash_edits(model, rehash=rehash))
     if other.entry is None or not will_have or not (other.verified or rehash):
@@ -140,7 +140,7 @@ def _footer_edits(model: YmjModel, options: FormatOptions) -> Iterator[Edit]:
 
 
 def _combined(edits: Iterable[Edit], plain: Iterable[Edit]) -> tuple[Edit, ...]:
-    """Both kinds in order; a line end inside a replaced stretch goes with it, and what is put in has LF."""
+    """Return both kinds in order; a line end inside a replaced stretch goes with it, and what is put in has LF."""
     larger = sorted((Edit(edit.span, _CR.sub("\n", edit.replacement)) for edit in edits), key=lambda edit: edit.span)
     found = list(larger)
     at = 0
@@ -153,7 +153,8 @@ def _combined(edits: Iterable[Edit], plain: Iterable[Edit]) -> tuple[Edit, ...]:
 
 
 def _keeps(model: YmjModel, edits: tuple[Edit, ...]) -> bool:
-    """Whether the edited text reads back as the same record: same body, same data but for what was meant to go."""
+    """Return whether the edited text reads back as the same record: same body, same data but for what was meant to
+    go."""
     front = model.front.reread(apply_edits(model.source.text, edits))
     place = find_footer(front.source.text, front.body)
     if front.problems or front.value is None or model.front.value is None or place is None or model.footer is None:
@@ -180,7 +181,7 @@ def _identity(header: Value) -> Value:
 
 
 def _bare(footer: Value) -> Value:
-    """A footer without what a format may change."""
+    """Return a footer without what a format may change."""
     if not isinstance(footer, dict):
         return footer
     kept = {key: value for key, value in footer.items() if key != "payload_hash"}

@@ -36,23 +36,23 @@ class StoredHash(Struct, frozen=True):
 
 
 def in_the_form_of(stored: StoredHash, before: YmjModel, after: YmjModel) -> str:
-    """The hash of the body of ``after``, of the whole or of the trimmed one, whichever ``stored`` is of ``before``, of
-    which it is verified (X22)."""
+    """Return the hash of the body of ``after``, of the whole or of the trimmed one, whichever ``stored`` is of
+    ``before``, of which it is verified (X22)."""
     return hash_forms(after)[hash_forms(before).index(stored.text)]
 
 
 def hash_forms(model: YmjModel) -> tuple[str, ...]:
-    """The hashes that a verified record may have: that of the whole body first."""
+    """Return the hashes that a verified record may have: that of the whole body first."""
     return model.body_sha256, *model.legacy
 
 
 def payload_hash(model: YmjModel) -> StoredHash:
-    """The hash of the footer."""
+    """Return the hash of the footer."""
     return _stored(model, "payload_hash", model.footer.node if model.footer else None)
 
 
 def header_hash(model: YmjModel) -> StoredHash:
-    """The deprecated hash of the header."""
+    """Return the deprecated hash of the header."""
     return _stored(model, "payload_sha256", model.header)
 
 

@@ -99,20 +99,20 @@ class YmjModel(Struct, frozen=True, dict=True):
         return mappings_of(self.fields.get("attachments"))
 
     def ops_items(self, name: str) -> tuple[Mapping, ...]:
-        """The objects of a list below `ops`."""
+        """Return the objects of a list below `ops`."""
         return mappings_of(self.ops.get(name))
 
     def ops_map(self, name: str) -> Mapping | None:
-        """An object below `ops`."""
+        """Return an object below `ops`."""
         entry = self.ops.get(name)
         return entry.value if entry is not None and isinstance(entry.value, Mapping) else None
 
     def text(self, name: str) -> str | None:
-        """A string of the header by its source text (YA7)."""
+        """Return a string of the header by its source text (YA7)."""
         return text_of(self.fields.get(name))
 
     def option(self, name: str) -> str | None:
-        """A string below `ops`."""
+        """Return a string below `ops`."""
         return text_of(self.ops.get(name))
 
     @property
@@ -145,10 +145,10 @@ class YmjModel(Struct, frozen=True, dict=True):
 
 
 def mappings_of(entry: Entry | None) -> tuple[Mapping, ...]:
-    """The mappings of a list."""
+    """Return the mappings of a list."""
     return tuple(item for item in items_of(entry.value if entry else None) if isinstance(item, Mapping))
 
 
 def items_of(node: Node | None) -> tuple[Node, ...]:
-    """The items of a list; none of anything else."""
+    """Return the items of a list; none of anything else."""
     return node.items if isinstance(node, Sequence) else ()

@@ -42,7 +42,7 @@ class PayloadRecord(Protocol):
         """The body with LF line ends."""
 
     def option(self, name: str, /) -> str | None:
-        """A string below `ops`."""
+        """Return a string below `ops`."""
 
 
 class Payload(Struct, frozen=True):
@@ -61,7 +61,7 @@ class Payload(Struct, frozen=True):
 
 
 def read_payload(record: PayloadRecord) -> Payload | None:
-    """The payload of a record."""
+    """Return the payload of a record."""
     selector, explicit = _selector(record)
     encoding = record.option("body_encoding")
     if selector is None and encoding is None:
@@ -84,7 +84,7 @@ class Extracted(Struct, frozen=True):
 
 
 def payload_bytes(record: PayloadRecord, selector: str | None = None, *, fallback_body: bool = False) -> Extracted:
-    """The bytes of a payload: decoded as `body_encoding` says, whatever they are, else UTF-8 with LF line ends.
+    """Return the bytes of a payload: decoded as `body_encoding` says, whatever they are, else UTF-8 with LF line ends.
 
     ``selector`` takes the place of the record's own; ``fallback_body`` gives the whole body where nothing is selected
     or found (YA17b), as it is: the encoding is that of the payload. Decoded are at most `MAX_PAYLOAD` bytes.
@@ -109,7 +109,8 @@ def payload_bytes(record: PayloadRecord, selector: str | None = None, *, fallbac
 
 
 def _targeted(record: PayloadRecord, selector: str | None) -> Target | Payload | None:
-    """What a selector finds in the body; None for nothing, a `Payload` with the failure for one that cannot be used."""
+    """Return what a selector finds in the body; None for nothing, a `Payload` with the failure for one that cannot be
+    used."""
     if selector is None:
         return None
     try:
@@ -123,7 +124,7 @@ def _targeted(record: PayloadRecord, selector: str | None) -> Target | Payload |
 
 
 def _selector(record: PayloadRecord) -> tuple[str | None, bool]:
-    """The selector in force and whether the author wrote it."""
+    """Return the selector in force and whether the author wrote it."""
     own, body_format = record.option("body_selector"), record.option("body_format")
     if own is not None:
         return own.strip(), True
@@ -138,7 +139,7 @@ def _decoded(selector: str | None, explicit: bool, target: Target, encoding: str
 
 
 def decode(text: str, encoding: str) -> tuple[str | None, str]:
-    """The text behind `body_encoding`, or None and the reason: `base64`, or `gzip`, which is base64 of gzip."""
+    """Return the text behind `body_encoding`, or None and the reason: `base64`, or `gzip`, which is base64 of gzip."""
     data, reason = decode_bytes(text, encoding)
     if data is None:
         return None, reason
@@ -149,7 +150,7 @@ def decode(text: str, encoding: str) -> tuple[str | None, str]:
 
 
 def decode_bytes(text: str, encoding: str) -> tuple[bytes | None, str]:
-    """The bytes behind `body_encoding`, or None and the reason."""
+    """Return the bytes behind `body_encoding`, or None and the reason."""
     try:
         data = base64.b64decode(_SPACE.sub("", text).encode("ascii"), validate=True)
     except (binascii.Error, ValueError):
@@ -183,5 +184,5 @@ _TYPES: dict[str, tuple[str, ...]] = {
 
 
 def agrees(mime: str, body_format: str) -> bool:
-    """Whether a media type, parameters aside, is one of a body format."""
+    """Return whether a media type, parameters aside, is one of a body format."""
     return mime.partition(";")[0].strip().lower() in _TYPES.get(body_format, ())

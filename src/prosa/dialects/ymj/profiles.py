@@ -199,12 +199,12 @@ PROFILES: tuple[Profile, ...] = (
 
 
 def profile(name: str) -> Profile | None:
-    """The profile of that name."""
+    """Return the profile of that name."""
     return next((each for each in PROFILES if each.name == name), None)
 
 
 def profile_of(model: YmjModel) -> Profile | None:
-    """The profile that a record seems to follow, by its kind and what tells two of one kind apart."""
+    """Return the profile that a record seems to follow, by its kind and what tells two of one kind apart."""
     kind = model.text("kind")
     of_kind = [each for each in PROFILES if each.kind == kind]
     signs = {*model.tags, model.option("body_format") or ""}
@@ -213,7 +213,7 @@ def profile_of(model: YmjModel) -> Profile | None:
 
 
 def lacking(model: YmjModel, wanted: Profile) -> Iterator[str]:
-    """What the profile recommends and the record does not have, as people write it."""
+    """Yield what the profile recommends and the record does not have, as people write it."""
     present = {entry.key.text for entry in model.header or ()}
     yield from (f"`{name}`" for name in wanted.header if name not in present)
     for each in wanted.ops:

@@ -43,7 +43,7 @@ _Found = tuple[dict[str, Entry], tuple[Problem, ...]]
 
 
 def read(front: FrontReading, document: Document) -> tuple[YmjModel, tuple[Problem, ...]]:
-    """The record and everything that is wrong with the text of it, but for the front matter block itself.
+    """Return the record and everything that is wrong with the text of it, but for the front matter block itself.
 
     ``document`` is parsed anew unless it is the parse of `markdown(front)`.
     """
@@ -59,7 +59,8 @@ def read(front: FrontReading, document: Document) -> tuple[YmjModel, tuple[Probl
 
 
 def markdown(front: FrontReading) -> Span:
-    """The body of the record, the part that is Markdown (YA3): from the header to the line that opens the footer.
+    """Return the body of the record, the part that is Markdown (YA3): from the header to the line that opens the
+    footer.
 
     A JSON fence in the place of the footer is no part of the body when it holds an object, even a broken one (YA8).
     """
@@ -101,7 +102,7 @@ def _inner(mapping: Mapping, table: tuple[Field, ...], title: str, prefix: str) 
 
 
 def _footer(front: FrontReading, body: Span) -> tuple[Footer | None, tuple[Problem, ...]]:
-    """The footer where there is one in its place, and why there is none (YA8, YA9, YA12, Y16)."""
+    """Return the footer where there is one in its place, and why there is none (YA8, YA9, YA12, Y16)."""
     source = front.source
     place = find_footer(source.text, front.body)
     if place is None:
@@ -160,7 +161,7 @@ def _entries(footer: Footer | None) -> _Found:
 
 
 def read_ops(entry: Entry | None) -> tuple[dict[str, Entry], tuple[Problem, ...]]:
-    """The entries below `ops` whose own shape is right, by name."""
+    """Return the entries below `ops` whose own shape is right, by name."""
     if entry is None or not isinstance(entry.value, Mapping):
         return {}, ()
     owner = Owner("`ops`", entry.key.span, "ops.", unknown=Severity.INFO)
@@ -210,7 +211,7 @@ class Visibility(Struct, frozen=True):
 
 
 def read_visibility(node: Node) -> tuple[Visibility | None, tuple[Problem, ...]]:
-    """The visibility, or None and a problem. Who reads None must not take it for public."""
+    """Return the visibility, or None and a problem. Who reads None must not take it for public."""
     if isinstance(node, Scalar) and isinstance(node.value, str):
         found = _of_text(node.value.strip())
         if found is None:

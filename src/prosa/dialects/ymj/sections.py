@@ -50,12 +50,12 @@ class FooterPlace(Struct, frozen=True):
     closed: bool = True
 
     def is_canonical(self, text: str) -> bool:
-        """Whether both fence lines are exactly what Strict form asks for."""
+        """Return whether both fence lines are exactly what Strict form asks for."""
         return self.open.of(text) == CANONICAL_OPEN and self.close.of(text) == CANONICAL_CLOSE
 
 
 def find_footer(text: str, after: Span) -> FooterPlace | None:
-    """The last JSON fence of the record when no other fence and no closing line follows it, else None.
+    """Return the last JSON fence of the record when no other fence and no closing line follows it, else None.
 
     Whether it is a footer in its place is said by ``closed`` and by a blank ``tail``.
     """
@@ -74,13 +74,14 @@ def find_footer(text: str, after: Span) -> FooterPlace | None:
 
 
 def _pair(opening: str, closing: str) -> bool:
-    """Whether two lines open and close one JSON fence; a run that closes may be shorter than the one that opens."""
+    """Return whether two lines open and close one JSON fence; a run that closes may be shorter than the one that
+    opens."""
     first, last = _OPEN.fullmatch(opening), _CLOSE.fullmatch(closing)
     return first is not None and last is not None and first["run"][0] == last["run"][0]
 
 
 def _fence_lines(text: str, within: Span) -> Iterator[Span]:
-    """The lines that look like a fence, the last one first. Each kind of run is searched for once per place."""
+    """Yield the lines that look like a fence, the last one first. Each kind of run is searched for once per place."""
     at = {run: text.rfind(run, within.start, within.end) for run in _RUNS}
     while (place := max(at.values())) >= 0:
         start = _line_start(text, place, within.start)
@@ -104,7 +105,7 @@ def _next_line(text: str, offset: int) -> int:
 
 
 def is_blank(text: str) -> bool:
-    """Whether there is nothing but spaces, tabs and line ends."""
+    """Return whether there is nothing but spaces, tabs and line ends."""
     return not text.strip(_BLANK)
 
 
@@ -115,7 +116,7 @@ EMPTY_SHA256 = hashlib.sha256(b"").hexdigest()
 
 
 def normalised(text: str) -> str:
-    """The text with every line end as LF (X2: CRLF and a lone CR are line ends)."""
+    """Return the text with every line end as LF (X2: CRLF and a lone CR are line ends)."""
     return _LINE_END.sub("\n", text) if "\r" in text else text
 
 
@@ -125,7 +126,8 @@ def sha256_of(text: str) -> str:
 
 
 def legacy_hashes(body: str) -> tuple[str, ...]:
-    """The hashes that other tools write for a normalised body: stripped, and stripped with its final line end."""
+    """Return the hashes that other tools write for a normalised body: stripped, and stripped with its final line
+    end."""
     stripped = body.strip()
     return sha256_of(stripped), sha256_of(stripped + "\n")
 
@@ -141,8 +143,8 @@ _BLOCK = ("literal", "folded")
 
 
 def read_catalog(head: str, *, whole: bool = False) -> str | None:
-    """`doc_summary` as the second line gives it. None when the first line is not `---`, the second does not begin with
-    `doc_summary:`, it cannot be parsed alone, or its value goes on in the next line.
+    """Return `doc_summary` as the second line gives it. None when the first line is not `---`, the second does not
+    begin with `doc_summary:`, it cannot be parsed alone, or its value goes on in the next line.
 
     ``whole`` says that ``head`` is the whole text; else a second line without its end is taken as cut off.
     """
@@ -155,7 +157,7 @@ def read_catalog(head: str, *, whole: bool = False) -> str | None:
 
 
 def summary_of_line(line: str) -> str | None:
-    """The summary that the second line gives when it is parsed alone, or None."""
+    """Return the summary that the second line gives when it is parsed alone, or None."""
     reading = read_yaml(line)
     if reading.problems or not isinstance(reading.node, Mapping):
         return None
@@ -182,7 +184,7 @@ MAX_BODY = 200_000
 
 
 def share_of_words(summary: str, body: str) -> float | None:
-    """How many of the summary's words are in the body, 0 to 1; None when either says too little to compare."""
+    """Return how many of the summary's words are in the body, 0 to 1; None when either says too little to compare."""
     wanted = frozenset(words(summary))
     if len(wanted) < MIN_WORDS:
         return None

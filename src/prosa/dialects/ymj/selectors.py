@@ -70,12 +70,12 @@ _COMMENT = regex(r"<!--\s*+block_id\s*+:(.*?)-->", re.DOTALL)
 
 
 def first_fenced(rest: str) -> Finder:
-    """The first fence of a language."""
+    """Return the first fence of a language."""
     return _nth(_language(rest), 1)
 
 
 def nth_fenced(rest: str) -> Finder:
-    """The n-th fence of a language, counted from 1."""
+    """Return the n-th fence of a language, counted from 1."""
     name, colon, number = rest.rpartition(":")
     if not colon or not _NUMBER.fullmatch(number.strip()):
         raise BadSelector("ends with `:` and a number that counts from 1, `nth_fenced:csv:2` for example")
@@ -83,7 +83,8 @@ def nth_fenced(rest: str) -> Finder:
 
 
 def block_id(rest: str) -> Finder:
-    """The fence with an id: `{#id}` or `id=…` in its info string, or a comment `block_id: id` right before it."""
+    """Return the fence with an id: `{#id}` or `id=…` in its info string, or a comment `block_id: id` right before
+    it."""
     name = rest.strip()
     if not name or re.search(r"\s", name):
         raise BadSelector("needs an id without spaces, `block_id:prices` for example")
@@ -99,23 +100,23 @@ def block_id(rest: str) -> Finder:
 
 
 def fence_language(fence: Fence) -> str:
-    """The first word of the info string in lower case, attributes left out."""
+    """Return the first word of the info string in lower case, attributes left out."""
     return fence.language.partition("{")[0].lower()
 
 
 def target_of(document: Document, fence: Fence) -> Target:
-    """The code of a fence."""
+    """Return the code of a fence."""
     span = fence.content[0] if len(fence.content) == 1 else None
     return Target(normalised(document.fence_text(fence)), span or fence.span)
 
 
 def nth_of(fences: tuple[Fence, ...], language: str, number: int) -> Fence | None:
-    """The n-th of the fences in a language."""
+    """Return the n-th of the fences in a language."""
     return next(islice((fence for fence in fences if fence_language(fence) == language), number - 1, None), None)
 
 
 def info_ids(info: str) -> tuple[str, ...]:
-    """The ids that an info string gives its fence."""
+    """Return the ids that an info string gives its fence."""
     found = [word for braces in _BRACES.findall(info) for word in _ID_WORD.findall(braces)]
     return (*found, *(pair.strip("\"'") for pair in _ID_PAIR.findall(info)))
 
@@ -136,7 +137,7 @@ def _language(text: str) -> str:
 
 
 def _commented(document: Document) -> dict[int, str]:
-    """Where a fence begins that a comment gives an id: only blank characters stand between the two."""
+    """Return where a fence begins that a comment gives an id: only blank characters stand between the two."""
     starts = [fence.span.start for fence in document.fences]
     found: dict[int, str] = {}
     for html in document.html:
@@ -158,7 +159,7 @@ _FENCED = regex(r"(?:first_)?fenced:\s*([^\s`:]+)\s*")
 
 
 def section(rest: str) -> Finder:
-    """What stands under the first heading with this text, up to the next of its level or above."""
+    """Return what stands under the first heading with this text, up to the next of its level or above."""
     name = _name(rest)
     if not name:
         raise BadSelector("needs the text of a heading, `section:Results` for example")
@@ -171,7 +172,7 @@ def section(rest: str) -> Finder:
 
 
 def heading_path(rest: str) -> Finder:
-    """The section at the end of a path of headings, or the first fence of a language in it."""
+    """Return the section at the end of a path of headings, or the first fence of a language in it."""
     path, arrow, after = _split(rest)
     names = [_name(part) for part in path.split("/")]
     fenced = _FENCED.fullmatch(after)
@@ -196,7 +197,8 @@ def _split(rest: str) -> tuple[str, bool, str]:
 
 
 def _walk(sections: Iterable[Section], names: list[str]) -> Section | None:
-    """The first section whose headings above it are the path: one pass, each name looked for below the last match.
+    """Return the first section whose headings above it are the path: one pass, each name looked for below the last
+    match.
 
     Every open section knows how far the path has come at it, so that a second heading of the same name, further down,
     may succeed where the first has no such heading below.
@@ -219,12 +221,12 @@ def _is(heading: Heading, name: str) -> bool:
 
 
 def _name(text: str) -> str:
-    """A heading as it is compared."""
+    """Return a heading as it is compared."""
     return " ".join(text.split())
 
 
 def _content(document: Document, found: Section) -> Target:
-    """The section without its heading and without the blank lines around it."""
+    """Return the section without its heading and without the blank lines around it."""
     text = document.source.text
     start = min(found.heading.span.end, found.span.end)
     inner = text[start : found.span.end]
@@ -246,7 +248,7 @@ _FLAGS = regex(r"[imsx]*")
 
 
 def by_pattern(rest: str) -> Finder:
-    """The first group of the first match, or all of the match where the pattern has no group."""
+    """Return the first group of the first match, or all of the match where the pattern has no group."""
     pattern, flags = _with_flags(rest)
     compiled = _compile(pattern, flags)
 
@@ -262,7 +264,7 @@ def by_pattern(rest: str) -> Finder:
 
 
 def between(rest: str) -> Finder:
-    """What stands between the first match of one pattern and the next match of another."""
+    """Return what stands between the first match of one pattern and the next match of another."""
     first, second = _two_patterns(rest)
 
     def find(body: Body) -> Target | None:
@@ -278,7 +280,7 @@ def between(rest: str) -> Finder:
 
 
 def _with_flags(rest: str) -> tuple[str, str]:
-    """A pattern may hold slashes: what follows the last one is flags only when it is nothing or flags."""
+    """Return a pattern may hold slashes: what follows the last one is flags only when it is nothing or flags."""
     pattern, slash, flags = rest.rpartition("/")
     if not slash or not _FLAGS.fullmatch(flags):
         return rest, ""
@@ -288,7 +290,7 @@ def _with_flags(rest: str) -> tuple[str, str]:
 
 
 def _two_patterns(rest: str) -> tuple[Any, Any]:
-    """The first colon that leaves two patterns divides; `\\:` never does."""
+    """Return the first colon that leaves two patterns divides; `\\:` never does."""
     problem = BadSelector("needs two patterns, `between:<!-- start -->:<!-- end -->` for example")
     for first, second in _halves(rest):
         try:
@@ -326,7 +328,7 @@ class _Pattern(Protocol):
 
 
 def _compile(pattern: str, flags: str) -> _Pattern:
-    """The pattern compiled by RE2. Raises `BadSelector`."""
+    """Return the pattern compiled by RE2. Raises `BadSelector`."""
     import re2  # only here: few records have a pattern
 
     if not pattern or len(pattern) > MAX_PATTERN:
@@ -351,13 +353,13 @@ def _words(error: Exception) -> str:
 
 
 def _affordable(compiled: _Pattern, text: str) -> None:
-    """Refuses work beyond the limit before any of it is done."""
+    """Refuse work beyond the limit before any of it is done."""
     if compiled.programsize * len(text) > MAX_WORK:
         raise TooCostly(f"the pattern is too expensive for a body of {len(text):,} characters")
 
 
 def _search(compiled: _Pattern, text: str, start: int = 0) -> _Match | None:
-    """The first match, or None; a text with half a surrogate pair is no text to RE2."""
+    """Return the first match, or None; a text with half a surrogate pair is no text to RE2."""
     try:
         return compiled.search(text, start)
     except UnicodeEncodeError:
@@ -390,13 +392,13 @@ class UnknownSelector(ValueError):
 
 
 def selector_type(selector: str) -> SelectorType | None:
-    """The row of a selector."""
+    """Return the row of a selector."""
     name = selector.partition(":")[0].strip()
     return next((row for row in SELECTORS if row.name == name), None)
 
 
 def prepare(selector: str) -> Finder:
-    """The finder of a selector. Raises `UnknownSelector` and `BadSelector`."""
+    """Return the finder of a selector. Raises `UnknownSelector` and `BadSelector`."""
     name, colon, rest = selector.partition(":")
     row = selector_type(selector)
     if row is None:

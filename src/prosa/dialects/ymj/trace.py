@@ -215,18 +215,19 @@ SETUP = "setup"
 
 
 def path_key(path: str) -> list[tuple[int, ...]]:
-    """The place of a path in the order of paths: the setup of a program, its calls, below each what it started."""
+    """Return the place of a path in the order of paths: the setup of a program, its calls, below each what it
+    started."""
     parts = path.split("/")
     return [(0,) if part == SETUP else tuple(map(int, part.split("."))) for part in parts]
 
 
 def scope_of(path: str) -> str:
-    """The path of the program whose call a path is."""
+    """Return the path of the program whose call a path is."""
     return path[: path.rfind("/") + 1]
 
 
 def is_tool_call(path: str) -> bool:
-    """Whether a path is that of a tool call."""
+    """Return whether a path is that of a tool call."""
     return "." in path[path.rfind("/") + 1 :]
 
 
@@ -237,7 +238,7 @@ _CLOSING = regex(r"^```[ \t]*\r?$", re.MULTILINE)
 
 
 def footer_of(text: str) -> dict[str, Value] | None:
-    """The footer of a record as data, quickly; None where there is none that can be read."""
+    """Return the footer of a record as data, quickly; None where there is none that can be read."""
     place = find_footer(text, Span(0, len(text)))
     if place is None or not place.closed or place.tail.of(text).strip():
         return None
@@ -249,7 +250,7 @@ def footer_of(text: str) -> dict[str, Value] | None:
 
 
 def read_trace(text: str, body: Span) -> Trace:
-    """The blocks of a body. A block that cannot be read is a fault, and is left out."""
+    """Return the blocks of a body. A block that cannot be read is a fault, and is left out."""
     blocks: list[TraceBlock] = []
     faults: list[TraceFault] = []
     for opening, closing in _fences(text, body):
@@ -264,8 +265,8 @@ def read_trace(text: str, body: Span) -> Trace:
 
 
 def _fences(text: str, body: Span) -> Iterator[tuple[re.Match[str], re.Match[str] | None]]:
-    """The opening line of each block with its closing line. Where one is not closed none behind it is: the search ends
-    there, so that each line is looked at once."""
+    """Yield the opening line of each block with its closing line. Where one is not closed none behind it is: the search
+    ends there, so that each line is looked at once."""
     at = body.start
     while (opening := _OPENING.search(text, at, body.end)) is not None:
         closing = _CLOSING.search(text, opening.end(), body.end)
@@ -299,7 +300,7 @@ def _no_constant(name: str) -> NoReturn:
 
 
 def _disorder(blocks: list[TraceBlock]) -> Iterator[TraceFault]:
-    """What is wrong between blocks: their order, calls without a setup, tool calls that no reply asked for."""
+    """Yield what is wrong between blocks: their order, calls without a setup, tool calls that no reply asked for."""
     known: dict[str, TraceBlock] = {}
     last: TraceBlock | None = None
     for block in blocks:
@@ -317,7 +318,7 @@ def _disorder(blocks: list[TraceBlock]) -> Iterator[TraceFault]:
 
 
 def _lonely(block: TraceBlock, known: Mapping[str, TraceBlock]) -> str:
-    """What a block refers to and is not there."""
+    """Return what a block refers to and is not there."""
     content, scope = block.content, scope_of(block.path)
     if isinstance(content, SetupBlock):
         return ""
@@ -349,20 +350,20 @@ Request: TypeAlias = dict[str, Value]
 
 
 def digest_of(request: Mapping[str, Value]) -> str:
-    """The digest of a request: SHA-256 of its JSON with sorted keys."""
+    """Return the digest of a request: SHA-256 of its JSON with sorted keys."""
     text = json.dumps(request, sort_keys=True, separators=(",", ":"))
     return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
 
 def text_of(text: WrittenText, read: Read) -> str:
-    """A text as it is."""
+    """Return a text as it is."""
     if isinstance(text, Attached):
         return read(text.attached)
     return text if isinstance(text, str) else "\n".join(text)
 
 
 def value_of(value: Value, long: Attached | None, read: Read) -> Value:
-    """A value that stands in the record, or as JSON beside it. Raises `Unreadable`."""
+    """Return a value that stands in the record, or as JSON beside it. Raises `Unreadable`."""
     if long is None:
         return value
     try:
@@ -383,7 +384,7 @@ class _Parts:
         self._own = self._all = 0
 
     def of(self, written: _Part, make: Callable[[_Part, Read], Value]) -> tuple[Value, int]:
-        """The value of a part as it is sent, and its characters. Raises `Unreadable`."""
+        """Return the value of a part as it is sent, and its characters. Raises `Unreadable`."""
         found = self._known.get(id(written))
         if found is None:
             value = make(written, self._read)
@@ -392,7 +393,7 @@ class _Parts:
         return found
 
     def count(self, path: str, characters: int) -> None:
-        """Adds a request before it is built. Raises ValueError where all become too large."""
+        """Add a request before it is built. Raises ValueError where all become too large."""
         self._all += characters
         if self._all > max(MAX_EXPANDED, MAX_GROWTH * self._own):
             raise ValueError(f"call {path}: the requests up to here have more than {self._all:,} characters together")
@@ -401,8 +402,8 @@ class _Parts:
 def requests_of(
     blocks: Mapping[str, Content], read: Read
 ) -> Iterator[tuple[str, Request, tuple[tuple[str, ...], ...]]]:
-    """The whole request of each model call, with the origins of its tools. Raises `Unreadable`, and ValueError for
-    what refers to nothing and for what becomes too large."""
+    """Yield the whole request of each model call, with the origins of its tools. Raises `Unreadable`, and ValueError
+    for what refers to nothing and for what becomes too large."""
     messages: dict[str, tuple[list[Value], int]] = {}
     tools: dict[str, dict[str, WrittenTool]] = {}
     parts = _Parts(read)
@@ -435,7 +436,7 @@ def requests_of(
 def _messages(
     path: str, block: ModelBlock, known: Mapping[str, tuple[list[Value], int]], parts: _Parts
 ) -> tuple[list[Value], int]:
-    """The messages of a request, and their characters."""
+    """Return the messages of a request, and their characters."""
     before: list[Value] = []
     size = 0
     if block.after is not None:
@@ -531,7 +532,7 @@ class CallRow(Struct, frozen=True):
 
 
 def call_rows(trace: Trace, line_of: Callable[[int], int]) -> Iterator[CallRow]:
-    """The calls of a recording in the order written."""
+    """Yield the calls of a recording in the order written."""
     setups = {scope_of(each.path): each.content for each in trace.blocks if isinstance(each.content, SetupBlock)}
     for block in trace.blocks:
         setup, content = setups.get(scope_of(block.path)), block.content
@@ -561,7 +562,7 @@ def _given(block: ToolBlock) -> str:
 
 
 def _brief(text: WrittenText) -> str:
-    """A text on one line."""
+    """Return a text on one line."""
     if isinstance(text, Attached):
         return f"see {text.attached}"
     return " ".join((text if isinstance(text, str) else " ".join(text)).split())
@@ -574,12 +575,12 @@ _WIDTH = 112
 
 
 def block_text(path: str, content: Content, heading: str) -> str:
-    """A block as it stands in a body, below a heading for people."""
+    """Return a block as it stands in a body, below a heading for people."""
     return f"{heading}\n\n```json call:{path}\n{laid_out(msgspec.to_builtins(content))}\n```\n"
 
 
 def laid_out(value: Value, indent: str = "") -> str:
-    """JSON for people: what fits on a line stands on one. What no editor shows is escaped."""
+    """Return JSON for people: what fits on a line stands on one. What no editor shows is escaped."""
     short = _escaped(json.dumps(value, ensure_ascii=False))
     if len(indent) + len(short) <= _WIDTH or not isinstance(value, dict | list) or not value:
         return short

@@ -24,7 +24,7 @@ class Unwritable(ValueError):
 
 
 def write(header: Mapping[str, Value], body: str, footer: Mapping[str, Value]) -> str:
-    """The record. ``header`` and ``footer`` are plain data; `payload_hash` is computed, mirrors are left out.
+    """Return the record. ``header`` and ``footer`` are plain data; `payload_hash` is computed, mirrors are left out.
 
     Raises `Unwritable` when a required field is missing, or the summary does not fit on one line.
     """
@@ -58,7 +58,7 @@ def _mapping(value: Mapping[str, Value], indent: str) -> Iterator[str]:
 
 
 def _entry(key: str, item: Value, indent: str) -> Iterator[str]:
-    """One entry of a mapping: on its line, or with its items on lines of their own."""
+    """Yield one entry of a mapping: on its line, or with its items on lines of their own."""
     if isinstance(item, Mapping) and item:
         yield key
         yield from _mapping(item, indent + "  ")
@@ -71,7 +71,7 @@ def _entry(key: str, item: Value, indent: str) -> Iterator[str]:
 
 
 def _item(item: Value, indent: str) -> Iterator[str]:
-    """One item of a list; a mapping begins on the line of its hyphen."""
+    """Yield one item of a list; a mapping begins on the line of its hyphen."""
     if isinstance(item, Mapping) and item:
         first, *rest = _mapping(item, indent + "  ")
         yield f"{indent}- {first.lstrip()}"
@@ -100,7 +100,7 @@ OWNER = "Person or team"
 def new_record(
     profile: Profile, today: date, *, subject: str | None = None, owner: str | None = None, summary: str | None = None
 ) -> str:
-    """The text. Raises `Unwritable` for a summary that no catalog line can hold."""
+    """Return the text. Raises `Unwritable` for a summary that no catalog line can hold."""
     subject = subject or SUBJECT
     header: dict[str, Value] = {
         "doc_summary": summary or profile.summary,

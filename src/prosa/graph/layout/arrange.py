@@ -38,7 +38,7 @@ class Wanted(Struct, frozen=True):
 
 
 def arrange(wanted: Wanted) -> list[Place]:
-    """The centre of every node."""
+    """Return the centre of every node."""
     parts = _parts(len(wanted.names), wanted.links)
     linked = [part for part in parts if len(part) > 1]
     single = [part[0] for part in parts if len(part) == 1]
@@ -49,7 +49,7 @@ def arrange(wanted: Wanted) -> list[Place]:
 
 
 def _place_parts(wanted: Wanted, parts: Sequence[Sequence[int]], places: list[Place]) -> Box:
-    """Puts the connected parts side by side; gives the box of all."""
+    """Put the connected parts side by side, and return the box of all."""
     drawn = [_drawn(wanted, part) for part in parts]
     boxes = [_hull(wanted, part, centres) for part, centres in zip(parts, drawn, strict=True)]
     sizes = [Size(box.width + GAP, box.height + GAP) for box in boxes]
@@ -76,7 +76,7 @@ def _place_singles(wanted: Wanted, single: Sequence[int], above: Box, places: li
 
 
 def _drawn(wanted: Wanted, part: Sequence[int]) -> list[Place]:
-    """The centres of one connected part, anywhere on the plane."""
+    """Return the centres of one connected part, anywhere on the plane."""
     local = {at: number for number, at in enumerate(part)}
     links = [(local[one], local[other]) for one, other in wanted.links if one in local]
     xs, ys = positions(network(len(part), links), [wanted.names[at] for at in part])
@@ -88,8 +88,8 @@ def _drawn(wanted: Wanted, part: Sequence[int]) -> list[Place]:
 
 
 def _stretch(sizes: Sequence[Size], places: Sequence[Place]) -> float:
-    """How much wider than high the drawing should be before boxes are pushed apart: wide boxes need it, or they would
-    all give way up and down. A drawing that is wide already stays as it is."""
+    """Return how much wider than high the drawing should be before boxes are pushed apart: wide boxes need it, or they
+    would all give way up and down. A drawing that is wide already stays as it is."""
     box = hull([Box(x, y, x, y) for x, y in places])
     shape = sum(size.width for size in sizes) / max(sum(size.height for size in sizes), 1e-9)
     room = WIDEST * max(box.height, 1e-9) / max(box.width, 1e-9)
@@ -119,7 +119,7 @@ def _hull(wanted: Wanted, part: Sequence[int], centres: Sequence[Place]) -> Box:
 
 
 def _parts(count: int, links: Sequence[tuple[int, int]]) -> list[list[int]]:
-    """The connected parts, the largest first."""
+    """Return the connected parts, the largest first."""
     parent = list(range(count))
 
     def top(at: int) -> int:
@@ -158,14 +158,14 @@ class _Step(NamedTuple):
 
 
 def sheet_width(sizes: Sequence[Size]) -> float:
-    """A width at which the packed sheet has about the wanted shape."""
+    """Return a width at which the packed sheet has about the wanted shape."""
     area = sum(size.width * size.height for size in sizes)
     widest = max((size.width for size in sizes), default=0.0)
     return max(widest, sqrt(area * ASPECT * LOOSE))
 
 
 def pack(sizes: Sequence[Size], width: float) -> list[tuple[float, float]]:
-    """The corners, in the order of ``sizes``. Nothing is wider than ``width``, or it sticks out alone."""
+    """Return the corners, in the order of ``sizes``. Nothing is wider than ``width``, or it sticks out alone."""
     corners: list[tuple[float, float]] = [(0.0, 0.0)] * len(sizes)
     skyline = [_Step(0.0, 0.0, width)]
     for at in sorted(range(len(sizes)), key=lambda each: (-sizes[each].height, -sizes[each].width, each)):
@@ -176,7 +176,7 @@ def pack(sizes: Sequence[Size], width: float) -> list[tuple[float, float]]:
 
 
 def _best(skyline: Sequence[_Step], width: float) -> tuple[float, float]:
-    """The highest place of that width, the leftmost of equals."""
+    """Return the highest place of that width, the leftmost of equals."""
     end = skyline[-1].x + skyline[-1].width
     places = [
         (max(step.y for step in skyline if step.x < start.x + width and step.x + step.width > start.x), start.x)
@@ -188,7 +188,7 @@ def _best(skyline: Sequence[_Step], width: float) -> tuple[float, float]:
 
 
 def _covered(skyline: Sequence[_Step], top: _Step) -> list[_Step]:
-    """The skyline after something was put there."""
+    """Return the skyline after something was put there."""
     end = top.x + top.width
     left = [_Step(each.x, each.y, min(each.width, top.x - each.x)) for each in skyline if each.x < top.x]
     right = [
@@ -235,7 +235,7 @@ BRIEF = Effort(3, 10, 1.1, 5)
 
 
 def separate(places: Sequence[Place], sizes: Sequence[Size], effort: Effort = THOROUGH) -> list[Place]:
-    """The places after pushing; what still overlaps after all that effort stays so."""
+    """Return the places after pushing; what still overlaps after all that effort stays so."""
     found = _roomier(_apart(places), sizes, effort.steps)
     for _ in range(effort.tries):
         found, clear = _pushed(found, sizes, effort.rounds)
@@ -246,7 +246,7 @@ def separate(places: Sequence[Place], sizes: Sequence[Size], effort: Effort = TH
 
 
 def _roomier(places: list[Place], sizes: Sequence[Size], steps: int) -> list[Place]:
-    """The drawing enlarged until few boxes overlap: pushing a crowd apart would make rows and columns of it."""
+    """Return the drawing enlarged until few boxes overlap: pushing a crowd apart would make rows and columns of it."""
     for _ in range(steps):
         boxes = [around(x, y, size) for (x, y), size in zip(places, sizes, strict=True)]
         most = CROWDED * len(boxes)
@@ -282,7 +282,7 @@ def _pushed(places: list[Place], sizes: Sequence[Size], rounds: int) -> tuple[li
 
 
 def _push(one: int, other: int, boxes: Sequence[Box], xs: list[float], ys: list[float]) -> None:
-    """Moves two centres apart by what their boxes share, along the axis that shares less."""
+    """Move two centres apart by what their boxes share, along the axis that shares less."""
     a, b = boxes[one], boxes[other]
     across = min(a.right, b.right) - max(a.left, b.left)
     down = min(a.bottom, b.bottom) - max(a.top, b.top)

@@ -32,27 +32,27 @@ class Box(NamedTuple):
         return self.bottom - self.top
 
     def overlaps(self, other: Box) -> bool:
-        """Whether the two share an area; to touch is not to overlap."""
+        """Return whether the two share an area; to touch is not to overlap."""
         return (
             self.left < other.right and other.left < self.right and self.top < other.bottom and other.top < self.bottom
         )
 
     def moved(self, dx: float, dy: float) -> Box:
-        """The same box elsewhere."""
+        """Return the same box elsewhere."""
         return Box(self.left + dx, self.top + dy, self.right + dx, self.bottom + dy)
 
     def grown(self, by: float) -> Box:
-        """The box with a margin on every side."""
+        """Return the box with a margin on every side."""
         return Box(self.left - by, self.top - by, self.right + by, self.bottom + by)
 
 
 def around(x: float, y: float, size: Size) -> Box:
-    """The box of that size with its centre at a point."""
+    """Return the box of that size with its centre at a point."""
     return Box(x - size.width / 2, y - size.height / 2, x + size.width / 2, y + size.height / 2)
 
 
 def hull(boxes: Sequence[Box]) -> Box:
-    """The smallest box that holds all; an empty one at the origin for none."""
+    """Return the smallest box that holds all; an empty one at the origin for none."""
     if not boxes:
         return Box(0, 0, 0, 0)
     return Box(
@@ -64,7 +64,7 @@ def hull(boxes: Sequence[Box]) -> Box:
 
 
 def overlapping(boxes: Sequence[Box]) -> Iterator[tuple[int, int]]:
-    """Every pair of boxes that overlap, by their places, the smaller first. Sweeps from left to right."""
+    """Yield every pair of boxes that overlap, by their places, the smaller first. Sweeps from left to right."""
     ordered = sorted((box.left, box.right, box.top, box.bottom, at) for at, box in enumerate(boxes))
     for number, (_, right, top, bottom, at) in enumerate(ordered):
         for place in range(number + 1, len(ordered)):

@@ -24,7 +24,7 @@ class Network(Struct, frozen=True):
 
 
 def network(count: int, pairs: Sequence[tuple[int, int]]) -> Network:
-    """The network of ``count`` bodies; several links between two are one, a link of a body to itself is none."""
+    """Return the network of ``count`` bodies; several links between two are one, a link of a body to itself is none."""
     links: list[dict[int, float]] = [{} for _ in range(count)]
     for one, other in pairs:
         if one != other:
@@ -33,7 +33,7 @@ def network(count: int, pairs: Sequence[tuple[int, int]]) -> Network:
 
 
 def coarsen(fine: Network) -> tuple[Network, list[int]]:
-    """The coarser network and the group of every body.
+    """Return the coarser network and the group of every body.
 
     Bodies with many neighbours gather those that are still free; a body that finds none free gathers the other free
     neighbours of a neighbour, the leaves of one hub. Order and ties depend on places alone, so the same network gives
@@ -60,7 +60,7 @@ def _neighbours(network: Network) -> list[Iterator[int]]:
 
 
 def _gather(neighbours: Iterator[int], group: list[int], own: int, room: int) -> int:
-    """Puts free neighbours into a group until it is full; gives the room that is left."""
+    """Put free neighbours into a group until it is full, and return the room that is left."""
     while room > 0:
         each = next(neighbours, None)
         if each is None:

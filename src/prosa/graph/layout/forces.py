@@ -32,7 +32,7 @@ Points = tuple[list[float], list[float]]
 
 
 def relax(network: Network, points: Points, *, rounds: int, step: float) -> Points:
-    """Moves the bodies for at most that many rounds, the first ``step`` wide."""
+    """Move the bodies for at most that many rounds, the first ``step`` wide."""
     xs, ys = list(points[0]), list(points[1])
     pulls = _pulls(network)
     before, falling = float("inf"), 0
@@ -52,7 +52,7 @@ def relax(network: Network, points: Points, *, rounds: int, step: float) -> Poin
 
 
 def _pulls(network: Network) -> list[tuple[int, int, float]]:
-    """Links with their strength: weaker where both ends have many, or hubs would be drawn into one heap."""
+    """Link with their strength: weaker where both ends have many, or hubs would be drawn into one heap."""
     return [
         (body, other, weight / sqrt(min(len(network.links[body]), len(network.links[other]))))
         for body, links in enumerate(network.links)
@@ -69,7 +69,7 @@ def _walk(
     pulls: Sequence[tuple[int, int, float]],
     step: float,
 ) -> float:
-    """Moves every body one step along its force; gives the sum of the squared forces."""
+    """Move every body one step along its force, and return the sum of the squared forces."""
     push = PUSH * SPACING * SPACING
     along_x = [each * push for each in along_x]
     along_y = [each * push for each in along_y]
@@ -124,7 +124,7 @@ class _Square(Struct):
 
 
 def repulsion(xs: Sequence[float], ys: Sequence[float], masses: Sequence[float]) -> tuple[list[float], list[float]]:
-    """The forces along x and y on every body."""
+    """Return the forces along x and y on every body."""
     count = len(xs)
     forces_x, forces_y = [0.0] * count, [0.0] * count
     if count < 2:
@@ -183,7 +183,7 @@ def _divide(
 def _near(
     leaf: _Square, whole: _Square, xs: Sequence[float], ys: Sequence[float], masses: Sequence[float]
 ) -> list[tuple[float, float, float]]:
-    """What pushes the bodies of a leaf: far squares as one body each, near ones body by body."""
+    """Return what pushes the bodies of a leaf: far squares as one body each, near ones body by body."""
     found: list[tuple[float, float, float]] = []
     waiting = [whole]
     at_x, at_y, own = leaf.x, leaf.y, leaf.width

@@ -36,8 +36,8 @@ class _Taken(Struct):
 def place_labels(
     nodes: Sequence[Box], labels: Sequence[Size], order: Sequence[int], others: Sequence[Box] = ()
 ) -> list[Box | None]:
-    """The boxes of the labels by node; ``order`` holds the places of those that want one, the most important first.
-    ``others`` must stay free too."""
+    """Return the boxes of the labels by node; ``order`` holds the places of those that want one, the most important
+    first. ``others`` must stay free too."""
     taken = _Taken()
     for box in (*nodes, *others):
         taken.add(box)

@@ -30,7 +30,7 @@ JITTER = 0.8
 
 
 def positions(network: Network, names: Sequence[str]) -> Points:
-    """Where the bodies go."""
+    """Return where the bodies go."""
     levels = _levels(network)
     coarsest = levels[-1][0]
     points = relax(coarsest, _unfolded(coarsest, names), rounds=_rounds(len(coarsest)), step=SPACING)
@@ -45,7 +45,7 @@ def _rounds(count: int) -> int:
 
 
 def _levels(network: Network) -> list[tuple[Network, list[int]]]:
-    """The network, then ever coarser ones, each with the groups that made it."""
+    """Return the network, then ever coarser ones, each with the groups that made it."""
     levels: list[tuple[Network, list[int]]] = [(network, [])]
     while len(levels[-1][0]) > SMALL:
         coarse, group = coarsen(levels[-1][0])
@@ -56,8 +56,9 @@ def _levels(network: Network) -> list[tuple[Network, list[int]]]:
 
 
 def _unfolded(network: Network, names: Sequence[str]) -> Points:
-    """A start for few bodies that is not folded: each stands at its number of steps from three that are far apart, a
-    little moved aside as its name decides (Harel and Koren 2002). A chain begins as a line, a ring as a ring."""
+    """Return a start for few bodies that is not folded: each stands at its number of steps from three that are far
+    apart, a little moved aside as its name decides (Harel and Koren 2002). A chain begins as a line, a ring as a
+    ring."""
     one = _steps(network, 0)
     first = _farthest(one)
     one = _steps(network, first)
@@ -75,7 +76,7 @@ def _farthest(steps: Sequence[int]) -> int:
 
 
 def _steps(network: Network, start: int) -> list[int]:
-    """How many links every body is away from one of them; 0 for what cannot be reached."""
+    """Return how many links every body is away from one of them; 0 for what cannot be reached."""
     steps = [-1] * len(network)
     steps[start] = 0
     waiting = deque([start])
@@ -89,7 +90,7 @@ def _steps(network: Network, start: int) -> list[int]:
 
 
 def _spread(fine: Network, group: Sequence[int], coarse: Points, names: Sequence[str]) -> Points:
-    """Every body where its group was, the plane enlarged to make room, and a little beside it."""
+    """Return every body where its group was, the plane enlarged to make room, and a little beside it."""
     stretch = sqrt(len(fine) / max(len(coarse[0]), 1))
     xs, ys = [], []
     for body, own in enumerate(group):
@@ -101,6 +102,6 @@ def _spread(fine: Network, group: Sequence[int], coarse: Points, names: Sequence
 
 
 def _number(names: Sequence[str], body: int, purpose: str = "") -> float:
-    """A number from 0 to 1 that a name decides."""
+    """Return a number from 0 to 1 that a name decides."""
     text = f"{names[body]}\0{purpose}".encode("utf-8", "surrogatepass")
     return int.from_bytes(blake2b(text, digest_size=4).digest()) / 0xFFFFFFFF

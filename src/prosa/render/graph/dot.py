@@ -28,12 +28,12 @@ _SHAPES: dict[Shape, str] = {
 
 
 def dot(selection: Selection) -> str:
-    """The digraph; derived edges are left out where the written ones stand."""
+    """Return the digraph; derived edges are left out where the written ones stand."""
     return "\n".join(("digraph prosa {", *_settings(), *_nodes(selection), *_edges(selection), "}")) + "\n"
 
 
 def quoted(text: str) -> str:
-    """A quoted string whose value is the text, whether Graphviz reads escapes in it or not."""
+    """Return a quoted string whose value is the text, whether Graphviz reads escapes in it or not."""
     plain = one_line(text).replace("\\", "\\\\").replace('"', '\\"').replace("&", "&amp;")
     return f'"{plain}"'
 

@@ -40,7 +40,7 @@ EDGE_KEYS: tuple[tuple[str, Type], ...] = (
 
 
 def graphml(selection: Selection) -> str:
-    """The file."""
+    """Return the file."""
     return "\n".join((*_head(), *_nodes(selection), *_edges(selection), "  </graph>", "</graphml>")) + "\n"
 
 
@@ -96,7 +96,7 @@ def _edge(edge: Edge, source: str, target: str) -> str:
 
 
 def _data(prefix: str, keys: tuple[tuple[str, Type], ...], values: tuple[Value, ...]) -> str:
-    """The attributes that have a value."""
+    """Return the attributes that have a value."""
     pairs = zip(keys, values, strict=True)
     return "".join(
         f'<data key="{prefix}-{name}">{_text(value)}</data>' for (name, _), value in pairs if value is not None

@@ -36,8 +36,8 @@ _SCRIPTS = ("model.js", "view.js", "draw.js", "side.js", "page.js")
 
 
 def relative_href(prefix: str) -> Href:
-    """Links to documents under ``prefix``, the way from the page to the root of the corpus. Such a link is always a
-    path: no name of a file can make it a scheme, a query or a fragment."""
+    """Return links to documents under ``prefix``, the way from the page to the root of the corpus. Such a link is
+    always a path: no name of a file can make it a scheme, a query or a fragment."""
     start = _quoted(prefix).strip("/")
     lead = ("/" if prefix.startswith("/") else "" if start.startswith("..") else "./") + f"{start}/"
     lead = {"//": "/", ".//": "./", "././": "./"}.get(lead, lead)
@@ -49,7 +49,7 @@ def _quoted(path: str) -> str:
 
 
 def page_policy() -> str:
-    """The content security policy of the page: its own style and script, and nothing else."""
+    """Return the content security policy of the page: its own style and script, and nothing else."""
     return (
         f"default-src 'none'; style-src '{_hash(_css())}'; script-src '{_hash(_script())}'; "
         "base-uri 'none'; form-action 'none'"
@@ -57,7 +57,7 @@ def page_policy() -> str:
 
 
 def html(drawn: Scene, caption: Caption, href: Href, *, home: str = "") -> str:
-    """The page. ``home`` is the address that its title leads to, where it is part of a site."""
+    """Return the page. ``home`` is the address that its title leads to, where it is part of a site."""
     css, script = _css(), _script()
     return "\n".join(
         (
@@ -139,7 +139,7 @@ def _filter(kind: str, at: int, sample: str, title: str, count: int) -> str:
 
 
 def _still(drawn: Scene, caption: Caption, href: Href) -> Iterator[str]:
-    """What is read without JavaScript, and printed: the drawing where it is small enough, and every document."""
+    """Yield what is read without JavaScript, and printed: the drawing where it is small enough, and every document."""
     drawing = len(drawn.marks) <= MAX_STILL
     yield f'<div class="still{" drawn" if drawing else ""}">'
     if drawing:
@@ -155,7 +155,7 @@ def _still(drawn: Scene, caption: Caption, href: Href) -> Iterator[str]:
 
 
 def _data(drawn: Scene, href: Href) -> str:
-    """What the script draws, as JSON that cannot end its element or begin another."""
+    """Return what the script draws, as JSON that cannot end its element or begin another."""
     rels = _rels(drawn)
     place = {rel: at for at, (rel, _) in enumerate(rels)}
     value = {
@@ -171,7 +171,7 @@ def _data(drawn: Scene, href: Href) -> str:
 
 
 def _node(mark: Mark, href: Href) -> list[Value]:
-    """`[name, style, x, y, radius, path, link, id, type]`; a missing document ends after its radius."""
+    """Return `[name, style, x, y, radius, path, link, id, type]`; a missing document ends after its radius."""
     styles = [style.name for style in NODE_STYLES]
     drawn = [mark.name, styles.index(mark.style.name), round(mark.x, 1), round(mark.y, 1), round(mark.radius, 1)]
     if not isinstance(mark.subject, Node):
@@ -181,7 +181,7 @@ def _node(mark: Mark, href: Href) -> list[Value]:
 
 
 def _rels(drawn: Scene) -> list[tuple[str, EdgeStyle]]:
-    """The types that occur with their looks: those of the table in its order, then the others by name."""
+    """Return the types that occur with their looks: those of the table in its order, then the others by name."""
     styles = {line.kind: line.style for line in drawn.lines}
     return sorted(styles.items(), key=lambda item: (order_of(item[1]), item[0]))
 

@@ -20,7 +20,7 @@ VOCABULARY = "urn:prosa:graph:"
 
 
 def jsonld(selection: Selection) -> str:
-    """The document."""
+    """Return the document."""
     leaving: dict[str, list[Edge]] = {}
     for edge in selection.edges:
         leaving.setdefault(edge.source, []).append(edge)
@@ -29,7 +29,7 @@ def jsonld(selection: Selection) -> str:
 
 
 def context() -> dict[str, Value]:
-    """What the keys mean: names of schema.org where it has them, else of a vocabulary of Prosa."""
+    """Return what the keys mean: names of schema.org where it has them, else of a vocabulary of Prosa."""
     links = {rel: {"@id": f"{VOCABULARY}{rel}", "@type": "@id"} for rel in INVERSES}
     return {
         "@version": 1.1,
@@ -48,7 +48,7 @@ def context() -> dict[str, Value]:
 
 
 def iri(node: Node) -> str:
-    """The path as a relative IRI that can never be read as a scheme, a query or a fragment."""
+    """Return the path as a relative IRI that can never be read as a scheme, a query or a fragment."""
     return "./" + quoted_relative(node.path)
 
 
@@ -68,7 +68,8 @@ def _document(node: Node, edges: Iterable[Edge], selection: Selection) -> dict[s
 
 
 def _property(edge: Edge) -> str:
-    """The rel where the context knows it; an untyped or unknown one is a `link`, its name stands in the reference."""
+    """Return the rel where the context knows it; an untyped or unknown one is a `link`, its name stands in the
+    reference."""
     return edge.rel if edge.rel is not None and edge.rel in INVERSES else "link"
 
 

@@ -22,7 +22,7 @@ _SHARES = (0.55, 0.65, 0.75, 0.85)
 
 
 def text_width(text: str, size: float, *, bold: bool = False) -> float:
-    """The width of one line in letters of ``size`` pixels."""
+    """Return the width of one line in letters of ``size`` pixels."""
     return sum(map(_em, text)) * size * (BOLD if bold else 1.0)
 
 
@@ -37,7 +37,7 @@ def wrap(text: str, width: float, size: float, *, lines: int = 2, bold: bool = F
 
 
 def _filled(text: str, width: float, size: float, lines: int, bold: bool) -> tuple[str, ...]:
-    """Lines filled one after the other."""
+    """Return lines filled one after the other."""
     words = text.split()
     found: list[str] = []
     while words and len(found) < lines - 1:
@@ -54,7 +54,7 @@ def _filled(text: str, width: float, size: float, lines: int, bold: bool) -> tup
 
 
 def shortened(text: str, width: float, size: float, *, bold: bool = False) -> str:
-    """The text, or as much of its beginning as fits with an ellipsis."""
+    """Return the text, or as much of its beginning as fits with an ellipsis."""
     if text_width(text, size, bold=bold) <= width:
         return text
     room = width - text_width(ELLIPSIS, size, bold=bold)
@@ -62,7 +62,8 @@ def shortened(text: str, width: float, size: float, *, bold: bool = False) -> st
 
 
 def _broken(word: str, width: float, size: float, bold: bool) -> tuple[str, str]:
-    """A word that is too wide for a line: what fits, best up to a hyphen, slash, dot or underscore, and the rest."""
+    """Return a word that is too wide for a line: what fits, best up to a hyphen, slash, dot or underscore, and the
+    rest."""
     fits = _fitting(word, width, size, bold) or word[:1]
     best = max(fits.rfind(mark) for mark in "-/_.") + 1
     cut = best if best > len(fits) // 2 else len(fits)
@@ -80,7 +81,7 @@ def _fitting(text: str, width: float, size: float, bold: bool) -> str:
 
 
 def _em(char: str) -> float:
-    """The width of a character in units of the letter size."""
+    """Return the width of a character in units of the letter size."""
     if char in _NARROW:
         return _EM["narrow"]
     if char in _WIDE:

@@ -33,12 +33,12 @@ _ARROWS = {"parent": "==>", "child": "==>", "contradicts": "--x", "related": "-.
 
 
 def mermaid(selection: Selection) -> str:
-    """The flowchart; derived edges are left out where the written ones stand."""
+    """Return the flowchart; derived edges are left out where the written ones stand."""
     return "\n".join(("flowchart LR", *_nodes(selection), *_edges(selection), *_classes(selection))) + "\n"
 
 
 def quoted(text: str) -> str:
-    """A quoted label whose text is shown as it is."""
+    """Return a quoted label whose text is shown as it is."""
     return '"' + "".join(char if _is_harmless(char) else f"#{ord(char)};" for char in one_line(text)) + '"'
 
 
@@ -68,7 +68,7 @@ def _arrow(edge: Edge) -> str:
 
 
 def _classes(selection: Selection) -> Iterator[str]:
-    """Colours that are readable on light and dark alike: no fill, a coloured border."""
+    """Colour that are readable on light and dark alike: no fill, a coloured border."""
     used = {node.dialect for node in selection.nodes} | ({GHOST.name} if selection.ghosts else set())
     for style in NODE_STYLES:
         if style.name in used:

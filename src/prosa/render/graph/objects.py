@@ -13,7 +13,7 @@ from prosa.render.json import dump
 
 
 def node_object(node: Node) -> dict[str, Value]:
-    """`{id, path, dialect, title, type, url}`."""
+    """Return `{id, path, dialect, title, type, url}`."""
     return {
         "id": node.id,
         "path": node.path,
@@ -25,7 +25,7 @@ def node_object(node: Node) -> dict[str, Value]:
 
 
 def edge_object(edge: Edge) -> dict[str, Value]:
-    """`{source, target, rel, origin, line, resolved}`, then what else there is to say.
+    """Return `{source, target, rel, origin, line, resolved}`, then what else there is to say.
 
     `state` stands where the edge is not resolved, `derived` where nobody wrote it (X21); a weight, a fragment and the
     candidates of an ambiguous target stand where they exist; `exact` is false where only another case matched (YA21).
@@ -42,7 +42,7 @@ def edge_object(edge: Edge) -> dict[str, Value]:
 
 
 def graph_json(nodes: Iterable[Node], edges: Iterable[Edge]) -> str:
-    """`{"nodes": […], "edges": […]}`, one node or edge on a line."""
+    """Return `{"nodes": […], "edges": […]}`, one node or edge on a line."""
     return f'{{"nodes": [{_lines(map(node_object, nodes))}], "edges": [{_lines(map(edge_object, edges))}]}}'
 
 

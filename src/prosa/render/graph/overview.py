@@ -22,13 +22,13 @@ MOST_LETTERS = 48
 
 
 def overview(selection: Selection) -> str:
-    """The picture in numbers."""
+    """Return the picture in numbers."""
     parts = ("\n".join(part) for part in (_counts(selection), _linked(selection), _missing(selection)) if part)
     return "\n\n".join(parts)
 
 
 def counts_line(selection: Selection) -> str:
-    """`42 documents · 96 connections · 3 unresolved`: what stands above a drawing too."""
+    """Return `42 documents · 96 connections · 3 unresolved`: what stands above a drawing too."""
     derived = sum(edge.derived for edge in selection.resolved)
     parts = [plural(len(selection.nodes), "document"), plural(len(selection.resolved) - derived, "connection")]
     if selection.missing:
@@ -37,18 +37,20 @@ def counts_line(selection: Selection) -> str:
 
 
 def drawn_line(selection: Selection, lines: int) -> str:
-    """The same above a drawing of so many ``lines``, which says why they are fewer, or more, than the connections."""
+    """Return the same above a drawing of so many ``lines``, which says why they are fewer, or more, than the
+    connections."""
     written = sum(not edge.derived for edge in selection.resolved)
     return counts_line(selection) + (f" · drawn as {plural(lines, 'line')}" if lines != written else "")
 
 
 def plural(count: int, word: str) -> str:
-    """`1 document`, `2 documents`."""
+    """Return `1 document`, `2 documents`."""
     return f"{count:,} {word}{'' if count == 1 else 's'}"
 
 
 def tree(start: Node, reached: Sequence[Reached], selection: Selection) -> str:
-    """A document, and below it what it is connected with: `→` where it points, `←` where it is pointed at, `↔` both."""
+    """Return a document, and below it what it is connected with: `→` where it points, `←` where it is pointed at, `↔`
+    both."""
     below: dict[str, list[Reached]] = {}
     for step in reached:
         below.setdefault(step.via, []).append(step)
@@ -56,7 +58,7 @@ def tree(start: Node, reached: Sequence[Reached], selection: Selection) -> str:
 
 
 def _branches(root: str, below: dict[str, list[Reached]], selection: Selection) -> Iterator[str]:
-    """The lines of a tree, without recursion: a chain may be long."""
+    """Yield the lines of a tree, without recursion: a chain may be long."""
     between: dict[tuple[str, str], dict[str, None]] = {}
     for edge in selection.drawn:
         between.setdefault((edge.source, edge.target), {})[safe(edge.rel or "link")] = None
@@ -136,7 +138,7 @@ def missing_rows(edges: Iterable[Edge], by_id: dict[str, Node]) -> list[tuple[st
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Columns under their headings, numbers to the right, two blanks apart, indented."""
+    """Yield columns under their headings, numbers to the right, two blanks apart, indented."""
     shown = [[_shorter(safe(cell), name) for cell, name in zip(row, head, strict=True)] for row in rows]
     widths = [max(width(cell) for cell in column) for column in zip(head, *shown, strict=True)]
     numbers = [all(row[at].isdecimal() for row in shown) for at in range(len(head))]
@@ -151,7 +153,7 @@ def _cell(text: str, room: int, right: bool) -> str:
 
 
 def _shorter(text: str, column: str) -> str:
-    """The text cut to the width of a column: paths keep their end, everything else its beginning."""
+    """Return the text cut to the width of a column: paths keep their end, everything else its beginning."""
     if len(text) <= MOST_LETTERS:
         return text
     return "…" + text[1 - MOST_LETTERS :] if column in ("document", "at") else text[: MOST_LETTERS - 1] + "…"

@@ -18,14 +18,14 @@ _DIRECTION = frozenset("\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u
 
 
 def one_line(text: str) -> str:
-    """The text with blanks for line ends and U+FFFD for controls, lone surrogates and changes of direction."""
+    """Return the text with blanks for line ends and U+FFFD for controls, lone surrogates and changes of direction."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(" " if char in _BLANKS else _REPLACEMENT if _unfit(char) else char for char in text)
 
 
 def name_of(node: Node) -> str:
-    """What a node is called in a drawing: its title, else its file name, of an index with its folder."""
+    """Return what a node is called in a drawing: its title, else its file name, of an index with its folder."""
     if node.title.strip():
         return one_line(node.title.strip())
     folder, _, name = node.path.rpartition("/")

@@ -42,14 +42,14 @@ class Compared(Struct, frozen=True):
 
 
 def report_text(graph: Graph, report: Report, contradictions: Sequence[Compared] = ()) -> str:
-    """The report for people; a sentence where there is nothing to report."""
+    """Return the report for people; a sentence where there is nothing to report."""
     if report == "contradictions":
         return "\n\n".join("\n".join(_contradiction(each)) for each in contradictions) or "No contradictions."
     return "\n".join(_TEXTS[report](graph)) or f"No {_NAMES[report]}."
 
 
 def report_json(graph: Graph, report: Report, contradictions: Sequence[Compared] = ()) -> str:
-    """The report for programs: one key, the name of the report."""
+    """Return the report for programs: one key, the name of the report."""
     found = (
         [_compared_object(each) for each in contradictions] if report == "contradictions" else _OBJECTS[report](graph)
     )
@@ -73,7 +73,7 @@ def _contradiction(each: Compared) -> Iterator[str]:
 
 
 def _folded(text: str, width: int = 96) -> Iterator[str]:
-    """Lines of about that width; a word that is longer stands alone."""
+    """Yield lines of about that width; a word that is longer stands alone."""
     line = ""
     for word in text.split(" "):
         if line and len(line) + 1 + len(word) > width:
@@ -126,7 +126,7 @@ def _cycles(graph: Graph) -> list[dict[str, Value]]:
 
 
 def _steps(graph: Graph, cycle: Sequence[str]) -> Iterator[Edge]:
-    """The first edge from each node of a cycle to the next."""
+    """Yield the first edge from each node of a cycle to the next."""
     for at, source in enumerate(cycle):
         target = cycle[(at + 1) % len(cycle)]
         yield next(edge for edge in graph.out(source) if edge.resolved and edge.target == target)
@@ -158,7 +158,7 @@ def _rank(graph: Graph) -> list[dict[str, Value]]:
 
 
 def _ranked(graph: Graph) -> list[tuple[Node, float, int]]:
-    """Nodes, the highest rank first, with the number of documents that point at them."""
+    """Return nodes, the highest rank first, with the number of documents that point at them."""
     rank = ranks(graph)
     pairs = {(each.source, each.target) for each in graph.resolved if each.source != each.target}
     into = Counter(target for _, target in pairs)

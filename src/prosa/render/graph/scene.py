@@ -94,7 +94,7 @@ class Scene(Struct, frozen=True):
 
 
 def scene(selection: Selection) -> Scene:
-    """The drawing of a selection."""
+    """Return the drawing of a selection."""
     lines = _lines(selection)
     marks = _marks(selection, lines)
     order = sorted(range(len(marks)), key=lambda at: (-marks[at].around, marks[at].name, at))
@@ -105,7 +105,7 @@ def scene(selection: Selection) -> Scene:
 
 
 def _lines(selection: Selection) -> tuple[Line, ...]:
-    """The lines, one for all edges of a type from one node to another."""
+    """Return the lines, one for all edges of a type from one node to another."""
     ghosts = selection.ghost_edges()
     looks = edge_looks((*selection.drawn, *(edge for edge, _ in ghosts)))
     place = {node.id: at for at, node in enumerate(selection.nodes)}
@@ -137,13 +137,13 @@ def _mark(subject: Node | Ghost, links: int, connected: int) -> Mark:
 
 
 def label_size(mark: Mark) -> Size:
-    """The room that a label takes."""
+    """Return the room that a label takes."""
     width = max(text_width(line, LETTER, bold=mark.is_hub) for line in mark.label)
     return Size(width, LINE * len(mark.label))
 
 
 def _placed(marks: Sequence[Mark], lines: Sequence[Line], labelled: Collection[int]) -> list[Mark]:
-    """The marks where they go, those in ``labelled`` with their labels."""
+    """Return the marks where they go, those in ``labelled`` with their labels."""
     rooms = [_room(mark, at in labelled) for at, mark in enumerate(marks)]
     spacing = LONGEST if len(marks) <= FEW else SPACING * sqrt(fmean(room.width * room.height for room in rooms))
     wanted = Wanted([_key(mark) for mark in marks], [(line.source, line.target) for line in lines], rooms, spacing)
@@ -162,7 +162,7 @@ def _room(mark: Mark, labelled: bool) -> Size:
 
 
 def _standing(mark: Mark, room: Size, place: tuple[float, float]) -> Mark:
-    """The node at the top of its room, the label below it."""
+    """Return the node at the top of its room, the label below it."""
     x, y = place
     top = y - room.height / 2 + AIR / 2
     label = label_size(mark)
@@ -172,7 +172,7 @@ def _standing(mark: Mark, room: Size, place: tuple[float, float]) -> Mark:
 
 
 def _with_more_labels(marks: Sequence[Mark], order: Sequence[int]) -> list[Mark]:
-    """Labels for the nodes that have none, where they fit between everything that is there."""
+    """Return labels for the nodes that have none, where they fit between everything that is there."""
     boxes = [mark.box for mark in marks]
     taken = [mark.label_box for mark in marks if mark.label_box]
     waiting = [at for at in order if marks[at].label_box is None]
@@ -181,12 +181,13 @@ def _with_more_labels(marks: Sequence[Mark], order: Sequence[int]) -> list[Mark]
 
 
 def _key(mark: Mark) -> str:
-    """The name that decides where a node begins: its path, so that it keeps its place when others come and go."""
+    """Return the name that decides where a node begins: its path, so that it keeps its place when others come and
+    go."""
     return mark.subject.path if isinstance(mark.subject, Node) else f"\0{mark.subject.kind}\0{mark.subject.target}"
 
 
 def _loop(mark: Mark) -> Box:
-    """The room of the loop above and to the right of a node that points at itself."""
+    """Return the room of the loop above and to the right of a node that points at itself."""
     return Box(mark.x, mark.y - mark.radius - LOOP, mark.x + mark.radius + LOOP, mark.y)
 
 

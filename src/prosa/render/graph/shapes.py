@@ -33,7 +33,7 @@ _STAR_INNER = 0.48
 
 
 def shape_path(shape: Shape, x: float, y: float, radius: float) -> str:
-    """The closed outline of a shape around a point."""
+    """Return the closed outline of a shape around a point."""
     reach = radius * _SCALE[shape]
     if shape in ("circle", "ring"):
         half = f"a{_n(reach)} {_n(reach)} 0 1 1"
@@ -51,8 +51,8 @@ def shape_path(shape: Shape, x: float, y: float, radius: float) -> str:
 
 
 def line_path(start: tuple[float, float], end: tuple[float, float], bend: float, gaps: tuple[float, float]) -> str:
-    """A line from one node to another, ``gaps`` short of their centres, ``bend`` pixels beside the straight way at its
-    middle. A node that points at itself gets a loop."""
+    """Return a line from one node to another, ``gaps`` short of their centres, ``bend`` pixels beside the straight way
+    at its middle. A node that points at itself gets a loop."""
     (x1, y1), (x2, y2) = start, end
     dx, dy = x2 - x1, y2 - y1
     length = hypot(dx, dy)
@@ -91,6 +91,6 @@ def _closed(points: list[tuple[float, float]]) -> str:
 
 
 def _n(value: float) -> str:
-    """A number with one decimal, without what says nothing."""
+    """Return a number with one decimal, without what says nothing."""
     text = f"{value:.1f}"
     return text.removesuffix(".0") if text != "-0.0" else "0"

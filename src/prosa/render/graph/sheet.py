@@ -21,7 +21,7 @@ FONTS = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,'Noto 
 
 
 def drawing_css() -> str:
-    """The rules, one per line. Colours stand as plain values: not every reader of SVG knows CSS variables."""
+    """Return the rules, one per line. Colours stand as plain values: not every reader of SVG knows CSS variables."""
     return "\n".join((*_fixed(), *_colours(dark=False), *_only("(prefers-color-scheme:dark)", dark=True), *_print()))
 
 

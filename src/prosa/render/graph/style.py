@@ -112,17 +112,17 @@ _NODE_OF = {style.name: style for style in NODE_STYLES}
 
 
 def node_style(dialect: str) -> NodeStyle:
-    """The look of a dialect's documents."""
+    """Return the look of a dialect's documents."""
     return _NODE_OF[dialect]
 
 
 def edge_style(edge: Edge) -> EdgeStyle:
-    """The look of an edge. A rel and its inverse look the same; what the table does not know is `other`."""
+    """Return the look of an edge. A rel and its inverse look the same; what the table does not know is `other`."""
     return _EDGE_OF.get(kind_of(edge), _OTHER)
 
 
 def kind_of(edge: Edge) -> str:
-    """What the type of a connection is called: its rel; without one the notation, where that says something."""
+    """Return what the type of a connection is called: its rel; without one the notation, where that says something."""
     if edge.rel is None:
         return edge.origin if edge.origin in _BY_NOTATION else _LINK.name
     name = one_line(edge.rel)
@@ -130,7 +130,7 @@ def kind_of(edge: Edge) -> str:
 
 
 def edge_looks(edges: Iterable[Edge]) -> Mapping[str, EdgeStyle]:
-    """The look of every type that occurs in a drawing. A spare one has the type as its title."""
+    """Return the look of every type that occurs in a drawing. A spare one has the type as its title."""
     uses = Counter(map(kind_of, edges))
     known = {kind: _EDGE_OF[kind] for kind in uses if kind in _EDGE_OF}
     others = sorted((kind for kind in uses if kind not in _EDGE_OF), key=lambda kind: (-uses[kind], kind))
@@ -139,5 +139,5 @@ def edge_looks(edges: Iterable[Edge]) -> Mapping[str, EdgeStyle]:
 
 
 def order_of(style: EdgeStyle) -> int:
-    """The place of a look in legends."""
+    """Return the place of a look in legends."""
     return _PLACE_OF[style.name]

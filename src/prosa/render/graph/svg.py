@@ -45,12 +45,12 @@ class Caption(Struct, frozen=True):
 
 
 def escape(text: str) -> str:
-    """Text for an element or an attribute in quotes, in XML and HTML."""
+    """Return text for an element or an attribute in quotes, in XML and HTML."""
     return one_line(text).translate(_ESCAPES)
 
 
 def svg(drawn: Scene, caption: Caption, *, with_css: bool = True) -> str:
-    """The file. Without its style sheet it can stand in a page that has the same one."""
+    """Return the file. Without its style sheet it can stand in a page that has the same one."""
     width = max(drawn.box.width, NARROWEST - 2 * MARGIN)
     legend_lines, legend_height = legend(counted(drawn), width)
     sheet = (width + 2 * MARGIN, HEADER + drawn.box.height + FOOTER_GAP + legend_height + MARGIN)
@@ -78,7 +78,7 @@ def svg(drawn: Scene, caption: Caption, *, with_css: bool = True) -> str:
 
 
 def small_svg(drawn: Scene, caption: Caption) -> str:
-    """The drawing alone, for a place where letters would be too small to read: nodes and lines."""
+    """Return the drawing alone, for a place where letters would be too small to read: nodes and lines."""
     width, height = drawn.box.width + 2 * SMALL_MARGIN, drawn.box.height + 2 * SMALL_MARGIN
     parts = [
         _open(width, height),
@@ -102,7 +102,7 @@ def _open(width: float, height: float) -> str:
 
 
 def _words(drawn: Scene, caption: Caption) -> str:
-    """What a screen reader says: the numbers, then what most documents point at."""
+    """Return what a screen reader says: the numbers, then what most documents point at."""
     most = sorted(drawn.marks, key=lambda mark: (-mark.links, mark.name))[:5]
     linked = [f"{mark.name} ({mark.links})" for mark in most if mark.links]
     return f"{caption.subtitle}. Most linked: {', '.join(linked)}." if linked else f"{caption.subtitle}."
@@ -124,7 +124,7 @@ def _markers(drawn: Scene) -> Iterator[str]:
 
 
 def _edges(drawn: Scene) -> Iterator[str]:
-    """The lines, a group for every style."""
+    """Yield the lines, a group for every style."""
     arrows = len(drawn.marks) <= ARROWS
     paths: dict[str, list[str]] = defaultdict(list)
     for line, bend in _bent(drawn.lines):
@@ -140,7 +140,7 @@ def _edges(drawn: Scene) -> Iterator[str]:
 
 
 def _bent(lines: Sequence[Line]) -> Iterator[tuple[Line, float]]:
-    """Each line with its bend: lines between the same two nodes spread to both sides of the straight way."""
+    """Yield each line with its bend: lines between the same two nodes spread to both sides of the straight way."""
     together: dict[tuple[int, int], list[Line]] = defaultdict(list)
     for line in lines:
         together[min(line.source, line.target), max(line.source, line.target)].append(line)
@@ -157,7 +157,7 @@ def _nodes(marks: Sequence[Mark]) -> Iterator[str]:
 
 
 def _hint(mark: Mark) -> str:
-    """What appears when a pointer rests on a node."""
+    """Return what appears when a pointer rests on a node."""
     where = mark.subject.path if isinstance(mark.subject, Node) else "no such document"
     return mark.name if where == mark.name else f"{mark.name} · {where}"
 
@@ -198,7 +198,7 @@ class Counted(Struct, frozen=True):
 
 
 def counted(drawn: Scene) -> Counted:
-    """How often each style occurs."""
+    """Return how often each style occurs."""
     nodes = Counter(mark.style.name for mark in drawn.marks)
     edges = Counter(line.style for line in drawn.lines)
     return Counted(
@@ -208,7 +208,7 @@ def counted(drawn: Scene) -> Counted:
 
 
 def legend(what: Counted, width: float) -> tuple[list[str], float]:
-    """The elements, beginning at the origin, and their height."""
+    """Return the elements, beginning at the origin, and their height."""
     groups = (
         ("DOCUMENTS", _legend_nodes(what)),
         ("CONNECTIONS, ONE LINE FOR A TYPE BETWEEN TWO DOCUMENTS", _legend_edges(what)),

@@ -22,7 +22,7 @@ Field = dict[str, Value]
 
 
 def fields_of(contract: Contract, example: Mapping[str, Value], prefix: str) -> list[Field]:
-    """The fields in the order path, query, body; ``prefix`` begins their ids."""
+    """Return the fields in the order path, query, body; ``prefix`` begins their ids."""
     made = [_field("path", name, {}, True, _part(example, "path").get(name)) for name in contract.path_names]
     given = _part(example, "query")
     for name in contract.parameters:
@@ -65,7 +65,7 @@ def _body_fields(contract: Contract, example: Value) -> list[Field]:
 
 
 def flat_properties(schema: Value) -> Mapping[str, Mapping[str, Value]] | None:
-    """The properties of an object that holds nothing but single values; None for any other schema."""
+    """Return the properties of an object that holds nothing but single values; None for any other schema."""
     properties = schema.get("properties") if isinstance(schema, Mapping) else None
     if not isinstance(properties, Mapping) or not 0 < len(properties) <= MAX_FIELDS:
         return None
@@ -158,7 +158,7 @@ def _number(value: Value) -> str:
 
 
 def sample(schema: Schema | None) -> Value:
-    """A body that shows the shape of a schema: its defaults and choices, else the names of types."""
+    """Return a body that shows the shape of a schema: its defaults and choices, else the names of types."""
     properties = flat_properties(schema.raw if schema else None)
     return {name: _sample(each) for name, each in properties.items()} if properties else {}
 

@@ -25,7 +25,7 @@ _SITE = "https://SITE"
 
 
 def action_parts(page: Page) -> list[dict[str, Value]]:
-    """The actions, in order."""
+    """Return the actions, in order."""
     return [_part(page, action, number) for number, action in enumerate(page.view.actions[:MAX_ACTIONS], 1)]
 
 
@@ -50,7 +50,7 @@ def _part(page: Page, action: Mapping[str, Value], number: int) -> dict[str, Val
 
 
 def _place(page: Page, contract: Contract) -> tuple[str, list[tuple[str, str]]]:
-    """The path of the action with its `{names}`, and the pairs of its own query. Raises `ValueError`."""
+    """Return the path of the action with its `{names}`, and the pairs of its own query. Raises `ValueError`."""
     origin = page.frame.origin or _NOWHERE
     where, _, query = contract.url.partition("?")
     found = urlsplit(urljoin(f"{origin}{page.frame.prefix}/", where))
@@ -93,19 +93,20 @@ def _form(
 
 
 def _with_later(fields: list[Field], *, plain: bool) -> list[Field]:
-    """Marks the fields that wait for the script. Alone, a browser sends what is left empty too, and who answers may
+    """Mark the fields that wait for the script. Alone, a browser sends what is left empty too, and who answers may
     refuse that; so a form that works alone asks for what is required, where anything is."""
     waiting = plain and any(each["required"] for each in fields)
     return [{**each, "later": waiting and not each["required"]} for each in fields]
 
 
 def _is_program(page: Page, where: str) -> bool:
-    """Whether the action is the site's own for this program: only then a reader's session goes with the request."""
+    """Return whether the action is the site's own for this program: only then a reader's session goes with the
+    request."""
     return page.view.dialect == "markdownlang" and where == requoted_path(f"{page.frame.prefix}/mdh/run{page.view.url}")
 
 
 def _example(action: Mapping[str, Value]) -> Mapping[str, Value]:
-    """The request of the first example, `{query, path, body}`."""
+    """Return the request of the first example, `{query, path, body}`."""
     examples = action.get("examples")
     first = examples[0] if isinstance(examples, list | tuple) and examples else None
     request = first.get("request", first) if isinstance(first, Mapping) else None
@@ -113,7 +114,7 @@ def _example(action: Mapping[str, Value]) -> Mapping[str, Value]:
 
 
 def _call(page: Page, contract: Contract) -> str:
-    """The line for a shell, with capitals where a value belongs."""
+    """Return the line for a shell, with capitals where a value belongs."""
     node = f"{page.frame.origin or _SITE}{page.frame.prefix}{page.view.url}"
     names = (*contract.path_names, *contract.required)
     words = ["prosa", "call", node, contract.id, *(f"{name}={name.upper()}" for name in names)]

@@ -41,7 +41,7 @@ ASSETS: Mapping[str, tuple[str, bytes]] = _Assets()
 
 
 def asset_url(frame: Frame, name: str) -> str:
-    """Where a page finds the file ``name``. Raises `KeyError` for one that is not there."""
+    """Return where a page finds the file ``name``. Raises `KeyError` for one that is not there."""
     return f"{frame.prefix}/mdh/assets/{name}?v={_digest(name)}"
 
 

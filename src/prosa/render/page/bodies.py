@@ -47,7 +47,7 @@ class Body(Struct, frozen=True):
 
 
 def body_of(page: Page) -> Body:
-    """The article of the page."""
+    """Return the article of the page."""
     reading = page.view.reading
     if reading is None:
         return _plain(page, parse(SourceText(page.view.body, page.view.path or page.view.url)))
@@ -72,14 +72,14 @@ def _plain(page: Page, document: Document, unseen: Unseen | None = None) -> Body
 
 
 def _joined(document: Document) -> Document:
-    """The document with each block of mathematics on one line, so that nothing in it is a heading."""
+    """Return the document with each block of mathematics on one line, so that nothing in it is a heading."""
     text = joined_maths(document.parsed.text)
     return document if text == document.parsed.text else parse(SourceText(text, document.source.path))
 
 
 def _headed(page: Page, document: Document, rendered: Rendered) -> Rendered:
-    """The text with the heading that begins it as a part like every other, unless it stands for the title of the page:
-    it says the same, or, outside of vaults, it names the document (X45)."""
+    """Return the text with the heading that begins it as a part like every other, unless it stands for the title of the
+    page: it says the same, or, outside of vaults, it names the document (X45)."""
     if not rendered.title or " ".join(document.heading_texts[0].split()) == page.view.title:
         return rendered
     if document.title is not None and not page.vault:
@@ -88,7 +88,7 @@ def _headed(page: Page, document: Document, rendered: Rendered) -> Rendered:
 
 
 def _unseen(model: MagiModel) -> Unseen:
-    """Blocks and relationships, by their numbers in the document."""
+    """Return blocks and relationships, by their numbers in the document."""
     scripts = {each.fence.span.start: each for each in model.scripts}
     held: dict[int, Script | None] = {}
     for number, fence in enumerate(model.document.fences):
@@ -138,7 +138,7 @@ class _Anchors(NamedTuple):
     left: deque[tuple[int, str]]
 
     def below(self, end: int) -> list[str]:
-        """Takes those in front of an offset."""
+        """Take those in front of an offset."""
         taken: list[str] = []
         while self.left and self.left[0][0] < end:
             taken.append(self.left.popleft()[1])
@@ -219,7 +219,7 @@ class Entry(Struct, frozen=True):
 
 
 def render_document(page: Page, document: Document, unseen: Unseen | None = None) -> Rendered:
-    """The whole Markdown of a document."""
+    """Return the whole Markdown of a document."""
     anchors = [section.anchor for section in document.sections]
     return render_text(page, document.parsed.text, anchors, unseen=unseen)
 
@@ -233,8 +233,8 @@ def render_text(
     scope: str = "",
     quoting: Quoting | None = None,
 ) -> Rendered:
-    """A text whose headings have these ``anchors``; ``scope`` keeps its footnotes apart from others on the page, whose
-    limits of what is quoted are in ``quoting``."""
+    """Return a text whose headings have these ``anchors``; ``scope`` keeps its footnotes apart from others on the page,
+    whose limits of what is quoted are in ``quoting``."""
     quoting = quoting or Quoting(page.view.path)
     written, cleaned = with_quotes(page, text, quoting, anchors=anchors, unseen=unseen, scope=scope)
     parts = [
@@ -247,8 +247,8 @@ def render_text(
 
 
 def contents(document: Document, *, titled: bool) -> tuple[Entry, ...]:
-    """The table of contents, of two levels; empty where there is too little to find. ``titled`` says that the first
-    heading is the title of the page."""
+    """Return the table of contents, of two levels; empty where there is too little to find. ``titled`` says that the
+    first heading is the title of the page."""
     found = [each for each in document.sections[titled:] if each.anchor and not each.heading.nested]
     own = [each for each in found if each.level <= _DEEPEST]
     top = min((each.level for each in own), default=0)

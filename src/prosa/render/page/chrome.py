@@ -12,8 +12,8 @@ from prosa.render.page.urls import in_query
 def chrome(
     frame: Frame, title: str, *, lang: str = "en", query: str = "", back: str = "/", scripts: tuple[str, ...] = ()
 ) -> dict[str, Value]:
-    """The values. ``scripts`` are names of scripts that this page needs beside `page.js`; ``back`` is the path, without
-    the prefix, to which signing in and out return."""
+    """Return the values. ``scripts`` are names of scripts that this page needs beside `page.js`; ``back`` is the path,
+    without the prefix, to which signing in and out return."""
     names = ("page.js", *scripts) if frame.live else ("search.js", "page.js", *scripts)
     return {
         "site": frame.name,

@@ -66,7 +66,7 @@ class _Reused:
         )
 
     def passed(self, tag: str, name: str, value: str) -> str | None:
-        """What the filter of now makes of an attribute."""
+        """Return what the filter of now makes of an attribute."""
         return self.check(tag, name, value)
 
 
@@ -79,7 +79,8 @@ def _refused(_: str, __: str, ___: str) -> None:
 
 
 def cleaner(key: str, link: Href, embed: Href) -> Cleaner:
-    """What cleans HTML in which values of our own begin with ``key``; ``link`` and ``embed`` resolve addresses."""
+    """Return what cleans HTML in which values of our own begin with ``key``; ``link`` and ``embed`` resolve
+    addresses."""
     check = _filter(key, link, embed)
 
     def clean(html: str) -> str:
@@ -98,7 +99,8 @@ def cleaner(key: str, link: Href, embed: Href) -> Cleaner:
 
 
 def _in_order(tag: Match[str]) -> str:
-    """An `input` with its attributes sorted: the library puts the forced ones in another order in each process."""
+    """Return an `input` with its attributes sorted: the library puts the forced ones in another order in each
+    process."""
     return f"<input{''.join(sorted(_ATTRIBUTE.findall(tag[1])))}>"
 
 
@@ -124,7 +126,7 @@ def _filter(key: str, link: Href, embed: Href) -> Filter:
 
 
 def _plain(tag: str, name: str, value: str) -> str | None:
-    """An attribute that is no address and not ours."""
+    """Return an attribute that is no address and not ours."""
     if name == "class":
         return value if tag == "code" and _LANGUAGE.fullmatch(value) else None
     if name == "aria-label":

@@ -58,7 +58,7 @@ class Quoting(Struct):
     code: list[str] = field(default_factory=list)
 
     def coloured(self, text: str, language: str) -> int:
-        """The number of a block in ``code``; -1 where it has no colours, or the page has no more of them."""
+        """Return the number of a block in ``code``; -1 where it has no colours, or the page has no more of them."""
         if len(text) > self.budget.code or not can_be_coloured(text, language):
             return -1
         self.budget.code -= len(text)
@@ -66,7 +66,7 @@ class Quoting(Struct):
         return len(self.code) - 1
 
     def html_of(self, page: Page, written: str) -> str:
-        """The quotation of what an embed names; empty where a link must do."""
+        """Return the quotation of what an embed names; empty where a link must do."""
         budget = self.budget
         if len(self.above) >= MAX_DEPTH or budget.quotes <= 0 or budget.looks <= 0:
             return ""
@@ -91,7 +91,7 @@ def with_quotes(
     unseen: Unseen | None = None,
     scope: str = "",
 ) -> tuple[Written, Iterator[Piece]]:
-    """A text as it was written, and its pieces clean, with what it quotes."""
+    """Return a text as it was written, and its pieces clean, with what it quotes."""
     mark, code_mark = f"{key_of(text)}quote:", f"{key_of(text)}code:"
 
     def quote(written: str) -> str:
@@ -146,7 +146,7 @@ def _quotation(found: Excerpt, inside: str) -> str:
 
 
 def text_of(found: Excerpt) -> str:
-    """The text of an excerpt, with the link definitions of its document where it is a part of it."""
+    """Return the text of an excerpt, with the link definitions of its document where it is a part of it."""
     document, span = found.document, found.span
     whole = span == document.body
     if found.page.vault and _COMMENT in document.source.text:
@@ -159,7 +159,7 @@ def text_of(found: Excerpt) -> str:
 
 
 def without_comments(document: Document) -> Document:
-    """The document without what stands between `%%` and `%%` outside of code; itself where there is nothing."""
+    """Return the document without what stands between `%%` and `%%` outside of code; itself where there is nothing."""
     if _COMMENT not in document.source.text:
         return document
     text = _uncommented(document)[document.body.start : document.body.end].replace("\0", "")
@@ -167,7 +167,7 @@ def without_comments(document: Document) -> Document:
 
 
 def _uncommented(document: Document) -> str:
-    """The source with NUL for every character of a comment, so that spans stay good."""
+    """Return the source with NUL for every character of a comment, so that spans stay good."""
     text = document.source.text
     marks = [at for at in _marks(text, document.body.start) if not document.in_code(at)]
     pieces: list[str] = []

@@ -11,7 +11,7 @@ from prosa.render.page.writer import write
 
 
 def safe_html(markdown_text: str) -> str:
-    """The fragment: headings without ids, pictures as links to them."""
+    """Return the fragment: headings without ids, pictures as links to them."""
     written = write(markdown_text, link=_outside, embed=_nothing, scope="result:")
     clean = cleaner(written.key, _outside, _nothing)
     return "".join(clean(piece) for piece in written.pieces if isinstance(piece, str))

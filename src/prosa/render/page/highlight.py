@@ -96,17 +96,17 @@ class Lexer(Protocol):
     """What is asked of a lexer."""
 
     def get_tokens_unprocessed(self, text: str) -> Iterable[tuple[int, _TokenType, str]]:
-        """Where a token begins, its kind, its text."""
+        """Return where a token begins, its kind, its text."""
 
 
 def can_be_coloured(text: str, language: str) -> bool:
-    """Whether `highlighted` does anything with a block."""
+    """Return whether `highlighted` does anything with a block."""
     return language.lower() in LANGUAGES and 0 < len(text) <= MAX_BLOCK and not _BLANK.search(text)
 
 
 @lru_cache(maxsize=MAX_KEPT)
 def highlighted(text: str, language: str) -> str:
-    """A block as HTML."""
+    """Return a block as HTML."""
     name = language.lower()
     if not can_be_coloured(text, name):
         return escape(text, quote=False)
@@ -114,7 +114,7 @@ def highlighted(text: str, language: str) -> str:
 
 
 def _lexed(text: str, name: str) -> Iterator[Piece]:
-    """The pieces of a text; a document that begins with front matter has that as YAML."""
+    """Yield the pieces of a text; a document that begins with front matter has that as YAML."""
     front = _FRONT.match(text) if _OF[name][1] == "MarkdownLexer" else None
     if front is not None:
         yield from _lexed(front[0], "yaml")
@@ -149,7 +149,7 @@ def _class_of(kind: _TokenType) -> str:
 
 
 def _joined(pieces: Iterable[Piece]) -> Iterator[Piece]:
-    """The pieces, neighbours of one class together; blank space has no colour of its own."""
+    """Yield the pieces, neighbours of one class together; blank space has no colour of its own."""
     open_, held = "", ""
     for name, text in pieces:
         if name == open_ or text.isspace():

@@ -12,7 +12,7 @@ from prosa.render.page.urls import site_url
 
 
 def message_page(page: MessagePage) -> str:
-    """An error, that something is done, or what came of it."""
+    """Return an error, that something is done, or what came of it."""
     rows = [{"title": row.title, "url": site_url(page.frame, row.url)} for row in page.rows]
     written = html(safe_html(page.markdown)) if page.markdown else ""
     values = {"title": page.title, "text": page.text, "rows": rows, "written": written}
@@ -24,14 +24,15 @@ MAX_PAGES = 500
 
 
 def all_pages(page: MessagePage) -> str:
-    """The page of a static site that finds others: a script puts what was found in place of the list of ``rows``."""
+    """Return the page of a static site that finds others: a script puts what was found in place of the list of
+    ``rows``."""
     rows = [{"title": row.title, "url": site_url(page.frame, row.url)} for row in page.rows[:MAX_PAGES]]
     values = {"title": page.title, "text": page.text, "rows": rows, "more": len(page.rows) - len(rows)}
     return render("search-static.html", {**chrome(page.frame, page.title), **values})
 
 
 def sign_in_page(frame: Frame, *, back: str, failed: bool) -> str:
-    """The form that takes the token of this site; ``back`` is the path to return to, ``failed`` says that a token was
-    given and is not the one."""
+    """Return the form that takes the token of this site; ``back`` is the path to return to, ``failed`` says that a
+    token was given and is not the one."""
     values = {"return_to": back, "failed": failed, "action": f"{frame.prefix}/mdh/sign-in", "csrf": frame.csrf}
     return render("sign-in.html", {**chrome(replace(frame, can_run=False), "Sign in"), **values})

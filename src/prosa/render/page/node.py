@@ -36,7 +36,7 @@ MAX_LOOKED = 2_000
 
 
 def node_page(page: Page) -> str:
-    """The page of a node."""
+    """Return the page of a node."""
     view, frame = page.view, page.frame
     title = view.title.strip() or view.id or view.url
     body = body_of(page)
@@ -77,7 +77,7 @@ def node_page(page: Page) -> str:
 
 
 def _address(page: Page, body: Body, title: str) -> dict[str, Value]:
-    """Where the page is found, and what other sites show of it; nothing where nobody said where the site is."""
+    """Return where the page is found, and what other sites show of it; nothing where nobody said where the site is."""
     frame, view = page.frame, page.view
     if not frame.origin:
         return {"canonical": "", "social": {}}
@@ -88,7 +88,7 @@ def _address(page: Page, body: Body, title: str) -> dict[str, Value]:
 
 
 def _first_words(body: Body) -> str:
-    """The beginning of the text of an article, as text."""
+    """Return the beginning of the text of an article, as text."""
     html = next((part["html"] for part in body.parts if part["kind"] == "html"), "")
     paragraphs = " ".join(_PARAGRAPH.findall(html[:MAX_LOOKED]))
     text = " ".join(unescape(_TAG.sub("", paragraphs)).split())
@@ -107,7 +107,7 @@ def _entry(frame: Frame, each: Shown) -> dict[str, Value]:
 
 
 def language_of(page: Page) -> str:
-    """The language of the document where it names one that a browser can use, else English."""
+    """Return the language of the document where it names one that a browser can use, else English."""
     for name in _LANGUAGE_FIELDS:
         value = page.view.fields.get(name)
         if isinstance(value, str) and _LANGUAGE.fullmatch(value):
@@ -120,14 +120,14 @@ def _has_script(body: Body) -> bool:
 
 
 def _summary(page: Page, body: Body) -> str:
-    """What the author says in short. One that was derived repeats the text."""
+    """Return what the author says in short. One that was derived repeats the text."""
     if body.lead:
         return body.lead
     return "" if "summary" in page.view.derived else page.view.summary
 
 
 def _forms(page: Page) -> dict[str, str]:
-    """Where the other forms of the node lie; the file as written only where it differs."""
+    """Return where the other forms of the node lie; the file as written only where it differs."""
     frame, url = page.frame, page.view.url
     forms = {"markdown": frame.prefix + twin_of(url, "markdown"), "json": frame.prefix + twin_of(url, "json")}
     if page.view.derived and frame.live:
@@ -136,7 +136,7 @@ def _forms(page: Page) -> dict[str, str]:
 
 
 def _tag(frame: Frame, name: str) -> dict[str, str]:
-    """A tag, and on a server the search for what has it."""
+    """Return a tag, and on a server the search for what has it."""
     query = 'tag:"{}"'.format(name.lstrip("#").replace('"', " "))
     return {"name": _cut(name), "url": f"{frame.prefix}/mdh/search?q={in_query(query)}" if frame.live else ""}
 
@@ -165,7 +165,7 @@ _ELSEWHERE = ("actions", "action")
 
 
 def properties(fields: Mapping[str, Value], lent: Mapping[str, Value]) -> list[dict[str, Value]]:
-    """The front matter: ``text``, ``code`` or ``tags`` by ``name``; what is lent says by whom."""
+    """Return the front matter: ``text``, ``code`` or ``tags`` by ``name``; what is lent says by whom."""
     own = (
         (str(name), value) for name, value in fields.items() if name not in _ELSEWHERE and (not lent or value != lent)
     )
@@ -194,7 +194,7 @@ def _cut(text: str) -> str:
 
 
 def connections(page: Page) -> list[dict[str, Value]]:
-    """Groups of neighbours: typed ones by relation, plain links, what links here."""
+    """Return groups of neighbours: typed ones by relation, plain links, what links here."""
     around = page.around
     if around is None:
         return []
@@ -242,7 +242,7 @@ def _row(frame: Frame, each: Neighbour) -> dict[str, Value]:
 
 
 def picture(page: Page) -> dict[str, str] | None:
-    """The small graph around the node; None where nothing draws it, and where it would show the node alone."""
+    """Return the small graph around the node; None where nothing draws it, and where it would show the node alone."""
     around = page.around
     if not page.frame.live or around is None or not (around.relationships or around.links or around.backlinks):
         return None

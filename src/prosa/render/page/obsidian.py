@@ -38,18 +38,18 @@ _KIND_OF = {name: kind for kind, names in _KINDS.items() for name in names.split
 
 
 def has_wikilink(text: str, wiki: WikiHref) -> bool:
-    """Whether double brackets in a text may be a wikilink. Where none are, brackets keep their plain meaning."""
+    """Return whether double brackets in a text may be a wikilink. Where none are, brackets keep their plain meaning."""
     return "[[" in text and any(wiki(match[1]).kind != "text" for match in _WIKILINK.finditer(text))
 
 
 def wikilink(state: State, payload: Value, label: str) -> str:
-    """A wikilink; ``label`` is what stands between its brackets, or behind the bar, as HTML."""
+    """Return a wikilink; ``label`` is what stands between its brackets, or behind the bar, as HTML."""
     written, own = _parts(payload)
     return _linked(state, state.wiki(written), written, label if own else escape(name_of(written)), bar=own)
 
 
 def embed(state: State, payload: Value, label: str) -> str:
-    """An embed: a picture, a quoted document, else a link."""
+    """Return an embed: a picture, a quoted document, else a link."""
     written, own = _parts(payload)
     found = state.wiki(written)
     name = label if own and not size_of(label) else escape(name_of(written))
@@ -68,7 +68,8 @@ def embed(state: State, payload: Value, label: str) -> str:
 
 
 def _parts(payload: Value) -> tuple[str, bool]:
-    """What stands between the brackets without a label, and whether there is one. In a table the bar is `\\|`."""
+    """Return what stands between the brackets without a label, and whether there is one. In a table the bar is
+    `\\|`."""
     own = payload["link_type"]["WikiLink"]["has_pothole"]
     written = payload["dest_url"]
     return (written.removesuffix("\\") if own else written), own
@@ -90,21 +91,21 @@ def _size(size: tuple[str, str] | None) -> str:
 
 
 def sized(alt: str) -> tuple[str, str]:
-    """The description of a picture without the size behind its bar, and the size as attributes."""
+    """Return the description of a picture without the size behind its bar, and the size as attributes."""
     text, bar, last = alt.rpartition("|")
     size = size_of(last)
     return (text, _size(size)) if bar and size else (alt, "")
 
 
 def close_split(state: State) -> None:
-    """Ends a paragraph that quoted documents stand in: they stand between its parts."""
+    """End a paragraph that quoted documents stand in: they stand between its parts."""
     whole = "".join(state.out[state.paragraph :])
     del state.out[state.paragraph :]
     state.out.append(_EMPTY.sub("", whole))
 
 
 def marked(text: str) -> str:
-    """A text, as HTML, with its highlights."""
+    """Return a text, as HTML, with its highlights."""
     return _MARKED.sub(r"<mark>\1</mark>", text) if "==" in text else text
 
 
@@ -123,7 +124,7 @@ def name_block(state: State) -> None:
 
 
 def quotation(key: str, inside: str) -> str:
-    """A block quotation, or the callout that it is."""
+    """Return a block quotation, or the callout that it is."""
     match = _CALLOUT.match(inside) if "[!" in inside else None
     if match is None:
         return f"<blockquote>\n{inside}</blockquote>\n"

@@ -16,12 +16,12 @@ _LABELS = {"button": "Run", "inputbox": "Send"}
 
 
 def is_interactive(script: Script) -> bool:
-    """Whether a reader gets something to press."""
+    """Return whether a reader gets something to press."""
     return script.interactive_type in INTERACTIVE
 
 
 def script_part(page: Page, script: Script) -> dict[str, Value]:
-    """The part of the page that stands for a script. ``state`` is `ready`, `sign-in` or `off`."""
+    """Return the part of the page that stands for a script. ``state`` is `ready`, `sign-in` or `off`."""
     frame, kind = page.frame, script.interactive_type or "button"
     return {
         "kind": "script",

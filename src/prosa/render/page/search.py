@@ -21,13 +21,13 @@ FRAGMENT_HEADER = "Prosa-Fragment"
 
 
 def search_page(found: SearchPage) -> str:
-    """The page of results."""
+    """Return the page of results."""
     title = f"Search: {found.query}" if found.query.strip() else "Search"
     return render("search.html", {**chrome(found.frame, title, query=found.query), **_values(found, MAX_HITS)})
 
 
 def hits_fragment(found: SearchPage) -> str:
-    """The options of the list under the search field: links, each with the role of an option."""
+    """Return the options of the list under the search field: links, each with the role of an option."""
     values = _values(found, MAX_TYPED)
     everything = f"{found.frame.prefix}/mdh/search?q={in_query(found.query)}"
     return render("hits.html", {**values, "everything": everything, "more": len(found.hits) > MAX_TYPED})
@@ -45,7 +45,8 @@ def _values(found: SearchPage, most: int) -> dict[str, Value]:
 
 
 def _hits(frame: Frame, hits: Sequence[Found]) -> list[dict[str, Value]]:
-    """The hits; where several pages have one title, as notes in the folders of languages do, each says which it is."""
+    """Return the hits; where several pages have one title, as notes in the folders of languages do, each says which it
+    is."""
     pages: dict[str, set[str]] = defaultdict(set)
     for hit in hits:
         pages[hit.title].add(_page(hit))
@@ -62,7 +63,8 @@ def _hit(frame: Frame, hit: Found) -> dict[str, Value]:
 
 
 def marked(hit: Found) -> list[tuple[bool, str]]:
-    """The snippet in pieces, each with whether it is marked. Marks outside the text, or inside others, are left out."""
+    """Return the snippet in pieces, each with whether it is marked. Marks outside the text, or inside others, are left
+    out."""
     pieces: list[tuple[bool, str]] = []
     done = 0
     for start, end in sorted(hit.marks):

@@ -44,7 +44,7 @@ class RawHtml(Struct):
     tables: int = 0
 
     def read(self, text: str) -> str:
-        """A piece as it goes to the cleaner."""
+        """Return a piece as it goes to the cleaner."""
         return _TAG.sub(self._tag, _without_comments(text))
 
     def _tag(self, match: re.Match[str]) -> str:
@@ -89,7 +89,7 @@ Coding: TypeAlias = Callable[[str, str], str]
 
 
 def uncoloured(text: str, _: str) -> str:
-    """The text alone."""
+    """Return the text alone."""
     return escape(text, quote=False)
 
 
@@ -163,13 +163,13 @@ class State(Struct):
         self.out = []
 
     def pop(self) -> str:
-        """What that buffer holds; the one below is open again."""
+        """Return what that buffer holds; the one below is open again."""
         text = "".join(self.out)
         self.out = self.below.pop()
         return text
 
     def flush(self) -> None:
-        """Ends a piece: between two outermost blocks, never inside one."""
+        """End a piece: between two outermost blocks, never inside one."""
         if self.out:
             self.pieces.append("".join(self.out))
             self.out = []

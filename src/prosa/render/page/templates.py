@@ -28,12 +28,12 @@ def html(text: str) -> Html:
 
 
 def render(name: str, values: Mapping[str, Any]) -> str:
-    """The template ``name`` with ``values``."""
+    """Return the template ``name`` with ``values``."""
     return _environment().render_template(name, **values)
 
 
 def text_of(name: str) -> str:
-    """A file beside the templates as text."""
+    """Return a file beside the templates as text."""
     return files("prosa.render.page").joinpath("files", name).read_text(encoding="utf-8")
 
 
@@ -52,7 +52,7 @@ def _environment() -> Environment:
 
 
 def _escaped(value: Value) -> Value:
-    """Every value of a template passes here, so that paths keep their slashes and None prints nothing."""
+    """Return every value of a template passes here, so that paths keep their slashes and None prints nothing."""
     if value is None:
         return ""
     return html(escape(value)) if isinstance(value, str) and not hasattr(value, "__html__") else value

@@ -20,13 +20,13 @@ _PICTURE = regex(r"data:image/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/=\s]*", r
 
 
 def link_url(url: str) -> str:
-    """A URL for `href`; empty for one with a scheme that no link may have."""
+    """Return a URL for `href`; empty for one with a scheme that no link may have."""
     scheme = _SCHEME.match(_IGNORED.sub("", url))
     return url if scheme is None or scheme[1].lower() in SCHEMES else ""
 
 
 def picture_url(url: str) -> str:
-    """A URL for `src`. Data is a bitmap in Base64; a drawing could hold a script."""
+    """Return a URL for `src`. Data is a bitmap in Base64; a drawing could hold a script."""
     bare = _IGNORED.sub("", url)
     scheme = _SCHEME.match(bare)
     if scheme is None or scheme[1].lower() in ("http", "https"):
@@ -35,21 +35,21 @@ def picture_url(url: str) -> str:
 
 
 def is_external(url: str) -> bool:
-    """Whether a URL names a host, or a program beside the browser."""
+    """Return whether a URL names a host, or a program beside the browser."""
     bare = _IGNORED.sub("", url).replace("\\", "/")
     return bare.startswith("//") or _SCHEME.match(bare) is not None
 
 
 def site_url(frame: Frame, url: str) -> str:
-    """A URL of a node as a link: a path gets the prefix of the site."""
+    """Return a URL of a node as a link: a path gets the prefix of the site."""
     return link_url(f"{frame.prefix}{url}" if url.startswith("/") else url)
 
 
 def in_query(text: str) -> str:
-    """A text as the value of a query parameter."""
+    """Return a text as the value of a query parameter."""
     return quote(text.encode("utf-8", "replace"), safe="")
 
 
 def fragment(anchor: str) -> str:
-    """A link to a place in the same page."""
+    """Return a link to a place in the same page."""
     return f"#{quote(anchor.encode('utf-8', 'replace'), safe=':_-.~')}"

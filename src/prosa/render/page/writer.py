@@ -59,7 +59,7 @@ def write(
     unseen: Unseen | None = None,
     scope: str = "",
 ) -> Written:
-    """The pieces of ``text``.
+    """Return the pieces of ``text``.
 
     ``wiki`` says where wikilinks lead, ``quote`` gives what stands for an embedded document,
     ``coding`` what a block of code becomes. In a ``vault`` the other
@@ -98,7 +98,8 @@ def joined_maths(text: str) -> str:
 
 
 def key_of(text: str) -> str:
-    """What begins every value of ours in the HTML of a text: a hash of it, which its author cannot write into it."""
+    """Return what begins every value of ours in the HTML of a text: a hash of it, which its author cannot write into
+    it."""
     return f"k{sha256(encodable(text).encode()).hexdigest()[:24]}/"  # with a slash it is no scheme of a URL
 
 
@@ -249,7 +250,8 @@ def _code(state: State, _: str, payload: Value) -> None:
 
 
 def _info(info: str) -> tuple[str, str]:
-    """The language of a block of code, and the name of the file that it shows: a second word that looks like one."""
+    """Return the language of a block of code, and the name of the file that it shows: a second word that looks like
+    one."""
     words = info.split(maxsplit=2)[:2]
     file = words[1] if len(words) > 1 and _FILE.fullmatch(words[1]) else ""
     return (words[0] if words else "", file)
@@ -366,7 +368,7 @@ def _reference(state: State, label: str) -> None:
 
 
 def _notes(state: State) -> str:
-    """The footnotes in the order in which they are referred to; those that nothing refers to come last."""
+    """Return the footnotes in the order in which they are referred to; those that nothing refers to come last."""
     last = len(state.numbers) + 1
     items: list[str] = []
     used: set[int] = set()

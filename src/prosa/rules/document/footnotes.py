@@ -27,7 +27,7 @@ _REPEATS = ("+", "{")
 
 @RULES.document("MD022", "undefined-footnote", Severity.WARNING, strict=Severity.ERROR)
 def undefined_footnote(subject: Subject[object]) -> Iterator[Finding]:
-    """Finds `[^label]` without a definition; readers see the brackets. The finding points at the reference. Without any
+    """Find `[^label]` without a definition; readers see the brackets. The finding points at the reference. Without any
     definition in the document only a number is taken for a footnote: `[^a-z]` in the middle of a sentence is more
     likely a pattern. Footnotes are what MAGI documents are about: there it is one (MA22)."""
     undefined = [each for each in subject.document.undefined_footnotes if not _is_result(subject, each)]
@@ -45,7 +45,7 @@ def undefined_footnote(subject: Subject[object]) -> Iterator[Finding]:
 
 
 def _is_result(subject: Subject[object], reference: FootnoteReference) -> bool:
-    """Whether it stands in what a run has written, where definitions are escaped (X19)."""
+    """Return whether it stands in what a run has written, where definitions are escaped (X19)."""
     if subject.dialect != "magi":
         return False
     regions = cast("MagiModel", subject.model).regions

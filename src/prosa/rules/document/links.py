@@ -35,7 +35,7 @@ class FollowedLink(NamedTuple):
 
 @lru_cache(maxsize=1)
 def followed(corpus: Corpus, path: Path) -> tuple[FollowedLink, ...]:
-    """The local links of a document, followed once for all rules that look at it."""
+    """Return the local links of a document, followed once for all rules that look at it."""
     return tuple(_of_document(path, corpus.entries[path], corpus_names(corpus)))
 
 
@@ -51,7 +51,7 @@ def _of_document(path: Path, facts: Facts, names: CorpusNames) -> Iterator[Follo
 
 @RULES.one_of_many("MD020", "unresolved-link", Severity.ERROR)
 def unresolved_link(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
-    """Finds a relative link to a file that does not exist within the root. The finding points at the destination.
+    """Find a relative link to a file that does not exist within the root. The finding points at the destination.
     Addresses, site paths and placeholders are not looked at (`rules.analyse`). The nodes of a site are known by their
     URLs, and rules of MDH look at their links."""
     if facts.dialect == "mdh" and corpus.rooted != "guessed":
@@ -67,7 +67,7 @@ def unresolved_link(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Findin
 
 @RULES.one_of_many("MD029", "unresolved-path", Severity.WARNING)
 def unresolved_path(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
-    """Finds a relative link to a folder, or to a file without a known suffix, that does not exist within the root. The
+    """Find a relative link to a folder, or to a file without a known suffix, that does not exist within the root. The
     finding points at the destination. There is none where documents are linked by the addresses of their pages: then a
     site generator may make what is not there."""
     if facts.dialect == "mdh" or not corpus.complete:
@@ -85,7 +85,7 @@ _HOST = regex(r"(?:[\w-]+\.)+[A-Za-z]{2,}")
 
 
 def _has_addresses(corpus: Corpus) -> bool:
-    """Whether any document is linked by the address of its page: `guide/` or `guide` for `guide.md`."""
+    """Return whether any document is linked by the address of its page: `guide/` or `guide` for `guide.md`."""
     names = corpus_names(corpus)
 
     def is_address(path: Path, link: LocalLink) -> bool:
@@ -102,7 +102,7 @@ def _has_addresses(corpus: Corpus) -> bool:
 
 
 def _lowered(corpus: Corpus) -> Mapping[str, str]:
-    """The paths of all documents by their lower case."""
+    """Return the paths of all documents by their lower case."""
     names = corpus_names(corpus)
     return names.derived(
         "lowered", "paths", lambda: {path.as_posix().lower(): path.as_posix() for path in corpus.entries}
@@ -110,7 +110,8 @@ def _lowered(corpus: Corpus) -> Mapping[str, str]:
 
 
 def _by_name(corpus: Corpus, found: FollowedLink) -> str:
-    """Where a file of this name lies, for an image that is given as a name alone (YA21); empty where there is none."""
+    """Return where a file of this name lies, for an image that is given as a name alone (YA21); empty where there is
+    none."""
     if not found.link.embedded or "/" in found.link.target:
         return ""
     return corpus_names(corpus).file_names().get(found.link.target.casefold(), "")
@@ -160,7 +161,7 @@ class Named(NamedTuple):
 
 @RULES.one_of_many("MD021", "unresolved-anchor", Severity.WARNING)
 def unresolved_anchor(corpus: Corpus, path: Path, _: Facts) -> Iterator[Finding]:
-    """Finds a link to a heading or to a block that its target does not have. The finding points at the destination.
+    """Find a link to a heading or to a block that its target does not have. The finding points at the destination.
     Generators make anchors in different ways, so only letters and digits of headings are compared."""
     names = corpus_names(corpus)
     for each in _named(corpus, path):
@@ -217,8 +218,8 @@ def _no_block(named: Named, anchors: frozenset[str]) -> Finding:
 
 @lru_cache(maxsize=1024)
 def _headings(anchors: frozenset[str]) -> frozenset[str] | None:
-    """The anchors as they are compared; None where not all of them are known. Some generators leave out the number
-    before a heading."""
+    """Return the anchors as they are compared; None where not all of them are known. Some generators leave out the
+    number before a heading."""
     if "*" in anchors:
         return None
     heard = [sounding(each) for each in anchors if not each.startswith("^")]
@@ -231,7 +232,7 @@ _WITH_IDS = ("magi", "mdh")
 
 @RULES.one_of_many("MD023", "duplicate-id", Severity.ERROR)
 def duplicate_id(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
-    """Finds two documents of one dialect with the same id; whoever names it cannot know which is meant. The findings
+    """Find two documents of one dialect with the same id; whoever names it cannot know which is meant. The findings
     point at each of the ids, so that each document shows it when it is checked alone."""
     if facts.dialect not in _WITH_IDS:
         return

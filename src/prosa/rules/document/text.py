@@ -33,8 +33,8 @@ _OTHERS = bytes(set(range(0x100)).difference(_CONTROLS))
 
 @RULES.document("MD016", "control-character", Severity.WARNING)
 def control_character(subject: Subject[object]) -> Iterator[Finding]:
-    """Finds characters that no text has, NUL and its like: the file is damaged, or no text at all. There is one
-    finding, at the first one."""
+    """Find characters that no text has, NUL and its like: the file is damaged, or no text at all. There is one finding,
+    at the first one."""
     text = subject.source.text
     found = text.encode("utf-8", "surrogatepass").translate(None, _OTHERS)
     if not found:
@@ -51,8 +51,8 @@ _SEPARATOR = regex("[\u2028\u2029\u0085]")
 
 @RULES.document("MD017", "line-separator", Severity.WARNING)
 def line_separator(subject: Subject[object]) -> Iterator[Finding]:
-    """Finds U+2028, U+2029 or U+0085, which editors show as a line end and Markdown does not (X2). There is one
-    finding, at the first one; the fix writes line feeds for all of them."""
+    """Find U+2028, U+2029 or U+0085, which editors show as a line end and Markdown does not (X2). There is one finding,
+    at the first one; the fix writes line feeds for all of them."""
     text = subject.source.text
     if text.isascii() or not any(each in text for each in _SEPARATORS):
         return
@@ -65,7 +65,7 @@ def line_separator(subject: Subject[object]) -> Iterator[Finding]:
 
 @RULES.document("MD018", "byte-order-mark", Severity.HINT)
 def byte_order_mark(subject: Subject[object]) -> Iterator[Finding]:
-    """Finds a mark in front of the text that UTF-8 does not need (X1 reads past it). The finding points at the mark. A
+    """Find a mark in front of the text that UTF-8 does not need (X1 reads past it). The finding points at the mark. A
     YMJ record has a rule of its own (YA25)."""
     if subject.dialect == "ymj" or not subject.source.text.startswith("\ufeff"):
         return
@@ -82,7 +82,7 @@ _NAMES = {"\r\n": "CRLF", "\n": "LF", "\r": "CR"}
 
 @RULES.document("MD019", "mixed-line-ends", Severity.HINT)
 def mixed_line_ends(subject: Subject[object]) -> Iterator[Finding]:
-    """Finds lines that end in different ways within one text (X2 reads them all). There is one finding, at the first
+    """Find lines that end in different ways within one text (X2 reads them all). There is one finding, at the first
     line end that is not the usual one of the text. A YMJ record has a rule of its own (YA25)."""
     text = subject.source.text
     if subject.dialect == "ymj" or "\r" not in text:
@@ -107,8 +107,8 @@ _HOSTILE = regex("[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]+")
 
 @RULES.document("MD045", "invisible-character", Severity.WARNING, strict=Severity.ERROR)
 def invisible_character(subject: Subject[object]) -> Iterator[Finding]:
-    """Finds characters that nobody sees and nothing around them needs (X39), each run of them once. The last finding
-    of a document with many stands for all that follow it."""
+    """Find characters that nobody sees and nothing around them needs (X39), each run of them once. The last finding of
+    a document with many stands for all that follow it."""
     text = subject.source.text
     if text.isascii() or not UNSEEN.search(text):
         return

@@ -33,7 +33,7 @@ class FollowedWikilink(Struct, frozen=True):
 
 @lru_cache(maxsize=1)
 def followed_wikilinks(corpus: Corpus, path: Path) -> tuple[FollowedWikilink, ...]:
-    """The wikilinks of a document that are some, the same for all rules that look at it."""
+    """Return the wikilinks of a document that are some, the same for all rules that look at it."""
     return tuple(_of_document(path, corpus.entries[path], corpus_names(corpus)))
 
 
@@ -62,8 +62,8 @@ def _lies_somewhere(target: str, names: CorpusNames) -> bool:
 
 
 def _may_be_meant(target: str, names: CorpusNames) -> bool:
-    """Whether brackets that lead nowhere were meant to: as the name of a document, or, where all files are known, as
-    that of another file."""
+    """Return whether brackets that lead nowhere were meant to: as the name of a document, or, where all files are
+    known, as that of another file."""
     return is_name(target) or (is_attachment(target) and bool(names.file_names()))
 
 
@@ -72,7 +72,7 @@ _ANYWHERE = "a file is found by its name anywhere below the root"
 
 @RULES.one_of_many("MD024", "unresolved-wikilink", Severity.WARNING)
 def unresolved_wikilink(corpus: Corpus, path: Path, _: Facts) -> Iterator[Finding]:
-    """Finds a `[[name]]` that no document is called (YA21). The finding points at the link; there is none unless all
+    """Find a `[[name]]` that no document is called (YA21). The finding points at the link; there is none unless all
     documents below the root are known."""
     if not corpus.complete:
         return
@@ -93,7 +93,7 @@ MAX_NAMED = 3
 
 @RULES.one_of_many("MD025", "ambiguous-wikilink", Severity.WARNING)
 def ambiguous_wikilink(corpus: Corpus, path: Path, _: Facts) -> Iterator[Finding]:
-    """Finds a `[[name]]` where several documents have this file name (YA21). The finding points at the link. A document
+    """Find a `[[name]]` where several documents have this file name (YA21). The finding points at the link. A document
     in the same folder is meant before all others."""
     for each in followed_wikilinks(corpus, path):
         if len(each.candidates) > 1:
@@ -106,8 +106,8 @@ def ambiguous_wikilink(corpus: Corpus, path: Path, _: Facts) -> Iterator[Finding
 
 @RULES.one_of_many("MD026", "wikilink-case", Severity.HINT)
 def wikilink_case(corpus: Corpus, path: Path, _: Facts) -> Iterator[Finding]:
-    """Finds a `[[name]]` that differs from the file name in upper and lower case (YA21). The finding points at the
-    link; it is followed all the same."""
+    """Find a `[[name]]` that differs from the file name in upper and lower case (YA21). The finding points at the link;
+    it is followed all the same."""
     for each in followed_wikilinks(corpus, path):
         if each.candidates and not each.exact:
             name = each.candidates[0].stem

@@ -37,7 +37,7 @@ class Survey(NamedTuple):
 
 @RULES.one_of_many("MG048", "unknown-doc-id", Severity.WARNING, strict=Severity.ERROR)
 def unknown_doc_id(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
-    """Finds a relationship with a document that is not in the corpus (M50). The finding points at the id. It is silent
+    """Find a relationship with a document that is not in the corpus (M50). The finding points at the id. It is silent
     unless all documents below the root are known: the target may be among the others. In a project every id is judged.
     Samples elsewhere name documents that exist nowhere: there, in a folder where no relationship leads to or from, an
     id is a finding only if one that looks alike is there."""
@@ -56,7 +56,7 @@ def unknown_doc_id(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding
 
 
 def named_ids(facts: Facts) -> Iterator[Ref]:
-    """The relationships of a document that name another one by its id."""
+    """Return the relationships of a document that name another one by its id."""
     refs = facts.refs if facts.dialect == "magi" else ()
     return (ref for ref in refs if ref.origin == "footnote" and ref.kind == "id")
 

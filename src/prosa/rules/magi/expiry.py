@@ -27,7 +27,7 @@ _ADVICE = "bring it up to date and move the date, or take the document out of us
 
 @RULES.document("MG008", "expired-document", Severity.WARNING)
 def expired_document(subject: Subject[MagiModel]) -> Iterator[Finding]:
-    """Finds a document whose last day has passed. The finding points at `expired-date`. It is silent where nobody knows
+    """Find a document whose last day has passed. The finding points at `expired-date`. It is silent where nobody knows
     the time; nothing is ever deleted."""
     model = subject.model
     text, span = model.fields.text(_FIELD), model.fields.span(_FIELD)
@@ -37,7 +37,7 @@ def expired_document(subject: Subject[MagiModel]) -> Iterator[Finding]:
 
 @RULES.part_among(of=expired_document)
 def lent_expiry(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
-    """Finds a document that is lent such a day. The finding points at its beginning."""
+    """Find a document that is lent such a day. The finding points at its beginning."""
     if corpus.now is None or not corpus_names(corpus).derived(_FIELD, "lent", lambda: _is_lent(corpus)):
         return
     found = _lent(corpus, path, facts, corpus.now)

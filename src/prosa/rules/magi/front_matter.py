@@ -30,7 +30,7 @@ _UUID = regex(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 @RULES.document("MG006", "doc-id-not-uuid", Severity.HINT)
 def doc_id_not_uuid(subject: Subject[MagiModel]) -> Iterator[Finding]:
-    """Finds a document id that may not be unique in the world (M5, MA5). The finding points at the id."""
+    """Find a document id that may not be unique in the world (M5, MA5). The finding points at the id."""
     model = subject.model
     span = model.fields.span("doc-id")
     if model.doc_id is not None and span is not None and not _UUID.fullmatch(model.doc_id):
@@ -40,7 +40,7 @@ def doc_id_not_uuid(subject: Subject[MagiModel]) -> Iterator[Finding]:
 
 @RULES.document("MG007", "missing-doc-id", Severity.WARNING, strict=Severity.ERROR)
 def missing_doc_id(subject: Subject[MagiModel]) -> Iterator[Finding]:
-    """Finds a document with relationships that nothing can point back at (M5, MA5). The finding points at the front
+    """Find a document with relationships that nothing can point back at (M5, MA5). The finding points at the front
     matter, with the first relationship beside it. Fields in a second block are told of as such."""
     model = subject.model
     if not model.relationships or model.doc_id is not None or not model.front.complete:
@@ -59,8 +59,8 @@ _KNOWN = frozenset(squashed(field.name) for field in FRONT)
 
 @RULES.document("MG009", "fields-below-front-matter", Severity.WARNING, strict=Severity.ERROR)
 def fields_below_front_matter(subject: Subject[MagiModel]) -> Iterator[Finding]:
-    """Finds front matter that holds nothing while its fields stand in a second block below it. The finding points at
-    the fence that ends the front matter too early."""
+    """Find front matter that holds nothing while its fields stand in a second block below it. The finding points at the
+    fence that ends the front matter too early."""
     model = subject.model
     front = model.front
     if not has_fields_below(model):
@@ -74,7 +74,7 @@ def fields_below_front_matter(subject: Subject[MagiModel]) -> Iterator[Finding]:
 
 
 def has_fields_below(model: MagiModel) -> bool:
-    """Whether the front matter is empty and the block below it holds fields of MAGI."""
+    """Return whether the front matter is empty and the block below it holds fields of MAGI."""
     front, text = model.front, model.source.text
     if front.fields is None or front.fields.entries or not front.present:
         return False
@@ -90,7 +90,7 @@ def has_fields_below(model: MagiModel) -> bool:
 
 @RULES.document("MG005", "date-without-zone", Severity.HINT)
 def date_without_zone(subject: Subject[MagiModel]) -> Iterator[Finding]:
-    """Finds a time of day without its time zone, or a creation date without a time (M12–M15). The finding points at the
+    """Find a time of day without its time zone, or a creation date without a time (M12–M15). The finding points at the
     date. A date alone is enough everywhere but in `created-date`."""
     model = subject.model
     for name in DATE_FIELDS:

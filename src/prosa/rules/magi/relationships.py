@@ -28,7 +28,7 @@ REPORTED = (
 
 @RULES.document("MG041", "bare-relationship", Severity.WARNING, strict=Severity.ERROR)
 def bare_relationship(subject: Subject[MagiModel]) -> Iterator[Finding]:
-    """Finds a relationship without backticks around its JSON (M43, MA8). The finding points at the object."""
+    """Find a relationship without backticks around its JSON (M43, MA8). The finding points at the object."""
     model = subject.model
     for each in model.relationships:
         if each.form == "bare":
@@ -40,7 +40,7 @@ def bare_relationship(subject: Subject[MagiModel]) -> Iterator[Finding]:
 
 @RULES.document("MG042", "text-beside-relationship", Severity.WARNING, strict=Severity.ERROR)
 def text_beside_relationship(subject: Subject[MagiModel]) -> Iterator[Finding]:
-    """Finds a footnote that holds a relationship and something else (M43). The finding points at the object."""
+    """Find a footnote that holds a relationship and something else (M43). The finding points at the object."""
     model = subject.model
     for each in model.relationships:
         if each.form == "surrounded":
@@ -54,7 +54,7 @@ _TARGETS = frozenset({"docid", "sourceurl"})
 
 @RULES.document("MG043", "relationship-without-target", Severity.ERROR)
 def relationship_without_target(subject: Subject[MagiModel]) -> Iterator[Finding]:
-    """Finds a relationship that names neither a document nor a URL (M45, MA6). The finding points at the opening brace.
+    """Find a relationship that names neither a document nor a URL (M45, MA6). The finding points at the opening brace.
     A target of the wrong type or form is there and has been reported."""
     model = subject.model
     for each in model.relationships:
@@ -72,7 +72,7 @@ def _is_filled(node: Value) -> bool:
 
 @RULES.document("MG044", "relationship-with-two-targets", Severity.WARNING)
 def relationship_with_two_targets(subject: Subject[MagiModel]) -> Iterator[Finding]:
-    """Finds a relationship that names both a document and a URL (M45, MA6). The finding points at the URL, which then
+    """Find a relationship that names both a document and a URL (M45, MA6). The finding points at the URL, which then
     only says where the document is found."""
     model = subject.model
     for each in model.relationships:
@@ -84,7 +84,7 @@ def relationship_with_two_targets(subject: Subject[MagiModel]) -> Iterator[Findi
 
 @RULES.document("MG045", "unfamiliar-rel-type", Severity.WARNING)
 def unfamiliar_rel_type(subject: Subject[MagiModel]) -> Iterator[Finding]:
-    """Finds a type of relationship that is not one of the recommended ones (M44, M51, MA7). The finding points at the
+    """Find a type of relationship that is not one of the recommended ones (M44, M51, MA7). The finding points at the
     type. An alias is information only: the graph knows what it means."""
     model = subject.model
     for each in model.relationships:
@@ -109,8 +109,8 @@ def _rewritten(span: Span, meant: str | None) -> Fix | None:
 
 @RULES.document("MG046", "duplicate-relationship", Severity.WARNING, strict=Severity.ERROR)
 def duplicate_relationship(subject: Subject[MagiModel]) -> Iterator[Finding]:
-    """Finds two relationships under one footnote label (M43). The finding points at the label of every one but the
-    first definition of it."""
+    """Find two relationships under one footnote label (M43). The finding points at the label of every one but the first
+    definition of it."""
     model = subject.model
     first: dict[str, FootnoteDefinition] = {}
     for definition in model.document.footnote_definitions:
@@ -131,7 +131,7 @@ def _label(definition: FootnoteDefinition) -> Span:
 
 @RULES.document("MG047", "unreferenced-relationship", Severity.INFO)
 def unreferenced_relationship(subject: Subject[MagiModel]) -> Iterator[Finding]:
-    """Finds a relationship that no place in the text refers to (M43, MA22). The finding points at the label. It still
+    """Find a relationship that no place in the text refers to (M43, MA22). The finding points at the label. It still
     connects the two documents as a whole."""
     model = subject.model
     for each in model.relationships:
@@ -154,7 +154,7 @@ _NOTE = "`prosa fmt --sync` writes the list anew from the footnotes"
 
 @RULES.document("MG049", "stale-relationship-summary", Severity.WARNING)
 def stale_relationship_summary(subject: Subject[MagiModel]) -> Iterator[Finding]:
-    """Finds `relationships` that no longer say what the footnotes say (M21, MA19). The finding points at the sentence,
+    """Find `relationships` that no longer say what the footnotes say (M21, MA19). The finding points at the sentence,
     or at the field for what it leaves out. Sentences in the author's own words are information only: they may say the
     same in words that no footnote has."""
     yield from islice(_disagreements(subject.model), MAX_FOUND)

@@ -18,8 +18,8 @@ from prosa.rules.subject import Subject
 
 @RULES.document("MG031", "stray-region-marker", Severity.WARNING)
 def stray_region_marker(subject: Subject[MagiModel]) -> Iterator[Finding]:
-    """Finds a comment that begins or ends a written result, without its partner (X19). The finding points at the
-    comment: the text around it is read as the author's own."""
+    """Find a comment that begins or end a written result, without its partner (X19). The finding points at the comment:
+    the text around it is read as the author's own."""
     model = subject.model
     for span in model.stray_markers:
         message = "this marker of a written result belongs to no result"
@@ -29,7 +29,7 @@ def stray_region_marker(subject: Subject[MagiModel]) -> Iterator[Finding]:
 
 @RULES.document("MG032", "stale-result", Severity.WARNING)
 def stale_result(subject: Subject[MagiModel]) -> Iterator[Finding]:
-    """Finds a written result whose script or context has changed since it was made (X19). The finding points at the
+    """Find a written result whose script or context has changed since it was made (X19). The finding points at the
     first marker of the result."""
     model = subject.model
     if not model.regions:
@@ -48,8 +48,8 @@ def stale_result(subject: Subject[MagiModel]) -> Iterator[Finding]:
 
 @RULES.document("MG033", "edited-result", Severity.INFO)
 def edited_result(subject: Subject[MagiModel]) -> Iterator[Finding]:
-    """Finds a written result that was changed by hand, so that no run replaces it (X19). The finding points at the
-    first marker of the result."""
+    """Find a written result that was changed by hand, so that no run replaces it (X19). The finding points at the first
+    marker of the result."""
     model = subject.model
     for script, region in owners_of(model).pairs:
         if not is_edited(model, region):
@@ -62,7 +62,7 @@ def edited_result(subject: Subject[MagiModel]) -> Iterator[Finding]:
 
 @RULES.document("MG034", "orphan-result", Severity.WARNING)
 def orphan_result(subject: Subject[MagiModel]) -> Iterator[Finding]:
-    """Finds a written result whose script is gone, or that stands below another result of the script (X19). The finding
+    """Find a written result whose script is gone, or that stands below another result of the script (X19). The finding
     points at the first marker of the result."""
     model = subject.model
     owners = owners_of(model)

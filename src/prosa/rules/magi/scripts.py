@@ -30,8 +30,8 @@ _LONGEST_WORD = 16
 
 @RULES.document("MG030", "misspelt-script-fence", Severity.WARNING)
 def misspelt_script_fence(subject: Subject[MagiModel]) -> Iterator[Finding]:
-    """Finds a fence whose language is nearly `ai-script`, so that it is none (M23, M40). The finding points at the
-    word. In a result that was written into the document it is meant to be none (X19)."""
+    """Find a fence whose language is nearly `ai-script`, so that it is none (M23, M40). The finding points at the word.
+    In a result that was written into the document it is meant to be none (X19)."""
     model = subject.model
     within = inside(model.regions)
     for fence in model.document.fences:
@@ -55,7 +55,7 @@ def _letters(word: str) -> str:
 
 @RULES.document("MG029", "unclosed-script", Severity.WARNING, strict=Severity.ERROR)
 def unclosed_script(subject: Subject[MagiModel]) -> Iterator[Finding]:
-    """Finds an ai-script block whose fence is never closed, so that it takes everything after it (M23). The finding
+    """Find an ai-script block whose fence is never closed, so that it takes everything after it (M23). The finding
     points at the opening fence."""
     model = subject.model
     for script in model.scripts:
@@ -79,7 +79,7 @@ def _closed(source: SourceText, script: Script) -> Fix | None:
 
 @RULES.document("MG023", "duplicate-script-id", Severity.WARNING, strict=Severity.ERROR)
 def duplicate_script_id(subject: Subject[MagiModel]) -> Iterator[Finding]:
-    """Finds two ai-script blocks of one id (M24, MA9). The finding points at the id of every block but the first."""
+    """Find two ai-script blocks of one id (M24, MA9). The finding points at the id of every block but the first."""
     model = subject.model
     first: dict[str, Script] = {}
     for script in model.scripts:
@@ -101,7 +101,7 @@ _KNOWN_VALUES: tuple[tuple[str, tuple[str, ...], str, Severity | None], ...] = (
 
 @RULES.document("MG024", "unfamiliar-script-value", Severity.WARNING)
 def unfamiliar_script_value(subject: Subject[MagiModel]) -> Iterator[Finding]:
-    """Finds a priority, format or interactive type that nobody knows (M26, M34, M37, MA13). The finding points at the
+    """Find a priority, format or interactive type that nobody knows (M26, M34, M37, MA13). The finding points at the
     value. Formats and types are open sets, so an unknown one is information only."""
     model = subject.model
     for script in model.scripts:
@@ -119,7 +119,7 @@ def unfamiliar_script_value(subject: Subject[MagiModel]) -> Iterator[Finding]:
 
 @RULES.document("MG025", "output-format-conflict", Severity.WARNING)
 def output_format_conflict(subject: Subject[MagiModel]) -> Iterator[Finding]:
-    """Finds an output format other than JSON beside a schema, which describes JSON (M34, M35, MA14). The finding points
+    """Find an output format other than JSON beside a schema, which describes JSON (M34, M35, MA14). The finding points
     at the output format: the schema wins."""
     model = subject.model
     for script in model.scripts:
@@ -135,7 +135,7 @@ def output_format_conflict(subject: Subject[MagiModel]) -> Iterator[Finding]:
 
 @RULES.document("MG026", "ignored-stream", Severity.INFO)
 def ignored_stream(subject: Subject[MagiModel]) -> Iterator[Finding]:
-    """Finds `stream` beside a schema: an answer that a schema describes is checked as a whole and never streamed (M36,
+    """Find `stream` beside a schema: an answer that a schema describes is checked as a whole and never streamed (M36,
     MA14). The finding points at `stream`."""
     model = subject.model
     for script in model.scripts:
@@ -149,7 +149,7 @@ _INTERACTIVE_FIELDS = ("interactive-type", "interactive-label", "interactive-pla
 
 @RULES.document("MG027", "ignored-interactive-field", Severity.INFO)
 def ignored_interactive_field(subject: Subject[MagiModel]) -> Iterator[Finding]:
-    """Finds a button or field for a block that runs by itself (M37–M39, MA15). The finding points at the first such
+    """Find a button or field for a block that runs by itself (M37–M39, MA15). The finding points at the first such
     field of a block."""
     model = subject.model
     for script in model.scripts:
@@ -162,7 +162,7 @@ def ignored_interactive_field(subject: Subject[MagiModel]) -> Iterator[Finding]:
 
 @RULES.document("MG028", "orphan-interactive-field", Severity.WARNING)
 def orphan_interactive_field(subject: Subject[MagiModel]) -> Iterator[Finding]:
-    """Finds a label without a type, or a placeholder without an input field (M38, M39, MA15). The finding points at the
+    """Find a label without a type, or a placeholder without an input field (M38, M39, MA15). The finding points at the
     label or placeholder. Where `auto-run` makes all of them idle, another rule says so."""
     model = subject.model
     for script in model.scripts:

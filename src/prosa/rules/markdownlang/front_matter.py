@@ -27,8 +27,8 @@ REPORTED = (
 
 @RULES.program("ML004", "program-name-form", Severity.WARNING, strict=Severity.ERROR)
 def program_name_form(subject: ProgramSubject) -> Iterator[Finding]:
-    """Finds a name that model APIs do not take as the name of a tool (LA12); it still works, changed. The finding
-    points at the name."""
+    """Find a name that model APIs do not take as the name of a tool (LA12); it still works, changed. The finding points
+    at the name."""
     model = subject.program.model
     wire = tool_name(model.name)
     if "name" in model.spans and wire != model.name:
@@ -39,7 +39,7 @@ def program_name_form(subject: ProgramSubject) -> Iterator[Finding]:
 
 @RULES.program("ML006", "setting-of-the-user", Severity.ERROR)
 def setting_of_the_user(subject: ProgramSubject) -> Iterator[Finding]:
-    """Finds a document that chooses an endpoint, a key, a tool or a permission (X7). The finding points at the field's
+    """Find a document that chooses an endpoint, a key, a tool or a permission (X7). The finding points at the field's
     name."""
     for entry in subject.program.model.fields or ():
         instead = user_setting(entry.key.text)

@@ -17,7 +17,7 @@ from prosa.rules.subject import ProgramSubject
 
 @RULES.program("ML030", "unknown-import", Severity.ERROR)
 def unknown_import(subject: ProgramSubject) -> Iterator[Finding]:
-    """Finds an import of a file that does not exist (L6). The finding points at the import."""
+    """Find an import of a file that does not exist (L6). The finding points at the import."""
     for each in subject.program.imports:
         if each.state == "missing":
             message = f"the imported program `{shown(each.ref.text)}` does not exist"
@@ -27,7 +27,7 @@ def unknown_import(subject: ProgramSubject) -> Iterator[Finding]:
 
 @RULES.program("ML031", "unreadable-import", Severity.ERROR)
 def unreadable_import(subject: ProgramSubject) -> Iterator[Finding]:
-    """Finds an import of a file that exists and cannot be read as a document. The finding points at the import."""
+    """Find an import of a file that exists and cannot be read as a document. The finding points at the import."""
     for each in subject.program.imports:
         if each.state == "unreadable":
             message = f"the imported program `{shown(each.ref.text)}` cannot be read: {each.reason}"
@@ -36,7 +36,7 @@ def unreadable_import(subject: ProgramSubject) -> Iterator[Finding]:
 
 @RULES.program("ML032", "import-outside-root", Severity.INFO, stops="run")
 def import_outside_root(subject: ProgramSubject) -> Iterator[Finding]:
-    """Finds an import that a check does not open, because it lies outside the root (X5). The finding points at the
+    """Find an import that a check does not open, because it lies outside the root (X5). The finding points at the
     import. A run without `--root` follows it all the same, where it leads to a program without a link."""
     for each in subject.program.imports:
         if each.state == "outside-root":
@@ -47,7 +47,7 @@ def import_outside_root(subject: ProgramSubject) -> Iterator[Finding]:
 
 @RULES.program("ML033", "import-not-markdown", Severity.ERROR)
 def import_not_markdown(subject: ProgramSubject) -> Iterator[Finding]:
-    """Finds an import whose name does not end in `.md` (L6). The finding points at the import; the file is not
+    """Find an import whose name does not end in `.md` (L6). The finding points at the import; the file is not
     opened."""
     for each in subject.program.imports:
         if each.state == "not-markdown":
@@ -62,7 +62,7 @@ def import_not_markdown(subject: ProgramSubject) -> Iterator[Finding]:
 
 @RULES.program("ML034", "reserved-import", Severity.ERROR)
 def reserved_import(subject: ProgramSubject) -> Iterator[Finding]:
-    """Finds `stdlib:NAME`, which the specification keeps for later (L28, LA14). The finding points at the import."""
+    """Find `stdlib:NAME`, which the specification keeps for later (L28, LA14). The finding points at the import."""
     for each in subject.program.imports:
         if each.state == "reserved":
             message = f"`{shown(each.ref.text)}` is reserved: there is no standard library of programs yet"
@@ -71,7 +71,7 @@ def reserved_import(subject: ProgramSubject) -> Iterator[Finding]:
 
 @RULES.program("ML035", "import-cycle", Severity.ERROR)
 def import_cycle(subject: ProgramSubject) -> Iterator[Finding]:
-    """Finds programs that import each other (L6, L29, LA15); a cycle is reported once, with the whole way round. The
+    """Find programs that import each other (L6, L29, LA15); a cycle is reported once, with the whole way round. The
     finding points at the import that takes the first step of the cycle, in the program that was reached first."""
     program = subject.program
     cycle = subject.closure.cycle_from.get(program.path)
@@ -95,8 +95,8 @@ def _names_of(cycle: tuple[Path, ...], closure: Closure) -> tuple[str, ...]:
 
 @RULES.program("ML036", "import-too-deep", Severity.ERROR)
 def import_too_deep(subject: ProgramSubject) -> Iterator[Finding]:
-    """Finds a chain of imports longer than the limit (X9). The finding points at the import that goes one step
-    too far."""
+    """Find a chain of imports longer than the limit (X9). The finding points at the import that goes one step too
+    far."""
     depths = subject.closure.depths
     here = depths[subject.program.path]
     if here != MAX_IMPORT_DEPTH:
@@ -111,7 +111,7 @@ def import_too_deep(subject: ProgramSubject) -> Iterator[Finding]:
 
 @RULES.program("ML037", "too-many-imports", Severity.ERROR)
 def too_many_imports(subject: ProgramSubject) -> Iterator[Finding]:
-    """Finds more imports than a program may have, or programs than imports may add up to. The finding points at the
+    """Find more imports than a program may have, or programs than imports may add up to. The finding points at the
     first import that was not followed."""
     for each in subject.program.imports:
         if each.state == "too-many":
@@ -122,7 +122,7 @@ def too_many_imports(subject: ProgramSubject) -> Iterator[Finding]:
 
 @RULES.program("ML038", "ticket-without-mailbox", Severity.ERROR)
 def ticket_without_mailbox(subject: ProgramSubject) -> Iterator[Finding]:
-    """Finds an import that is not waited for in a program without a mailbox (L47). The finding points at the import."""
+    """Find an import that is not waited for in a program without a mailbox (L47). The finding points at the import."""
     model = subject.program.model
     for each in model.imports:
         if not each.wait and model.mailbox is None:
@@ -132,7 +132,7 @@ def ticket_without_mailbox(subject: ProgramSubject) -> Iterator[Finding]:
 
 @RULES.program("ML050", "tool-name-collision", Severity.ERROR)
 def tool_name_collision(subject: ProgramSubject) -> Iterator[Finding]:
-    """Finds two tools of one program with the same wire name (LA12). The finding points at the import that comes later.
+    """Find two tools of one program with the same wire name (LA12). The finding points at the import that comes later.
     The built-in `python` is always there, `visit` where there are sites, and the tools of a mailbox where there is
     one."""
     model = subject.program.model
@@ -153,7 +153,7 @@ def tool_name_collision(subject: ProgramSubject) -> Iterator[Finding]:
 
 
 def _tool_of(each: ResolvedImport, closure: Closure) -> str | None:
-    """The name of the program or skill that an import leads to; None where it leads to none."""
+    """Return the name of the program or skill that an import leads to; None where it leads to none."""
     if each.state == "skill":
         return each.name
     return closure.programs[each.path].model.name if each.path in closure.programs and each.path else None

@@ -17,7 +17,7 @@ from prosa.rules.subject import ProgramSubject
 
 @RULES.program("ML040", "server-without-transport", Severity.ERROR)
 def server_without_transport(subject: ProgramSubject) -> Iterator[Finding]:
-    """Finds an MCP server with neither `command` nor `url` (L7, L18). The finding points at the server's name.
+    """Find an MCP server with neither `command` nor `url` (L7, L18). The finding points at the server's name.
     `python-interpreter` needs neither: it is the built-in tool (LA17)."""
     for server in subject.program.model.mcp_servers:
         if server.command is None and server.url is None and not server.built_in:
@@ -28,7 +28,7 @@ def server_without_transport(subject: ProgramSubject) -> Iterator[Finding]:
 
 @RULES.program("ML041", "server-with-two-transports", Severity.ERROR)
 def server_with_two_transports(subject: ProgramSubject) -> Iterator[Finding]:
-    """Finds an MCP server with both `command` and `url` (LA10). The finding points at the server's `url`."""
+    """Find an MCP server with both `command` and `url` (LA10). The finding points at the server's `url`."""
     for server in subject.program.model.mcp_servers:
         if server.command is not None and server.url is not None:
             message = f"the MCP server `{server.name or '?'}` has both `command` and `url`"
@@ -37,7 +37,7 @@ def server_with_two_transports(subject: ProgramSubject) -> Iterator[Finding]:
 
 @RULES.program("ML042", "server-transport-mismatch", Severity.ERROR)
 def server_transport_mismatch(subject: ProgramSubject) -> Iterator[Finding]:
-    """Finds a `transport` that does not go with `command` or with `url` (LA9). The finding points at the transport."""
+    """Find a `transport` that does not go with `command` or with `url` (LA9). The finding points at the transport."""
     for server in subject.program.model.mcp_servers:
         if server.transport == "auto" or (server.command is None) == (server.url is None):
             continue
@@ -54,7 +54,7 @@ _HTTP = regex(r"https?://[^\s/?#]+", re.IGNORECASE)
 
 @RULES.program("ML043", "server-url-scheme", Severity.ERROR)
 def server_url_scheme(subject: ProgramSubject) -> Iterator[Finding]:
-    """Finds the `url` of an MCP server that is not http or https (L18). The finding points at the URL."""
+    """Find the `url` of an MCP server that is not http or https (L18). The finding points at the URL."""
     for server in subject.program.model.mcp_servers:
         if server.url is not None and not _HTTP.match(server.url):
             message = (
@@ -65,8 +65,8 @@ def server_url_scheme(subject: ProgramSubject) -> Iterator[Finding]:
 
 @RULES.program("ML044", "duplicate-server", Severity.ERROR)
 def duplicate_server(subject: ProgramSubject) -> Iterator[Finding]:
-    """Finds two MCP servers of one name, or of names whose tools could not be told apart (L20, LA12). The finding
-    points at the name of the later one. Disabled servers have no tools and do not count."""
+    """Find two MCP servers of one name, or of names whose tools could not be told apart (L20, LA12). The finding points
+    at the name of the later one. Disabled servers have no tools and do not count."""
     first: dict[str, ServerModel] = {}
     for server in subject.program.model.mcp_servers:
         if server.disabled or not server.name:

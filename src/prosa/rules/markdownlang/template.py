@@ -23,7 +23,7 @@ REPORTED = (RULES.reported("ML020", "template-syntax", Severity.ERROR),)
 
 
 def _not_declared(subject: ProgramSubject, *, closed: bool) -> Iterator[Finding]:
-    """One problem for every use of a name that the schema does not declare, where it is closed or open."""
+    """Yield one problem for every use of a name that the schema does not declare, where it is closed or open."""
     model = subject.program.model
     if model.template is None or model.input is None:
         return
@@ -40,14 +40,14 @@ def _not_declared(subject: ProgramSubject, *, closed: bool) -> Iterator[Finding]
 
 @RULES.program("ML021", "undeclared-name", Severity.ERROR, stops="nothing")
 def undeclared_name(subject: ProgramSubject) -> Iterator[Finding]:
-    """Finds a name in the template that the input schema does not declare (X13). The finding points at the name in the
+    """Find a name in the template that the input schema does not declare (X13). The finding points at the name in the
     body. An open schema may still receive it, so a run is not stopped."""
     return _not_declared(subject, closed=False)
 
 
 @RULES.program("ML022", "impossible-name", Severity.ERROR)
 def impossible_name(subject: ProgramSubject) -> Iterator[Finding]:
-    """Finds a name in the template that the closed input schema keeps out (X13). The finding points at the name in the
+    """Find a name in the template that the closed input schema keeps out (X13). The finding points at the name in the
     body. `additionalProperties: false` means no input can ever have it."""
     return _not_declared(subject, closed=True)
 
@@ -58,9 +58,9 @@ _WHOLE = regex(r"(?<![\w.)\]])\.(?![\w.])|\$(?!\w)(?!\.\w)")
 
 @RULES.program("ML024", "unused-input", Severity.INFO)
 def unused_input(subject: ProgramSubject) -> Iterator[Finding]:
-    """Finds a property of the input schema that the template never looks at, so that the model never sees it. The
-    finding points at the name of the property. It is silent where the template may use the input as a whole, and where
-    it uses a name that is not declared: then one of the two is most likely a misspelling, and is reported once."""
+    """Find a property of the input schema that the template never looks at, so that the model never see it. The finding
+    points at the name of the property. It is silent where the template may use the input as a whole, and where it uses
+    a name that is not declared: then one of the two is most likely a misspelling, and is reported once."""
     model = subject.program.model
     declared = _declared(model)
     if not declared or model.template is None or _uses_all(model):
@@ -91,7 +91,7 @@ _MANGLED = regex(r"(?<![A-Za-z0-9_-])mcp\*\*([A-Za-z0-9_.-]{1,64})\*\*([A-Za-z0-
 
 @RULES.program("ML023", "mangled-tool-name", Severity.WARNING)
 def mangled_tool_name(subject: ProgramSubject) -> Iterator[Finding]:
-    """Finds `mcp**server**tool`, where a formatter took the underscores for bold (LA13). The finding points at the
+    """Find `mcp**server**tool`, where a formatter took the underscores for bold (LA13). The finding points at the
     mangled name in the body."""
     model = subject.program.model
     for match in _MANGLED.finditer(model.body):
@@ -109,7 +109,7 @@ MAX_NAMED_TOOLS = 100
 
 @RULES.program("ML025", "unknown-tool", Severity.WARNING)
 def unknown_tool(subject: ProgramSubject) -> Iterator[Finding]:
-    """Finds a tool in the body whose MCP server the program does not have (L20). The finding points at the name in the
+    """Find a tool in the body whose MCP server the program does not have (L20). The finding points at the name in the
     body. Which tools a server has is known only when it runs; which servers there are is not."""
     model = subject.program.model
     known = {server_prefix(each.name): each for each in model.mcp_servers if each.name}
@@ -132,7 +132,7 @@ def unknown_tool(subject: ProgramSubject) -> Iterator[Finding]:
 
 
 def _not_named(name: str, server: ServerModel, span: Span) -> Iterator[Finding]:
-    """A tool that is not among those that the program names for its server."""
+    """Yield a tool that is not among those that the program names for its server."""
     if server.tools is None:
         return
     names = [server_tool_name(server.name, each.name) for each in server.tools]

@@ -31,7 +31,7 @@ _ORIGIN_NOTE = "credentials of a site never go to another one, so clients refuse
 
 @RULES.document("MH010", "cross-origin-action", Severity.ERROR)
 def cross_origin_action(subject: Subject[NodeModel]) -> Iterator[Finding]:
-    """Finds an action whose URL leads away from its site (H11, HA12). The finding points at the URL. It is a warning
+    """Find an action whose URL leads away from its site (H11, HA12). The finding points at the URL. It is a warning
     where the `canonical_url` of the node has the same origin: then a path says the same."""
     model = subject.model
     own = http_origin(model.canonical_url.text) if model.canonical_url else ""
@@ -60,7 +60,7 @@ def _absolute(url: Text, own: str, subject: Subject[NodeModel]) -> Finding:
 
 @RULES.document("MH011", "parameter-declared-twice", Severity.WARNING)
 def parameter_declared_twice(subject: Subject[NodeModel]) -> Iterator[Finding]:
-    """Finds a parameter that an action declares in two places (H13, HA10). The finding points at the later one."""
+    """Find a parameter that an action declares in two places (H13, HA10). The finding points at the later one."""
     for action in subject.model.actions:
         yield from _of_action(action)
 
@@ -82,7 +82,7 @@ def _of_action(action: ActionModel) -> Iterator[Finding]:
 
 @RULES.document("MH012", "body-of-get", Severity.WARNING)
 def body_of_get(subject: Subject[NodeModel]) -> Iterator[Finding]:
-    """Finds a GET action that declares a request body (H14, H17). The finding points at the schema, or at the content
+    """Find a GET action that declares a request body (H14, H17). The finding points at the schema, or at the content
     type where there is none."""
     for action in subject.model.actions:
         if action.verb != "GET":
@@ -98,8 +98,7 @@ def body_of_get(subject: Subject[NodeModel]) -> Iterator[Finding]:
 
 @RULES.document("MH013", "state-changing-get", Severity.WARNING)
 def state_changing_get(subject: Subject[NodeModel]) -> Iterator[Finding]:
-    """Finds a GET action whose name says that it changes something (H5, H17, HA19). The finding points at the
-    method."""
+    """Find a GET action whose name says that it changes something (H5, H17, HA19). The finding points at the method."""
     for action in subject.model.actions:
         if action.verb != "GET" or action.method is None:
             continue
@@ -114,8 +113,8 @@ _AUTH_NOTE = "write `auth: {type: none}` for an action that anybody may call"
 
 @RULES.document("MH020", "action-without-auth", Severity.WARNING)
 def action_without_auth(subject: Subject[NodeModel]) -> Iterator[Finding]:
-    """Finds an action that does not say how to authenticate (H21 SHOULD 6, HA14). The finding points at the first key
-    of the action."""
+    """Find an action that does not say how to authenticate (H21 SHOULD 6, HA14). The finding points at the first key of
+    the action."""
     for action in subject.model.actions:
         if action.node.get("auth") is None:
             message = f"{action.title_for_people} has no `auth` (MDH conformance, SHOULD 6); no credentials are sent"
@@ -128,8 +127,8 @@ _CSRF_NOTE = "MDH section 10.4: say in the action, under `csrf` for example, or 
 
 @RULES.document("MH021", "undocumented-csrf", Severity.WARNING)
 def undocumented_csrf(subject: Subject[NodeModel]) -> Iterator[Finding]:
-    """Finds a state-changing action with a cookie and no word about CSRF (H12, H20, HA3). The finding points at the
-    type of the authentication, where neither the action nor the text of the node speaks of CSRF."""
+    """Find a state-changing action with a cookie and no word about CSRF (H12, H20, HA3). The finding points at the type
+    of the authentication, where neither the action nor the text of the node speaks of CSRF."""
     model = subject.model
     concerned = [action for action in model.actions if _concerned(action)]
     if not concerned or _CSRF in subject.source.slice(model.body).lower():
@@ -156,7 +155,7 @@ def _speaks(node: Node) -> bool:
 
 @RULES.document("MH022", "oauth2-without-token-url", Severity.WARNING)
 def oauth2_without_token_url(subject: Subject[NodeModel]) -> Iterator[Finding]:
-    """Finds `oauth2` without the place where a token comes from (H12, HA15). The finding points at the type of the
+    """Find `oauth2` without the place where a token comes from (H12, HA15). The finding points at the type of the
     authentication."""
     for action in subject.model.actions:
         auth = action.auth

@@ -24,7 +24,7 @@ class Leads(Struct, frozen=True, dict=True):
     _known: dict[str, str | None] = field(default_factory=dict)
 
     def what(self, path: str) -> str | None:
-        """A few words for what is at a decoded URL path, or None for nothing."""
+        """Return a few words for what is at a decoded URL path, or None for nothing."""
         if path not in self._known:
             self._known[path] = self._look(path)
         return self._known[path]
@@ -63,7 +63,7 @@ class Leads(Struct, frozen=True, dict=True):
         return None
 
     def _is_file(self, path: str) -> bool:
-        """Whether a file is there that a server of static files would serve: none that is hidden (X23)."""
+        """Return whether a file is there that a server of static files would serve: none that is hidden (X23)."""
         parts = [part for part in path.split("/") if part]
         hidden = any(part.startswith(".") and part != ".well-known" for part in parts)
         if not parts or hidden or path.endswith("/") or "\0" in path:
@@ -72,7 +72,7 @@ class Leads(Struct, frozen=True, dict=True):
         return self.files.exists(file) and (bool(file.suffix) or self._can_be_opened(file))
 
     def _can_be_opened(self, file: Path) -> bool:
-        """Whether it is a file and no folder."""
+        """Return whether it is a file and no folder."""
         try:
             self.files.read(file)
         except FileProblem as problem:
@@ -81,7 +81,7 @@ class Leads(Struct, frozen=True, dict=True):
 
 
 def _fits(part: str, pattern: str) -> bool:
-    """Whether a part of a path may come from a part of a template: what stands around the braces is equal."""
+    """Return whether a part of a path may come from a part of a template: what stands around the braces is equal."""
     head, opened, rest = pattern.partition("{")
     if not opened:
         return part == pattern

@@ -21,7 +21,7 @@ MAX_SUGGESTIONS = 100
 
 @RULES.corpus("MH051", "unresolved-inline-link", Severity.ERROR)
 def unresolved_inline_link(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
-    """Finds a link of the body that leads to nothing on its site (H21 MUST 3, H3, HA5, HA6). The finding points at the
+    """Find a link of the body that leads to nothing on its site (H21 MUST 3, H3, HA5, HA6). The finding points at the
     destination. It is silent unless all documents of the site are known."""
     left = MAX_SUGGESTIONS
     for site in sites(corpus) if corpus.complete else ():
@@ -43,7 +43,7 @@ _NO_NODE_NOTE = "an agent that follows it finds no front matter with links and a
 
 @RULES.corpus("MH052", "inline-link-to-no-node", Severity.INFO)
 def inline_link_to_no_node(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
-    """Finds a link to something on the site that is there and is no node (H21 MUST 3, HA5). The finding points at the
+    """Find a link to something on the site that is there and is no node (H21 MUST 3, HA5). The finding points at the
     destination."""
     for site in sites(corpus):
         for page in site.nodes:
@@ -68,8 +68,8 @@ MAX_SUGGESTED_IDS = 100
 
 @RULES.corpus("MH053", "unresolved-link-target", Severity.WARNING)
 def unresolved_link_target(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
-    """Finds a link of the front matter whose node is not in the site (H10, HA4, HA22). The finding points at the
-    target. It is silent unless all documents of the site are known."""
+    """Find a link of the front matter whose node is not in the site (H10, HA4, HA22). The finding points at the target.
+    It is silent unless all documents of the site are known."""
     left = MAX_SUGGESTED_IDS
     for site in sites(corpus) if corpus.complete else ():
         other_names = _other_names(site)
@@ -99,7 +99,7 @@ def _resolves(kind: str, target: str, page: Page, site: Site) -> bool:
 
 
 def _note(kind: str, target: str, site: Site, other_names: Mapping[str, str]) -> tuple[str, str | None]:
-    """What to do, and the target that was most likely meant."""
+    """Return what to do, and the target that was most likely meant."""
     if kind != "id":
         guess = site.like(target)
     elif target in other_names:
@@ -110,13 +110,13 @@ def _note(kind: str, target: str, site: Site, other_names: Mapping[str, str]) ->
 
 
 def _other_names(site: Site) -> Mapping[str, str]:
-    """Titles and aliases, and the ids behind them (HA22: they find, they do not resolve)."""
+    """Return titles and aliases, and the ids behind them (HA22: they find, they do not resolve)."""
     return {each.name: page.id for page in site.nodes if page.id for each in page.facts.defs if each.kind != "id"}
 
 
 @RULES.corpus("MH060", "wikilink-in-node", Severity.WARNING)
 def wikilink_in_node(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
-    """Finds a wikilink, which no client of a site follows (H3, HA22). The finding points at the wikilink. Where exactly
+    """Find a wikilink, which no client of a site follows (H3, HA22). The finding points at the wikilink. Where exactly
     one node has that id, title or alias, a fix writes the link to it."""
     for pages in neighbours(corpus):
         names = _urls_by_name(pages)
@@ -131,7 +131,7 @@ def wikilink_in_node(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
 
 
 def _urls_by_name(pages: tuple[Page, ...]) -> Mapping[str, str]:
-    """URLs by id, title, alias and own path, in lower case; empty for a name that several nodes have."""
+    """Return URLs by id, title, alias and own path, in lower case; empty for a name that several nodes have."""
     found: dict[str, str] = {}
     for page in pages:
         own = {each.name.lower() for each in page.facts.defs} | {page.url.lower()}

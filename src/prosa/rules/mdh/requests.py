@@ -25,7 +25,7 @@ REPORTED = (RULES.reported("MH030", "bad-jsonpath", Severity.ERROR),)
 
 @RULES.document("MH031", "unknown-pagination", Severity.WARNING)
 def unknown_pagination(subject: Subject[NodeModel]) -> Iterator[Finding]:
-    """Finds a `pagination.type` other than `cursor`, the only one that is specified (H15). The finding points at the
+    """Find a `pagination.type` other than `cursor`, the only one that is specified (H15). The finding points at the
     type."""
     for action in subject.model.actions:
         kind = action.pagination.type if action.pagination else None
@@ -36,7 +36,7 @@ def unknown_pagination(subject: Subject[NodeModel]) -> Iterator[Finding]:
 
 @RULES.document("MH032", "pagination-without-next", Severity.WARNING)
 def pagination_without_next(subject: Subject[NodeModel]) -> Iterator[Finding]:
-    """Finds pages of which a client can only read the first (H15, HA17). The finding points at the key `pagination`, or
+    """Find pages of which a client can only read the first (H15, HA17). The finding points at the key `pagination`, or
     at the path of a cursor that nothing sends."""
     for action in subject.model.actions:
         pages = action.pagination
@@ -59,7 +59,7 @@ def _lacking(pages: PaginationModel, title: str) -> Iterator[Finding]:
 
 @RULES.document("MH033", "undeclared-pagination-parameter", Severity.WARNING)
 def undeclared_pagination_parameter(subject: Subject[NodeModel]) -> Iterator[Finding]:
-    """Finds a cursor or limit that the query does not declare (H13, H15, HA11). The finding points at the name of the
+    """Find a cursor or limit that the query does not declare (H13, H15, HA11). The finding points at the name of the
     parameter. An action without `query` declares nothing, and is left alone."""
     for action in subject.model.actions:
         if action.pagination is None or action.query is None:
@@ -76,8 +76,8 @@ def undeclared_pagination_parameter(subject: Subject[NodeModel]) -> Iterator[Fin
 
 @RULES.document("MH040", "example-mismatch", Severity.WARNING)
 def example_mismatch(subject: Subject[NodeModel]) -> Iterator[Finding]:
-    """Finds an example that is no request of its action (H11, H13, HA16). The finding points at the parameter, or at
-    the place in the body.
+    """Find an example that is no request of its action (H11, H13, HA16). The finding points at the parameter, or at the
+    place in the body.
 
     The specification does not say what an example looks like; `query` and `body` are looked at, directly in it or under
     `request`. Everything else in it is free.
@@ -105,7 +105,7 @@ class _Judge:
         return Schema({"type": "object"} | ref.value)
 
     def problems(self, example: Node) -> Iterator[Finding]:
-        """What is wrong with one example."""
+        """Yield what is wrong with one example."""
         if not isinstance(example, Mapping):
             return
         request = example.get("request")

@@ -26,12 +26,12 @@ class Declared(NamedTuple):
     span: Span
 
     def seen_from(self, other: Declared) -> str:
-        """Where it is, for people who look at another declaration."""
+        """Return where it is, for people who look at another declaration."""
         return "this node too" if self.page is other.page else self.page.facts.path
 
 
 def repeated(corpus: Corpus) -> Iterator[tuple[Declared, Declared]]:
-    """The first declaration of an id in a site with each later one."""
+    """Yield the first declaration of an id in a site with each later one."""
     for pages in neighbours(corpus):
         first: dict[str, Declared] = {}
         for page in pages:
@@ -43,13 +43,13 @@ def repeated(corpus: Corpus) -> Iterator[tuple[Declared, Declared]]:
 
 
 def same_call(one: Declared, other: Declared) -> bool:
-    """Whether method and URL are the same, so that it is one action said twice (HA13)."""
+    """Return whether method and URL are the same, so that it is one action said twice (HA13)."""
     return one.method == other.method and one.url.lstrip("/") == other.url.lstrip("/")
 
 
 @RULES.corpus("MH054", "conflicting-action", Severity.ERROR)
 def conflicting_action(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
-    """Finds two actions of one id that call different things (H11, HA13). The finding points at the id of the later
+    """Find two actions of one id that call different things (H11, HA13). The finding points at the id of the later
     one."""
     for first, later in repeated(corpus):
         if same_call(first, later):
@@ -64,8 +64,8 @@ def conflicting_action(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
 
 @RULES.corpus("MH055", "drifting-action", Severity.WARNING)
 def drifting_action(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
-    """Finds one action said twice with different contracts (HA13, HW8). The finding points at the id of the later one.
-    A part that only one of them has is no difference: a short form may leave it out."""
+    """Find one action said twice with different contracts (HA13, HW8). The finding points at the id of the later one. A
+    part that only one of them has is no difference: a short form may leave it out."""
     for first, later in repeated(corpus):
         parts = _differ(first, later) if same_call(first, later) else []
         if parts:

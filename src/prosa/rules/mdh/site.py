@@ -92,12 +92,12 @@ class Site(Struct, frozen=True, eq=False, dict=True):
         return found
 
     def path(self, page: Page, href: str) -> str | None:
-        """The URL path on this site that a link leads to, decoded; None for one that leads elsewhere (HA5)."""
+        """Return the URL path on this site that a link leads to, decoded; None for one that leads elsewhere (HA5)."""
         found = resolve(page.url, href)
         return found.path if not found.origin or found.origin in self.origins else None
 
     def like(self, path: str) -> str | None:
-        """The URL of a node that was most likely meant: one of the same last part, else one that looks alike."""
+        """Return the URL of a node that was most likely meant: one of the same last part, else one that looks alike."""
         last = path.rstrip("/").rpartition("/")[2].lower()
         same = self._by_last_part.get(last.removesuffix(".md").removesuffix(".html"), [])
         return same[0] if len(same) == 1 else nearest(path, (page.url for page in self.nodes))
@@ -131,7 +131,7 @@ def sites(corpus: Corpus) -> tuple[Site, ...]:
 
 
 def neighbours(corpus: Corpus) -> Iterator[tuple[Page, ...]]:
-    """The nodes of every site together, and every node without a site alone (its ``url`` is empty)."""
+    """Yield the nodes of every site together, and every node without a site alone (its ``url`` is empty)."""
     placed: set[Path] = set()
     for site in sites(corpus):
         placed.update(page.real for page in site.nodes)
@@ -142,18 +142,18 @@ def neighbours(corpus: Corpus) -> Iterator[tuple[Page, ...]]:
 
 
 def md_urls(corpus: Corpus) -> Mapping[Path, str]:
-    """The `md_url` of every node that has one, by real path (HA2)."""
+    """Return the `md_url` of every node that has one, by real path (HA2)."""
     return {page.real: page.url for site in sites(corpus) for page in site.nodes}
 
 
 def span_of(pair: tuple[int, int]) -> Span:
-    """A span that travelled as two numbers."""
+    """Return a span that travelled as two numbers."""
     return Span(*pair)
 
 
 def _sites(corpus: Corpus, top: str) -> Sites:
-    """The sites as the graph sees them, with paths below ``top``. A document alone in a folder that nobody chose as a
-    root is none."""
+    """Return the sites as the graph sees them, with paths below ``top``. A document alone in a folder that nobody chose
+    as a root is none."""
     nodes = {real.as_posix(): facts for real, facts in corpus.entries.items() if facts.dialect == "mdh"}
     if corpus.rooted == "guessed" or not nodes:
         return Sites()
@@ -171,7 +171,8 @@ def _name(path: str) -> str:
 
 
 def top_of(corpus: Corpus) -> str:
-    """The root of the corpus, or the folder that holds all of its documents where it has none; with its slash."""
+    """Return the root of the corpus, or the folder that holds all of its documents where it has none; with its
+    slash."""
     if corpus.root is not None:
         top = corpus.files.real(corpus.root).as_posix()
     else:

@@ -22,7 +22,7 @@ from prosa.source import FileProblem, Files, Span
 
 @RULES.corpus("MH050", "url-collision", Severity.ERROR)
 def url_collision(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
-    """Finds two documents of a site that live at one URL (H7, H21 MUST 1). The finding points at the id of the later
+    """Find two documents of a site that live at one URL (H7, H21 MUST 1). The finding points at the id of the later
     one, or of the one of them that is a node."""
     for site in sites(corpus):
         first: dict[str, Page] = {}
@@ -38,7 +38,7 @@ def url_collision(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
 
 @RULES.one_of_many("MH058", "reserved-url", Severity.WARNING)
 def reserved_url(corpus: Corpus, path: Path, _: Facts) -> Iterator[Finding]:
-    """Finds a document whose URL belongs to the site itself (H7, HA1). The finding points at the id of the node; at the
+    """Find a document whose URL belongs to the site itself (H7, HA1). The finding points at the id of the node; at the
     beginning of another document."""
     if not any(each.lower() in RESERVED for each in (*path.parts, path.stem)):
         return
@@ -50,7 +50,7 @@ def reserved_url(corpus: Corpus, path: Path, _: Facts) -> Iterator[Finding]:
 
 
 def _pages(corpus: Corpus) -> dict[Path, list[Page]]:
-    """The documents whose URLs are reserved."""
+    """Return the documents whose URLs are reserved."""
     found: dict[Path, list[Page]] = {}
     for page in (page for site in sites(corpus) for page in site.pages if is_reserved(page.url)):
         found.setdefault(page.real, []).append(page)
@@ -59,7 +59,7 @@ def _pages(corpus: Corpus) -> dict[Path, list[Page]]:
 
 @RULES.corpus("MH057", "site-without-root", Severity.INFO)
 def site_without_root(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
-    """Finds a site that has nothing at `/`, where agents begin (H7). The finding points at the id of the first node."""
+    """Find a site that has nothing at `/`, where agents begin (H7). The finding points at the id of the first node."""
     for site in sites(corpus) if corpus.complete else ():
         page = site.names.get("/")
         if page is None or not page.is_node:
@@ -76,7 +76,7 @@ _Entries: TypeAlias = list[dict[str, Value]]
 
 @RULES.corpus("MH056", "site-index-mismatch", Severity.WARNING)
 def site_index_mismatch(corpus: Corpus) -> Iterator[_Located]:
-    """Finds an index of the site, where there is one, that says something else than its nodes (HA1). It looks at both
+    """Find an index of the site, where there is one, that says something else than its nodes (HA1). It looks at both
     indexes of every site, where all documents of the site are known.
 
     `mdh/nodes.json` is `{"spec": "mdh/1.0", "nodes": [{id, type, title, md_url}]}`, `mdh/actions.json` is `{"spec",
@@ -95,7 +95,7 @@ def site_index_mismatch(corpus: Corpus) -> Iterator[_Located]:
 
 
 def _listed(files: Files, path: Path, name: str, at: Page) -> Generator[_Located, None, _Entries | None]:
-    """The entries of an index, or None where it cannot be read as one."""
+    """Yield the entries of an index, or None where it cannot be read as one."""
     label = f"mdh/{name}.json"
     try:
         data = parse_json(files.read(path).text)
@@ -115,7 +115,7 @@ def _listed(files: Files, path: Path, name: str, at: Page) -> Generator[_Located
 
 
 def _file(url: str) -> str:
-    """Where the Markdown of a node lies on a host of files, which its URL alone does not lead to (HA7)."""
+    """Return where the Markdown of a node lies on a host of files, which its URL alone does not lead to (HA7)."""
     return f"{url}{'index' if url.endswith('/') else ''}.md"
 
 

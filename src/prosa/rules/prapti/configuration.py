@@ -33,7 +33,7 @@ REPORTED = (
 
 @RULES.document("PR013", "user-variable", Severity.HINT)
 def user_variable(subject: Subject[ChatModel]) -> Iterator[Finding]:
-    """Finds a bare name that means nothing to Prosa and becomes a variable of the author (PA9). The finding points at
+    """Find a bare name that means nothing to Prosa and becomes a variable of the author (PA9). The finding points at
     the name, unless `var(NAME)` uses it somewhere: then it is meant."""
     used = _used(subject.model)
     for line in subject.model.assignments:
@@ -56,7 +56,7 @@ def _used(model: ChatModel) -> set[str]:
 
 @RULES.document("PR014", "unresolved-variable", Severity.ERROR)
 def unresolved_variable(subject: Subject[ChatModel]) -> Iterator[Finding]:
-    """Finds `var(NAME)` of a name that is not set, or that leads in a circle. The finding points at the right side of
+    """Find `var(NAME)` of a name that is not set, or that leads in a circle. The finding points at the right side of
     the assignment that counts."""
     for found in effective(subject.model).values():
         if found.problem is not None:
@@ -69,7 +69,7 @@ CHOOSES = ("tools", "vars.tools")
 
 @RULES.document("PR015", "refused-configuration", Severity.WARNING, strict=Severity.ERROR)
 def refused_configuration(subject: Subject[ChatModel]) -> Iterator[Finding]:
-    """Finds a line that wants what only the user may give: endpoints, keys, plugins, tools (X7). The finding points at
+    """Find a line that wants what only the user may give: endpoints, keys, plugins, tools (X7). The finding points at
     the name of the setting or the action."""
     for line in (*subject.model.assignments, *subject.model.actions):
         if found := refusal(line):
@@ -79,7 +79,7 @@ def refused_configuration(subject: Subject[ChatModel]) -> Iterator[Finding]:
 
 @RULES.document("PR016", "configuration-by-assistant", Severity.WARNING, strict=Severity.ERROR)
 def configuration_by_assistant(subject: Subject[ChatModel]) -> Iterator[Finding]:
-    """Finds a configuration line in a message that a model wrote; it has no effect (PA6). The finding points at the
+    """Find a configuration line in a message that a model wrote; it has no effect (PA6). The finding points at the
     line. Sampling assignments take effect there too and are fine."""
     for message in subject.model.messages:
         if message.disabled or not message.by_model:
@@ -96,8 +96,8 @@ def configuration_by_assistant(subject: Subject[ChatModel]) -> Iterator[Finding]
 
 @RULES.document("PR017", "configuration-in-code", Severity.HINT)
 def configuration_in_code(subject: Subject[ChatModel]) -> Iterator[Finding]:
-    """Finds a line in code that older tools would have executed; here it is text (PA1). The finding points at
-    the line."""
+    """Find a line in code that older tools would have executed; here it is text (PA1). The finding points at the
+    line."""
     for span in subject.model.opaque:
         text = "this line is code and not a configuration line"
         yield Finding(text, span, ("it is sent as it stands; older tools executed it",))
@@ -105,7 +105,7 @@ def configuration_in_code(subject: Subject[ChatModel]) -> Iterator[Finding]:
 
 @RULES.document("PR018", "unknown-action", Severity.WARNING)
 def unknown_action(subject: Subject[ChatModel]) -> Iterator[Finding]:
-    """Finds a command that no loaded plugin offers. The finding points at the name; it is silent where the chat loads
+    """Find a command that no loaded plugin offers. The finding points at the name; it is silent where the chat loads
     plugins that are not built in, for they may offer it."""
     if any(loads(line) not in (None, *BUILT_IN_PLUGINS) for line in subject.model.actions):
         return
@@ -121,7 +121,7 @@ def unknown_action(subject: Subject[ChatModel]) -> Iterator[Finding]:
 
 @RULES.document("PR019", "unknown-include", Severity.ERROR)
 def unknown_include(subject: Subject[ChatModel]) -> Iterator[Finding]:
-    """Finds a file that a chat includes and that is not there (PA11). The finding points at the path; a text without a
+    """Find a file that a chat includes and that is not there (PA11). The finding points at the path; a text without a
     file includes nothing."""
     if subject.files is None:
         return

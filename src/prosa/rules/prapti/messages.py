@@ -20,7 +20,7 @@ REPORTED = (
 
 @RULES.document("PR003", "unknown-role", Severity.WARNING, strict=Severity.ERROR)
 def unknown_role(subject: Subject[ChatModel]) -> Iterator[Finding]:
-    """Finds a role that no responder takes; such a message is not sent (PA12). The finding points at the role of the
+    """Find a role that no responder takes; such a message is not sent (PA12). The finding points at the role of the
     heading."""
     for message in subject.model.messages:
         if message.hidden or message.disabled or message.known_role in PUBLIC_ROLES:

@@ -40,7 +40,7 @@ class _Described(Struct, frozen=True):
 
 @RULES.corpus("SK007", "near-duplicate-description", Severity.WARNING)
 def near_duplicate_description(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
-    """Finds a description that is nearly that of another skill in the folders beside. The finding points at the later
+    """Find a description that is nearly that of another skill in the folders beside. The finding points at the later
     one of the two."""
     by_folder: dict[Path, list[_Described]] = {}
     for real, facts in corpus.entries.items():
@@ -63,8 +63,9 @@ def _only(which: str, one: _Described, other: _Described) -> list[str]:
 
 
 def _alike(skills: Sequence[_Described]) -> Iterator[tuple[_Described, _Described]]:
-    """Each skill that is like an earlier one, with the first such. Two sets of words that are alike share one of their
-    rarest words: only those are compared, so that hundreds of skills do not take hundreds of thousands of steps."""
+    """Yield each skill that is like an earlier one, with the first such. Two sets of words that are alike share one of
+    their rarest words: only those are compared, so that hundreds of skills do not take hundreds of thousands of
+    steps."""
     counts = Counter(word for each in skills for word in each.words)
     holders: dict[str, list[_Described]] = {}
     for skill in skills:

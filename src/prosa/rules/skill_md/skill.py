@@ -20,7 +20,7 @@ REPORTED = (RULES.reported("SK001", "skill-without-front-matter", Severity.WARNI
 
 @RULES.document("SK002", "skill-name-form", Severity.WARNING, strict=Severity.ERROR)
 def skill_name_form(subject: Subject[SkillModel]) -> Iterator[Finding]:
-    """Finds a name with characters, or a length, that the specification of skills does not allow. The finding points at
+    """Find a name with characters, or a length, that the specification of skills does not allow. The finding points at
     the name. Clients that follow the specification refuse the skill; others load it."""
     model = subject.model
     if model.bare or model.name is None or is_name(model.name):
@@ -34,7 +34,7 @@ def skill_name_form(subject: Subject[SkillModel]) -> Iterator[Finding]:
 
 @RULES.document("SK003", "skill-name-unlike-folder", Severity.WARNING, strict=Severity.ERROR)
 def skill_name_unlike_folder(subject: Subject[SkillModel]) -> Iterator[Finding]:
-    """Finds a skill whose name is not that of the folder it lives in. The finding points at the name, once it is one. A
+    """Find a skill whose name is not that of the folder it lives in. The finding points at the name, once it is one. A
     text without a file has no folder."""
     model = subject.model
     if model.bare or model.name is None or not is_name(model.name):
@@ -50,7 +50,8 @@ def skill_name_unlike_folder(subject: Subject[SkillModel]) -> Iterator[Finding]:
 
 
 def _folder(subject: Subject[SkillModel]) -> str:
-    """The name of the folder, or an empty text where there is none, or where the file is not called `SKILL.md`."""
+    """Return the name of the folder, or an empty text where there is none, or where the file is not called
+    `SKILL.md`."""
     if subject.path is None or subject.path.name.lower() != "skill.md":
         return ""
     path = subject.files.real(subject.path) if subject.files else subject.path
@@ -59,7 +60,7 @@ def _folder(subject: Subject[SkillModel]) -> str:
 
 @RULES.document("SK004", "skill-without-instructions", Severity.WARNING)
 def skill_without_instructions(subject: Subject[SkillModel]) -> Iterator[Finding]:
-    """Finds front matter and nothing behind it. The finding points at the opening fence of the front matter."""
+    """Find front matter and nothing behind it. The finding points at the opening fence of the front matter."""
     model = subject.model
     if subject.front.present and not model.instructions.strip():
         message = "the skill has no instructions: an agent that chooses it learns nothing more"
@@ -72,7 +73,7 @@ MAX_LINES = 500
 
 @RULES.document("SK005", "long-skill", Severity.INFO)
 def long_skill(subject: Subject[SkillModel]) -> Iterator[Finding]:
-    """Finds instructions of more lines than an agent should read at once. The finding points at the anchor, for it is
+    """Find instructions of more lines than an agent should read at once. The finding points at the anchor, for it is
     about the whole."""
     model = subject.model
     end = model.document.body.start + len(model.instructions.rstrip())
@@ -85,7 +86,7 @@ def long_skill(subject: Subject[SkillModel]) -> Iterator[Finding]:
 
 @RULES.document("SK006", "tools-without-spaces", Severity.INFO, strict=Severity.WARNING)
 def tools_without_spaces(subject: Subject[SkillModel]) -> Iterator[Finding]:
-    """Finds `allowed-tools` as a list, where the specification has one text. The finding points at the value. Some
+    """Find `allowed-tools` as a list, where the specification has one text. The finding points at the value. Some
     clients take a list, and some refuse it.
 
     Commas between the tools are the usual form of skills in the wild, and clients read them: nothing is said about
@@ -102,8 +103,8 @@ def tools_without_spaces(subject: Subject[SkillModel]) -> Iterator[Finding]:
 
 @RULES.document("SK009", "non-string-metadata", Severity.WARNING, strict=Severity.ERROR)
 def non_string_metadata(subject: Subject[SkillModel]) -> Iterator[Finding]:
-    """Finds `metadata` that holds something else than strings. The finding points at the value. Clients that keep
-    nested data there read it; the specification has strings alone."""
+    """Find `metadata` that holds something else than strings. The finding points at the value. Clients that keep nested
+    data there read it; the specification has strings alone."""
     entry = subject.model.entries.get("metadata")
     if entry is None or not isinstance(entry.value, Mapping):
         return
@@ -116,7 +117,7 @@ def non_string_metadata(subject: Subject[SkillModel]) -> Iterator[Finding]:
 
 @RULES.document("SK010", "client-field", Severity.HINT, on_request=True)
 def client_field(subject: Subject[SkillModel]) -> Iterator[Finding]:
-    """Finds a field that only some clients define, and not the specification. The finding points at its key. Found only
+    """Find a field that only some clients define, and not the specification. The finding points at its key. Found only
     where the rule is selected by its name, or by a profile."""
     for each in subject.front.fields or ():
         if each.key.text in CLIENT_FIELDS:

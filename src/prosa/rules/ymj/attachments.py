@@ -22,7 +22,7 @@ from prosa.source import FileProblem, Span
 
 @RULES.document("YM060", "attachment-without-uri", Severity.WARNING)
 def attachment_without_uri(subject: Subject[YmjModel]) -> Iterator[Finding]:
-    """Finds handling for an attachment that is not named (YA18). The finding points at the item."""
+    """Find handling for an attachment that is not named (YA18). The finding points at the item."""
     model = subject.model
     for each in model.attachments:
         if each.uri is None:
@@ -32,7 +32,7 @@ def attachment_without_uri(subject: Subject[YmjModel]) -> Iterator[Finding]:
 
 @RULES.document("YM061", "attachment-hash-in-footer", Severity.WARNING)
 def attachment_hash_in_footer(subject: Subject[YmjModel]) -> Iterator[Finding]:
-    """Finds the hash of an attachment among its handling (Y14, YA18). The finding points at the key."""
+    """Find the hash of an attachment among its handling (Y14, YA18). The finding points at the key."""
     model = subject.model
     in_header = {text_in(item, "uri"): text_in(item, "sha256") for item in model.catalog_items}
     for item in model.ops_items("attachments"):
@@ -47,7 +47,7 @@ def attachment_hash_in_footer(subject: Subject[YmjModel]) -> Iterator[Finding]:
 
 @RULES.document("YM062", "attachment-only-in-footer", Severity.HINT, strict=Severity.WARNING)
 def attachment_only_in_footer(subject: Subject[YmjModel]) -> Iterator[Finding]:
-    """Finds an attachment that the header's catalog does not list (Y14). The finding points at its `uri`."""
+    """Find an attachment that the header's catalog does not list (Y14). The finding points at its `uri`."""
     model = subject.model
     for each in model.attachments:
         if each.source == "json" and each.uri is not None:
@@ -57,7 +57,7 @@ def attachment_only_in_footer(subject: Subject[YmjModel]) -> Iterator[Finding]:
 
 @RULES.document("YM063", "duplicate-attachment", Severity.WARNING)
 def duplicate_attachment(subject: Subject[YmjModel]) -> Iterator[Finding]:
-    """Finds one `uri` twice in one list; the first counts (Y14). The finding points at the second and every further
+    """Find one `uri` twice in one list; the first counts (Y14). The finding points at the second and every further
     one."""
     model = subject.model
     yield from _repeated(model.catalog_items)
@@ -95,7 +95,7 @@ def local_attachments(subject: Subject[YmjModel]) -> Iterator[tuple[Attachment, 
 
 @RULES.document("YM065", "missing-attachment", Severity.WARNING)
 def missing_attachment(subject: Subject[YmjModel]) -> Iterator[Finding]:
-    """Finds an attached file that does not exist (Y14). The finding points at its `uri`; files outside the root are not
+    """Find an attached file that does not exist (Y14). The finding points at its `uri`; files outside the root are not
     looked for."""
     files = subject.files
     for each, path in local_attachments(subject):
@@ -110,8 +110,8 @@ MAX_ATTACHMENT_BYTES = 256 * 1024 * 1024
 
 @RULES.document("YM064", "attachment-hash-mismatch", Severity.ERROR)
 def attachment_hash_mismatch(subject: Subject[YmjModel]) -> Iterator[Finding]:
-    """Finds an attached file whose bytes have another hash than the record says (Y19). The finding points at
-    the hash."""
+    """Find an attached file whose bytes have another hash than the record says (Y19). The finding points at the
+    hash."""
     for each, found in _hashed(subject):
         if isinstance(found, str) and each.sha256 and each.sha256_span and found != each.sha256.lower():
             message = f"the attached file `{shown(each.uri or '')}` has another hash"
@@ -119,7 +119,7 @@ def attachment_hash_mismatch(subject: Subject[YmjModel]) -> Iterator[Finding]:
 
 
 def _hashed(subject: Subject[YmjModel]) -> Iterator[tuple[Attachment, str | FileProblem]]:
-    """The attached files whose hash the record says, each with the hash of its bytes or why there is none."""
+    """Yield the attached files whose hash the record says, each with the hash of its bytes or why there is none."""
     files = subject.files
     for each, path in local_attachments(subject):
         if files is None or each.sha256 is None or not is_sha256(each.sha256) or each.sha256_span is None:
@@ -132,7 +132,7 @@ def _hashed(subject: Subject[YmjModel]) -> Iterator[tuple[Attachment, str | File
 
 @RULES.document("YM066", "unverified-attachment", Severity.INFO)
 def unverified_attachment(subject: Subject[YmjModel]) -> Iterator[Finding]:
-    """Finds an attached file whose hash could not be compared (Y19). The finding points at its `uri`. A file that is
+    """Find an attached file whose hash could not be compared (Y19). The finding points at its `uri`. A file that is
     missing has a rule of its own."""
     for each, found in _hashed(subject):
         if isinstance(found, FileProblem) and found.kind != "missing":

@@ -18,7 +18,7 @@ from prosa.rules.ymj import RULES
 
 @RULES.document("YM041", "deprecated-payload-mime", Severity.WARNING)
 def deprecated_payload_mime(subject: Subject[YmjModel]) -> Iterator[Finding]:
-    """Finds `ops.payload_mime`, which `ops.body_format` has replaced (Y12). The finding points at the key; the fix
+    """Find `ops.payload_mime`, which `ops.body_format` has replaced (Y12). The finding points at the key; the fix
     removes it where `body_format` says the same."""
     model = subject.model
     entry, ops = model.ops.get("payload_mime"), model.entries.get("ops")
@@ -34,7 +34,7 @@ def deprecated_payload_mime(subject: Subject[YmjModel]) -> Iterator[Finding]:
 
 @RULES.document("YM042", "payload-mime-mismatch", Severity.WARNING, strict=Severity.ERROR)
 def payload_mime_mismatch(subject: Subject[YmjModel]) -> Iterator[Finding]:
-    """Finds `ops.payload_mime` and `ops.body_format` that name different formats (Y12). The finding points at the media
+    """Find `ops.payload_mime` and `ops.body_format` that name different formats (Y12). The finding points at the media
     type, which is ignored."""
     model = subject.model
     entry, mime, body_format = model.ops.get("payload_mime"), model.option("payload_mime"), model.option("body_format")
@@ -46,7 +46,7 @@ def payload_mime_mismatch(subject: Subject[YmjModel]) -> Iterator[Finding]:
 
 @RULES.document("YM043", "routes-beside-page", Severity.WARNING)
 def routes_beside_page(subject: Subject[YmjModel]) -> Iterator[Finding]:
-    """Finds both names of one directive (YA19). The finding points at `routes`."""
+    """Find both names of one directive (YA19). The finding points at `routes`."""
     model = subject.model
     entry = model.ops.get("routes")
     if entry is not None and "page" in model.ops:
@@ -59,8 +59,8 @@ _CHUNK_NOTE = "`chunk_id` says which of `total` chunks this one is"
 
 @RULES.document("YM044", "impossible-chunk", Severity.WARNING, strict=Severity.ERROR)
 def impossible_chunk(subject: Subject[YmjModel]) -> Iterator[Finding]:
-    """Finds a chunk that is none of the chunks there are (Y12). The finding points at the number that cannot be.
-    Whether chunks are counted from 0 or from 1 is not asked."""
+    """Find a chunk that is none of the chunks there are (Y12). The finding points at the number that cannot be. Whether
+    chunks are counted from 0 or from 1 is not asked."""
     model = subject.model
     chunking = model.ops_map("chunking")
     if chunking is None:
@@ -87,7 +87,7 @@ def _impossible(message: str, at: Scalar) -> Finding:
 
 @RULES.document("YM045", "past-expiry", Severity.WARNING)
 def past_expiry(subject: Subject[YmjModel]) -> Iterator[Finding]:
-    """Finds a record that its retention says is over (Y12). The finding points at `expiry`, once the day, month or
+    """Find a record that its retention says is over (Y12). The finding points at `expiry`, once the day, month or
     moment that it names is over."""
     model = subject.model
     retention = model.ops_map("retention")

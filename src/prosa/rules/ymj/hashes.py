@@ -22,7 +22,7 @@ from prosa.rules.ymj import RULES
 
 @RULES.document("YM030", "missing-payload-hash", Severity.WARNING, strict=Severity.ERROR)
 def missing_payload_hash(subject: Subject[YmjModel]) -> Iterator[Finding]:
-    """Finds a footer without the hash of the body (Y10, YA2). The finding points at the footer, or at the empty
+    """Find a footer without the hash of the body (Y10, YA2). The finding points at the footer, or at the empty
     field."""
     model = subject.model
     stored = payload_hash(model)
@@ -37,9 +37,9 @@ def missing_payload_hash(subject: Subject[YmjModel]) -> Iterator[Finding]:
 
 @RULES.document("YM031", "payload-hash-mismatch", Severity.ERROR)
 def payload_hash_mismatch(subject: Subject[YmjModel]) -> Iterator[Finding]:
-    """Finds a stored hash that is not that of the body (Y10, Y18, YA3). The finding points at the hash of the footer,
-    or at that of the header where the footer has none. There is no fix: the hash says that somebody changed the body,
-    and only the author knows whether that was meant."""
+    """Find a stored hash that is not that of the body (Y10, Y18, YA3). The finding points at the hash of the footer, or
+    at that of the header where the footer has none. There is no fix: the hash says that somebody changed the body, and
+    only the author knows whether that was meant."""
     model = subject.model
     stored = payload_hash(model)
     if stored.state not in ("differs", "matches", "legacy"):
@@ -55,7 +55,7 @@ def payload_hash_mismatch(subject: Subject[YmjModel]) -> Iterator[Finding]:
 
 @RULES.document("YM032", "legacy-hash", Severity.HINT, strict=Severity.ERROR)
 def legacy_hash(subject: Subject[YmjModel]) -> Iterator[Finding]:
-    """Finds a hash that another tool computed from the trimmed body (YA3, YW1). The finding points at the hash. The fix
+    """Find a hash that another tool computed from the trimmed body (YA3, YW1). The finding points at the hash. The fix
     writes it as the specification says; the tool that trims does not know that one, so the fix is unsafe."""
     model = subject.model
     for stored in (payload_hash(model), header_hash(model)):
@@ -71,8 +71,8 @@ def legacy_hash(subject: Subject[YmjModel]) -> Iterator[Finding]:
 
 @RULES.document("YM033", "conflicting-hashes", Severity.ERROR)
 def conflicting_hashes(subject: Subject[YmjModel]) -> Iterator[Finding]:
-    """Finds different hashes of one body in header and footer (YA4). The finding points at the hash of the header,
-    which is the deprecated one."""
+    """Find different hashes of one body in header and footer (YA4). The finding points at the hash of the header, which
+    is the deprecated one."""
     model = subject.model
     old, new = header_hash(model), payload_hash(model)
     if old.entry is None or new.entry is None or old.text == new.text:
@@ -85,7 +85,7 @@ def conflicting_hashes(subject: Subject[YmjModel]) -> Iterator[Finding]:
 
 @RULES.document("YM034", "placeholder-hash", Severity.WARNING, strict=Severity.ERROR)
 def placeholder_hash(subject: Subject[YmjModel]) -> Iterator[Finding]:
-    """Finds something else where a SHA-256 belongs (YA18). The findings point at each of them: hashes of the body, of
+    """Find something else where a SHA-256 belongs (YA18). The findings point at each of them: hashes of the body, of
     attachments, of the previous chunk."""
     model = subject.model
     for entry in _hashes(model):
@@ -112,8 +112,8 @@ def _hashes(model: YmjModel) -> Iterator[Entry]:
 
 @RULES.document("YM035", "payload-hash-in-header", Severity.WARNING)
 def payload_hash_in_header(subject: Subject[YmjModel]) -> Iterator[Finding]:
-    """Finds the deprecated `payload_sha256`, which has moved to the footer (Y8, YW6). The finding points at the key;
-    the fix moves a hash that is right, never one that is not."""
+    """Find the deprecated `payload_sha256`, which has moved to the footer (Y8, YW6). The finding points at the key; the
+    fix moves a hash that is right, never one that is not."""
     model = subject.model
     entry = header_hash(model).entry
     if entry is None:
@@ -126,7 +126,7 @@ def payload_hash_in_header(subject: Subject[YmjModel]) -> Iterator[Finding]:
 
 @RULES.document("YM036", "unverified-signature", Severity.INFO)
 def unverified_signature(subject: Subject[YmjModel]) -> Iterator[Finding]:
-    """Finds a signature that nobody has checked, for want of a key (YA23). The finding points at the signature."""
+    """Find a signature that nobody has checked, for want of a key (YA23). The finding points at the signature."""
     model = subject.model
     entry = model.ops.get("data_signature")
     if entry is not None:
@@ -146,7 +146,7 @@ _PEM = "-----BEGIN"
 
 @RULES.document("YM037", "secret-in-footer", Severity.ERROR)
 def secret_in_footer(subject: Subject[YmjModel]) -> Iterator[Finding]:
-    """Finds a secret below `ops.encryption`, `ops.signature` or `ops.data_signature` (Y20). The findings point at each
+    """Find a secret below `ops.encryption`, `ops.signature` or `ops.data_signature` (Y20). The findings point at each
     value that is a secret by its name or its look. A reference such as `kms://keys/7` is none."""
     model = subject.model
     for name in _PLACES:

@@ -18,7 +18,7 @@ from prosa.rules.ymj import RULES
 
 @RULES.document("YM020", "unknown-spec-version", Severity.WARNING)
 def unknown_spec_version(subject: Subject[YmjModel]) -> Iterator[Finding]:
-    """Finds a `ymj_spec` that names a version that does not exist; the record is read permissively (Y28). The finding
+    """Find a `ymj_spec` that names a version that does not exist; the record is read permissively (Y28). The finding
     points at the version."""
     model = subject.model
     entry, text = model.fields.get("ymj_spec"), model.text("ymj_spec")
@@ -36,8 +36,8 @@ _ROLES = {"version": "the document's own version", "schema": "the version of the
 
 @RULES.document("YM021", "confused-versions", Severity.HINT)
 def confused_versions(subject: Subject[YmjModel]) -> Iterator[Finding]:
-    """Finds the version of the format where that of the document or of the footer belongs (Y23). The finding points at
-    a `version` or `schema` that repeats `ymj_spec`."""
+    """Find the version of the format where that of the document or of the footer belongs (Y23). The finding points at a
+    `version` or `schema` that repeats `ymj_spec`."""
     model = subject.model
     spec = model.text("ymj_spec")
     if spec is None or not is_known(spec):
@@ -54,7 +54,7 @@ def _text_of(entry: Entry | None) -> str | None:
 
 @RULES.document("YM040", "identity-mirror", Severity.WARNING, strict=Severity.ERROR)
 def identity_mirror(subject: Subject[YmjModel]) -> Iterator[Finding]:
-    """Finds a key of `index` that repeats a field of the header (Y13, YA1). The finding points at the key. Taking out a
+    """Find a key of `index` that repeats a field of the header (Y13, YA1). The finding points at the key. Taking out a
     mirror that says something else is left to the author (X22)."""
     model = subject.model
     for each in mirrors(model):
@@ -68,7 +68,7 @@ def identity_mirror(subject: Subject[YmjModel]) -> Iterator[Finding]:
 
 @RULES.document("YM080", "profile-gap", Severity.HINT)
 def profile_gap(subject: Subject[YmjModel]) -> Iterator[Finding]:
-    """Finds what records of this kind usually have and this one lacks (Y30), never as more than a hint. The finding
+    """Find what records of this kind usually have and this one lacks (Y30), never as more than a hint. The finding
     points at `kind`; there is one for the whole record."""
     model = subject.model
     entry, wanted = model.fields.get("kind"), profile_of(model)

@@ -17,7 +17,8 @@ from prosa.source import Span
 
 
 def failed(model: YmjModel, failure: Failure) -> tuple[Payload, Span] | None:
-    """The payload and the span of its selector, of its format where it has no selector, when this is what failed."""
+    """Return the payload and the span of its selector, of its format where it has no selector, when this is what
+    failed."""
     payload = model.payload
     if payload is None or payload.failure != failure:
         return None
@@ -28,7 +29,7 @@ def failed(model: YmjModel, failure: Failure) -> tuple[Payload, Span] | None:
 
 @RULES.document("YM050", "unknown-selector", Severity.WARNING, strict=Severity.ERROR)
 def unknown_selector(subject: Subject[YmjModel]) -> Iterator[Finding]:
-    """Finds a selector of a type that is not in the registry (Y27). The finding points at the selector."""
+    """Find a selector of a type that is not in the registry (Y27). The finding points at the selector."""
     found = failed(subject.model, "unknown")
     if found is None:
         return
@@ -43,8 +44,8 @@ def unknown_selector(subject: Subject[YmjModel]) -> Iterator[Finding]:
 
 @RULES.document("YM051", "bad-selector", Severity.ERROR)
 def bad_selector(subject: Subject[YmjModel]) -> Iterator[Finding]:
-    """Finds a selector that cannot mean anything, such as a pattern that RE2 does not take (Y27, YA16, X20). The
-    finding points at the selector."""
+    """Find a selector that cannot mean anything, such as a pattern that RE2 does not take (Y27, YA16, X20). The finding
+    points at the selector."""
     found = failed(subject.model, "bad")
     if found is not None:
         payload, span = found
@@ -53,7 +54,7 @@ def bad_selector(subject: Subject[YmjModel]) -> Iterator[Finding]:
 
 @RULES.document("YM052", "missing-selector-target", Severity.WARNING, strict=Severity.ERROR)
 def missing_selector_target(subject: Subject[YmjModel]) -> Iterator[Finding]:
-    """Finds a selector that matches nothing in the body (Y27, YA17). The finding points at the selector, or at the
+    """Find a selector that matches nothing in the body (Y27, YA17). The finding points at the selector, or at the
     format whose default selector finds nothing."""
     found = failed(subject.model, "missing")
     if found is not None:
@@ -65,7 +66,7 @@ def missing_selector_target(subject: Subject[YmjModel]) -> Iterator[Finding]:
 
 @RULES.document("YM053", "pattern-selector", Severity.HINT, strict=Severity.WARNING)
 def pattern_selector(subject: Subject[YmjModel]) -> Iterator[Finding]:
-    """Finds a selector with a regular expression, where a structured one would last longer (Y27). The finding points at
+    """Find a selector with a regular expression, where a structured one would last longer (Y27). The finding points at
     the selector."""
     model = subject.model
     entry, text = model.ops.get("body_selector"), model.option("body_selector")
@@ -78,7 +79,7 @@ def pattern_selector(subject: Subject[YmjModel]) -> Iterator[Finding]:
 
 @RULES.document("YM054", "costly-selector", Severity.WARNING, strict=Severity.ERROR)
 def costly_selector(subject: Subject[YmjModel]) -> Iterator[Finding]:
-    """Finds a pattern that is not tried because the body is too large for it (YA16). The finding points at the
+    """Find a pattern that is not tried because the body is too large for it (YA16). The finding points at the
     selector."""
     found = failed(subject.model, "costly")
     if found is not None:
@@ -88,7 +89,7 @@ def costly_selector(subject: Subject[YmjModel]) -> Iterator[Finding]:
 
 @RULES.document("YM055", "undecodable-payload", Severity.ERROR)
 def undecodable_payload(subject: Subject[YmjModel]) -> Iterator[Finding]:
-    """Finds a payload that is not in the encoding its record names (YA22). The finding points at `body_encoding`."""
+    """Find a payload that is not in the encoding its record names (YA22). The finding points at `body_encoding`."""
     found = failed(subject.model, "encoding")
     if found is not None:
         payload, span = found

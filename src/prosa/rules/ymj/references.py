@@ -34,7 +34,7 @@ _NOTE = "a record is named by its file name without suffix, its `subject`, or as
 
 @RULES.one_of_many("YM070", "unknown-record", Severity.INFO, strict=Severity.WARNING)
 def unknown_record(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
-    """Finds an edge, a related ticket or a parent that is no document of the corpus (Y12, Y31). The finding points at
+    """Find an edge, a related ticket or a parent that is no document of the corpus (Y12, Y31). The finding points at
     the name. It is silent unless all documents below the root are known: the target may be among the others; and about
     what a recording says that it `ran`, which may stand elsewhere, or be gone."""
     if not corpus.complete or facts.dialect != "ymj":
@@ -65,8 +65,8 @@ _FORM = "a route is a path on the site such as `/weather/fog`"
 
 @RULES.corpus("YM046", "unusable-route", Severity.WARNING, strict=Severity.ERROR)
 def unusable_route(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
-    """Finds a record that cannot live at the route that it asks for (Y12, H7). The finding points at the route.
-    Whatever lives at a URL by its file keeps it; of several records the first by path has it."""
+    """Find a record that cannot live at the route that it asks for (Y12, H7). The finding points at the route. Whatever
+    lives at a URL by its file keeps it; of several records the first by path has it."""
     if not any("route" in each.extra for each in corpus.entries.values()):
         return
     # Only here: few records ask for a route.
@@ -90,8 +90,8 @@ def unusable_route(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
 
 
 def _sites(corpus: Corpus) -> Iterator[dict[str, Path]]:
-    """The documents of every site by their paths below its root, and all others below the root of the corpus. Where
-    nobody knows the root, each document is alone."""
+    """Yield the documents of every site by their paths below its root, and all others below the root of the corpus.
+    Where nobody knows the root, each document is alone."""
     placed: set[Path] = set()
     for site in sites(corpus):
         placed.update(page.real for page in site.pages)

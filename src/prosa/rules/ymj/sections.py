@@ -26,7 +26,7 @@ REPORTED = (
 
 @RULES.document("YM005", "unusual-footer-fence", Severity.WARNING, strict=Severity.ERROR)
 def unusual_footer_fence(subject: Subject[YmjModel]) -> Iterator[Finding]:
-    """Finds a footer whose fence lines are not exactly those of Strict form (Y9, YA10). The finding points at the line
+    """Find a footer whose fence lines are not exactly those of Strict form (Y9, YA10). The finding points at the line
     that opens the footer, or at the one that closes it."""
     model = subject.model
     edits = fence_edits(model)
@@ -43,7 +43,7 @@ _BARE = regex(rf"[ \t\r\n]*({_KEYS})")
 
 @RULES.document("YM006", "second-header", Severity.WARNING, strict=Severity.ERROR)
 def second_header(subject: Subject[YmjModel]) -> Iterator[Finding]:
-    """Finds YAML fields at the beginning of the body, where a second header or a stray fence put them (Y2). The finding
+    """Find YAML fields at the beginning of the body, where a second header or a stray fence put them (Y2). The finding
     points at what looks like the second header."""
     model = subject.model
     text, body = subject.source.text, model.body
@@ -60,7 +60,7 @@ def second_header(subject: Subject[YmjModel]) -> Iterator[Finding]:
 
 @RULES.document("YM007", "second-footer", Severity.WARNING, strict=Severity.ERROR)
 def second_footer(subject: Subject[YmjModel]) -> Iterator[Finding]:
-    """Finds another footer right in front of the last one (Y2). The finding points at the last block of the body, where
+    """Find another footer right in front of the last one (Y2). The finding points at the last block of the body, where
     it has `schema` and `index` as a footer has."""
     model = subject.model
     fence = model.document.fences[-1] if model.document.fences else None
@@ -77,7 +77,7 @@ def second_footer(subject: Subject[YmjModel]) -> Iterator[Finding]:
 
 @RULES.document("YM008", "byte-order-mark-in-record", Severity.WARNING)
 def byte_order_mark_in_record(subject: Subject[YmjModel]) -> Iterator[Finding]:
-    """Finds a record that begins with a byte-order mark (Y1, YA25). The finding points at the mark."""
+    """Find a record that begins with a byte-order mark (Y1, YA25). The finding points at the mark."""
     model = subject.model
     edits = mark_edits(model)
     if edits:
@@ -87,7 +87,7 @@ def byte_order_mark_in_record(subject: Subject[YmjModel]) -> Iterator[Finding]:
 
 @RULES.document("YM009", "crlf-in-record", Severity.WARNING)
 def crlf_in_record(subject: Subject[YmjModel]) -> Iterator[Finding]:
-    """Finds line ends other than LF (Y1, YA25), which do not count for the hash. The finding points at the first of
+    """Find line ends other than LF (Y1, YA25), which do not count for the hash. The finding points at the first of
     them."""
     model = subject.model
     if "\r" not in subject.source.text:

@@ -25,7 +25,7 @@ from prosa.source import Span
 
 @RULES.document("YM010", "summary-not-second", Severity.WARNING, strict=Severity.ERROR)
 def summary_not_second(subject: Subject[YmjModel]) -> Iterator[Finding]:
-    """Finds a `doc_summary` that is not on the second line, where catalogs look for it (Y4, YA5). The finding points at
+    """Find a `doc_summary` that is not on the second line, where catalogs look for it (Y4, YA5). The finding points at
     the key."""
     model = subject.model
     entry = model.header.entry("doc_summary") if model.header is not None else None
@@ -39,7 +39,7 @@ def summary_not_second(subject: Subject[YmjModel]) -> Iterator[Finding]:
 
 @RULES.document("YM011", "summary-too-long", Severity.WARNING, strict=Severity.ERROR)
 def summary_too_long(subject: Subject[YmjModel]) -> Iterator[Finding]:
-    """Finds a summary of more than 120 characters (Y4, Y7). The finding points at the summary. Code points of the value
+    """Find a summary of more than 120 characters (Y4, Y7). The finding points at the summary. Code points of the value
     count, not those of its quotes or its line breaks."""
     model = subject.model
     entry = model.fields.get("doc_summary")
@@ -53,7 +53,7 @@ def summary_too_long(subject: Subject[YmjModel]) -> Iterator[Finding]:
 
 @RULES.document("YM012", "summary-on-several-lines", Severity.WARNING, strict=Severity.ERROR)
 def summary_on_several_lines(subject: Subject[YmjModel]) -> Iterator[Finding]:
-    """Finds a summary that is written, or means, more than one line (Y4, YA5). The finding points at the value."""
+    """Find a summary that is written, or means, more than one line (Y4, YA5). The finding points at the value."""
     model = subject.model
     entry = model.fields.get("doc_summary")
     if entry is None or not isinstance(entry.value, Scalar):
@@ -70,7 +70,7 @@ def summary_on_several_lines(subject: Subject[YmjModel]) -> Iterator[Finding]:
 
 @RULES.document("YM013", "not-catalog-readable", Severity.WARNING, strict=Severity.ERROR)
 def not_catalog_readable(subject: Subject[YmjModel]) -> Iterator[Finding]:
-    """Finds a second line that does not give the summary when it is read alone (YA6). The finding points at the second
+    """Find a second line that does not give the summary when it is read alone (YA6). The finding points at the second
     line. One that can be read, but holds only half of the summary, has a rule of its own."""
     model = subject.model
     if "doc_summary" not in model.fields or model.catalog is not None or not model.front.complete:
@@ -84,7 +84,7 @@ def not_catalog_readable(subject: Subject[YmjModel]) -> Iterator[Finding]:
 
 @RULES.document("YM014", "diverging-summary", Severity.WARNING)
 def diverging_summary(subject: Subject[YmjModel]) -> Iterator[Finding]:
-    """Finds a summary that shares no words with the body (Y26): words are compared, and no model is asked. The finding
+    """Find a summary that shares no words with the body (Y26): words are compared, and no model is asked. The finding
     points at the summary. It is a warning where the record asks for it with the handler `validate_summary`, else a
     hint, and only when not a single word is shared."""
     model = subject.model

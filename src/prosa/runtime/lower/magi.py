@@ -45,7 +45,8 @@ class Granted(Struct, frozen=True):
 
 
 def lower(script: Script, granted: Granted) -> Program:
-    """The program of a script. Its name is the address of the block, so that scripted replies can name it (MA9)."""
+    """Return the program of a script. Its name is the address of the block, so that scripted replies can name it
+    (MA9)."""
     fields = script.fields
     schema = fields.value("output-schema")
     return Program(
@@ -66,23 +67,24 @@ def lower(script: Script, granted: Granted) -> Program:
 
 
 def given(script: Script, context: str, text: str = "") -> dict[str, str]:
-    """The input of the program: what is sent of the document (MA11), the prompt, and what a reader entered (M37)."""
+    """Return the input of the program: what is sent of the document (MA11), the prompt, and what a reader entered
+    (M37)."""
     return {"context": context, "prompt": script.fields.text("prompt") or "", "text": _framed(text) if text else ""}
 
 
 def form_of(script: Script) -> OutputForm:
-    """What the result is (M34, MA14). A format that nobody knows is a wish in words, and its result is text."""
+    """Return what the result is (M34, MA14). A format that nobody knows is a wish in words, and its result is text."""
     return _FORMS.get(script.output_format or "", "text")
 
 
 def retry_times(script: Script) -> int:
-    """How often the model may correct an answer that is not valid: `retry-times`, capped (M32, MA14)."""
+    """Return how often the model may correct an answer that is not valid: `retry-times`, capped (M32, MA14)."""
     asked = script.fields.value("retry-times")
     return min(asked, MAX_RETRY_TIMES) if isinstance(asked, int) else 0
 
 
 def _instructions(script: Script) -> str:
-    """The system prompt of the author, then the format (M30, M34)."""
+    """Return the system prompt of the author, then the format (M30, M34)."""
     wanted = script.output_format
     wish = _WISHES.get(wanted, "") if wanted else ""
     if wanted and wanted not in OUTPUT_FORMATS:
@@ -91,6 +93,6 @@ def _instructions(script: Script) -> str:
 
 
 def _framed(text: str) -> str:
-    """The text of a reader in a fence that is longer than any in it."""
+    """Return the text of a reader in a fence that is longer than any in it."""
     fence = "`" * max(3, 1 + max((len(run) for run in _RUN.findall(text)), default=2))
     return f"{TEXT}\n\n{fence}text\n{text.rstrip()}\n{fence}"

@@ -45,8 +45,8 @@ def lower(
     skills: Mapping[Path, Program] | None = None,
     named: Path | None = None,
 ) -> Program:
-    """The root program of a closure, each imported program lowered once; ``skills`` are those of the skills that it
-    imports, by the real path of their file.
+    """Return the root program of a closure, each imported program lowered once; ``skills`` are those of the skills that
+    it imports, by the real path of their file.
 
     ``model`` overrides every program's own, ``default_model`` none (X16). Limits are ``base``, then what the program
     may ask for, then what the user has ``chosen`` for this run (X9). ``named`` is the root of a program that an
@@ -67,7 +67,8 @@ def lower(
 
 
 def _imported_first(closure: Closure) -> list[Path]:
-    """The programs the root reaches, each after everything it imports; without recursion, as chains may be long."""
+    """Return the programs the root reaches, each after everything it imports; without recursion, as chains may be
+    long."""
     order: list[Path] = []
     seen: set[Path] = set()
     stack = [(closure.root.path, False)]
@@ -124,7 +125,8 @@ def _mailbox(model: MailboxModel | None) -> Mailbox | None:
 
 
 def _preferred(model: ProgramModel) -> str:
-    """The tools that a server named `python-interpreter` makes preferred: its own, or the built-in one (L24, LA17)."""
+    """Return the tools that a server named `python-interpreter` makes preferred: its own, or the built-in one (L24,
+    LA17)."""
     named = next((each for each in model.mcp_servers if each.name == BUILT_IN_SERVER and not each.disabled), None)
     if named is None:
         return ""
@@ -138,7 +140,7 @@ def _schema(model: SchemaModel | None) -> Mapping[str, Value] | bool:
 
 
 def _asked(model: LimitsModel, base: Limits) -> dict[str, Value]:
-    """What front matter asks for; of limits without a ceiling of their own never more than the user set."""
+    """Return what front matter asks for; of limits without a ceiling of their own never more than the user set."""
     asked = {name: value for name in model.__struct_fields__ if (value := getattr(model, name)) is not None}
     return {name: value if name in RAISABLE else _within(value, getattr(base, name)) for name, value in asked.items()}
 

@@ -63,8 +63,8 @@ class Lowered(Struct, frozen=True):
 
 
 def lower(done: Performed, *, assistant_names: bool = False, force: bool = False) -> Lowered:
-    """The turns of a chat. ``assistant_names`` says that the service takes names of assistants (PA18); ``force`` lets a
-    chat be answered whose last message asks nothing (PA17)."""
+    """Return the turns of a chat. ``assistant_names`` says that the service takes names of assistants (PA18); ``force``
+    lets a chat be answered whose last message asks nothing (PA17)."""
     work = _Lowering(done, assistant_names)
     said = [each for each in done.said if _is_sent(each)]
     work.warn_of_roles()
@@ -85,8 +85,8 @@ def lower(done: Performed, *, assistant_names: bool = False, force: bool = False
 
 
 def spoken(done: Performed) -> tuple[Message, ...]:
-    """Everything that a chat says, in order, whoever is to answer: empty messages left out, prompts as those of a user
-    and completions as those of an assistant, names as written."""
+    """Return everything that a chat says, in order, whoever is to answer: empty messages left out, prompts as those of
+    a user and completions as those of an assistant, names as written."""
     roles = {**_ROLES, "prompt": _ROLES["user"], "completion": _ROLES["assistant"]}
     sent = (each for each in done.said if _is_sent(each) and each.text)
     messages = ((each.standing.message, each.text) for each in sent)
@@ -98,7 +98,7 @@ def _is_sent(said: Said) -> bool:
 
 
 def _nothing(last: Said | None) -> str:
-    """Why there is nothing to answer (PA17), or an empty text."""
+    """Return why there is nothing to answer (PA17), or an empty text."""
     if last is None:
         return "the chat has no message to answer"
     message = last.standing.message
@@ -116,7 +116,7 @@ class _Lowering(Struct):
     checked: set[str] = field(default_factory=set)
 
     def turns(self, said: Sequence[Said], last: Said) -> tuple[Turn, ...]:
-        """Those whom the last message speaks to, else the responder that is active."""
+        """Return those whom the last message speaks to, else the responder that is active."""
         responders = self.done.responders
         known = [name for name in responders.known if name != DEFAULT_RESPONDER]
         spoken_to = mentioned(without_code(last.standing.message.content), known) if known else ()
@@ -126,7 +126,7 @@ class _Lowering(Struct):
         return tuple(self._turn(name, kind, said, known) for name, kind in kinds.items() if role in kind.roles)
 
     def _active(self) -> str:
-        """The responder on top; a stack of the configuration stands in for one that no command changed."""
+        """Return the responder on top; a stack of the configuration stands in for one that no command changed."""
         responders = self.done.responders
         stack = self.texts("prapti.responder_stack")
         if stack and responders.stack == (DEFAULT_RESPONDER,) and stack[-1] in responders.known:
@@ -150,7 +150,7 @@ class _Lowering(Struct):
         )
 
     def _count(self, responder: str) -> int:
-        """How many replies are wanted."""
+        """Return how many replies are wanted."""
         found = self.value(responder, "n")
         if not isinstance(found, int) or found <= MAX_REPLIES:
             return found if isinstance(found, int) else 1
@@ -160,7 +160,8 @@ class _Lowering(Struct):
         return 1
 
     def _messages(self, own: str, said: Sequence[Said], known: Sequence[str]) -> Iterator[Message]:
-        """The conversation as one participant sees it: others speak as users, and have instructions of their own."""
+        """Yield the conversation as one participant sees it: others speak as users, and have instructions of their
+        own."""
         names = wire_names(each.standing.message.name for each in said if each.standing.message.name)
         for each in said:
             message = each.standing.message
@@ -177,12 +178,12 @@ class _Lowering(Struct):
             yield Message(role, each.text, name=names[passed] if passed else None)
 
     def value(self, responder: str, key: str) -> Value:
-        """A well-known variable: the responder's own, else the one of all (PA9)."""
+        """Return a well-known variable: the responder's own, else the one of all (PA9)."""
         own = self._checked(f"responders.{responder}.{key}")
         return self._checked(f"vars.{key}") if own is None else own
 
     def texts(self, path: str) -> tuple[str, ...] | None:
-        """A list of texts, None where it is not set."""
+        """Return a list of texts, None where it is not set."""
         found = self._checked(path if "." in path else f"vars.{path}")
         return tuple(each for each in found if isinstance(each, str)) if isinstance(found, list) else None
 
@@ -192,7 +193,7 @@ class _Lowering(Struct):
         return found if isinstance(found, bool) else default
 
     def _checked(self, path: str) -> Value:
-        """The value in effect, None where it is not set or not what it must be; that is said once."""
+        """Return the value in effect, None where it is not set or not what it must be; that is said once."""
         found = self.done.values.get(path)
         setting = setting_of(path)
         if found is None or setting is None:

@@ -35,7 +35,7 @@ UNNAMED = "skill"
 
 
 def skill_of(model: SkillModel, front: Mapping[str, Entry], folder: PurePath, files: Sequence[str]) -> Skill:
-    """A skill for a run. One without a name has that of its folder, as clients call it.
+    """Return a skill for a run. One without a name has that of its folder, as clients call it.
 
     ``front`` are the fields of its front matter as they are written, those of single clients among them; ``folder`` is
     the real path of its folder, ``files`` are the paths of the files below it.
@@ -59,12 +59,12 @@ def skill_of(model: SkillModel, front: Mapping[str, Entry], folder: PurePath, fi
 
 
 def _one_line(name: str) -> str:
-    """A name as a model can say it: on one line, and no longer than names are."""
+    """Return a name as a model can say it: on one line, and no longer than names are."""
     return " ".join(name.split())[:MAX_NAME]
 
 
 def _names(entry: Entry | None) -> tuple[str, ...]:
-    """The names that a skill gives its arguments: a list, or one text with spaces between them."""
+    """Return the names that a skill gives its arguments: a list, or one text with spaces between them."""
     if entry is None:
         return ()
     if isinstance(entry.value, Items):
@@ -73,7 +73,7 @@ def _names(entry: Entry | None) -> tuple[str, ...]:
 
 
 def _prose(document: Document) -> str:
-    """The body without its code blocks."""
+    """Return the body without its code blocks."""
     text, pieces, at = document.source.text, [], document.body.start
     for block in document.fences:
         pieces.append(text[at : block.span.start])
@@ -92,8 +92,8 @@ def lower(
     file: str = "",
     classified: bool = False,
 ) -> Program:
-    """The program of skills, of which one may be chosen; ``file`` is the name of its file. ``output`` is a JSON Schema
-    of the answer, which is text without one. Without any skill it is the request alone."""
+    """Return the program of skills, of which one may be chosen; ``file`` is the name of its file. ``output`` is a JSON
+    Schema of the answer, which is text without one. Without any skill it is the request alone."""
     chosen = next((each for each in skills if each.chosen), None)
     home = PurePath(chosen.folder if chosen is not None else ".")
     return Program(

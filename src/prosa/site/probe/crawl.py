@@ -63,13 +63,13 @@ class Crawl(Struct):
     _weight: int = 0
 
     def first(self, path: str) -> PageSeen:
-        """Asks for the page where the walk begins."""
+        """Ask for the page where the walk begins."""
         self._led[path] = None
         self._visit([path])
         return self.pages[path]
 
     def walk(self, listed: Iterable[str], actions: Iterable[tuple[str, str]]) -> None:
-        """Follows everything. ``listed`` are paths that an index calls nodes; ``actions`` are pairs of URL and id that
+        """Follow everything. ``listed`` are paths that an index calls nodes; ``actions`` are pairs of URL and id that
         it lists."""
         self._listed = frozenset(listed)
         self._actions.update(dict.fromkeys(actions))
@@ -91,7 +91,7 @@ class Crawl(Struct):
         return "unasked" in self.targets().values()
 
     def targets(self) -> Mapping[str, Kind]:
-        """What is at every path that something leads to."""
+        """Return what is at every path that something leads to."""
         leads = self._leads()
         return {path: self._kind(path, leads) for path in self._led}
 
@@ -135,7 +135,7 @@ class Crawl(Struct):
         self._follow(open_as(SourceText(markdown.text, reply.url), MDH).model, base_of(page))
 
     def _bearable(self, page: PageSeen) -> PageSeen:
-        """The page; one that would take too long to read as what it is then: not there, or not asked for."""
+        """Return the page; one that would take too long to read as what it is then: not there, or not asked for."""
         text = page.markdown.text if page.markdown is not None else None
         weight = text.count("[") + text.count("<") if text else 0
         if weight > MAX_PAGE_LINKS:
@@ -158,7 +158,7 @@ class Crawl(Struct):
 
 
 def base_of(page: PageSeen) -> str:
-    """The decoded path that links of a page start from: where its Markdown came from after redirects."""
+    """Return the decoded path that links of a page start from: where its Markdown came from after redirects."""
     return unquote(urlsplit(page.reply.url).path) or "/"
 
 
@@ -183,7 +183,7 @@ def _first_ask(path: str) -> Ask:
 
 
 def _is_whole_needed(path: str, reply: Reply) -> bool:
-    """Whether a HEAD did not say enough: servers refuse it, and a path with a dot may be a node."""
+    """Return whether a HEAD did not say enough: servers refuse it, and a path with a dot may be a node."""
     if _suffix(path) in _TEXT_SUFFIXES or not reply.asked:
         return False
     return not reply.is_success or reply.is_markdown or reply.media_type in ("", "text/plain", "text/html")

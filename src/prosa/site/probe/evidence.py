@@ -83,7 +83,7 @@ class PageSeen(Struct, frozen=True):
         return next(found, None)
 
     def answer(self, name: str) -> Reply | None:
-        """The answer to a further question; None where it was not asked."""
+        """Return the answer to a further question; None where it was not asked."""
         found = self.answers.get(name)
         return found if found is not None and found.asked else None
 
@@ -125,7 +125,7 @@ class SiteSeen(Struct, frozen=True):
         return tuple(page for page in self.nodes if page.answers)
 
     def path_of(self, base: str, href: str) -> str | None:
-        """The decoded path on this site that a link in a document at ``base`` leads to; None for one that leads
+        """Return the decoded path on this site that a link in a document at ``base`` leads to; None for one that leads
         elsewhere (HA5, HA6)."""
         return path_on(self.root, base, href)
 
@@ -142,12 +142,13 @@ class Evidence(Struct, frozen=True):
     passed_over: Mapping[str, int] = field(default_factory=dict)
 
     def remarked(self, *rules: str) -> tuple[Mark, ...]:
-        """What the rules of these names found."""
+        """Return what the rules of these names found."""
         return tuple(each.mark for each in self.remarks if each.rule in rules)
 
 
 def path_on(root: str, base: str, href: str) -> str | None:
-    """The decoded URL path that ``href`` leads to from the path ``base``, where that is on the origin of ``root``."""
+    """Return the decoded URL path that ``href`` leads to from the path ``base``, where that is on the origin of
+    ``root``."""
     found = resolve(base, href)
     if found.origin:
         scheme = f"{root.partition('//')[0]}{found.origin}" if found.origin.startswith("//") else found.origin

@@ -40,7 +40,7 @@ class Check(Struct, frozen=True):
     live: bool = False
 
     def outcome(self, evidence: Evidence) -> Outcome:
-        """What it finds."""
+        """Return what it finds."""
         if self.live and evidence.site is None:
             return Outcome("not-applicable", words=FILES_ONLY)
         return self.judge(evidence)

@@ -48,7 +48,7 @@ class NoSite(Exception):
 
 
 def gather(url: str, ask: AskAll, *, most: int = MAX_PAGES, call_reads: bool = False) -> Evidence:
-    """Asks a site for everything the checks need to know. Raises `NoSite`, and ValueError in words for a URL that is
+    """Ask a site for everything the checks need to know. Raises `NoSite`, and ValueError in words for a URL that is
     none."""
     root = f"{origin_of(url)}/"
     start = unquote(urlsplit(url).path) or "/"
@@ -66,7 +66,7 @@ def gather(url: str, ask: AskAll, *, most: int = MAX_PAGES, call_reads: bool = F
 
 
 def _root_node(page: PageSeen, root: str) -> None:
-    """Raises `NoSite` where there is nothing to begin with."""
+    """Raise `NoSite` where there is nothing to begin with."""
     reply = page.reply
     if reply.problem:
         raise NoSite(reply.problem, reply.hint or "check the URL, and that the site runs")
@@ -86,8 +86,8 @@ def _root_node(page: PageSeen, root: str) -> None:
 
 
 def _beside(start: str, ask: AskAll) -> dict[str, Reply]:
-    """The files beside the nodes: in the folder of the root node, for a site that is mounted below others, else at the
-    root of the origin."""
+    """Return the files beside the nodes: in the folder of the root node, for a site that is mounted below others, else
+    at the root of the origin."""
     found = dict(zip(_BESIDE, ask([Ask(path, accept) for path, accept in _BESIDE.items()]), strict=True))
     folder = start.rpartition("/")[0]
     if folder:
@@ -111,7 +111,7 @@ def _listed_actions(beside: Mapping[str, Reply]) -> Iterator[tuple[str, str]]:
 
 
 def entries_of(reply: Reply, name: str) -> list[dict[str, Value]] | None:
-    """The entries of an index; None where it is none."""
+    """Return the entries of an index; None where it is none."""
     value = reply.value if reply.is_success else None
     listed = value.get(name) if isinstance(value, dict) else None
     if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
@@ -120,7 +120,7 @@ def entries_of(reply: Reply, name: str) -> list[dict[str, Value]] | None:
 
 
 def _questioned(pages: Mapping[str, PageSeen], same: Mapping[str, str], ask: AskAll) -> dict[str, PageSeen]:
-    """The pages, a sample of the nodes with their answers to every further question."""
+    """Return the pages, a sample of the nodes with their answers to every further question."""
     chosen = sample([path for path, page in pages.items() if page.kind == "node" and path not in same])
     asked = [
         (path, question.name, found)
@@ -135,7 +135,7 @@ def _questioned(pages: Mapping[str, PageSeen], same: Mapping[str, str], ask: Ask
 
 
 def _read(site: SiteSeen) -> Read:
-    """The nodes of a site, read as the documents of a folder are."""
+    """Return the nodes of a site, read as the documents of a folder are."""
     texts: dict[Any, SourceText] = {}
     paths = {}
     for page in site.nodes:
@@ -167,7 +167,7 @@ class Call(Struct, frozen=True):
 
 
 def calls_of(nodes: Iterable[NodeSeen], root: str) -> tuple[Call, ...]:
-    """The first calls of different URLs."""
+    """Return the first calls of different URLs."""
     found: dict[str, Call] = {}
     for call in _calls(nodes, root):
         if len(found) < MAX_CALLS:

@@ -55,7 +55,7 @@ def negotiates_json(evidence: Evidence) -> Outcome:
 
 
 def json_agrees(evidence: Evidence) -> Outcome:
-    """The JSON of a node has the id, type and title of its Markdown (HA8)."""
+    """Return the JSON of a node has the id, type and title of its Markdown (HA8)."""
     nodes = {node.at: node for node in evidence.nodes}
 
     def look(page: PageSeen, reply: Reply) -> str | None:
@@ -99,13 +99,13 @@ def markdown_by_default(evidence: Evidence) -> Outcome:
 
 
 def never_refused(evidence: Evidence) -> Outcome:
-    """A form that there is not gives Markdown instead of 406 (HA7)."""
+    """Return a form that there is not gives Markdown instead of 406 (HA7)."""
     words = "asked for a form that no site has, "
     return _each(evidence, "unknown-form", lambda _, reply: None if reply.is_markdown else words + reply.said)
 
 
 def varies(evidence: Evidence) -> Outcome:
-    """Where the form depends on `Accept`, `Vary` says so (HA7)."""
+    """Return where the form depends on `Accept`, `Vary` says so (HA7)."""
 
     def look(page: PageSeen, reply: Reply) -> str | None:
         for each, form in ((page.reply, "Markdown"), (reply, "JSON"), (page.answer("browser"), "HTML")):
@@ -193,14 +193,14 @@ def may_be_stored(evidence: Evidence) -> Outcome:
 
 
 def html_for_people(evidence: Evidence) -> Outcome:
-    """A browser gets HTML (H8)."""
+    """Return a browser gets HTML (H8)."""
     return _each(
         evidence, "browser", lambda _, reply: None if reply.is_html else f"asked as a browser asks, {reply.said}"
     )
 
 
 def html_guarded(evidence: Evidence) -> Outcome:
-    """The HTML has a content security policy, and its type is not guessed (HW3)."""
+    """Return the HTML has a content security policy, and its type is not guessed (HW3)."""
 
     def look(_: PageSeen, reply: Reply) -> str | None:
         absent = [name for name in _GUARDS if not reply.header(name.lower())]
@@ -214,7 +214,7 @@ def _is_html(reply: Reply | None) -> bool:
 
 
 def file_forms(evidence: Evidence) -> Outcome:
-    """The same at `/<path>.md` and `/<path>.json`, for clients that send no `Accept` (HA7)."""
+    """Return the same at `/<path>.md` and `/<path>.json`, for clients that send no `Accept` (HA7)."""
 
     def look(page: PageSeen, reply: Reply) -> str | None:
         other = page.answer("file-json")
@@ -255,7 +255,7 @@ def _calls(evidence: Evidence) -> Value:
 
 
 def _lacks(value: Value) -> str:
-    """What is missing from the envelope. The last page may leave `links.next` out."""
+    """Return what is missing from the envelope. The last page may leave `links.next` out."""
     if not isinstance(value, dict):
         return "is no JSON object"
     names = [name for name, parts in _ENVELOPE if not _is_there(parts, value)]
@@ -276,7 +276,7 @@ def _each(
     *,
     only: Callable[[PageSeen], bool] = lambda _: True,
 ) -> Outcome:
-    """Looks at the answer of that name of every page that was asked in every form, ``only`` some of them."""
+    """Look at the answer of that name of every page that was asked in every form, ``only`` some of them."""
     pages = [(page, reply) for page, reply in _answers(evidence, name) if only(page)]
     return judged(_marks(pages, look), len(pages), "sampled node", "sampled nodes", none=_NOTHING)
 

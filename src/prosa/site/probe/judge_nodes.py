@@ -54,7 +54,7 @@ def _lack(value: Node | None) -> str:
 
 
 def unique_ids(evidence: Evidence) -> Outcome:
-    """Two documents never share an id (HA20)."""
+    """Return two documents never share an id (HA20)."""
     first: dict[str, NodeSeen] = {}
     wrong = []
     for node in evidence.nodes:
@@ -66,7 +66,7 @@ def unique_ids(evidence: Evidence) -> Outcome:
 
 
 def _is_copy(node: NodeSeen, other: NodeSeen) -> bool:
-    """Whether two files are one node: a README and the index that it stands for, as a build writes both."""
+    """Return whether two files are one node: a README and the index that it stands for, as a build writes both."""
     (folder, _, name), (beside, _, index) = node.at.rpartition("/"), other.at.rpartition("/")
     same = node.model.source.text == other.model.source.text
     return same and folder == beside and (is_readme(name) or is_readme(index))
@@ -79,7 +79,7 @@ def complete_actions(evidence: Evidence) -> Outcome:
 
 
 def _no_actions(node: NodeSeen) -> Iterator[Mark]:
-    """Entries of `actions` that are no mappings, so that they declare nothing."""
+    """Yield entries of `actions` that are no mappings, so that they declare nothing."""
     value = node.model.fields.get("actions") if node.model.fields else None
     items = value.items if isinstance(value, Sequence) else (value,)
     for item in items:
@@ -109,7 +109,7 @@ def _of_form(name: str, raw: Value) -> str:
 
 
 def actions_stay(evidence: Evidence) -> Outcome:
-    """The URL of an action is on the site itself (HA12)."""
+    """Return the URL of an action is on the site itself (HA12)."""
     own = http_origin(evidence.site.root) if evidence.site else ""
     wrong = []
     for node, action in _every(evidence):
@@ -123,7 +123,7 @@ def actions_stay(evidence: Evidence) -> Outcome:
 
 
 def readable_contracts(evidence: Evidence) -> Outcome:
-    """Everything else that a client needs of an action can be read (H12–H16, HA16, HA18)."""
+    """Return everything else that a client needs of an action can be read (H12–H16, HA16, HA18)."""
     wrong = []
     for node, action in _every(evidence):
         try:
@@ -139,12 +139,12 @@ def readable_contracts(evidence: Evidence) -> Outcome:
 
 
 def one_meaning(evidence: Evidence) -> Outcome:
-    """An id stands for one method and one URL (HA13)."""
+    """Return an id stands for one method and one URL (HA13)."""
     return _actions(evidence, evidence.remarked("conflicting-action"))
 
 
 def copies_agree(evidence: Evidence) -> Outcome:
-    """An action that is declared twice has one contract (HW8)."""
+    """Return an action that is declared twice has one contract (HW8)."""
     return _actions(evidence, evidence.remarked("drifting-action"))
 
 
@@ -154,7 +154,7 @@ def auth_declared(evidence: Evidence) -> Outcome:
 
 
 def csrf_documented(evidence: Evidence) -> Outcome:
-    """A change with a cookie says how it is protected (H20)."""
+    """Return a change with a cookie says how it is protected (H20)."""
     concerned = sum(
         action.changes_state and bool(action.auth and action.auth.type and action.auth.type.text == "cookie")
         for _, action in _every(evidence)
@@ -169,14 +169,14 @@ def reads_by_get(evidence: Evidence) -> Outcome:
 
 
 def pagination_followed(evidence: Evidence) -> Outcome:
-    """What is declared about pages leads to the next one (H15, HA17)."""
+    """Return what is declared about pages leads to the next one (H15, HA17)."""
     rules = ("unknown-pagination", "pagination-without-next", "undeclared-pagination-parameter")
     count = sum(action.pagination is not None for _, action in _every(evidence))
     return judged(evidence.remarked(*rules), count, "listing", "listings")
 
 
 def declared_links(evidence: Evidence) -> Outcome:
-    """The targets of front matter are nodes of the site (HA4)."""
+    """Return the targets of front matter are nodes of the site (HA4)."""
     if evidence.site is not None and evidence.site.cut:
         return Outcome("not-applicable", words="not all pages were asked for")
     count = sum(len(node.model.links) for node in evidence.nodes)

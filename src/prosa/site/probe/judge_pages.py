@@ -47,7 +47,7 @@ def _unread(page: PageSeen) -> Iterator[Mark]:
 
 
 def _not_there(site: SiteSeen) -> Iterator[Mark]:
-    """Nodes that the site itself lists, and does not give."""
+    """Yield nodes that the site itself lists, and does not give."""
     for entry in entries_of(site.beside[NODES_INDEX], "nodes") or ():
         url = entry.get("md_url")
         path = site.path_of("/", url) if isinstance(url, str) and url else None
@@ -81,7 +81,7 @@ def _leading(node: NodeSeen, site: SiteSeen) -> Iterator[tuple[Kind, Mark]]:
 
 
 def indexes(evidence: Evidence) -> Outcome:
-    """Indexes, where there are any, say what the nodes say (HA1)."""
+    """Index, where there are any, say what the nodes say (HA1)."""
     site = evidence.site
     if site is None:
         return _index_files(evidence)
@@ -164,7 +164,7 @@ def _actions_index(evidence: Evidence, site: SiteSeen) -> Iterator[Mark]:
 
 
 def not_found(evidence: Evidence) -> Outcome:
-    """A page that is not there: 404, in the form that was asked for (HW1)."""
+    """Return a page that is not there: 404, in the form that was asked for (HW1)."""
     assert evidence.site is not None
     replies = evidence.site.missing
     has_json = any(_is_json(page) for page in evidence.site.sampled)
@@ -186,7 +186,7 @@ def _is_json(page: PageSeen) -> bool:
 
 
 def has_indexes(evidence: Evidence) -> Outcome:
-    """`/mdh/nodes.json` and `/mdh/actions.json` are there (HA1)."""
+    """Return `/mdh/nodes.json` and `/mdh/actions.json` are there (HA1)."""
     assert evidence.site is not None
     return _has(evidence.site, NODES_INDEX, ACTIONS_INDEX)
 

@@ -16,7 +16,7 @@ ROOT = Path("/")
 
 
 def file_of(path: str) -> Path:
-    """The file name for a decoded URL path."""
+    """Return the file name for a decoded URL path."""
     inner = path.replace("\0", "\ufffd").strip("/")
     return ROOT / (f"{inner}/index.md" if path.endswith("/") else f"{inner}.md")
 
@@ -28,13 +28,13 @@ class ProbedFiles(Struct, frozen=True):
     there: frozenset[str]
 
     def read(self, path: Path) -> SourceText:
-        """The document. Raises `FileProblem` for any other file: its content was not kept."""
+        """Return the document. Raises `FileProblem` for any other file: its content was not kept."""
         if path in self.texts:
             return self.texts[path]
         raise FileProblem(path, "unreadable" if self.exists(path) else "missing", "is no document of the site")
 
     def real(self, path: Path) -> Path:
-        """The path itself: there are no links."""
+        """Return the path itself: there are no links."""
         return path
 
     def inside_root(self, path: Path) -> bool:
@@ -42,7 +42,7 @@ class ProbedFiles(Struct, frozen=True):
         return path.is_absolute()
 
     def exists(self, path: Path) -> bool:
-        """Whether something was found there."""
+        """Return whether something was found there."""
         return path in self.texts or path.as_posix() in self.there
 
     def digest(self, path: Path, limit: int) -> str:

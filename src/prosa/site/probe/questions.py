@@ -60,7 +60,7 @@ QUESTIONS: tuple[Question, ...] = (
 
 
 def ask_of(question: Question, path: str, etag: str) -> Ask | None:
-    """The request of a question about the node at a path; None where it needs an ETag and there is none."""
+    """Return the request of a question about the node at a path; None where it needs an ETag and there is none."""
     if question.with_etag:
         sendable = 0 < len(etag) <= MAX_ETAG and etag.isascii() and etag.isprintable()
         return Ask(path, question.accept, headers={"If-None-Match": etag}) if sendable else None
@@ -68,7 +68,7 @@ def ask_of(question: Question, path: str, etag: str) -> Ask | None:
 
 
 def twin(path: str, suffix: str) -> str:
-    """The path of the file form of a node: `/hours.md`, and `/index.md` for a folder (HA7)."""
+    """Return the path of the file form of a node: `/hours.md`, and `/index.md` for a folder (HA7)."""
     stem = path.removesuffix(".md").removesuffix(".json")
     return f"{stem}index{suffix}" if stem.endswith("/") else f"{stem}{suffix}"
 

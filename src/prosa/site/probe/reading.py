@@ -44,7 +44,7 @@ def read_nodes(
     derived: Mapping[Path, Collection[str]] = _NONE,
     own: Callable[[Path], Hints],
 ) -> Read:
-    """Reads ``paths`` as nodes, whatever they look like; the values are their decoded URL paths. ``others`` are
+    """Read ``paths`` as nodes, whatever they look like; the values are their decoded URL paths. ``others`` are
     documents beside them that are read as ``own`` says, so that links to them lead somewhere; ``derived`` are the
     fields that a site would give to those of the paths that lack them."""
     reals = {files.real(path) for path in paths}

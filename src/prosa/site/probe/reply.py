@@ -78,11 +78,11 @@ class Reply(Struct, frozen=True):
         return f"the answer is {shown(self.media_type) or 'of no named type'}"
 
     def header(self, name: str) -> str:
-        """A header, empty where it is not there."""
+        """Return a header, empty where it is not there."""
         return self.headers.get(name, "")
 
     def lists(self, name: str, word: str) -> bool:
-        """Whether a header that is a list with commas has a word, in any letters."""
+        """Return whether a header that is a list with commas has a word, in any letters."""
         return word in (each.partition("=")[0].strip().lower() for each in self.header(name).split(","))
 
     @property

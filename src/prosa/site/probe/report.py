@@ -27,12 +27,12 @@ CAP = 49
 
 
 def weight_of(check: Check) -> int:
-    """What a check weighs."""
+    """Return what a check weighs."""
     return WEIGHTS[check.level] * (FACTOR if check.source.startswith(CONFORMANCE) else 1)
 
 
 def score_of(found: Iterable[tuple[Check, Status]]) -> int:
-    """The score. Checks that do not apply count neither way; where none applies it is 0."""
+    """Return the score. Checks that do not apply count neither way; where none applies it is 0."""
     applying = [(check, status) for check, status in found if status != "not-applicable"]
     whole = sum(weight_of(check) for check, _ in applying)
     passed = sum(weight_of(check) for check, status in applying if status == "passed")
@@ -67,7 +67,7 @@ class Report(Struct, frozen=True):
     notes: tuple[str, ...]
 
     def failed(self, *levels: Level) -> tuple[Finding, ...]:
-        """The findings of these levels that failed."""
+        """Return the findings of these levels that failed."""
         return tuple(each for each in self.findings if each.status == "failed" and each.check.level in levels)
 
     @property
@@ -77,7 +77,7 @@ class Report(Struct, frozen=True):
 
 
 def report_on(evidence: Evidence) -> Report:
-    """Judges everything, in the order of the table."""
+    """Judge everything, in the order of the table."""
     findings = tuple(_finding(check, evidence) for check in CHECKS)
     score = score_of((each.check, each.status) for each in findings)
     site = evidence.site

@@ -29,7 +29,7 @@ _ODD = regex(r"[^A-Za-z0-9_-]+")
 
 
 def program_action(reading: DialectReading[object], path: str, prefix: str = "") -> tuple[Mapping[str, Value], ...]:
-    """The action of the document at ``path``. ``prefix`` is the path that the site lives under.
+    """Return the action of the document at ``path``. ``prefix`` is the path that the site lives under.
 
     Its id is made of the path, as `tools.greet.run`, so that it stays the same whatever else is on the site.
     """
@@ -53,8 +53,8 @@ def program_action(reading: DialectReading[object], path: str, prefix: str = "")
 
 
 def action_id(path: str) -> str:
-    """The id of the action of the program at ``path``, unique on a site: where the path has characters that no id
-    should have, a part of its hash tells it from others that look the same."""
+    """Return the id of the action of the program at ``path``, unique on a site: where the path has characters that no
+    id should have, a part of its hash tells it from others that look the same."""
     written = path.removesuffix(".md").split("/")
     parts = [_ODD.sub("-", each).strip("-") or "-" for each in written]
     same = parts == written
@@ -62,18 +62,18 @@ def action_id(path: str) -> str:
 
 
 def input_schema(model: ProgramModel) -> dict[str, Value]:
-    """What the body of the action must be. A program that declares no input takes any object."""
+    """Return what the body of the action must be. A program that declares no input takes any object."""
     value = model.input.value if model.input is not None else None
     return dict(value) if isinstance(value, dict) and value else {"type": "object"}
 
 
 def output_schema(model: ProgramModel) -> dict[str, Value] | bool:
-    """What the answer of the action is."""
+    """Return what the answer of the action is."""
     value = model.output.value if model.output is not None else None
     return value if isinstance(value, dict | bool) else {}
 
 
 def _examples(schema: Mapping[str, Value]) -> list[dict[str, Value]]:
-    """The examples that the author gave for the input."""
+    """Return the examples that the author gave for the input."""
     found = schema.get("examples")
     return [{"request": {"body": each}} for each in found] if isinstance(found, list) else []

@@ -28,21 +28,21 @@ OFF = "Nothing runs on this site: it was started without --allow-run."
 
 
 def require_method(scope: Scope, *methods: str) -> None:
-    """Raises `Refused` with 405 for another method (H17)."""
+    """Raise `Refused` with 405 for another method (H17)."""
     if scope["method"] not in methods:
         allowed = ", ".join(methods)
         raise Refused(405, f"This URL takes {allowed}.", headers=(("allow", allowed),))
 
 
 def require_runner(web: Web) -> Runner:
-    """What runs here (X6). Raises `Refused` with 403 where nothing does."""
+    """Return what runs here (X6). Raises `Refused` with 403 where nothing does."""
     if web.runner is None:
         raise Refused(403, OFF)
     return web.runner
 
 
 def require_reader(scope: Scope, web: Web) -> Reader:
-    """The holder of the token. Raises `Refused` with 401 for anybody else."""
+    """Return the holder of the token. Raises `Refused` with 401 for anybody else."""
     reader = web.sessions.reader(scope)
     if not reader.signed_in:
         raise Refused(401, "This needs the token of the site, in `Authorization: Bearer`.", headers=(BEARER,))
@@ -50,25 +50,26 @@ def require_reader(scope: Scope, web: Web) -> Reader:
 
 
 def require_intent(web: Web, reader: Reader, csrf: str) -> None:
-    """Raises `Refused` with 403 where a cookie comes without the value that the site's own pages have."""
+    """Raise `Refused` with 403 where a cookie comes without the value that the site's own pages have."""
     if not web.sessions.accepts_form(reader, csrf):
         raise Refused(403, "The form is too old, or not of this site: load the page again.")
 
 
 def csrf_of(scope: Scope) -> str:
-    """The value in the header, for requests that are no form."""
+    """Return the value in the header, for requests that are no form."""
     return header_of(scope, CSRF_HEADER)
 
 
 def below(scope: Scope, web: Web, area: str) -> str | None:
-    """The decoded path of a node behind ``area``, as `/mdh/run` in `/mdh/run/greet`; None for no path of a site."""
+    """Return the decoded path of a node behind ``area``, as `/mdh/run` in `/mdh/run/greet`; None for no path of a
+    site."""
     raw: bytes = scope["raw_path"].partition(b"?")[0]
     front = f"{web.prefix}{area}".encode()
     return decoded(raw.removeprefix(front)) if raw.startswith(front) else None
 
 
 def document_below(scope: Scope, web: Web, area: str) -> Document:
-    """The published document that a URL behind ``area`` means. Reads files. Raises `Refused` with 404."""
+    """Return the published document that a URL behind ``area`` means. Reads files. Raises `Refused` with 404."""
     path = below(scope, web, area)
     try:
         found: Value = locate.locate(web.site, path) if path is not None else None

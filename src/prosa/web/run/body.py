@@ -25,7 +25,7 @@ JSON = "application/json"
 
 
 async def read_body(scope: Scope, receive: Receive, limit: int = MAX_BODY) -> bytes:
-    """The whole body, of at most ``limit`` bytes. Raises `Refused`, and `ClientGone`."""
+    """Return the whole body, of at most ``limit`` bytes. Raises `Refused`, and `ClientGone`."""
     length = header_of(scope, b"content-length")
     if length.isdigit() and int(length[:12]) > limit:
         raise _too_large(limit)
@@ -54,12 +54,12 @@ def _too_large(limit: int) -> Refused:
 
 
 def media_type_of(scope: Scope) -> str:
-    """The media type of the body in lower case, without parameters; empty where none is said."""
+    """Return the media type of the body in lower case, without parameters; empty where none is said."""
     return header_of(scope, b"content-type").partition(";")[0].strip().lower()
 
 
 def json_body(scope: Scope, body: bytes) -> Value:
-    """The value of a JSON body; an empty body is an empty object. Raises `Refused`."""
+    """Return the value of a JSON body; an empty body is an empty object. Raises `Refused`."""
     kind = media_type_of(scope)
     if kind != JSON and not (kind.startswith("application/") and kind.endswith("+json")) and (body or kind):
         raise Refused(415, f"The body must be {JSON}, not {kind or 'without a Content-Type'}.")
@@ -75,8 +75,8 @@ def json_body(scope: Scope, body: bytes) -> Value:
 
 
 def form_fields(scope: Scope, body: bytes) -> dict[str, str]:
-    """The fields of a form, or of a JSON object of texts. Of a field that is there twice the last one counts. Raises
-    `Refused`."""
+    """Return the fields of a form, or of a JSON object of texts. Of a field that is there twice the last one counts.
+    Raises `Refused`."""
     kind = media_type_of(scope)
     if kind == JSON:
         return _texts(json_body(scope, body))

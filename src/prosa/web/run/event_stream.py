@@ -40,7 +40,7 @@ class Live(Struct):
     _left: int = MAX_TEXT
 
     def __call__(self, event: Event, /) -> None:
-        """Takes an event of the run."""
+        """Take an event of the run."""
         match event:
             case TextArrived(text=text) if self._left > 0:
                 self._left -= len(text)
@@ -52,7 +52,7 @@ class Live(Struct):
         self.woken.set()
 
     def take(self) -> list[bytes]:
-        """What is to be sent now: pieces that came together as one."""
+        """Return what is to be sent now: pieces that came together as one."""
         found: list[bytes] = []
         together = ""
         for name, text in (*self._waiting, ("again", "")):
@@ -68,12 +68,12 @@ class Live(Struct):
 
 
 def written(name: str, data: dict[str, Value]) -> bytes:
-    """One event. JSON in ASCII has no line end inside, whatever is in it."""
+    """Return one event. JSON in ASCII has no line end inside, whatever is in it."""
     return f"event: {name}\ndata: {json.dumps(data)}\n\n".encode("ascii")
 
 
 async def streamed(receive: Receive, send: Send, task: asyncio.Task[Any], live: Live, last: Last) -> int:
-    """Sends a run until its end; ``last`` gives the last event once ``task`` has ended. Gives the status."""
+    """Send a run until its end; ``last`` gives the last event once ``task`` has ended. Return the status."""
     watching = asyncio.create_task(gone(receive))
     for each in (task, watching):
         each.add_done_callback(lambda _: live.woken.set())
@@ -96,7 +96,7 @@ async def streamed(receive: Receive, send: Send, task: asyncio.Task[Any], live: 
 
 
 async def _news(live: Live) -> bytes:
-    """What came meanwhile; a comment where nothing did."""
+    """Return what came meanwhile; a comment where nothing did."""
     try:
         async with asyncio.timeout(HEARTBEAT):
             await live.woken.wait()
@@ -112,7 +112,7 @@ async def _started(send: Send) -> None:
 
 
 async def _sent(send: Callable[[dict[str, Value]], Awaitable[None]], body: bytes, *, more: bool = True) -> None:
-    """Raises `TimeoutError` for a client that does not read."""
+    """Raise `TimeoutError` for a client that does not read."""
     if body or not more:
         async with asyncio.timeout(SEND_SECONDS):
             await send({"type": "http.response.body", "body": body, "more_body": more})

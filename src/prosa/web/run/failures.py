@@ -50,7 +50,7 @@ _STATUSES: tuple[tuple[type[Exception], int], ...] = (
 
 
 def refusal(error: Exception, root: Path) -> Refused:
-    """The status and the words for an error of a run; for one of this program itself only that there was one."""
+    """Return the status and the words for an error of a run; for one of this program itself only that there was one."""
     if isinstance(error, Refused):
         return error
     if isinstance(error, FileProblem):
@@ -64,7 +64,7 @@ def refusal(error: Exception, root: Path) -> Refused:
 
 
 def words(error: RunError, root: Path) -> str:
-    """The sentence of an error, on one line, with paths as they are on the site."""
+    """Return the sentence of an error, on one line, with paths as they are on the site."""
     text = error.message.replace(f"{root}/", "").replace(str(root), ".")
     return safe(text)[:MAX_DETAIL]
 
@@ -76,7 +76,7 @@ def _status(error: RunError) -> int:
 
 
 def _headers(error: RunError) -> tuple[tuple[str, str], ...]:
-    """When to come again, where a service said so."""
+    """Return when to come again, where a service said so."""
     if isinstance(error, ProviderError) and error.retry_after is not None:
         return (("retry-after", str(max(1, round(error.retry_after)))),)
     return ()

@@ -34,7 +34,7 @@ class Gate(Struct):
     _begun: deque[float] = field(default_factory=deque)
 
     def enter(self) -> None:
-        """Takes a place, which `leave` gives back. Raises `Refused`."""
+        """Take a place, which `leave` gives back. Raises `Refused`."""
         now = self.now()
         while self._begun and now - self._begun[0] >= MINUTE:
             self._begun.popleft()
@@ -47,7 +47,7 @@ class Gate(Struct):
         self._begun.append(now)
 
     def leave(self) -> None:
-        """Gives a place back."""
+        """Return a place back."""
         self.inside -= 1
 
 
@@ -59,7 +59,7 @@ class Attempts(Struct):
     _failed: OrderedDict[str, deque[float]] = field(default_factory=OrderedDict)
 
     def require(self, client: str) -> None:
-        """Raises `Refused` for a client that has guessed too often."""
+        """Raise `Refused` for a client that has guessed too often."""
         now, failed = self.now(), self._failed.get(network_of(client))
         while failed and now - failed[0] >= MINUTE:
             failed.popleft()
@@ -68,7 +68,7 @@ class Attempts(Struct):
             raise too_many("That was the wrong token too often.", wait)
 
     def failed(self, client: str) -> None:
-        """Notes a wrong token."""
+        """Note a wrong token."""
         name = network_of(client)
         self._failed.setdefault(name, deque()).append(self.now())
         self._failed.move_to_end(name)

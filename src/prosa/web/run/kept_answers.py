@@ -45,7 +45,8 @@ class KeptAnswers(Struct):
     _bytes: int = 0
 
     def begin(self, path: str, key: str, body: bytes) -> Answer | None:
-        """The answer that was given before; None for a request that is new, and is to be finished. Raises `Refused`."""
+        """Return the answer that was given before; None for a request that is new, and is to be finished. Raises
+        `Refused`."""
         self._forget_old()
         digest, entry = sha256(body).digest(), self._known.get((path, key))
         if entry is None:
@@ -60,7 +61,7 @@ class KeptAnswers(Struct):
         return replace(entry.answer, headers=(*entry.answer.headers, REPLAYED))
 
     def finish(self, path: str, key: str, task: asyncio.Task[Answer]) -> None:
-        """Keeps what came of a run; one that was broken off is forgotten."""
+        """Keep what came of a run; one that was broken off is forgotten."""
         if task.cancelled() or task.exception() is not None:
             self.forget(path, key)
             return
@@ -71,7 +72,7 @@ class KeptAnswers(Struct):
             self._shrink()
 
     def forget(self, path: str, key: str) -> None:
-        """Lets a key be used again."""
+        """Let a key be used again."""
         entry = self._known.pop((path, key), None)
         if entry is not None and entry.answer is not None:
             self._bytes -= len(entry.answer.body)
@@ -82,7 +83,7 @@ class KeptAnswers(Struct):
             self.forget(*next(iter(self._known)))
 
     def _shrink(self) -> None:
-        """Forgets the oldest; one that still runs is left, so that it is not run twice."""
+        """Forget the oldest; one that still runs is left, so that it is not run twice."""
         if len(self._known) <= MAX_KEPT and self._bytes <= MAX_KEPT_BYTES:
             return
         for name in [name for name, entry in self._known.items() if entry.answer is not None]:
@@ -92,7 +93,7 @@ class KeptAnswers(Struct):
 
 
 def idempotency_key(scope: Scope) -> str:
-    """The key of a request, empty where it has none. Raises `Refused` for one that is none."""
+    """Return the key of a request, empty where it has none. Raises `Refused` for one that is none."""
     key = header_of(scope, b"idempotency-key").strip()
     if len(key) > MAX_KEY or not (key.isascii() and (key.isprintable() or not key)):
         raise Refused(400, f"An Idempotency-Key has at most {MAX_KEY} visible ASCII characters.")

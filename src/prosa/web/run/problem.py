@@ -53,7 +53,7 @@ class ClientGone(Exception):
 
 
 def taken(meter: Meter) -> Pairs:
-    """What a run took, for the client: tokens and US dollars."""
+    """Return what a run took, for the client: tokens and US dollars."""
     return ("x-prosa-tokens", str(meter.tokens)), ("x-prosa-cost", f"{meter.cost:.6f}")
 
 

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 async def run_program_action(scope: Scope, receive: Receive, send: Send, web: Web, methods: Sequence[str]) -> int:
-    """The endpoint. Gives the status that was sent; 499 where the client did not wait."""
+    """Return the endpoint. Return the status that was sent; 499 where the client did not wait."""
     try:
         found = await _answered(scope, receive, web, methods)
     except Refused as refused:
@@ -84,21 +84,21 @@ async def _begun(runner: Runner, web: Web, path: str, given: Value) -> asyncio.T
 
 
 def _accepted(runner: Runner, web: Web, path: str, given: Value) -> tuple[Program, Value]:
-    """The program, and its input with the defaults of its schema. Whatever can be refused is refused here, before a
-    model is asked. Raises `Refused`, `RunError`, `FileProblem`."""
+    """Return the program, and its input with the defaults of its schema. Whatever can be refused is refused here,
+    before a model is asked. Raises `Refused`, `RunError`, `FileProblem`."""
     program = ready_program(runner.root / path, runner.choices, runner.around, within=runner.root)
     _require_published(program, web)
     return program, accept_input(program, given)
 
 
 def _require_published(program: Program, web: Web) -> None:
-    """Refuses imports that are not published: what such a program says could be asked out of it (X23)."""
+    """Refuse imports that are not published: what such a program says could be asked out of it (X23)."""
     for name in unpublished(web.site, program):
         raise Refused(403, f"The program imports `{name}`, which is not published here.")
 
 
 async def _outcome(runner: Runner, program: Program, data: Value) -> Answer:
-    """Runs it; what goes wrong is an answer too."""
+    """Run it; what goes wrong is an answer too."""
     meter = Meter()
     try:
         output = await runner.run(Job(program.name, program, data), meter)

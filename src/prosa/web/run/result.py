@@ -71,10 +71,10 @@ class Result(Struct, frozen=True):
 def said(
     frame: Frame, status: int, title: str, text: str, rows: tuple[Crumb, ...] = (), *, headers: Pairs = ()
 ) -> Answer:
-    """A page that only says something."""
+    """Return a page that only says something."""
     return html_page(message_page(MessagePage(frame, title, text, rows)), status, headers=headers)
 
 
 def html_page(page: str, status: int = 200, *, headers: Pairs = ()) -> Answer:
-    """A page that nobody keeps."""
+    """Return a page that nobody keeps."""
     return answer(page, HTML, status=status, cache=NEVER, headers=[*headers, ("content-security-policy", POLICY)])

@@ -67,11 +67,11 @@ class Runner:
         self._store = OpenStore(choices.journal, around)
 
     def program_action(self, reading: DialectReading[object], path: str) -> tuple[Mapping[str, Value], ...]:
-        """The action that the site adds to a program: `SiteOptions.actions`."""
+        """Return the action that the site adds to a program: `SiteOptions.actions`."""
         return program_action(reading, path, self.prefix)
 
     def begin(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        """Begins a run. Raises `Refused` where there is no place, and `BudgetSpent`; then nothing was begun."""
+        """Begin a run. Raises `Refused` where there is no place, and `BudgetSpent`; then nothing was begun."""
         try:
             self.budget.require()
             self.gate.enter()
@@ -90,7 +90,7 @@ class Runner:
             task.exception()  # somebody may have stopped waiting for it
 
     async def run(self, job: Job, meter: Meter, listener: Listener = ignore) -> Value:
-        """Runs a job, and gives its output; ``meter`` counts what it takes. Raises `RunError`."""
+        """Run a job, and give its output; ``meter`` counts what it takes. Raises `RunError`."""
         self._store.keep_open()
         async with driving(
             self.choices,
@@ -104,13 +104,13 @@ class Runner:
             return (await driver.run(job)).output
 
     def tell(self, name: str, found: Refused, error: Exception) -> None:
-        """Tells the user of a run that failed for a reason that is theirs to know."""
+        """Tell the user of a run that failed for a reason that is theirs to know."""
         if found.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             why = error.message if isinstance(error, RunError) else f"{type(error).__name__}: {error}"
             self.around.notice(safe(f"warning: {name} failed ({found.status}): {why}"))
 
     async def aclose(self) -> None:
-        """Breaks off what still runs, and waits until it has ended."""
+        """Break off what still runs, and wait until it has ended."""
         tasks = set(self._tasks)
         for task in tasks:
             task.cancel()
@@ -120,5 +120,5 @@ class Runner:
 
 
 def keep_when_done(runner: Runner, path: str, key: str, task: asyncio.Task[Any]) -> None:
-    """Keeps the answer of a run for requests that repeat it."""
+    """Keep the answer of a run for requests that repeat it."""
     task.add_done_callback(partial(runner.kept.finish, path, key))

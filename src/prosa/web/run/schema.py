@@ -20,7 +20,7 @@ SCHEMA_TYPE = "application/schema+json"
 
 
 async def show_schema(scope: Scope, receive: Receive, send: Send, web: Web, methods: Sequence[str]) -> int:
-    """The endpoint. Gives the status that was sent."""
+    """Return the endpoint. Return the status that was sent."""
     del receive
     try:
         require_method(scope, *methods)

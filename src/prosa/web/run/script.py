@@ -74,7 +74,7 @@ class _Asked(Struct, frozen=True):
 
 
 async def run_script(scope: Scope, receive: Receive, send: Send, web: Web, methods: Sequence[str]) -> int:
-    """The endpoint. Gives the status that was sent; 499 where the client did not wait."""
+    """Return the endpoint. Return the status that was sent; 499 where the client did not wait."""
     events = _wants_events(header_of(scope, b"accept"))
     try:
         asked = await _asked(scope, receive, web, methods)
@@ -98,7 +98,7 @@ async def _asked(scope: Scope, receive: Receive, web: Web, methods: Sequence[str
 
 
 def _prepared(scope: Scope, web: Web, runner: Runner, fields: dict[str, str]) -> _Asked:
-    """The script made ready. Reads files. Raises `Refused`."""
+    """Return the script made ready. Reads files. Raises `Refused`."""
     document = document_below(scope, web, SCRIPTS)
     if document.view.dialect != "magi":
         raise Refused(404, "The document has no scripts.")
@@ -111,7 +111,8 @@ def _prepared(scope: Scope, web: Web, runner: Runner, fields: dict[str, str]) ->
 
 
 def _interactive(file: ScriptFile, address: str) -> Script:
-    """The script at an address. One that is not interactive is as good as absent: its reader never saw it (M42)."""
+    """Return the script at an address. One that is not interactive is as good as absent: its reader never saw it
+    (M42)."""
     for script in file.scripts:
         if script.address == address and is_interactive(script):
             return script
@@ -119,7 +120,7 @@ def _interactive(file: ScriptFile, address: str) -> Script:
 
 
 def _text(script: Script, fields: dict[str, str]) -> str | None:
-    """What the reader entered, for a script that takes a text. Raises `Refused`."""
+    """Return what the reader entered, for a script that takes a text. Raises `Refused`."""
     if not takes_text(script):
         return None
     text = fields.get("text", "")
@@ -129,7 +130,7 @@ def _text(script: Script, fields: dict[str, str]) -> str | None:
 
 
 def _job(file: ScriptFile, script: Script, runner: Runner, text: str | None) -> ScriptJob:
-    """The one job. Raises `Refused` and `RunError`."""
+    """Return the one job. Raises `Refused` and `RunError`."""
     found = selection(file, Choice(ids=(script.address,), text=text), runner.choices, runner.around)
     try:
         found.require_named()
@@ -140,7 +141,7 @@ def _job(file: ScriptFile, script: Script, runner: Runner, text: str | None) -> 
 
 
 async def _ran(asked: _Asked, listener: Listener | None = None) -> Result:
-    """Runs it. Raises `Refused` for whatever goes wrong."""
+    """Run it. Raises `Refused` for whatever goes wrong."""
     job, runner, meter = asked.job, asked.runner, Meter()
     since = time.monotonic()
     speaks = listener is not None and job.form in ("text", "markdown")
@@ -182,7 +183,7 @@ async def _as_whole(scope: Scope, receive: Receive, web: Web, asked: _Asked) -> 
 
 
 def _refused(scope: Scope, web: Web, refused: Refused, *, events: bool) -> Answer:
-    """A problem, or a page for a browser; it leads one who has not signed in to where that is done."""
+    """Return a problem, or a page for a browser; it leads one who has not signed in to where that is done."""
     if events or choose(header_of(scope, b"accept")) != "html":
         return refused.answer()
     node = below(scope, web, SCRIPTS) or "/"
@@ -199,7 +200,7 @@ def _encoded(path: str) -> str:
 
 
 def _wants_events(accept: str) -> bool:
-    """Whether a client asks for events by name."""
+    """Return whether a client asks for events by name."""
     return any(
         kind.strip().lower() == EVENTS and "q=0" not in more.replace(" ", "").split(";")
         for kind, _, more in (item.partition(";") for item in accept[:4096].split(","))

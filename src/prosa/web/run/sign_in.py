@@ -36,12 +36,12 @@ _SAFE = f"{ESCAPED_SAFE}?#[]"
 
 
 async def sign_in(scope: Scope, receive: Receive, send: Send, web: Web, methods: Sequence[str]) -> int:
-    """The endpoint of the form and of what it sends. Gives the status that was sent."""
+    """Return the endpoint of the form and of what it sends. Return the status that was sent."""
     return await _sent(scope, receive, send, web, methods, _signed_in)
 
 
 async def sign_out(scope: Scope, receive: Receive, send: Send, web: Web, methods: Sequence[str]) -> int:
-    """Ends the session of a reader. Gives the status that was sent."""
+    """End the session of a reader. Return the status that was sent."""
     return await _sent(scope, receive, send, web, methods, _signed_out)
 
 
@@ -95,7 +95,7 @@ async def _signed_out(scope: Scope, receive: Receive, web: Web) -> Answer:
 
 
 def safe_back(given: str, prefix: str = "") -> str:
-    """A path on this site to go back to; the root of the site for everything else.
+    """Return a path on this site to go back to; the root of the site for everything else.
 
     A browser drops blanks and control characters, and takes `\\` for `/`: none of them is in a path that is good.
     """

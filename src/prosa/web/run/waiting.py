@@ -12,14 +12,14 @@ T = TypeVar("T")
 
 
 async def gone(receive: Receive) -> None:
-    """Ends when the client has gone away. The body must have been read."""
+    """End when the client has gone away. The body must have been read."""
     while (await receive())["type"] != "http.disconnect":
         pass
 
 
 async def waited(task: asyncio.Task[T], receive: Receive, *, stays: bool = False) -> T:
-    """The result of a run. A client that goes away breaks it off at once; a run that ``stays`` goes on without it, so
-    that its answer can be asked for again (H19). Raises `ClientGone`."""
+    """Return the result of a run. A client that goes away breaks it off at once; a run that ``stays`` goes on without
+    it, so that its answer can be asked for again (H19). Raises `ClientGone`."""
     watching = asyncio.create_task(gone(receive))
     try:
         await asyncio.wait({task, watching}, return_when=asyncio.FIRST_COMPLETED)
@@ -36,6 +36,6 @@ async def waited(task: asyncio.Task[T], receive: Receive, *, stays: bool = False
 
 
 async def broken_off(task: asyncio.Task[Any]) -> None:
-    """Ends a run, and waits until it has let go of everything."""
+    """End a run, and wait until it has let go of everything."""
     task.cancel()
     await asyncio.wait({task})

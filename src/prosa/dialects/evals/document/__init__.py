@@ -17,7 +17,7 @@ __all__ = ["DIALECT", "FRONT", "definitions", "facts", "read", "references"]
 
 
 def facts(model: SuiteModel) -> dict[str, Value]:
-    """The keys of a test document."""
+    """Return the keys of a test document."""
     return {
         "tests": model.tests,
         "repeat": model.repeat,
@@ -39,7 +39,7 @@ def _case(model: SuiteModel, each: CaseModel) -> dict[str, Value]:
 
 
 def references(model: SuiteModel) -> tuple[Ref, ...]:
-    """The program that is tested, and the grader that the author chose."""
+    """Return the program that is tested, and the grader that the author chose."""
     named = (("tests", model.tests, "tests"), ("grader", model.grader, "graded-by"))
     return tuple(Ref("front-matter", path, "path", model.span(field), rel=rel) for field, path, rel in named if path)
 

@@ -35,7 +35,7 @@ class CaseModel(Struct, frozen=True):
     blocks: Map[Role, Block]
 
     def value(self, role: Role, otherwise: Value = MISSING) -> Value:
-        """What the block of a role says."""
+        """Return what the block of a role says."""
         block = self.blocks.get(role)
         return otherwise if block is None or block.value is MISSING else block.value
 
@@ -49,7 +49,7 @@ class CaseModel(Struct, frozen=True):
 
 
 def _with_check(wanted: Value, code: str) -> Value:
-    """An expectation and a check, both of the whole output."""
+    """Return an expectation and a check, both of the whole output."""
     if isinstance(wanted, dict) and not is_matcher(wanted) and "$" not in wanted:
         return {**wanted, "$": {PYTHON: code}}
     if is_matcher(wanted):
@@ -76,16 +76,16 @@ class SuiteModel(Struct, frozen=True):
     anchor: Span
 
     def span(self, field: str) -> Span:
-        """Where to point when speaking of a field: its value, or the anchor when it is absent."""
+        """Return where to point when speaking of a field: its value, or the anchor when it is absent."""
         entry = self.entries.get(field)
         return entry.value.span if entry else self.anchor
 
     def line(self, case: CaseModel) -> int:
-        """The line of the heading of a case."""
+        """Return the line of the heading of a case."""
         return self.document.source.position(case.heading.span.start).line
 
     def case(self, model: CaseModel) -> Case:
-        """A case of the document as what it is to a runner."""
+        """Return a case of the document as what it is to a runner."""
         return Case(
             model.name,
             model.value("input", {}),
@@ -97,6 +97,6 @@ class SuiteModel(Struct, frozen=True):
 
 
 def questions(value: Value) -> tuple[str, ...]:
-    """The questions for a grader: one a line, or a list of them."""
+    """Return the questions for a grader: one a line, or a list of them."""
     lines = value.splitlines() if isinstance(value, str) else value
     return tuple(line.strip() for line in lines if isinstance(line, str) and line.strip())

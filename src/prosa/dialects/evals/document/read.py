@@ -32,7 +32,7 @@ from prosa.source import Span
 
 
 def read(front: FrontReading, document: Document) -> tuple[SuiteModel, tuple[Problem, ...]]:
-    """The suite, and what is wrong with the text of it."""
+    """Return the suite, and what is wrong with the text of it."""
     entries, problems = _fields(front)
     cases, found = _cases(document)
     require = parse_requirement(text_of(entries.get("require")) or "all") or Requirement()
@@ -128,7 +128,8 @@ def _case(document: Document, headings: list[Heading], at: int, blocks: dict[Rol
 
 
 def _role(document: Document, fence: Fence, problems: list[Problem]) -> Role | None:
-    """What a fence says of a case; None where it is an example for people. What looks like a role is looked at."""
+    """Return what a fence says of a case; None where it is an example for people. What looks like a role is looked
+    at."""
     words = fence.info.split()
     if len(words) != 2:
         return None
@@ -149,7 +150,7 @@ def _role(document: Document, fence: Fence, problems: list[Problem]) -> Role | N
 
 
 def _info(document: Document, fence: Fence) -> Span:
-    """The info string of a fence."""
+    """Return the info string of a fence."""
     start = fence.span.start + len(fence.open_fence)
     line = document.source.text[start : fence.span.end].splitlines()[0] if start < fence.span.end else ""
     lead = len(line) - len(line.lstrip())
@@ -202,13 +203,13 @@ def _is_questions(block: Block) -> bool:
 
 
 def _problem(mistake: Mistake, block: Block) -> Problem:
-    """A mistake at its place in the block."""
+    """Return a mistake at its place in the block."""
     meant = Misspelling(mistake.written, mistake.meant) if mistake.meant else None
     return Problem(mistake.kind, mistake.message, place_of(mistake, block), misspelling=meant)
 
 
 def place_of(mistake: Mistake, block: Block) -> Span:
-    """Where a mistake is written: at its key or its value, or all of a block without places."""
+    """Return where a mistake is written: at its key or its value, or all of a block without places."""
     if block.node is None:
         return block.span
     place: Callable[[Node, str], Span] = key_span_at if mistake.on_key else span_at

@@ -31,7 +31,8 @@ class RowProblem(Struct, frozen=True):
 
 
 def read_rows(source: SourceText) -> Iterator[Case | RowProblem]:
-    """The cases of a file, in order, and what is wrong with the rows that give none. Blank lines are passed over."""
+    """Yield the cases of a file, in order, and what is wrong with the rows that give none. Blank lines are passed
+    over."""
     count = 0
     for line, text in enumerate(source.text.split("\n"), 1):
         if not text.strip():

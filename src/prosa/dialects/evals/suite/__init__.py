@@ -19,7 +19,7 @@ __all__ = ["DIALECT", "definitions", "facts", "read", "references"]
 
 
 def facts(model: EvalsModel) -> dict[str, Value]:
-    """The keys of a file that says how a skill is tried."""
+    """Return the keys of a file that says how a skill is tried."""
     return {
         "skill_name": model.skill_name,
         "repeat": model.repeat,

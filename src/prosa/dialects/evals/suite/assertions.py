@@ -39,7 +39,7 @@ class Asserted(Struct):
     problems: list[Problem] = field(default_factory=list)
 
     def take(self, node: Node, name: str) -> None:
-        """Takes in a list of assertions, which stands under ``name``; `expected_behavior` may be one sentence too."""
+        """Take in a list of assertions, which stands under ``name``; `expected_behavior` may be one sentence too."""
         if name == "expected_behavior" and isinstance(node, Scalar) and isinstance(node.value, str):
             self._ask(node.value, node)
             return
@@ -83,7 +83,7 @@ class Asserted(Struct):
             self.problems.append(_says_nothing(said, record))
 
     def _decided(self, words: dict[str, Node], name: str, record: Mapping) -> None:
-        """Takes in what a rule decides, unless something is wrong with it."""
+        """Take in what a rule decides, unless something is wrong with it."""
         plain = {ALIASES.get(each, each): to_value(node) for each, node in words.items()}
         matchers = {each: value for each, value in plain.items() if each in MATCHERS}
         run = {each: value for each, value in plain.items() if each in RUN}
@@ -102,7 +102,7 @@ class Asserted(Struct):
 
 
 def _typed(said: dict[str, Node]) -> dict[str, Node]:
-    """The word of a record that has it as its `type`, and what it is about as its `value`."""
+    """Return the word of a record that has it as its `type`, and what it is about as its `value`."""
     kind = _text(said, _KIND).lower()
     value = next((said[each] for each in _VALUE if each in said), None)
     if kind in VALID_JSON and value is None:
@@ -143,7 +143,8 @@ def _says_nothing(said: dict[str, Node], record: Mapping) -> Problem:
 
 
 def _mistake(mistake: Mistake, words: dict[str, Node], record: Mapping) -> Problem:
-    """A mistake at its place in the record: in the word that it is about, or in one that is written otherwise."""
+    """Return a mistake at its place in the record: in the word that it is about, or in one that is written
+    otherwise."""
     first, *rest = mistake.pointer.removeprefix("/").split("/")
     written = next((each for each in words if ALIASES.get(each, each) == first), None)
     if written is None and JSON in words:
@@ -156,7 +157,7 @@ def _mistake(mistake: Mistake, words: dict[str, Node], record: Mapping) -> Probl
 
 
 def asserted(lists: Sequence[tuple[str, Node]]) -> Asserted:
-    """What several lists of assertions say together; what stands in two of them counts once."""
+    """Return what several lists of assertions say together; what stands in two of them counts once."""
     found = Asserted()
     for name, node in lists:
         found.take(node, name)

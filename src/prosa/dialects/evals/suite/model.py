@@ -63,5 +63,5 @@ class EvalsModel(Struct, frozen=True):
     anchor: Span = Span(0, 0)
 
     def line(self, at: Span) -> int:
-        """The line of a place."""
+        """Return the line of a place."""
         return self.source.position(at.start).line

@@ -40,14 +40,14 @@ _NAMES: dict[str, Holds] = {
 
 
 def read(front: FrontReading, document: Document) -> tuple[EvalsModel, tuple[Problem, ...]]:
-    """What the file says, and what is wrong with it."""
+    """Return what the file says, and what is wrong with it."""
     del document
     model, problems = read_evals(front.source)
     return model, problems
 
 
 def read_evals(source: SourceText) -> tuple[EvalsModel, tuple[Problem, ...]]:
-    """The same for a text: by the name of the file it holds cases or requests, else by what its items say."""
+    """Return the same for a text: by the name of the file it holds cases or requests, else by what its items say."""
     reading = read_json(source.text)
     holds = _held(PurePath(source.path).name.lower(), reading.node)
     start = len(source.text) - len(source.text.lstrip("\ufeff \t\r\n"))
@@ -112,7 +112,7 @@ def _cases(source: SourceText, top: Node, anchor: Span) -> tuple[EvalsModel, Ite
 
 
 def _cases_elsewhere(top: Mapping) -> Problem | None:
-    """What is wrong where cases stand under another name than theirs."""
+    """Return what is wrong where cases stand under another name than theirs."""
     if top.entry("evals") is not None:
         return None
     for entry in top:
@@ -169,7 +169,7 @@ def _called(ident: str, prompt: str) -> str:
 
 
 def _named_apart(evals: list[EvalModel]) -> Iterator[EvalModel]:
-    """The cases, each under a name of its own: who names two alike has an id to tell them apart."""
+    """Yield the cases, each under a name of its own: who names two alike has an id to tell them apart."""
     from msgspec.structs import replace
 
     seen: set[str] = set()
@@ -199,7 +199,7 @@ def _repeated_ids(model: EvalsModel) -> Iterator[Problem]:
 
 
 def _unjudged(items: Node | None) -> Iterator[Problem]:
-    """Names what cases expect and nothing here judges, once for each field."""
+    """Name what cases expect and nothing here judges, once for each field."""
     cases = [each for each in items.items if isinstance(each, Mapping)] if isinstance(items, Sequence) else []
     for name, note in UNJUDGED.items():
         found = [entry for each in cases if (entry := each.entry(name)) is not None and _says_something(entry)]
@@ -311,7 +311,8 @@ def _owner(title: str, anchor: Span, mapping: Mapping, table: tuple[Field, ...])
 
 
 def _kept(mapping: Mapping, table: tuple[Field, ...]) -> Callable[[str], bool]:
-    """Whether a field is one of somebody else: unknown ones are kept, unless they are a slip of one that is absent."""
+    """Return whether a field is one of somebody else: unknown ones are kept, unless they are a slip of one that is
+    absent."""
     names = {entry.key.text for entry in mapping}
     known = frozenset(name for each in table for name in (each.name, each.also) if name)
     absent = tuple(sorted(known - names - {"models"}))

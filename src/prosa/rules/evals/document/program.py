@@ -31,14 +31,14 @@ MAX_ROW_FINDINGS = 20
 
 
 def _beside(subject: Subject[SuiteModel], written: str) -> tuple[Files, Path] | None:
-    """The file that a path in the document means; None for a text without a file of its own."""
+    """Return the file that a path in the document means; None for a text without a file of its own."""
     if subject.files is None or subject.path is None:
         return None
     return subject.files, subject.path.parent / written
 
 
 def _named(subject: Subject[SuiteModel], written: str | None) -> ProgramModel | str | None:
-    """A program that the document names, or why it cannot be had; None where nothing is known of it."""
+    """Return a program that the document names, or why it cannot be had; None where nothing is known of it."""
     found = _beside(subject, written) if written is not None else None
     if found is None or not found[0].inside_root(found[1]):
         return None
@@ -58,7 +58,7 @@ def _program(subject: Subject[SuiteModel]) -> ProgramModel | None:
 
 @RULES.document("TS020", "unknown-tested-program", Severity.ERROR)
 def unknown_tested_program(subject: Subject[SuiteModel]) -> Iterator[Finding]:
-    """Finds a program, or a grader, that does not exist or is none. The finding points at its path."""
+    """Find a program, or a grader, that does not exist or is none. The finding points at its path."""
     for field, written in (("tests", subject.model.tests), ("grader", subject.model.grader)):
         why = _named(subject, written)
         if isinstance(why, str):
@@ -69,8 +69,8 @@ def unknown_tested_program(subject: Subject[SuiteModel]) -> Iterator[Finding]:
 
 @RULES.document("TS021", "tested-program-outside-root", Severity.INFO)
 def tested_program_outside_root(subject: Subject[SuiteModel]) -> Iterator[Finding]:
-    """Finds a program, a grader or a file of rows that a check does not open, because it lies outside the root (X5).
-    The finding points at its path."""
+    """Find a program, a grader or a file of rows that a check does not open, because it lies outside the root (X5). The
+    finding points at its path."""
     model = subject.model
     for field, written in (("tests", model.tests), ("grader", model.grader), ("rows", model.rows)):
         found = _beside(subject, written) if written is not None else None
@@ -81,7 +81,7 @@ def tested_program_outside_root(subject: Subject[SuiteModel]) -> Iterator[Findin
 
 @RULES.document("TS022", "refused-test-input", Severity.ERROR)
 def refused_test_input(subject: Subject[SuiteModel]) -> Iterator[Finding]:
-    """Finds an input that the program would refuse (L12). The finding points at the part that is wrong, or at the
+    """Find an input that the program would refuse (L12). The finding points at the part that is wrong, or at the
     heading of a case without an input. A case that expects this failure is left alone."""
     program = _program(subject)
     schema = _schema(program.input.value) if program is not None and program.input is not None else None
@@ -113,7 +113,7 @@ def _place(case: CaseModel, pointer: str) -> Span:
 
 @RULES.document("TS023", "impossible-expectation", Severity.ERROR)
 def impossible_expectation(subject: Subject[SuiteModel]) -> Iterator[Finding]:
-    """Finds an expectation that no answer of the program can meet, because its output schema forbids it. The finding
+    """Find an expectation that no answer of the program can meet, because its output schema forbids it. The finding
     points at the part that is forbidden."""
     program = _program(subject)
     if program is None or program.output is None or _schema(program.output.value) is None:
@@ -130,7 +130,7 @@ def impossible_expectation(subject: Subject[SuiteModel]) -> Iterator[Finding]:
 
 @RULES.document("TS024", "bad-rows-file", Severity.ERROR)
 def bad_rows_file(subject: Subject[SuiteModel]) -> Iterator[Finding]:
-    """Finds a file of rows that cannot be read, and rows that are no cases: broken JSON, inputs that the program
+    """Find a file of rows that cannot be read, and rows that are no cases: broken JSON, inputs that the program
     refuses, expectations that it cannot meet. The finding points at the name of the file; its message has the line."""
     model = subject.model
     found = _beside(subject, model.rows) if model.rows is not None else None

@@ -30,7 +30,7 @@ REPORTED = (
 
 
 def _folder(subject: Subject[EvalsModel]) -> Path | None:
-    """The folder of the skill; None where it is not known, or lies outside the root (X5)."""
+    """Return the folder of the skill; None where it is not known, or lies outside the root (X5)."""
     if subject.path is None or subject.files is None:
         return None
     folder = skill_folder(subject.path)
@@ -38,7 +38,7 @@ def _folder(subject: Subject[EvalsModel]) -> Path | None:
 
 
 def _skill(subject: Subject[EvalsModel], folder: Path) -> SkillModel | None:
-    """The skill in a folder, where there is one that can be read."""
+    """Return the skill in a folder, where there is one that can be read."""
     if subject.files is None:
         return None
     try:
@@ -50,7 +50,7 @@ def _skill(subject: Subject[EvalsModel], folder: Path) -> SkillModel | None:
 
 @RULES.document("SE010", "evals-without-skill", Severity.WARNING)
 def evals_without_skill(subject: Subject[EvalsModel]) -> Iterator[Finding]:
-    """Finds a file that says how a skill is tried, and no skill beside it. The finding points at its beginning."""
+    """Find a file that says how a skill is tried, and no skill beside it. The finding points at its beginning."""
     folder = _folder(subject)
     if folder is None or subject.files is None or subject.files.exists(folder / "SKILL.md"):
         return
@@ -61,7 +61,7 @@ def evals_without_skill(subject: Subject[EvalsModel]) -> Iterator[Finding]:
 
 @RULES.document("SE011", "evals-of-another-skill", Severity.ERROR)
 def evals_of_another_skill(subject: Subject[EvalsModel]) -> Iterator[Finding]:
-    """Finds cases that were written for a skill of another name. The finding points at the name."""
+    """Find cases that were written for a skill of another name. The finding points at the name."""
     model, folder = subject.model, _folder(subject)
     if folder is None or model.skill_name is None:
         return
@@ -77,7 +77,7 @@ def evals_of_another_skill(subject: Subject[EvalsModel]) -> Iterator[Finding]:
 
 @RULES.document("SE012", "missing-eval-file", Severity.ERROR)
 def missing_eval_file(subject: Subject[EvalsModel]) -> Iterator[Finding]:
-    """Finds a file of a case that is not there, or that lies outside of the skill. The finding points at its path."""
+    """Find a file of a case that is not there, or that lies outside of the skill. The finding points at its path."""
     folder = _folder(subject)
     if folder is None or subject.files is None:
         return
@@ -93,7 +93,7 @@ def missing_eval_file(subject: Subject[EvalsModel]) -> Iterator[Finding]:
 
 
 def is_outside(written: str) -> bool:
-    """Whether a path leads out of the folder that it starts at, whatever is there."""
+    """Return whether a path leads out of the folder that it starts at, whatever is there."""
     path = PurePosixPath(written.replace("\\", "/"))
     depth = 0
     for part in path.parts:
@@ -105,7 +105,7 @@ def is_outside(written: str) -> bool:
 
 @RULES.document("SE013", "unknown-expected-skill", Severity.WARNING, strict=Severity.ERROR)
 def unknown_expected_skill(subject: Subject[EvalsModel]) -> Iterator[Finding]:
-    """Finds a request that is said to belong to a skill that is not in the folder beside. The finding points at the
+    """Find a request that is said to belong to a skill that is not in the folder beside. The finding points at the
     request."""
     folder = _folder(subject)
     if folder is None or subject.files is None:
