@@ -79,7 +79,8 @@ class Problem(Exception):
 
 
 def sailings_of(origin: str, goal: str, day: date) -> list[dict[str, Any]]:
-    """The sailings of a day in order: eight in summer, five in winter, two fewer on Sundays, none at Christmas."""
+    """Return the sailings of a day in order: eight in summer, five in winter, two fewer on Sundays, none at
+    Christmas."""
     line = LINES.get((origin, goal)) or LINES.get((goal, origin))
     if line is None or (day.month, day.day) == (12, 25):
         return []
@@ -112,7 +113,7 @@ def clock(minutes: int) -> str:
 
 
 def sailing_at(identifier: str) -> dict[str, Any] | None:
-    """The sailing with an id, or None."""
+    """Return the sailing with an id, or None."""
     found = re.fullmatch(r"([A-Z]{3})-([A-Z]{3})-(20\d\d)(\d\d)(\d\d)-\d{4}", identifier, re.ASCII)
     day = day_of("-".join(found.groups()[2:])) if found else None
     every = sailings_of(found[1], found[2], day) if found and day else []
@@ -120,7 +121,7 @@ def sailing_at(identifier: str) -> dict[str, Any] | None:
 
 
 def day_of(text: str) -> date | None:
-    """The day that the timetable has under `YYYY-MM-DD`."""
+    """Return the day that the timetable has under `YYYY-MM-DD`."""
     try:
         return date.fromisoformat(text) if re.fullmatch(PARAMETERS["date"][0], text, re.ASCII) else None
     except ValueError:
@@ -131,7 +132,7 @@ def day_of(text: str) -> date | None:
 
 
 async def search(request: Request) -> Response:
-    """`GET /api/sailings`: one page of the sailings of a day, in the envelope of MDH section 9.2."""
+    """Return `GET /api/sailings`: one page of the sailings of a day, in the envelope of MDH section 9.2."""
     asked = parameters(request, ("from", "to", "date"), ("after", "vehicle", "page_size", "cursor"))
     query = {name: text for name, text in asked.items() if name not in ("page_size", "cursor")}
     found, size = found_by(query), int(asked.get("page_size", PAGE_SIZE))
@@ -147,7 +148,7 @@ async def search(request: Request) -> Response:
 
 
 def found_by(query: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Every sailing that a search asks for. Raises `Problem`."""
+    """Return every sailing that a search asks for. Raises `Problem`."""
     day = day_of(query["date"])
     if day is None:
         raise wrong("date", "must be a day of the calendar", query["date"])
@@ -158,15 +159,15 @@ def found_by(query: Mapping[str, str]) -> list[dict[str, Any]]:
 
 
 def cursor_of(offset: int, query: Mapping[str, str]) -> str:
-    """An opaque text that stands for a place in the results of one search, and of no other."""
+    """Return an opaque text that stands for a place in the results of one search, and of no other."""
     place = f"{offset} {urlencode(sorted(query.items()))}"
     digest = hashlib.blake2b(place.encode(), digest_size=6).hexdigest()
     return urlsafe_b64encode(f"{offset}.{digest}".encode()).rstrip(b"=").decode()
 
 
 def offset_of(cursor: str, query: Mapping[str, str], total: int) -> int:
-    """The place that a cursor stands for. Any text that `cursor_of` would not give is refused: to begin again at the
-    first page would send a client round in circles."""
+    """Return the place that a cursor stands for. Any text that `cursor_of` would not give is refused: to begin again at
+    the first page would send a client round in circles."""
     for offset in range(total):
         if cursor == cursor_of(offset, query):
             return offset
@@ -175,7 +176,7 @@ def offset_of(cursor: str, query: Mapping[str, str], total: int) -> int:
 
 
 async def sailing(request: Request) -> Response:
-    """`GET /api/sailings/{id}`."""
+    """Return `GET /api/sailings/{id}`."""
     parameters(request)
     found = sailing_at(request.path_params["id"])
     if found is None:
@@ -184,7 +185,7 @@ async def sailing(request: Request) -> Response:
 
 
 async def fares(request: Request) -> Response:
-    """`GET /api/fares`: public and the same for everybody, so it may be kept for an hour."""
+    """Return `GET /api/fares`: public and the same for everybody, so it may be kept for an hour."""
     parameters(request)
     lines = [{"between": list(ends), "minutes": line[0], "adult": line[1]} for ends, line in LINES.items()]
     content = {"currency": "EUR", "lines": lines, "vehicles": VEHICLES}
@@ -202,14 +203,14 @@ class Desk:
     keys: dict[str, tuple[str, dict[str, Any]]] = field(default_factory=dict)
 
     def up_to_date(self, sailing: dict[str, Any]) -> dict[str, Any]:
-        """A sailing without the seats that are booked here."""
+        """Return a sailing without the seats that are booked here."""
         confirmed = (each for each in self.bookings.values() if each["status"] == "confirmed")
         booked = sum(each["passengers"] for each in confirmed if each["sailing"] == sailing["id"])
         return sailing | {"seats_left": sailing["seats_left"] - booked}
 
 
 async def book(request: Request) -> Response:
-    """`POST /api/bookings`. The same `Idempotency-Key` with the same body gives the first answer again."""
+    """Return `POST /api/bookings`. The same `Idempotency-Key` with the same body gives the first answer again."""
     authorized(request)
     parameters(request)
     at, key = request.app.state.desk, request.headers.get("idempotency-key", "")
@@ -229,7 +230,7 @@ async def book(request: Request) -> Response:
 
 
 def create(at: Desk, wish: Mapping[str, Any]) -> dict[str, Any]:
-    """Keeps a new booking and gives a copy of it, which later changes do not reach. Raises `Problem`."""
+    """Keep a new booking and give a copy of it, which later changes do not reach. Raises `Problem`."""
     found, people, vehicle = sailing_at(wish["sailing"]), wish["passengers"], wish["vehicle"]
     if found is None:
         raise Problem("bad-body", f"`sailing`: there is no sailing {quoted(wish['sailing'])}", "sailing")
@@ -246,7 +247,8 @@ def create(at: Desk, wish: Mapping[str, Any]) -> dict[str, Any]:
 
 
 async def booking(request: Request) -> Response:
-    """`GET` and `DELETE /api/bookings/{id}`. A booking that is cancelled stays, so cancelling again changes nothing."""
+    """Return `GET` and `DELETE /api/bookings/{id}`. A booking that is cancelled stays, so cancelling again changes
+    nothing."""
     authorized(request)
     parameters(request)
     found = request.app.state.desk.bookings.get(request.path_params["id"])
@@ -258,7 +260,7 @@ async def booking(request: Request) -> Response:
 
 
 def authorized(request: Request) -> None:
-    """Raises `Problem` without the token."""
+    """Raise `Problem` without the token."""
     scheme, _, given = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() != "bearer" or not hmac.compare_digest(given.strip().encode(), TOKEN.encode()):
         detail = "send `Authorization: Bearer TOKEN`; the page /tokens has a token"
@@ -266,7 +268,7 @@ def authorized(request: Request) -> None:
 
 
 async def body_of(request: Request) -> object:
-    """The JSON that was sent. Raises `Problem`."""
+    """Return the JSON that was sent. Raises `Problem`."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise Problem("not-json", "send `Content-Type: application/json`")
     data = b""
@@ -281,7 +283,7 @@ async def body_of(request: Request) -> object:
 
 
 def wish_in(value: object) -> dict[str, Any]:
-    """The four fields of a booking, each of its kind. Raises `Problem` for the first that is wrong."""
+    """Return the four fields of a booking, each of its kind. Raises `Problem` for the first that is wrong."""
     wish = value | {"vehicle": value.get("vehicle", "none")} if isinstance(value, dict) else {}
     texts = {name: text for name, text in wish.items() if isinstance(text, str)}
     people = wish.get("passengers")
@@ -302,7 +304,7 @@ def wish_in(value: object) -> dict[str, Any]:
 
 
 def parameters(request: Request, required: tuple[str, ...] = (), optional: tuple[str, ...] = ()) -> dict[str, str]:
-    """The query. Raises `Problem` for a parameter that is unknown, repeated, missing or not of its form."""
+    """Return the query. Raises `Problem` for a parameter that is unknown, repeated, missing or not of its form."""
     found: dict[str, str] = {}
     for name, text in request.query_params.multi_items():
         if name not in (*required, *optional):
@@ -318,17 +320,17 @@ def parameters(request: Request, required: tuple[str, ...] = (), optional: tuple
 
 
 def wrong(name: str, words: str, text: str = "") -> Problem:
-    """The problem of one parameter."""
+    """Return the problem of one parameter."""
     return Problem("bad-parameter", f"{quoted(name)} {words}" + (f"; found {quoted(text)}" if text else ""), name)
 
 
 def quoted(text: str) -> str:
-    """What somebody sent, short and without control characters."""
+    """Return what a client sent, short and without control characters."""
     return ascii(text if len(text) <= 40 else f"{text[:40]}...")
 
 
 def answer(request: Request, content: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """JSON. Bookings concern one person and are never stored; all else has an ETag, so asking again is cheap."""
+    """Return JSON. Bookings concern one person and are never stored; all else has an ETag, so asking again is cheap."""
     body = json.dumps(content, separators=(",", ":")).encode()
     every = {"Content-Type": "application/json", "Cache-Control": freshness(request), **(headers or {})}
     if request.method in ("GET", "HEAD") and every["Cache-Control"] != "no-store":
@@ -340,12 +342,13 @@ def answer(request: Request, content: object, status: int = 200, headers: Mappin
 
 
 def freshness(request: Request) -> str:
-    """`Cache-Control` where an answer has none of its own."""
+    """Return `Cache-Control` where an answer has none of its own."""
     return "no-store" if request.url.path.startswith("/api/bookings") else "no-cache"
 
 
 async def refused(request: Request, error: Exception) -> Response:
-    """A `Problem`, or what the router says, as JSON (RFC 9457) or as Markdown, whichever the client likes better."""
+    """Return a `Problem`, or what the router says, as JSON (RFC 9457) or as Markdown, whichever the client likes
+    better."""
     if isinstance(error, HTTPException):
         allowed = ", ".join(sorted((error.headers or {}).get("Allow", "").split(", ")))
         offered = Problem("wrong-method", f"this address answers {allowed}", headers={"Allow": allowed})
@@ -363,7 +366,7 @@ async def refused(request: Request, error: Exception) -> Response:
 
 
 def quality(accept: str, media_type: str) -> float:
-    """How much a client wants a media type: the `q` of its most exact range (RFC 9110, 12.5.1)."""
+    """Return how much a client wants a media type: the `q` of its most exact range (RFC 9110, 12.5.1)."""
     found: dict[str, float] = {}
     for item in accept.lower().split(","):
         kind, _, rest = item.partition(";")
@@ -374,7 +377,7 @@ def quality(accept: str, media_type: str) -> float:
 
 
 def create_app() -> Starlette:
-    """An app with a memory of its own."""
+    """Create an app with a memory of its own."""
     routes = [
         Route("/api/sailings", search),
         Route("/api/sailings/{id}", sailing),

@@ -18,7 +18,7 @@ class _Lazy:
         self.pattern, self.flags = text, flags
 
     def __getattr__(self, name: str) -> object:
-        """Called for what is not there yet."""
+        """Import on first use what is not there yet."""
         compiled: re.Pattern[str] | re.Pattern[bytes] = re.compile(self.pattern, self.flags)
         for method in ("findall", "finditer", "fullmatch", "match", "search", "split", "sub", "subn"):
             setattr(self, method, getattr(compiled, method))

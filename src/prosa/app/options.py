@@ -276,7 +276,7 @@ def word_name(word: str) -> str:
 
 
 def say_nothing(text: str) -> None:
-    """A notice for nobody."""
+    """Discard a notice."""
     del text
 
 

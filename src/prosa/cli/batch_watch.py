@@ -73,14 +73,14 @@ class BatchWatch(Struct):
             self.console.note(progress_line(at, self.model))
 
     def row(self, result: RowResult) -> None:
-        """A row has ended."""
+        """Report a row that has ended."""
         if self.prints and result.ok:
             from prosa.app.batch.results import line_of
 
             self.console.out(line_of(result))
 
     def ended(self, end: BatchEnd) -> None:
-        """The batch is over, or stops here."""
+        """Report that the batch is over, or stops here."""
         from prosa.render.batch import counts_json
 
         self.over = True
@@ -88,7 +88,7 @@ class BatchWatch(Struct):
         self._told("batch-ended", state | counts_json(end.counts))
 
     def failed(self, reason: str) -> None:
-        """The command failed: a log must not end in silence."""
+        """Record that the command failed: a log must not end in silence."""
         if not self.over:
             self._told("batch-ended", {"state": "stopped", "reason": reason})
 
@@ -104,7 +104,7 @@ class BatchWatch(Struct):
             self._record(self.numbers.told(name, {"batch": self.batch or None, **data}, datetime.now(UTC)))
 
     def _record(self, line: str) -> None:
-        """A line of the log. A full disk costs the log, not the batch that was paid for."""
+        """Write a line of the log. A full disk costs the log, not the batch that was paid for."""
         try:
             if self.log is not None:
                 self.log(line)

@@ -234,7 +234,7 @@ def _show(changes: Sequence[Change], console: Console) -> int:
 
 
 def _print_stdin(groups: Sequence[Group], fixes: Fixes, console: Console) -> None:
-    """The text of standard input on standard output, fixed or not; what is left to do on standard error."""
+    """Print the text of standard input on standard output, fixed or not, and what is left to do on standard error."""
     if fixes.left:
         from prosa.render.text import render_text
 

@@ -101,7 +101,7 @@ def shown_from_here(root: Path) -> Callable[[str], str]:
 
 
 def add_answer_options(parser: argparse.ArgumentParser) -> None:
-    """What every command takes that asks a corpus: which one, `--format`, and `--watch`."""
+    """Add what every command takes that asks a corpus: which one, `--format`, and `--watch`."""
     add_corpus_options(parser)
     parser.add_argument("--format", choices=("text", "json"), default="text", help="how to print (default: text)")
     add_watch_option(parser)

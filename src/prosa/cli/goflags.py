@@ -74,7 +74,7 @@ def _split(item: str, known: Mapping[str, Flag]) -> tuple[Flag, str, str]:
 
 
 def _boolean(name: str, value: str) -> bool:
-    """A boolean as Go writes it."""
+    """Return a boolean as Go writes it."""
     if value in _TRUE or value in _FALSE:
         return value in _TRUE
     raise WrongUse(f"-{name} is true or false, not {value!r}", hint=f"write -{name} or -{name}=false")

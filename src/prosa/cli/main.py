@@ -23,7 +23,7 @@ EVERYWHERE = ("-q", "--quiet", "--debug")
 
 
 def entry() -> NoReturn:
-    """The console script. Ends the process with the exit status."""
+    """Run the console script. Ends the process with the exit status."""
     run(main)
 
 

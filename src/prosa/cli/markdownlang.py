@@ -55,7 +55,7 @@ Flags may have one dash or two, and their value behind a space or `=`."""
 
 
 def entry() -> NoReturn:
-    """The console script. Ends the process with the exit status."""
+    """Run the console script. Ends the process with the exit status."""
     run(main)
 
 

@@ -106,7 +106,7 @@ def add_input(parser: argparse.ArgumentParser) -> None:
 
 
 def add_output_schema(parser: argparse.ArgumentParser) -> None:
-    """What a skill is to answer."""
+    """Add the flags that say what a skill must answer."""
     about = "a JSON Schema for the answer of a skill (default: plain text)"
     parser.add_argument("--output-schema", dest="schema_file", type=Path, metavar="FILE", help=about)
 
@@ -173,7 +173,7 @@ def add_limits(parser: argparse.ArgumentParser, *, at_once: str = "tool calls at
 
 
 def add_reading(parser: argparse.ArgumentParser) -> None:
-    """What may be read."""
+    """Add the flags that say what may be read."""
     group = parser.add_argument_group("reading")
     group.add_argument(
         "--root", type=_folder, metavar="DIR", help="open imports only inside this folder (default: the project)"
@@ -340,7 +340,7 @@ TAPE_FLAGS = {"match": "--match", "new": "--new", "live_tools": "--tools", "stri
 
 
 def add_tape(parser: argparse.ArgumentParser) -> None:
-    """What is recorded, and what is played in place of a run (X27)."""
+    """Add the flags for recording a run and for playing a recording (X27)."""
     group = parser.add_argument_group("recordings")
     group.add_argument("--record", type=Path, metavar="DIR", help="record every call in a file in this folder")
     group.add_argument(
@@ -440,7 +440,8 @@ SITE_FLAGS = {
 
 
 def add_sites(parser: argparse.ArgumentParser, *, named: bool) -> None:
-    """What a run may do at sites; with ``named`` also which it has beside those that the program declares."""
+    """Add the flags that say what a run may do at sites; with ``named`` also which sites it has beside those
+    that are declared."""
     group = parser.add_argument_group("sites")
     if named:
         group.add_argument(
@@ -549,7 +550,7 @@ def add_scripts(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
 
 
 def add_writing(group: argparse._ArgumentGroup) -> None:
-    """What is done with results, and how many scripts run at once."""
+    """Add the flags for what is done with results, and for how many scripts run at once."""
     group.add_argument("--write", action="store_true", help="write results into the document, below each block")
     group.add_argument("--force", action="store_true", help="also replace results that were edited by hand")
     group.add_argument("--jobs", type=count, default=4, metavar="N", help="scripts at the same time (4)")

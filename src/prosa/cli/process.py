@@ -43,8 +43,8 @@ def run(main: Callable[[], int]) -> NoReturn:
 
 
 def collect_often() -> None:
-    """What a command that stays calls: nothing of the start is looked at again, all that comes is, in small steps. What
-    was large goes back to the system as soon as it is free."""
+    """Collect in small steps, and never again what exists now. A command that stays calls it: what was large goes back
+    to the system as soon as it is free."""
     _give_back()
     gc.collect()
     gc.freeze()

@@ -130,7 +130,7 @@ def _below(root: Path, path: Path) -> str:
 
 
 def _say_unfinished(journal: Journal, args: argparse.Namespace, console: Console) -> None:
-    """A move that was cut short, where another one is asked for now."""
+    """Report a move that was cut short, where another one is asked for now."""
     from prosa.app.corpus.move import is_under_way
 
     kept = journal.read()

@@ -145,7 +145,7 @@ class Named(NamedTuple):
 
 
 def add_search_options(parser: argparse.ArgumentParser) -> None:
-    """The query, the filters, and how to print."""
+    """Add the query, the filters, and the flags for printing."""
     parser.add_argument("words", nargs="*", metavar="QUERY DIR", help='words, "phrases", prefix*, -not, OR, title:word')
     filters = parser.add_argument_group("only documents")
     filters.add_argument(

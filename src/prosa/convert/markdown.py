@@ -94,7 +94,7 @@ def ill_formed(slots: Mapping[str, Value], rows: Iterable[Row], table: tuple[Fie
 def mark_unsound(
     slots: Mapping[str, Value], own: dict[str, Value], rows: Iterable[Row], table: tuple[Field, ...]
 ) -> None:
-    """Notes in the fields of a form that its author wrote some that are not well-formed."""
+    """Mark the fields of a form that its author wrote and that are not well-formed."""
     if ill_formed(slots, rows, table):
         own[UNSOUND] = True
 

@@ -120,7 +120,7 @@ class _Scanner:
             self.value("a JSON value or `]`")
 
     def after_value(self, frame: _Frame) -> None:
-        """What follows a value: a comma and the next one, or the end of the collection."""
+        """Read what follows a value: a comma and the next one, or the end of the collection."""
         closing = "}" if frame.mapping else "]"
         character = self.peek()
         if character == closing:
@@ -188,7 +188,7 @@ class _Scanner:
         raise _Stop
 
     def literal(self, expected: str) -> Scalar:
-        """number | "true" | "false" | "null", and the words that other languages use"""
+        """Read number | "true" | "false" | "null", and the words that other languages use"""
         word = _WORD.match(self.text, self.at)
         if word is None:
             self.fail(expected)

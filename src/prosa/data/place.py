@@ -180,7 +180,7 @@ class _Walk(Struct):
         return self._content(start, first, end)
 
     def _empty(self, column: int) -> None:
-        """An empty line: a new name where the column says."""
+        """Take an empty line: a new name where the column says."""
         way = self._way(column)
         self._set("key", way, Span(self.offset, self.offset))
 
@@ -242,7 +242,7 @@ class _Walk(Struct):
         return self._value(colon.start(), end, column)
 
     def _word(self, at: int, end: int, way: _Way, *, item: bool) -> None:
-        """A line without colon: a name that is being written, or a text in a list."""
+        """Take a line without colon: a name that is being written, or a text in a list."""
         if not at <= self.offset <= end or self.text[at] in _NO_SCALAR:
             return
         stop = self._stop(at, end)
@@ -404,8 +404,8 @@ class _Walk(Struct):
     def _name_in_brackets(
         self, bracket: _Bracket, at: int, end: int, inner: Span, *, quoted: bool, colon: bool
     ) -> None:
-        """A name between brackets. Of quotes that are not closed yet, or that the next name closes, only what a name is
-        made of belongs to it."""
+        """Take a name between brackets. Of quotes that are not closed yet, or that the next name closes, only what a
+        name is made of belongs to it."""
         span = inner
         if quoted and not colon:
             before = _NAME_BACK.search(self.text, inner.start, self.offset)

@@ -73,7 +73,7 @@ class TreeBuilder:
     # Events
 
     def on_scalar(self, event: Any) -> None:
-        """A scalar, as a key or as a value."""
+        """Take a scalar, as a key or as a value."""
         start, end = event.start_mark.index, event.end_mark.index
         style = _STYLES.get(event.style, "plain")
         text = event.value
@@ -94,7 +94,7 @@ class TreeBuilder:
         self._attach(built, end)
 
     def on_start(self, event: Any, *, mapping: bool) -> None:
-        """The beginning of a mapping or sequence."""
+        """Take the beginning of a mapping or sequence."""
         start = event.start_mark.index
         if len(self.frames) >= limits.MAX_DEPTH:
             self._too_deep(start, start + 1)
@@ -107,12 +107,12 @@ class TreeBuilder:
         self.frames.append(_Frame(mapping, start, max(start, event.end_mark.index), event.anchor))
 
     def on_end(self, event: Any) -> None:
-        """The end of the innermost collection; only flow style has an end mark of its own."""
+        """Take the end of the innermost collection; only flow style has an end mark of its own."""
         flow = event.end_mark.index > event.start_mark.index
         self._finish(event.end_mark.index if flow else None)
 
     def on_alias(self, event: Any) -> None:
-        """An alias: it stands for the anchored node, at its own place."""
+        """Take an alias: it stands for the anchored node, at its own place."""
         start, end = event.start_mark.index, event.end_mark.index
         built = self._aliased(event.anchor, start, end)
         node = built.node

@@ -238,7 +238,7 @@ def _is_boolean(node: Node) -> bool:
 
 
 def _is_absent(field: Field, node: Node) -> bool:
-    """A null is a field left empty; so is a required string without a visible character."""
+    """Return whether a field is left empty: it is null, or a required string without a visible character."""
     if not isinstance(node, Scalar):
         return False
     return node.value is None or (field.required and field.kind in ("string", "text") and not node.text.strip())

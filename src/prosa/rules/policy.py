@@ -127,7 +127,7 @@ class Profile(Struct, frozen=True):
         return Policy(self._strict(matching, asked), select, ignored)
 
     def _strict(self, matching: tuple[GlobSettings, ...], asked: bool | None) -> bool:
-        """The first of flag, document, glob and project that says anything."""
+        """Return the first of flag, document, glob and project that says anything."""
         by_glob = [each.strict for each in matching if each.strict is not None]
         project = self.settings.strict if self.settings else None
         said = (self.strict, asked, by_glob[-1] if by_glob else None, project)

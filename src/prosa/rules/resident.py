@@ -130,7 +130,7 @@ class ResidentCorpus(Struct, eq=False):
         self.seen.update([*known[:at], (real, analysis), *known[at:]])
 
     def _enter(self, real: Path, facts: Facts | None) -> None:
-        """The same for the entries of the corpus, which has those that can be read."""
+        """Enter the document in the corpus, which has those that can be read."""
         if facts is not None and real in self._entries:
             self._entries[real] = facts
         elif facts is not None or real in self._entries:

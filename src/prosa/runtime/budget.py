@@ -151,7 +151,7 @@ class Ledger(Struct):
         return drawn
 
     def _wake_all(self) -> None:
-        """What is there changed: whoever waits tries again."""
+        """Wake everything that waits, to try again."""
         with self._lock:
             waiting, self._waiting = self._waiting, []
         for loop, turn in waiting:

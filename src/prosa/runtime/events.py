@@ -177,7 +177,7 @@ class Listener(Protocol):
 
 
 def ignore(event: Event, /) -> None:
-    """A listener that hears nothing."""
+    """Ignore every event."""
     del event
 
 

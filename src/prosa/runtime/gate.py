@@ -52,7 +52,7 @@ class Permits(Protocol):
         ...
 
     def used(self, permit: str, tokens: int) -> None:
-        """What the call took."""
+        """Record what the call took."""
         ...
 
 
@@ -111,7 +111,7 @@ class Gate(Struct, eq=False):
         return reply
 
     async def _until_open(self, tokens: int) -> None:
-        """Calls come through in the order in which they came."""
+        """Wait until the gate is open. Calls pass in the order of arrival."""
         async with self._turn:
             while (wait := self._wait(tokens)) is not None:
                 self._changed.clear()

@@ -92,7 +92,7 @@ class Mail(Protocol):
         ...
 
     async def give_back(self, below: str, reason: str) -> None:
-        """The program at the path ``below`` failed, and did not handle what it received."""
+        """Give back what the program at the path ``below`` received and, having failed, did not handle."""
         ...
 
 

@@ -114,23 +114,23 @@ class _Writer(Struct):
     style: list[str] | None = None
 
     def declaration(self, _version: str, encoding: str | None, _standalone: int) -> None:
-        """The first line: a browser may know an encoding otherwise than we do."""
+        """Take the first line: a browser may know an encoding otherwise than we do."""
         self.rewritten |= (encoding or "").lower() not in _PLAIN_ENCODINGS
 
     def entity(self, *_: object) -> None:
-        """An entity is declared, or a section begins: with all of them written out, there is one reading."""
+        """Refuse a declaration of an entity, or a section: with all of them written out, there is one reading."""
         self.rewritten = True
 
     def comment(self, text: str) -> None:
-        """A comment; one that holds markup is not kept."""
+        """Take a comment; one that holds markup is not kept."""
         self.rewritten |= "<" in text or "javascript:" in text.lower()
 
     def instruction(self, target: str, _data: str) -> None:
-        """A style sheet or a program of another format."""
+        """Take a style sheet or a program of another format."""
         self.removed[f"<?{target}?>"] = None
 
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
-        """An element begins."""
+        """Take the start of an element."""
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise _TooLarge
@@ -150,7 +150,7 @@ class _Writer(Struct):
             self.style = []
 
     def end(self, name: str) -> None:
-        """An element ends."""
+        """Take the end of an element."""
         self.depth -= 1
         if self.skipped:
             self.skipped -= 1

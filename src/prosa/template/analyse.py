@@ -151,7 +151,7 @@ class _Walk(Struct):
         return value
 
     def bind(self, name: str, value: Paths, *, assigns: bool) -> None:
-        """A new variable, or one that may from now on also be this."""
+        """Bind a new variable, or one that may from now on also have this value."""
         if not assigns:
             self.scope.declare(name, value)
         elif name in self.scope:

@@ -78,7 +78,7 @@ class _Parser:
         return name
 
     def _named_body(self, name: str, opened: Token) -> None:
-        """The body of ``define`` and ``block``, which sees no variable and no range around it."""
+        """Parse the body of ``define`` and ``block``, which sees no variable and no range around it."""
         outer, self.cursor.scope = self.cursor.scope, Scope(None)
         ranges, self.ranges = self.ranges, 0
         body, ended = self.list_until_end(opened)
@@ -90,7 +90,7 @@ class _Parser:
         self._add(name, body, opened)
 
     def _add(self, name: str, body: nodes.Body, at: Token) -> None:
-        """A definition that is only white space gives way to any other."""
+        """Add a definition; one that is only white space gives way to any other."""
         known = self.defined.get(name, _EMPTY)
         if _blank(known):
             self.defined[name] = body

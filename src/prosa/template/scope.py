@@ -33,7 +33,7 @@ class Scope(Generic[Value]):
             self._values[self._order.pop()].pop()
 
     def declare(self, name: str, value: Value) -> None:
-        """A new variable, which hides others of this name."""
+        """Declare a new variable, which hides others of this name."""
         self._order.append(name)
         self._values.setdefault(name, []).append(value)
 

@@ -127,7 +127,7 @@ class SiteApp:
             self.fault("the answer had begun, and was broken off")
 
     async def _live(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """The life of the server, and within it that of the applications beside it."""
+        """Serve the lifespan of the server, and within it that of the applications beside it."""
         lives = [ApiLife(each, scope) for each in (self.api, self.mcp) if each is not None]
         writing: asyncio.Task[None] | None = None
         while True:

@@ -104,7 +104,7 @@ class GuardedProtocol(HttpToolsProtocol):
             self._deadline = self.loop.time() + seconds
 
     def on_message_begin(self) -> None:
-        """The first byte of a request."""
+        """Note the first byte of a request."""
         super().on_message_begin()
         self._part = "head"
 
@@ -115,28 +115,28 @@ class GuardedProtocol(HttpToolsProtocol):
             super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        """The end of a head."""
+        """Take the end of a head."""
         super().on_headers_complete()
         self._part, self._got_on, self._body_bytes = "body", True, 0
         if len(self.pipeline) > self._bounds.pipeline:
             self.leave()
 
     def on_body(self, body: bytes) -> None:
-        """Some of a body."""
+        """Take some of a body."""
         super().on_body(body)
         self._body_bytes += len(body)
         if self._body_bytes >= BODY_STEP:
             self._body_bytes, self._got_on = 0, True
 
     def on_message_complete(self) -> None:
-        """The last byte of a request: from here on the client waits for us."""
+        """Note the last byte of a request: from here on the client waits for us."""
         super().on_message_complete()
         self._part, self._got_on = "", True
         if not self.cycle.response_complete:
             self._limiter.waiting.pop(self, None)
 
     def on_response_complete(self) -> None:
-        """The end of an answer: from here on we wait for the client."""
+        """Note the end of an answer: from here on we wait for the client."""
         super().on_response_complete()
         if self.cycle.response_complete and not self.transport.is_closing():
             self._limiter.waiting[self] = None

@@ -7,7 +7,7 @@ DAY = 24 * 60
 
 
 def main(words: list[str]) -> None:
-    """Prints the time, with `next day` where it is after midnight."""
+    """Print the time, with `next day` where it is after midnight."""
     if len(words) != 2 or not re.fullmatch(r"([01]?\d|2[0-3]):[0-5]\d", words[0]) or not words[1].isdigit():
         sys.exit("usage: new_time.py HH:MM MINUTES")
     hours, minutes = map(int, words[0].split(":"))

@@ -56,7 +56,7 @@ def save_agreement(environ: Mapping[str, str], phrase_index: int) -> Path:
 
 
 def check_agreement(environ: Mapping[str, str]) -> None:
-    """The gate in front of every run of a markdownlang program. Raises `AgreementRequired` (L41).
+    """Require the agreement before a markdownlang program runs. Raises `AgreementRequired` (L41).
 
     Passes with a stored record, or with a phrase in ``MARKDOWNLANG_AGREE``, which stores nothing.
     """

@@ -132,7 +132,7 @@ class ExchangeWatch(threading.local):
         return min(wanted, _HEAD_READ)
 
     def count(self, size: int) -> None:
-        """Notes bytes that were read."""
+        """Count bytes that were read."""
         if self.head is not None:
             self.head += size
 

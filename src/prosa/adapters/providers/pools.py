@@ -103,7 +103,7 @@ class Pools(httpx2.AsyncBaseTransport):
         self._free.release()
 
     async def _close_unused(self) -> None:
-        """A pool that is asked nothing does not notice that its connections are too old."""
+        """Close connections that are too old in pools without requests, which would not notice by themselves."""
         now = time.monotonic()
         for pool in self._pools:
             if not pool.busy and pool.since is not None and now - pool.since > KEEP_ALIVE_SECONDS:

@@ -158,7 +158,7 @@ def counted(read: Callable[[Value], Usage]) -> Callable[[Value], Usage]:
 
 
 def usage(given: int, made: int, cached: int) -> Usage:
-    """Cached tokens are part of the input; a service that says otherwise is held to it."""
+    """Return the usage. Cached tokens are part of the input, also where a service counts them apart."""
     return Usage(given, made, min(cached, given))
 
 

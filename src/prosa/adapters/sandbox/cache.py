@@ -144,7 +144,7 @@ def _tidy(folder: Path) -> None:
 
 
 def main() -> None:
-    """The compiling process: the packed component's path and the target's path are the arguments."""
+    """Compile in a process of its own. The arguments are the paths of the packed component and of the target."""
     import lzma
 
     from wasmtime.component import Component

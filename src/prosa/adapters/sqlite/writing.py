@@ -110,7 +110,7 @@ def restamp(connection: sqlite3.Connection, items: Iterable[Item]) -> None:
 
 
 def set_meta(connection: sqlite3.Connection, name: str, value: str) -> None:
-    """Notes something about the whole index."""
+    """Store a value about the whole index."""
     connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
 
 

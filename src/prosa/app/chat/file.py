@@ -187,8 +187,8 @@ def add_message(found: Opened, message: str, speaker: str | None, around: Enviro
 
 
 def keep_trust(before: SourceText, below: Below, around: Environment, max_size: int) -> None:
-    """A chat that the user trusts stays trusted when nothing but ours was added: neither what the user says on the
-    command line nor what a model says can be a line that configures (X7, PW2)."""
+    """Keep a chat trusted when nothing but our text was added: neither what the user says on the command line nor what
+    a model says can be a line that configures (X7, PW2)."""
     path = below.path
     try:
         store = TrustStore(config_dir(around.environ))

@@ -94,19 +94,19 @@ class Writing(Struct):
     """The pieces that begin a message, by their numbers; those behind the last piece have been taken away."""
 
     def text(self, spot: Spot, piece: str) -> None:
-        """A piece of a reply."""
+        """Append a piece of a reply."""
         stream = self._stream(spot.turn, spot.number)
         stream.text += piece
         self._bring(stream)
 
     def again(self, spot: Spot) -> None:
-        """What has come of a reply is void."""
+        """Discard what has come of a reply."""
         stream = self._stream(spot.turn, spot.number)
         if stream.text:
             self._restart(stream)
 
     def reply(self, turn: int, reply: Reply) -> None:
-        """A reply is whole; ``turn`` is the place of its turn."""
+        """Take a reply that is complete; ``turn`` is the place of its turn."""
         stream = self._stream(turn, reply.number or 1)
         if not reply.text.startswith(stream.text):
             self._restart(stream)
@@ -115,7 +115,7 @@ class Writing(Struct):
             self._close(self.waiting[0])
 
     def cut(self, spot: Spot, text: str, summary: Summary) -> None:
-        """A reply was cut off and is no answer; ``text`` is what came of it, which stays and says so and by whom."""
+        """Take a reply that was cut off and is no answer. ``text`` is what came of it; it stays, marked as cut."""
         stream = self._stream(spot.turn, spot.number)
         if not text.startswith(stream.text):
             self._restart(stream)
@@ -233,7 +233,7 @@ class Writing(Struct):
         return keeps(above, above + "".join(pieces), sum(at < len(pieces) for at in self._headings))
 
     def _finish_below(self) -> None:
-        """A file that is away is waited for."""
+        """Finish the file; wait for one that is away."""
         until = time.monotonic() + GRACE_SECONDS
         while True:
             try:

@@ -196,26 +196,26 @@ class Work(Struct):
 
 
 def _text_back(path: Path, change: Change) -> None:
-    """The old text, where the new one is there. What somebody else wrote meanwhile stays."""
+    """Put the old text back where the new one is there. What another process wrote meanwhile stays."""
     if _digest(path) != change.before.digest:
         replace_file(path, change.before.text, expect_digest=_digest_of(change.after))
 
 
 def _gone(path: Path, digest: str) -> None:
-    """A file that was made, removed again as long as it is that file."""
+    """Remove a file that was made, as long as it is that file."""
     if _digest(path) == digest:
         path.unlink()
 
 
 def _restored(old: Path, new: Path, text: str) -> None:
-    """The old file, made anew where it was removed already."""
+    """Make the old file anew where it was removed already."""
     if not os.path.lexists(old):
         replace_file(old, text, expect_digest="")
         shutil.copymode(new, old)
 
 
 def _check_places(move: Move, root: Path) -> None:
-    """What only the file system knows of the two paths."""
+    """Check what only the file system knows of the two paths."""
     old, new = root / move.path, root / move.new_path
     if old.is_symlink():
         raise NameRefused(f"{move.path} is a link to {old.readlink()}", "rename the file that it leads to")
@@ -259,7 +259,7 @@ def _is_ignored(root: Path, path: Path) -> bool:
 
 
 def _linked(old: Path, new: Path) -> bool:
-    """A second name for the file, which keeps everything about it; not every file system can do that."""
+    """Give the file a second name, which keeps everything about it; not every file system can do that."""
     with contextlib.suppress(OSError):
         os.link(old, new, follow_symlinks=False)
         return True

@@ -279,7 +279,7 @@ def _edit(found: Asked, name: Name, new: str) -> TextEdit | None:
 
 
 def _check_local(found: Asked, name: Name, new: str, text: str) -> None:
-    """The new text must read back with the same names but for this one, and with the same references."""
+    """Require that the new text reads back with the same references, and with the same names but for this one."""
     again = found.corpus.reread(found.path, text)
     check_problems(found.path, found.reading, again)
     key, now = _key(name, new), names_in(again)

@@ -93,7 +93,7 @@ class _Pace(Struct):
         self.wake.clear()
 
     def go_on(self, _done: int, _of: int) -> None:
-        """Called between documents that are read: nobody waits for the rest when the site ends. Raises `_Ended`."""
+        """Stop between two documents when the site ends. Raises `_Ended`."""
         if self.stop.is_set():
             raise _Ended
 
@@ -234,8 +234,8 @@ class SiteIndex:
                 self._pace.sleep()
 
     def _look_without_index(self, error: Exception) -> None:
-        """What meta files say of others counts without an index too. Where even that cannot be known, nothing is
-        shown."""
+        """Apply what meta files say of other documents without an index too. Where even that cannot be known, show
+        nothing."""
         with self._asking:
             self._corpus = None
         try:
@@ -246,7 +246,7 @@ class SiteIndex:
         self._pace.metas.set()
 
     def _look_at_metas(self) -> None:
-        """A look at meta files alone, which every page waits for: it takes a quarter of the time of a whole look. It is
+        """Look at meta files alone, which every page waits for: it takes a quarter of the time of a whole look. It is
         not enough where settings can make any document one, or where one is a link: a whole look may take the document
         there for itself."""
         if self.settings.dialects:

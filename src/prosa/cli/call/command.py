@@ -108,7 +108,7 @@ def list_actions(node: SiteNode, args: argparse.Namespace, console: Console) -> 
 
 
 def show(request: Request, args: argparse.Namespace, console: Console) -> None:
-    """The request on stdout, in the form asked for."""
+    """Print the request on stdout, in the form asked for."""
     from prosa.render.json import dump
     from prosa.render.request import request_text
 

@@ -41,7 +41,7 @@ def refused(error: RequestError, console: Console) -> int:
 def notes(
     contract: Contract, request: Request, args: argparse.Namespace, console: Console, *, unchecked: bool = False
 ) -> None:
-    """What the request does not say by itself, on stderr. ``unchecked``: a schema that is a URL was not fetched."""
+    """Print on stderr what the request does not say. ``unchecked``: a schema that is a URL was not fetched."""
     auth = contract.auth
     if auth.wants_token and request.credential is None:
         help_ = f" ({auth.token_help})" if auth.token_help else ""

@@ -48,7 +48,7 @@ def ready(args: argparse.Namespace, console: Console, message: str | None = None
 
 
 def print_turns(conversation: Conversation, console: Console, form: str) -> None:
-    """The messages of every turn."""
+    """Print the messages of every turn."""
     from prosa.cli.run.delivery import as_json
     from prosa.render.turns import turns_data, turns_text
 

@@ -109,7 +109,7 @@ def _answer(args: argparse.Namespace, console: Console, at: Watch, opened: Turn,
 
 
 def _summary(args: argparse.Namespace, console: Console, progress: Progress, failure: str | None) -> None:
-    """The summary of a turn on stderr, if asked for: of one reply as of a run, of several with their list (L42–L44).
+    """Print the summary of a turn on stderr, if asked for: of several replies with their list (L42–L44).
     ``failure`` is why the turn did not go well, if it did not."""
     if not args.summary:
         return

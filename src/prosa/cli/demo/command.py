@@ -152,7 +152,7 @@ def _ran(console: Console, tapes: Path, *, progress: bool) -> None:
 
 
 def _played(console: Console, tapes: Path) -> None:
-    """The same run from its recording, and the calls in it."""
+    """Play the run from its recording, and show the calls in it."""
     from prosa.app.options import Options, Replay, Tape
     from prosa.app.run.cassettes import load_cassette
     from prosa.cli.run.command import Job, execute
@@ -168,7 +168,7 @@ def _played(console: Console, tapes: Path) -> None:
 
 
 def _tested(console: Console) -> None:
-    """The test of the imported program: recorded unseen, then played."""
+    """Test the imported program: record unseen, then play."""
     from prosa.app.evals.load import find_tests, load_suites
     from prosa.app.evals.run import TestOptions, run_tests
     from prosa.app.options import Options, Record, Replay, Tape

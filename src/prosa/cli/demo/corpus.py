@@ -87,7 +87,7 @@ def _act(console: Console) -> None:
 
 
 def _print(console: Console, document: Path, first: str, last: str) -> None:
-    """The lines of a document from the first one that begins with ``first`` to the one that is ``last``."""
+    """Print the lines of a document from the first one that begins with ``first`` to the one that is ``last``."""
     lines: Sequence[str] = document.read_text("utf-8").splitlines()
     start = next((at for at, line in enumerate(lines) if line.startswith(first)), len(lines))
     end = next((at for at, line in enumerate(lines) if at > start and last and line == last), len(lines))

@@ -156,7 +156,7 @@ def planning(args: argparse.Namespace, console: Console) -> Selection:
 
 
 def _require_provider(preparing: Preparing) -> None:
-    """A provider that the command line names and nobody knows is one mistake, not one of every script."""
+    """Refuse an unknown provider of the command line once, not once for every script."""
     from prosa.runtime.errors import RunError
 
     try:

@@ -195,7 +195,7 @@ def _warning(console: Console, watching: Watch) -> Callable[[Diagnostic], None] 
 
 
 def _report(console: Console, job: Job, progress: Progress, failure: str | None) -> None:
-    """The summary on stderr, if asked for: of a run that went well, failed, or never began (L43, L44, LW9)."""
+    """Print the summary on stderr, if asked for: of a run that succeeded, failed, or never started (L43, L44, LW9)."""
     if not job.summary:
         return
     from prosa.app.options import DEFAULT_MODEL

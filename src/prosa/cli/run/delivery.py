@@ -29,7 +29,7 @@ def require_writable(output: Path | None) -> None:
 
 
 def deliver(console: Console, value: Value, output: Path | None, *, as_text: bool = False) -> None:
-    """The result as JSON on stdout, or atomically into a file; where that fails on stdout, so that it is not lost.
+    """Print the result as JSON, or write it atomically into a file; where that fails print it, so that it is not lost.
     ``as_text`` gives a text as it is."""
     text = value.removesuffix("\n") if as_text and isinstance(value, str) else as_json(value)
     if output is None:

@@ -139,7 +139,7 @@ class Delivery(Struct):
             self.console.out(text, end="")
 
     def _complain(self, message: str, hint: str) -> None:
-        """A complaint. The same way on is told once: a missing key keeps every script from running."""
+        """Print a complaint. The same hint is printed once: a missing key keeps every script from running."""
         self.clear()
         say(self.console, message, "" if hint in self._hints else hint)
         self._hints.add(hint)

@@ -170,7 +170,7 @@ def require_trust(found: Selection, console: Console) -> None:
 
 
 def require_named(found: Selection) -> None:
-    """What was named and does not run is told before anything does."""
+    """Refuse scripts that were named and do not run before any script runs."""
     from prosa.app.scripts.choose import ScriptNotRun
 
     try:

@@ -80,7 +80,7 @@ class Watch(Struct):
         self.status.clear()
 
     def _record(self, line: str) -> None:
-        """A line of the log. A full disk costs the log, not the run that was paid for."""
+        """Write a line of the log. A full disk costs the log, not the run that was paid for."""
         try:
             if self.log is not None:
                 self.log(line)
@@ -89,7 +89,7 @@ class Watch(Struct):
             self.say(f"warning: the event log ends here: {error.strerror or error}")
 
     def say(self, text: str) -> None:
-        """A line that stays."""
+        """Print a line that stays."""
         self.status.clear()
         self.console.err(text)
 

@@ -127,7 +127,7 @@ def _agents(console: Console, site: LiveSite, app: SiteApp) -> Callable[..., Val
 
 
 def _tell(args: argparse.Namespace, console: Console, address: str, app: SiteApp) -> None:
-    """The one line that says where the site is."""
+    """Print the one line that says where the site is."""
     del app
     from prosa.render.plain import safe
 

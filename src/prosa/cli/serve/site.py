@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 
 def add_site_options(parser: argparse.ArgumentParser, *, optional: bool = True) -> None:
-    """The folder, `--name`, `--layout`, `--base-url`, `--exclude`, `--max-size`. An ``optional`` folder is the current
-    one."""
+    """Add the folder, `--name`, `--layout`, `--base-url`, `--exclude`, `--max-size`. An ``optional`` folder is the
+    current one."""
     words = "the folder of the site" + (" (default: the current one)" if optional else "")
     if optional:
         parser.add_argument("folder", nargs="?", metavar="DIR", help=words)

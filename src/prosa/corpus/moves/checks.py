@@ -163,7 +163,7 @@ def _as_lost(old: Record, was: Reference, new: Record, now: Reference, move: Mov
 
 
 def _rooted(was: Reference, now: Reference, move: Move) -> bool:
-    """The same for paths from the root."""
+    """Return the same for paths from the root."""
     both = was.target.startswith("/") and now.target.startswith("/")
     return both and move.file_after(was.target[1:]) == now.target[1:]
 

@@ -197,8 +197,8 @@ def context_mode(word: str) -> ContextMode:
 
 
 def _add(digest: _Hash, text: str) -> None:
-    """The lines that say something. Marks of quotations alone say nothing: they may be left over around a block, and a
-    byte-order mark is one only where nothing stands in front of it."""
+    """Add the lines that say something. Marks of quotations alone say nothing: they may be left over around a block,
+    and a byte-order mark is one only where nothing stands in front of it."""
     for line in _LINE_END.split(text.replace("\ufeff", "")):
         if line.replace(">", "").strip():
             digest.update(line.rstrip().encode("utf-8", "surrogatepass") + b"\n")

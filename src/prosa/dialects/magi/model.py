@@ -44,7 +44,7 @@ class Fields(Struct, frozen=True):
         return to_value(entry.value) if entry is not None else None
 
     def flag(self, name: str) -> bool:
-        """A boolean field; False when it is absent."""
+        """Return a boolean field; False when it is absent."""
         return self.value(name) is True
 
     def span(self, name: str) -> Span | None:

@@ -98,5 +98,5 @@ def _own_form(data: dict[str, object]) -> AgreementRecord | str:
 
 
 def _is_index(value: Value) -> bool:
-    """A whole number from 0; the origin knew one phrase more than we do, so its index has no upper bound."""
+    """Accept a whole number from 0, without an upper bound: the origin knew one phrase more than we do."""
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0

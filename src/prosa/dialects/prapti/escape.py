@@ -86,7 +86,7 @@ class Fences(Struct):
         return self._probed(line, mark, column_of(found["before"]))
 
     def take(self, line: str, opened: OpenFence | None = None) -> None:
-        """The next line as it stands in the file; ``opened`` is what it opens."""
+        """Take the next line as it stands in the file; ``opened`` is what it opens."""
         blank = _BLANK.fullmatch(line) is not None
         if self.covers(line):
             if self.fence is not None and _closes(line, self.fence):

@@ -195,7 +195,7 @@ def _fields(mapping: Mapping, table: tuple[Field, ...], title: str, prefix: str)
 
 
 def _of_another_rule(name: str) -> bool:
-    """Notes beside handling are harmless; what they say belongs into the header's catalog."""
+    """Accept a name that another rule judges, such as notes, whose content belongs in the header's catalog."""
     return name == "note"
 
 

@@ -97,7 +97,7 @@ def _stretch(sizes: Sequence[Size], places: Sequence[Place]) -> float:
 
 
 def _level(places: Sequence[Place]) -> list[Place]:
-    """Turned so that the drawing is wide rather than high, along its principal axis, and mirrored so that most of it
+    """Turn the drawing along its principal axis so that it is wide rather than high, and mirror it so that most of it
     stands at the left and the top, where people begin to read."""
     middle_x = sum(x for x, _ in places) / len(places)
     middle_y = sum(y for _, y in places) / len(places)

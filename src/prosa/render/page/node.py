@@ -222,7 +222,7 @@ def _group(frame: Frame, name: str, neighbours: Sequence[Neighbour], *, typed: b
 
 
 def _bound(groups: list[dict[str, Value]]) -> None:
-    """The limit over all relations together."""
+    """Apply the limit over all relations together."""
     left = MAX_NEIGHBOURS
     for group in groups:
         kept = group["rows"][:left]

@@ -110,7 +110,7 @@ def marked(text: str) -> str:
 
 
 def name_block(state: State) -> None:
-    """The name at the end of a block becomes an anchor, and is not shown."""
+    """Make the name at the end of a block an anchor, which is not shown."""
     if not (state.vault or state.named) or not state.out or "^" not in state.out[-1]:
         return
     match = _BLOCK_NAME.search(state.out[-1])

@@ -158,7 +158,7 @@ class State(Struct):
     notes: list[tuple[str, str]] = field(default_factory=list)
 
     def push(self) -> None:
-        """A buffer of its own for what follows."""
+        """Open a buffer of its own for what follows."""
         self.below.append(self.out)
         self.out = []
 

@@ -122,7 +122,7 @@ def _take(state: State, kind: str, value: Value) -> None:
 
 
 def _text(state: State, text: str) -> str:
-    """Running text: its addresses are links, in a vault its highlights are marked."""
+    """Render running text: its addresses are links, in a vault its highlights are marked."""
     text = maths.written(text)  # a block that the parser takes for none
     if state.links or state.raw.links or not may_hold_address(text):
         return _marked(state, text)
@@ -174,7 +174,7 @@ def _end_item(state: State, _: str, __: Value) -> None:
 
 
 def _enter(state: State, name: str, payload: Value) -> None:
-    """A block around others."""
+    """Open a block around others."""
     obsidian.name_block(state)
     state.depth += 1
     state.opened.append(payload)

@@ -188,7 +188,7 @@ class _Lowering(Struct):
         return tuple(each for each in found if isinstance(each, str)) if isinstance(found, list) else None
 
     def flag(self, path: str, *, default: bool) -> bool:
-        """A switch."""
+        """Return the value of a switch."""
         found = self._checked(path)
         return found if isinstance(found, bool) else default
 

@@ -32,7 +32,7 @@ _ENVELOPE: tuple[tuple[str, Parts], ...] = (
 
 
 def negotiates_markdown(evidence: Evidence) -> Outcome:
-    """SHOULD 5: `text/markdown` gives Markdown, called so, at the URL of the node."""
+    """Judge SHOULD 5: `text/markdown` gives Markdown, called so, at the URL of the node."""
     assert evidence.site is not None
     pages = evidence.site.nodes
     wrong = [_mark(page, f"asked for text/markdown, {page.reply.said}") for page in pages if not _is_named(page.reply)]
@@ -44,7 +44,7 @@ def _is_named(reply: Reply) -> bool:
 
 
 def negotiates_json(evidence: Evidence) -> Outcome:
-    """SHOULD 5: `application/json` gives the node as an object (H23)."""
+    """Judge SHOULD 5: `application/json` gives the node as an object (H23)."""
 
     def look(_: PageSeen, reply: Reply) -> str | None:
         if not reply.is_json:

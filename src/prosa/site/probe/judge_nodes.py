@@ -149,7 +149,7 @@ def copies_agree(evidence: Evidence) -> Outcome:
 
 
 def auth_declared(evidence: Evidence) -> Outcome:
-    """SHOULD 6."""
+    """Judge SHOULD 6."""
     return _actions(evidence, evidence.remarked("action-without-auth"))
 
 
