@@ -90,6 +90,17 @@ def origin_of(url: str) -> Origin:
     return _origin(found[0] if found else url)
 
 
+def secret_origin(written: str) -> Origin:
+    """Return the origin that a credential is bound to. Raises ValueError, in words, for what is no origin alone, and
+    for one on the way to which a credential could be overheard (X8)."""
+    origin = origin_of(written)
+    if written.partition("://")[2].partition("/")[2]:
+        raise ValueError("must be an origin, without a path")
+    if not origin.keeps_secrets:
+        raise ValueError("must begin with `https://`: nothing secret is sent over plain http to another machine")
+    return origin
+
+
 def is_on_this_machine(service: str | None) -> bool:
     """Return whether no service beyond this machine answered: there was none, or it is embedded, or on loopback."""
     if not service or service.startswith(EMBEDDED_SERVICE):

@@ -14,7 +14,7 @@ from msgspec import Struct, field
 from prosa.app.run.service import WithStoredKeys
 from prosa.app.settings import settings_for
 from prosa.runtime.errors import RunError
-from prosa.source.url import Origin, origin_of
+from prosa.source.url import Origin, origin_of, secret_origin
 from prosa.source.values import PartlyShown
 
 
@@ -60,16 +60,9 @@ def site_variables(sites: Mapping[str, str]) -> dict[Origin, str]:
     found: dict[Origin, str] = {}
     for written, variable in sites.items():
         try:
-            origin = origin_of(written)
+            found[secret_origin(written)] = variable
         except ValueError as error:
             raise _refused(written, str(error)) from None
-        if written.partition("://")[2].partition("/")[2]:
-            raise _refused(written, "must be an origin, without a path")
-        if not origin.keeps_secrets:
-            raise _refused(
-                written, "must begin with `https://`: a token is not sent over plain http to another machine"
-            )
-        found[origin] = variable
     return found
 
 

@@ -13,7 +13,7 @@ from prosa.regex import regex
 from prosa.runtime.errors import RunError
 from prosa.runtime.program import Program, reachable
 from prosa.site.credential import FRAMING, wrong_token
-from prosa.source.url import Origin, origin_of
+from prosa.source.url import Origin, origin_of, secret_origin
 
 if TYPE_CHECKING:
     from prosa.settings import Settings
@@ -97,13 +97,9 @@ def _by_origin(settings: Settings) -> dict[Origin, ServerSettings]:
     found: dict[Origin, ServerSettings] = {}
     for written, each in settings.servers.items():
         try:
-            origin = origin_of(written)
+            origin = secret_origin(written)
         except ValueError as error:
             raise _refused(written, str(error)) from None
-        if written.partition("://")[2].partition("/")[2]:
-            raise _refused(written, "must be an origin, without a path")
-        if not origin.keeps_secrets:
-            raise _refused(written, "must begin with `https://`: nothing secret is sent over plain http elsewhere")
         for name in each.header_env:
             if not _NAME.match(name) or name.lower() in _OWN:
                 raise _refused(written, f"names {name[:64]!r}, a header that no credential can be sent in")
