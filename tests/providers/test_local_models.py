@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from prosa.adapters.providers.exchange import without_folder
 from prosa.adapters.providers.local import LocalModel, LocalServer
+from prosa.adapters.providers.openai import OpenAIProvider
 from prosa.app.options import Environment, Options
 from prosa.app.run import service
 from prosa.runtime.messages import ModelReply
@@ -73,6 +74,24 @@ def test_llama_cpp_is_not_given_a_schema_beside_tools(
     first, second = model_server.bodies
     assert "tools" in first and "response_format" not in first
     assert "tools" not in second and "response_format" in second
+
+
+@pytest.mark.parametrize(
+    ("own", "sent"),
+    [({}, (0.8, 2)), ({"temperature": 0, "seed": 1}, (0.8, 3)), ({"temperature": 1.5, "seed": 4}, (1.5, 6))],
+)
+def test_a_model_here_that_repeats_itself_is_sampled_otherwise(
+    model_server: ModelServer, own: dict[str, Any], sent: tuple[float, int]
+):
+    """One that another machine runs is not, and does not say that it drops repeats."""
+    model_server.default = {"content": {"n": 1}}
+    again = request(repeats=2, parameters=own)
+    for bound, wanted in ((100, sent), (None, (own.get("temperature"), own.get("seed")))):
+        provider = OpenAIProvider(api_key="k", base_url=model_server.base_url, bound=bound)
+        reply = asyncio.run(provider.complete(again))
+        body = model_server.bodies[-1]
+        assert reply.drops_repeats is (bound is not None)
+        assert (body.get("temperature"), body.get("seed")) == wanted
 
 
 @pytest.mark.parametrize(

@@ -52,15 +52,7 @@ class Recorder(Struct):
             failed = RecordedReply(request, None, recorded_error(error), self._attempts(step.path), origins)
             self.replies[step.path] = failed
             raise
-        kept = ModelReply(
-            reply.content,
-            reply.tool_calls,
-            reply.usage,
-            reply.model_name,
-            reply.finish,
-            reply.refusal,
-            _without_credentials(reply.service),
-        )
+        kept = structs.replace(reply, service=_without_credentials(reply.service), opaque="")
         self.replies[step.path] = RecordedReply(request, kept, None, self._attempts(step.path), origins)
         return reply
 

@@ -391,6 +391,7 @@ class _Scope:
             model=reply.model_name,
             refusal=None if reply.refusal is None else text(reply.refusal),
             service=reply.service,
+            drops_repeats=reply.drops_repeats,
         )
 
 
@@ -557,6 +558,7 @@ def _reply(answer: trace.WrittenReply, read: trace.Read) -> ModelReply:
         finish=answer.finish,
         refusal=None if answer.refusal is None else trace.text_of(answer.refusal, read),
         service=answer.service,
+        drops_repeats=answer.drops_repeats,
     )
 
 

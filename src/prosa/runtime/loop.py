@@ -22,6 +22,7 @@ from prosa.runtime.messages import ModelReply, ModelRequest
 from prosa.runtime.output import CUT, Accepted, OutputContract, Rejected
 from prosa.runtime.parameters import most_output
 from prosa.runtime.program import Program
+from prosa.runtime.python_tool import PYTHON_SPEC
 from prosa.runtime.retry import with_retries
 from prosa.runtime.tools import Toolbox
 from prosa.runtime.transcript import Transcript
@@ -42,12 +43,16 @@ class Task(Struct, frozen=True):
 
 
 class State(Struct, frozen=True):
-    """What changes: iterations done, the transcript, why the last answer was not accepted, how many were not."""
+    """What changes: iterations done, the transcript, why the last answer was not accepted, how many were not, the last
+    of them, how often it came in a row, and whether it stands in the transcript once for all."""
 
     iteration: int = 0
     transcript: Transcript = field(default_factory=Transcript)
     rejected: tuple[str, ...] = ()
     rejections: int = 0
+    answer: str | None = None
+    times: int = 0
+    drops_repeats: bool = False
 
 
 class Done(Struct, frozen=True):
@@ -85,7 +90,8 @@ async def step(task: Task, world: World, state: State) -> State | Done:
     after = replace(state, iteration=state.iteration + 1)
     if reply.tool_calls and not final and _may_call(task):
         results = await task.toolbox.answer(reply.tool_calls, f"{task.scope.path}{after.iteration}")
-        return replace(after, transcript=state.transcript.with_tool_calls(reply, results))
+        transcript = state.transcript.with_tool_calls(reply, results)
+        return replace(after, transcript=transcript, answer=None, times=0)
     return _judge(task, world, after, reply)
 
 
@@ -108,6 +114,8 @@ def request_of(task: Task, state: State, *, final: bool) -> ModelRequest:
         parameters=program.parameters,
         program=program.name,
         max_output=None if limit is None else most_output(program.parameters, limit),
+        implied=() if program.asks_python else (PYTHON_SPEC.name,),
+        repeats=state.times - 1 if state.drops_repeats and state.times else 0,
     )
 
 
@@ -172,8 +180,24 @@ def _judge(task: Task, world: World, state: State, reply: ModelReply) -> State |
             world.listener(Noticed(task.scope, f"{task.program.name}: {CUT_NOTICE}"))
         return Done(verdict.value, verdict.cut)
     world.listener(AnswerRejected(task.scope, state.iteration, verdict.problems))
-    transcript = state.transcript.with_rejected(verdict.content, prompt.feedback(verdict.problems))
-    return replace(state, transcript=transcript, rejected=verdict.problems, rejections=state.rejections + 1)
+    return _after_rejected(state, verdict, drops_repeats=reply.drops_repeats)
+
+
+def _after_rejected(state: State, verdict: Rejected, *, drops_repeats: bool) -> State:
+    """Return the state after a refused answer. An equal one is not added where the model would only copy it again."""
+    is_repeat = (verdict.content, verdict.problems) == (state.answer, state.rejected)
+    transcript = state.transcript
+    if not (is_repeat and drops_repeats):
+        transcript = transcript.with_rejected(verdict.content, prompt.feedback(verdict.problems))
+    return replace(
+        state,
+        transcript=transcript,
+        rejected=verdict.problems,
+        rejections=state.rejections + 1,
+        answer=verdict.content,
+        times=state.times + 1 if is_repeat else 1,
+        drops_repeats=drops_repeats,
+    )
 
 
 def _no_tools(contract: Contract, reply: ModelReply) -> Rejected:
@@ -187,6 +211,8 @@ def _is_exhausted(program: Program, state: State) -> bool:
 
 def _exhausted(program: Program, state: State) -> OutputRefused:
     reason = "; ".join(state.rejected) or "the model never gave an answer"
+    if state.times > 1:
+        reason += f"; the model gave the same answer {state.times} times"
     tried = "1 iteration" if state.iteration == 1 else f"{state.iteration} iterations"
     hint = "raise the limit with `limits: {iterations: N}` in the program or with --max-iterations"
     if CUT in state.rejected and program.limits.output_tokens is not None:

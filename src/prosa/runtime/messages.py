@@ -69,8 +69,10 @@ class ModelRequest(Struct, frozen=True):
 
     ``max_output`` bounds the tokens of the reply, reasoning included; every wire has its own name for it, which wins
     over the same among ``parameters``. ``schema`` is that of the output as its author wrote it, for engines that
-    enforce more of it than ``output`` says; ``sample`` is the number of a repeat, None where a request is made once.
-    Neither is part of what a recording compares.
+    enforce more of it than ``output`` says; ``sample`` is the number of a repeat, None where a request is made once;
+    ``repeats`` counts the answers before it that were refused and equal, where the model drops repeats; ``implied``
+    are the tools that are offered though the document did not ask for them.
+    None of them is part of what a recording compares.
     """
 
     model_name: str
@@ -82,6 +84,8 @@ class ModelRequest(Struct, frozen=True):
     max_output: int | None = None
     schema: Mapping[str, Value] | bool | None = None
     sample: int | None = None
+    repeats: int = 0
+    implied: tuple[str, ...] = ()
 
 
 class ModelReply(Struct, frozen=True):
@@ -91,7 +95,8 @@ class ModelReply(Struct, frozen=True):
     asks no address, as a scripted one. Only the service that charges for a model gives it a price (LA27).
     ``opaque`` is what a service wants back, as it was, with the results of the tools that it asked for, such as the
     signatures of its thoughts: JSON that only the adapter reads which wrote it. It is no part of what was said, so
-    neither digests nor recordings have it.
+    neither digests nor recordings have it. ``drops_repeats`` says that of equal refused answers only one goes back to
+    this model, which is then sampled otherwise; it is recorded, so that a replay sends what the run sent.
     """
 
     content: str
@@ -102,3 +107,4 @@ class ModelReply(Struct, frozen=True):
     refusal: str | None = None
     service: str | None = None
     opaque: str = ""
+    drops_repeats: bool = False

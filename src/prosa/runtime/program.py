@@ -50,7 +50,8 @@ class Program(Struct, frozen=True):
     the line of the file on which the template begins. ``imports`` are the programs
     it may call, each with its own imports (L29). ``sites`` are URLs of pages whose actions are tools (X15).
     ``input_schema`` and ``output_schema`` are JSON Schemas.
-    ``preferred`` names the tools to prefer for computing, in words for the model, where the author asks for it (L24).
+    ``preferred`` names the tools to prefer for computing, in words for the model, where the author asks for it (L24);
+    ``asks_python`` says whether the document mentions ``python``, which every program has.
 
     ``form`` is what the output is; only json uses the output schema. ``instructions`` stand before the description in
     the system message. A ``conversation`` is sent in place of system message and rendered body. ``parameters`` go into
@@ -73,6 +74,7 @@ class Program(Struct, frozen=True):
     servers: tuple[ServerConfig, ...] = ()
     sites: tuple[str, ...] = ()
     python: bool = True
+    asks_python: bool = True
     preferred: str = ""
     file: str = ""
     folder: str = "."

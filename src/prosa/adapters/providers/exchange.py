@@ -20,6 +20,7 @@ from prosa.adapters.providers.failures import Endpoint, ExchangeProblem, StatusP
 from prosa.adapters.providers.ladder import Form, Refusals, next_form
 from prosa.adapters.providers.secrets import HidingPieces
 from prosa.adapters.providers.wire import Answer, Connect, Connection, Wire, decode, encode
+from prosa.data import Value
 from prosa.regex import regex
 from prosa.runtime.budget import may_ask_again
 from prosa.runtime.errors import ProviderError
@@ -29,6 +30,9 @@ from prosa.runtime.ports import OnText
 
 DRAIN_SECONDS = 0.2  # how long to wait for the end of a stream whose reply is complete, to keep the connection
 
+REPEAT_HEAT = 0.8
+"""The least temperature at which a model is asked that has given the same refused answer twice."""
+
 
 class ServiceProvider:
     """A model service that speaks ``wire``, at ``endpoint``, asked over what ``connect`` opens at the first question.
@@ -37,9 +41,10 @@ class ServiceProvider:
     ``silence``. A service that refuses a way of asking for JSON is asked in the next way, and this object remembers it
     per model name (LA4); so does one that refuses the shape of the messages (X24). ``first`` is how a model is asked
     that has refused nothing; ``most`` says how many tokens a model writes at most, for a wire that wants to know;
-    ``bound`` is how many it may write where a request does not say. ``names`` are models whose name in documents is
-    not the one that the service knows. ``without_tools`` is there for a model that takes no tools: it hears which ones
-    are not offered.
+    ``bound`` is how many a model on this machine may write where a request does not say; equal refused answers go back
+    to such a model once (``ModelReply.drops_repeats``). ``names`` are models whose name in documents is
+    not the one that the service knows. ``without_tools`` is there for a model that takes no tools: it hears which
+    ones that a document asks for are not offered.
     """
 
     def __init__(
@@ -116,7 +121,8 @@ class ServiceProvider:
                 form, refused = lower, [*refused, problem]
             else:
                 self._refusals.remember(request, form, refused)
-                return replace(reply, service=self._endpoint.shown, model_name=without_folder(reply.model_name))
+                answered_by, is_here = without_folder(reply.model_name), self._bound is not None
+                return replace(reply, service=self._endpoint.shown, model_name=answered_by, drops_repeats=is_here)
 
     def _as_taken(self, request: ModelRequest) -> ModelRequest:
         """Return the request as this model takes it, whoever asks: bounded, under its own name, with tools if it has
@@ -126,9 +132,10 @@ class ServiceProvider:
         if request.model_name in self._names:
             request = replace(request, model_name=self._names[request.model_name])
         if request.tools and self._without_tools is not None:
-            self._without_tools([each.name for each in request.tools])
+            if asked := [each.name for each in request.tools if each.name not in request.implied]:
+                self._without_tools(asked)
             request = replace(request, tools=())
-        return request
+        return replace(request, parameters=_resampled(request)) if request.repeats and self._bound else request
 
     def _form(self, request: ModelRequest) -> Form:
         """Return the form that this model has not refused, with what the user knows of it."""
@@ -180,6 +187,16 @@ class ServiceProvider:
             _check(self._endpoint)
             self._connection = self._connect(self._endpoint, self._timeout)
         return self._connection
+
+
+def _resampled(request: ModelRequest) -> Mapping[str, Value]:
+    """Return the parameters with another chance: with those of before, the same messages give the same answer again."""
+    heat, seed = (request.parameters.get(name) for name in ("temperature", "seed"))
+    return {
+        **request.parameters,
+        "temperature": max(heat, REPEAT_HEAT) if isinstance(heat, int | float) else REPEAT_HEAT,
+        "seed": (seed if isinstance(seed, int) else 0) + request.repeats,
+    }
 
 
 class _Decoded:

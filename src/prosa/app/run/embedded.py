@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -116,7 +117,7 @@ class EmbeddedProvider:
 
     def __init__(self, engine: Engine, notice: Callable[[str], None], *, completion: bool) -> None:
         self._engine = engine
-        self._notice = notice
+        self._without_tools = partial(say_no_tools, engine.model.name, notice)
         self._completion = completion
         self._asked: list[tuple[Running, OpenAIProvider]] = []
         self._is_open = True
@@ -173,13 +174,10 @@ class EmbeddedProvider:
                 api=api,
                 first=first,
                 bound=LOCAL_OUTPUT,
-                without_tools=None if running.takes_tools else self._say_no_tools,
+                without_tools=None if running.takes_tools else self._without_tools,
             )
             self._asked.append((running, made))
         return self._asked[-1][1]
-
-    def _say_no_tools(self, tools: Sequence[str]) -> None:
-        self._notice(f"note: {self._engine.model.name} takes no tools, so it is not offered {', '.join(tools)}")
 
     @staticmethod
     def _sampled(request: ModelRequest) -> ModelRequest:
@@ -215,6 +213,11 @@ class EmbeddedProvider:
                 f"the engine cannot load {model.path.name}{said}", f"is it a model for llama.cpp? {OTHER_WAY}"
             )
         return _error(f"the engine ended with status {ended.status}{said}", OTHER_WAY)
+
+
+def say_no_tools(name: str, notice: Callable[[str], None], tools: Sequence[str]) -> None:
+    """Say which tools a model is not offered, because it takes none."""
+    notice(f"note: {name} takes no tools, so it is not offered {', '.join(tools)}")
 
 
 async def open_embedded(word: str, around: Environment, *, completion: bool = False) -> EmbeddedProvider:

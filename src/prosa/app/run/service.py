@@ -7,7 +7,7 @@ the ways on. Beyond that name no document has a say in it.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -364,11 +364,6 @@ async def _local(choices: Options, around: Environment) -> Chosen:
     return replace(made, model_name=without_folder(server.model_name))
 
 
-def say_no_tools(name: str, around: Environment, tools: Sequence[str]) -> None:
-    """Say which tools a model is not offered, because it takes none."""
-    around.notice(f"note: {name} takes no tools, so it is not offered {', '.join(tools)}")
-
-
 def _asking(service: _Service, choices: Options, around: Environment, server: LocalServer | None = None) -> Chosen:
     """Return the provider of a service; of a ``server`` on this machine with what that says of itself."""
     from prosa.adapters.providers.exchange import without_folder
@@ -382,6 +377,11 @@ def _asking(service: _Service, choices: Options, around: Environment, server: Lo
     api = "completions" if choices.completion else choices.api or around.settings.api or "chat"
     is_local = choices.is_local or (row is not None and row.is_local)
     name = (server and without_folder(server.model_name)) or ""
+    say_none = None
+    if server is not None and server.takes_tools is False:
+        from prosa.app.run.embedded import say_no_tools
+
+        say_none = partial(say_no_tools, name, around.notice)
     made = OpenAIProvider(
         api_key=service.key,
         base_url=service.base_url,
@@ -392,7 +392,7 @@ def _asking(service: _Service, choices: Options, around: Environment, server: Lo
         # llama.cpp lets a schema win over tools: with both, none is ever called.
         first=Form(apart=True) if server is not None and server.kind == "llama.cpp" else None,
         names={name: server.model_name} if server is not None else None,
-        without_tools=partial(say_no_tools, name, around) if server and server.takes_tools is False else None,
+        without_tools=say_none,
     )
     return Chosen(made, service=made.service)
 

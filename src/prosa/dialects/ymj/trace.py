@@ -100,7 +100,7 @@ class WrittenTokens(Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 
 
 class WrittenReply(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A reply."""
+    """A reply. ``drops_repeats`` is there where equal refused answers go back to the model once only."""
 
     content: WrittenText
     tool_calls: list[WrittenCall] = []
@@ -109,6 +109,7 @@ class WrittenReply(Struct, frozen=True, forbid_unknown_fields=True, omit_default
     model: str | None = None
     refusal: WrittenText | None = None
     service: str | None = None
+    drops_repeats: bool = False
 
 
 class WrittenError(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -287,8 +288,7 @@ def _content(path: str, text: str) -> Content:
         raise ValueError(
             f"is not valid JSON: line {error.lineno} of the block, column {error.colno}: {error.msg}"
         ) from None
-    kind: type[SetupBlock | ModelBlock | ToolBlock]
-    kind = SetupBlock if path.endswith(SETUP) else ToolBlock if is_tool_call(path) else ModelBlock
+    kind: type[Content] = SetupBlock if path.endswith(SETUP) else ToolBlock if is_tool_call(path) else ModelBlock
     try:
         return msgspec.convert(data, kind)
     except msgspec.ValidationError as error:

@@ -109,6 +109,7 @@ def _program(
         ),
         sites=read.mdh,
         preferred=_preferred(read),
+        asks_python=_asks_python(read),
         file=read.file_name,
         folder=str(loaded.path.parent),
         body_line=read.source.position(read.body_offset).line,
@@ -131,6 +132,11 @@ def _preferred(model: ProgramModel) -> str:
     if named is None:
         return ""
     return PREFERRED_PYTHON if named.built_in else f"the tools that begin with `{server_prefix(named.name)}`"
+
+
+def _asks_python(model: ProgramModel) -> bool:
+    limits = model.limits.python_timeout, model.limits.python_memory
+    return limits != (None, None) or any(each.built_in for each in model.mcp_servers if not each.disabled)
 
 
 def _schema(model: SchemaModel | None) -> Mapping[str, Value] | bool:

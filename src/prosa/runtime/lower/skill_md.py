@@ -105,6 +105,7 @@ def lower(
         model_name=model_name,
         limits=limits or Limits(),
         python=python,
+        asks_python=any(each.scripts for each in skills),
         file=f"{home.name}/{file}" if file else "",
         folder=str(home.parent) if file else ".",
         form="text" if output is None else "json",
