@@ -132,7 +132,7 @@ def day_of(text: str) -> date | None:
 
 
 async def search(request: Request) -> Response:
-    """Return `GET /api/sailings`: one page of the sailings of a day, in the envelope of MDH section 9.2."""
+    """Answer `GET /api/sailings`: one page of the sailings of a day, in the envelope of MDH section 9.2."""
     asked = parameters(request, ("from", "to", "date"), ("after", "vehicle", "page_size", "cursor"))
     query = {name: text for name, text in asked.items() if name not in ("page_size", "cursor")}
     found, size = found_by(query), int(asked.get("page_size", PAGE_SIZE))
@@ -176,7 +176,7 @@ def offset_of(cursor: str, query: Mapping[str, str], total: int) -> int:
 
 
 async def sailing(request: Request) -> Response:
-    """Return `GET /api/sailings/{id}`."""
+    """Answer `GET /api/sailings/{id}`."""
     parameters(request)
     found = sailing_at(request.path_params["id"])
     if found is None:
@@ -185,7 +185,7 @@ async def sailing(request: Request) -> Response:
 
 
 async def fares(request: Request) -> Response:
-    """Return `GET /api/fares`: public and the same for everybody, so it may be kept for an hour."""
+    """Answer `GET /api/fares`: public and the same for everybody, so it may be kept for an hour."""
     parameters(request)
     lines = [{"between": list(ends), "minutes": line[0], "adult": line[1]} for ends, line in LINES.items()]
     content = {"currency": "EUR", "lines": lines, "vehicles": VEHICLES}
@@ -210,7 +210,7 @@ class Desk:
 
 
 async def book(request: Request) -> Response:
-    """Return `POST /api/bookings`. The same `Idempotency-Key` with the same body gives the first answer again."""
+    """Answer `POST /api/bookings`. The same `Idempotency-Key` with the same body gives the first answer again."""
     authorized(request)
     parameters(request)
     at, key = request.app.state.desk, request.headers.get("idempotency-key", "")
@@ -247,7 +247,7 @@ def create(at: Desk, wish: Mapping[str, Any]) -> dict[str, Any]:
 
 
 async def booking(request: Request) -> Response:
-    """Return `GET` and `DELETE /api/bookings/{id}`. A booking that is cancelled stays, so cancelling again changes
+    """Answer `GET` and `DELETE /api/bookings/{id}`. A booking that is cancelled stays, so cancelling again changes
     nothing."""
     authorized(request)
     parameters(request)
