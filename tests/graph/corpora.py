@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from prosa.dialects.dialect import DialectName, Hints
+from prosa.dialects import DialectName
+from prosa.dialects.dialect import Hints
 from prosa.dialects.reading import open_document
 from prosa.graph.build import RecordNames, build
 from prosa.graph.graph import Graph

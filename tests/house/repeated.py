@@ -11,7 +11,8 @@ from typing import TypeAlias
 from hypothesis import strategies as st
 
 from prosa.corpus.extract import extracted
-from prosa.dialects.dialect import DialectName, FormatOptions, Hints
+from prosa.dialects import DialectName
+from prosa.dialects.dialect import FormatOptions, Hints
 from prosa.rules.analyse import analyse
 from prosa.rules.formatting import format_text
 from prosa.source import SourceText

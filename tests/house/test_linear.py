@@ -14,7 +14,7 @@ from prosa.convert.table import ROWS, form_in
 from prosa.corpus.query import parse_query
 from prosa.corpus.where import WhereError, parse_where
 from prosa.data import JsonError, parse_json, read_json, read_yaml
-from prosa.dialects.dialect import DialectName
+from prosa.dialects import DialectName
 from prosa.dialects.mdh.jsonpath import JsonPathError, parse_jsonpath
 from prosa.dialects.prapti.escape import escaped, restored
 from prosa.dialects.ymj.selectors import BadSelector, UnknownSelector, prepare

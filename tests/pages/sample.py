@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import quote
 
-from prosa.dialects.dialect import DialectName, Hints
+from prosa.dialects import DialectName
+from prosa.dialects.dialect import Hints
 from prosa.dialects.reading import open_document
 from prosa.document.links import wikilink_target
 from prosa.render.page.model import Frame, Page

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from prosa.dialects.dialect import DialectName
+from prosa.dialects import DialectName
 from prosa.document.references import Origin
 from prosa.graph.node import Edge, Node
 

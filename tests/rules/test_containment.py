@@ -20,8 +20,8 @@ from prosa.convert.table import ROWS
 from prosa.corpus.extract import extract, extracted
 from prosa.corpus.published import is_published
 from prosa.diagnostics import INTERNAL
-from prosa.dialects import table
-from prosa.dialects.dialect import DialectName, FormatOptions, Hints
+from prosa.dialects import DialectName, table
+from prosa.dialects.dialect import FormatOptions, Hints
 from prosa.dialects.reading import failed_reading
 from prosa.dialects.table import DialectRow
 from prosa.evaluation.jsonpath import BadQuery, compile_query

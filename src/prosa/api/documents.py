@@ -18,7 +18,7 @@ from prosa.app.check.gather import gather, judged_by
 from prosa.app.check.memory import MemoryStore
 from prosa.data import Value
 from prosa.diagnostics import Diagnostic
-from prosa.dialects.dialect import DialectName
+from prosa.dialects import DialectName
 from prosa.dialects.table import known_dialect
 from prosa.rules.engine import check_text
 from prosa.source import SourceText

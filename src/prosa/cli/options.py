@@ -17,7 +17,7 @@ from prosa.cli.console import Console
 from prosa.cli.parser import Parser, WrongUse
 from prosa.cli.run.program_help import input_names
 from prosa.diagnostics.nearest import UnknownName
-from prosa.dialects.dialect import DialectName
+from prosa.dialects import DialectName
 from prosa.dialects.table import DIALECTS, known_dialect
 from prosa.regex import regex
 

@@ -14,7 +14,7 @@ from msgspec import Struct
 from prosa.convert.form import Form
 from prosa.convert.neutral import FormName
 from prosa.diagnostics.nearest import UnknownName
-from prosa.dialects.dialect import DialectName
+from prosa.dialects import DialectName
 from prosa.dialects.reading import dialect_of
 from prosa.dialects.table import DOCUMENT_SUFFIXES
 from prosa.regex import regex

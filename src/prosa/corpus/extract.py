@@ -17,7 +17,8 @@ from prosa.corpus.snippet import seen_of
 from prosa.corpus.vectors import to_bytes
 from prosa.corpus.words import is_cjk
 from prosa.data import Mapping
-from prosa.dialects.dialect import DialectName, Hints
+from prosa.dialects import DialectName
+from prosa.dialects.dialect import Hints
 from prosa.dialects.magi.clean import unseen
 from prosa.dialects.reading import DialectReading, failed_reading, open_document, open_documents
 from prosa.dialects.relations import Relations

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias, overload
 
 from msgspec import Struct
 
-from prosa.dialects.dialect import DialectName
+from prosa.dialects import DialectName
 from prosa.source import FileProblem
 
 StampTuple: TypeAlias = tuple[int, int, int, int]

@@ -1,1 +1,7 @@
 """The formats that give a document meaning, one folder each, one table of them all."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+DialectName: TypeAlias = Literal["magi", "markdownlang", "ymj", "mdh", "prapti", "skill_md", "test", "evals", "plain"]

@@ -17,7 +17,8 @@ from msgspec import Struct
 from prosa import data  # the reader of JSON loads where a file is named that may hold requests
 from prosa.data import Entry, Mapping, Node, Sequence
 from prosa.diagnostics import Problem
-from prosa.dialects.dialect import DialectName, Hints
+from prosa.dialects import DialectName
+from prosa.dialects.dialect import Hints
 from prosa.dialects.front import FrontReading
 from prosa.dialects.table import dialect, dialect_of_file_name
 from prosa.regex import regex

@@ -7,9 +7,11 @@ all has a default that says so, the others must be answered: a record without th
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from msgspec import Struct
+
+from prosa.dialects import DialectName
 
 if TYPE_CHECKING:
     from prosa.data import Value
@@ -18,8 +20,6 @@ if TYPE_CHECKING:
     from prosa.dialects.front import FrontReading
     from prosa.document import Def, Document, Ref
     from prosa.source import Edit, SourceText, Span
-
-DialectName: TypeAlias = Literal["magi", "markdownlang", "ymj", "mdh", "prapti", "skill_md", "test", "evals", "plain"]
 
 M = TypeVar("M")
 """The model of a dialect."""

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from prosa.data import Entry, FrontMatter, Mapping, Node, Scalar, Value, read_yaml, split_front_matter, to_value
 from prosa.diagnostics import Problem
-from prosa.dialects.dialect import DialectName
+from prosa.dialects import DialectName
 from prosa.regex import regex
 from prosa.source import SourceText, Span
 

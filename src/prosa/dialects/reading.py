@@ -15,8 +15,9 @@ from msgspec.structs import replace
 
 from prosa.data import Value
 from prosa.diagnostics import Problem
+from prosa.dialects import DialectName
 from prosa.dialects.detect import NO_HINTS, Detection, decided, detect
-from prosa.dialects.dialect import Dialect, DialectName, FormatOptions, Hints
+from prosa.dialects.dialect import Dialect, FormatOptions, Hints
 from prosa.dialects.fields import declared_value
 from prosa.dialects.front import FrontReading, front_under, read_front, read_loose_front
 from prosa.dialects.table import DialectRow, dialect

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from msgspec import Struct
 
 from prosa.diagnostics.nearest import UnknownName
-from prosa.dialects.dialect import Dialect, DialectName
+from prosa.dialects import DialectName
+from prosa.dialects.dialect import Dialect
 
 if TYPE_CHECKING:
     from prosa.dialects.evals.document.model import SuiteModel

@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from prosa.dialects.dialect import DialectName
+from prosa.dialects import DialectName
 from prosa.document.references import Origin, RefKind
 
 State: TypeAlias = Literal["resolved", "ambiguous", "unresolved", "external", "file"]

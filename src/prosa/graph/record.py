@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from prosa.dialects.dialect import DialectName
+from prosa.dialects import DialectName
 from prosa.document.references import DefKind, Origin, RefKind
 
 

@@ -10,7 +10,7 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from prosa.dialects.dialect import DialectName
+from prosa.dialects import DialectName
 from prosa.document.references import Origin, RefKind
 from prosa.graph.node import Edge, Node
 

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-from prosa.dialects.dialect import DialectName
+from prosa.dialects import DialectName
 from prosa.dialects.mdh.url import md_url, names_of, resolve, standing_readmes
 from prosa.dialects.table import DOCUMENT_SUFFIXES
 from prosa.graph.record import Record

@@ -16,13 +16,13 @@ from prosa.lsp.documents import path_of
 from prosa.lsp.view import View
 
 if TYPE_CHECKING:
-    from prosa.lsp.server import ProsaServer
+    from prosa.lsp.session import SessionServer
 
 SETTINGS_FILES = frozenset({"prosa.toml", "pyproject.toml", ".gitignore"})
 """Files that decide what is a document, and how it is checked."""
 
 
-def register(server: ProsaServer) -> None:
+def register(server: SessionServer) -> None:
     """Register the handlers."""
     session = server.session
     session.watched = _watching(server.client_capabilities) is not None
@@ -74,7 +74,7 @@ def register(server: ProsaServer) -> None:
             return types.RelatedFullDocumentDiagnosticReport(items or (), result_id=mark)
 
 
-async def ask_settings(server: ProsaServer, value: Value = None) -> None:
+async def ask_settings(server: SessionServer, value: Value = None) -> None:
     """Take in the settings of the user: what the client answers, where it can be asked, else ``value``."""
     session = server.session
     workspace = server.client_capabilities.workspace
@@ -92,7 +92,7 @@ async def ask_settings(server: ProsaServer, value: Value = None) -> None:
         session.set_configuration(found)
 
 
-def register_settings(server: ProsaServer) -> None:
+def register_settings(server: SessionServer) -> None:
     """Ask the client to tell when the user changes the settings, where it wants to be asked."""
     workspace = server.client_capabilities.workspace
     told = workspace.did_change_configuration if workspace is not None else None
@@ -102,7 +102,7 @@ def register_settings(server: ProsaServer) -> None:
         server.client_register_capability(types.RegistrationParams([made]))
 
 
-def watch(server: ProsaServer, root: Path) -> None:
+def watch(server: SessionServer, root: Path) -> None:
     """Ask the client to tell of files below a root: of documents and settings when they change, and of all others when
     they come or go, since links lead to them."""
     files = _watching(server.client_capabilities)

@@ -20,7 +20,7 @@ from prosa.app.editor.preview import preview
 from prosa.lsp.view import View
 
 if TYPE_CHECKING:
-    from prosa.lsp.server import ProsaServer
+    from prosa.lsp.session import SessionServer
 
 _KINDS: Mapping[Kind, types.CompletionItemKind] = MappingProxyType(
     {
@@ -50,7 +50,7 @@ _KINDS: Mapping[Kind, types.CompletionItemKind] = MappingProxyType(
 )
 
 
-def register(server: ProsaServer) -> None:
+def register(server: SessionServer) -> None:
     """Register the handlers that the user wants."""
     features = server.session.configuration.features
     if features.completion:
@@ -59,7 +59,7 @@ def register(server: ProsaServer) -> None:
         _register_hover(server)
 
 
-def _register_completion(server: ProsaServer) -> None:
+def _register_completion(server: SessionServer) -> None:
     session = server.session
     document = server.client_capabilities.text_document
     able = document.completion if document is not None else None
@@ -116,7 +116,7 @@ def _item(each: Completion, where: types.Range, uri: str, *, shares: bool) -> ty
     )
 
 
-def _register_hover(server: ProsaServer) -> None:
+def _register_hover(server: SessionServer) -> None:
     session = server.session
     document = server.client_capabilities.text_document
     kind = _kind(document.hover.content_format if document is not None and document.hover is not None else None)

@@ -13,12 +13,12 @@ from prosa.lsp.diagnostics import protocol_diagnostics
 from prosa.lsp.view import View
 
 if TYPE_CHECKING:
-    from prosa.lsp.server import ProsaServer
+    from prosa.lsp.session import SessionServer
 
 FIX_ALL = f"{types.CodeActionKind.SourceFixAll.value}.prosa"
 
 
-def register(server: ProsaServer) -> None:
+def register(server: SessionServer) -> None:
     """Register the handlers."""
     if server.session.configuration.features.actions:
         _register_actions(server)
@@ -26,7 +26,7 @@ def register(server: ProsaServer) -> None:
         _register_formatting(server)
 
 
-def _register_actions(server: ProsaServer) -> None:
+def _register_actions(server: SessionServer) -> None:
     session = server.session
     kinds = types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix, FIX_ALL])
 
@@ -66,7 +66,7 @@ def _action(action: Action, view: View) -> types.CodeAction:
     )
 
 
-def _register_formatting(server: ProsaServer) -> None:
+def _register_formatting(server: SessionServer) -> None:
     session = server.session
 
     def told(found: FormatEdits | None, edits: Iterable[types.TextEdit]) -> list[types.TextEdit] | None:

@@ -25,7 +25,7 @@ from prosa.lsp.view import View
 from prosa.source import LineIndex
 
 if TYPE_CHECKING:
-    from prosa.lsp.server import ProsaServer
+    from prosa.lsp.session import SessionServer
 
 _KINDS: Mapping[SymbolKind | FoundKind, types.SymbolKind] = MappingProxyType(
     {
@@ -47,7 +47,7 @@ _FOLDS: Mapping[FoldKind, types.FoldingRangeKind] = MappingProxyType(
 )
 
 
-def register(server: ProsaServer) -> None:
+def register(server: SessionServer) -> None:
     """Register the handlers that the user wants."""
     features = server.session.configuration.features
     if features.navigation:
@@ -60,7 +60,7 @@ def register(server: ProsaServer) -> None:
         _register_lens(server)
 
 
-def _register_navigation(server: ProsaServer) -> None:
+def _register_navigation(server: SessionServer) -> None:
     session = server.session
     document = server.client_capabilities.text_document
     linked = bool(document and document.definition and document.definition.link_support)
@@ -114,7 +114,7 @@ def _register_navigation(server: ProsaServer) -> None:
         return await session.ask(params.text_document.uri, found)
 
 
-def _register_symbols(server: ProsaServer) -> None:
+def _register_symbols(server: SessionServer) -> None:
     session = server.session
     document = server.client_capabilities.text_document
     symbols = document.document_symbol if document is not None else None
@@ -141,7 +141,7 @@ def _register_symbols(server: ProsaServer) -> None:
         return await session.ask_all(found)
 
 
-def _register_folding(server: ProsaServer) -> None:
+def _register_folding(server: SessionServer) -> None:
     session = server.session
 
     @server.feature(types.TEXT_DOCUMENT_FOLDING_RANGE)
@@ -168,7 +168,7 @@ def _register_folding(server: ProsaServer) -> None:
         return await session.ask(params.text_document.uri, found)
 
 
-def _register_lens(server: ProsaServer) -> None:
+def _register_lens(server: SessionServer) -> None:
     session = server.session
 
     @server.feature(types.TEXT_DOCUMENT_CODE_LENS, types.CodeLensOptions(resolve_provider=False))
@@ -222,7 +222,7 @@ def _flat(
         yield from _flat(each.children, each.name, view, lines)
 
 
-def _found(symbol: WorkspaceSymbol, workspace: Workspace, server: ProsaServer) -> types.SymbolInformation:
+def _found(symbol: WorkspaceSymbol, workspace: Workspace, server: SessionServer) -> types.SymbolInformation:
     session, place = server.session, symbol.place
     source = workspace.source(place.path) if place.end else None
     lines = source.lines if source is not None else LineIndex("")

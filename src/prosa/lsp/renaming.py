@@ -19,10 +19,10 @@ from prosa.lsp.view import View
 from prosa.source import FileProblem
 
 if TYPE_CHECKING:
-    from prosa.lsp.server import ProsaServer
+    from prosa.lsp.session import SessionServer
 
 
-def register(server: ProsaServer) -> None:
+def register(server: SessionServer) -> None:
     """Register the handlers that the user wants and the client can make use of."""
     if not server.session.configuration.features.rename:
         return
@@ -33,7 +33,7 @@ def register(server: ProsaServer) -> None:
         _register_files(server)
 
 
-def _register_rename(server: ProsaServer) -> None:
+def _register_rename(server: SessionServer) -> None:
     session = server.session
 
     @server.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)
@@ -60,7 +60,7 @@ def _register_rename(server: ProsaServer) -> None:
         return await session.ask(params.text_document.uri, found)
 
 
-def _register_files(server: ProsaServer) -> None:
+def _register_files(server: SessionServer) -> None:
     session = server.session
     every = types.FileOperationFilter(types.FileOperationPattern("**/*"), scheme="file")
 
@@ -91,7 +91,7 @@ def _refuse(problem: MoveRefused | FileProblem) -> NoReturn:
     raise JsonRpcException(words, types.LSPErrorCodes.RequestFailed)
 
 
-def _moves_files(server: ProsaServer) -> bool:
+def _moves_files(server: SessionServer) -> bool:
     """Return whether the client renames files where an answer says so."""
     workspace = server.client_capabilities.workspace
     edit = workspace.workspace_edit if workspace is not None else None

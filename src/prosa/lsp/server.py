@@ -18,9 +18,7 @@ from pygls.exceptions import (
     JsonRpcInvalidParams,
     JsonRpcInvalidRequest,
     JsonRpcParseError,
-    JsonRpcServerNotInitialized,
 )
-from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
 from prosa import __version__
@@ -29,10 +27,8 @@ from prosa.lsp import checking, completion, editing, navigation, renaming
 from prosa.lsp.configuration import Configuration, read_configuration
 from prosa.lsp.documents import path_of
 from prosa.lsp.positions import ENCODINGS, Encoding
-from prosa.lsp.session import Session
+from prosa.lsp.session import NOT_INITIALIZED, Session, SessionServer
 from prosa.lsp.wire import fault_of
-
-_NOT_INITIALIZED = JsonRpcServerNotInitialized("the client has not said `initialize`")
 
 
 class ProsaProtocol(LanguageServerProtocol):
@@ -79,7 +75,7 @@ class ProsaProtocol(LanguageServerProtocol):
         return cast("ProsaServer", self._server)
 
 
-class ProsaServer(LanguageServer):
+class ProsaServer(SessionServer):
     """The server of one client. Meets `session.Client` and `wire.Server`."""
 
     protocol: ProsaProtocol
@@ -88,17 +84,9 @@ class ProsaServer(LanguageServer):
         super().__init__("prosa", __version__, protocol_cls=ProsaProtocol)
         self.environ = environ
         self._wrong: list[str] = []
-        self._session: Session | None = None
         self.feature(types.INITIALIZE)(partial(self._begin))
         self.feature(types.INITIALIZED)(self._make_ready())
         self.feature(types.SHUTDOWN)(lambda _: self._end())
-
-    @property
-    def session(self) -> Session:
-        """The session, which begins with `initialize`."""
-        if self._session is None:
-            raise _NOT_INITIALIZED
-        return self._session
 
     def _begin(self, params: types.InitializeParams) -> None:
         configuration, wrong = read_configuration(cast("Value", params.initialization_options))
@@ -135,10 +123,6 @@ class ProsaServer(LanguageServer):
     def refresh(self) -> None:
         """Let the client ask for diagnostics again."""
         self.workspace_diagnostic_refresh(None)
-
-    def say(self, words: str) -> None:
-        """Show a sentence to the user."""
-        self.window_show_message(types.ShowMessageParams(types.MessageType.Info, words))
 
     def log(self, words: str) -> None:
         """Write a sentence for who looks for a fault."""
@@ -186,7 +170,7 @@ class ProsaServer(LanguageServer):
         if method == types.INITIALIZE:
             again = JsonRpcInvalidRequest("Invalid Request: the client has said `initialize` already")
             return again if self._session is not None else None
-        return _NOT_INITIALIZED if self._session is None else None
+        return NOT_INITIALIZED if self._session is None else None
 
     def _refuse(self, number: int | str | None, error: JsonRpcException) -> None:
         """Send an error. The library has no way to send one for a message whose id is not known."""

@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcServerNotInitialized
+from pygls.lsp.server import LanguageServer
 
 from prosa.app.check.workspace import Workspace, document_stamps
 from prosa.app.editor.projects import Projects
@@ -33,6 +35,8 @@ from prosa.settings.table import PROJECT_FILES
 from prosa.source import FileProblem
 
 _T = TypeVar("_T")
+
+NOT_INITIALIZED = JsonRpcServerNotInitialized("the client has not said `initialize`")
 
 TOO_WIDE = (
     "{root} holds too much to be one project and nothing marks it as one, so each document is judged by itself. "
@@ -319,3 +323,20 @@ def _documentation(environ: Mapping[str, str]) -> str:
         return documentation_address(environ)
     except (FileProblem, RunError):
         return ""
+
+
+class SessionServer(LanguageServer):
+    """A server with a session: what the handlers of each feature ask."""
+
+    _session: Session | None = None
+
+    @property
+    def session(self) -> Session:
+        """The session, which begins with `initialize`."""
+        if self._session is None:
+            raise NOT_INITIALIZED
+        return self._session
+
+    def say(self, words: str) -> None:
+        """Show a sentence to the user."""
+        self.window_show_message(types.ShowMessageParams(types.MessageType.Info, words))

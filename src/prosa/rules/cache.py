@@ -17,7 +17,7 @@ from msgspec.json import Decoder, encode
 
 from prosa.data import Value
 from prosa.diagnostics import Problem
-from prosa.dialects.dialect import DialectName
+from prosa.dialects import DialectName
 from prosa.document.references import Def, Ref
 from prosa.rules.analysis import Analysis, ProgramFindings, Suppression
 from prosa.rules.rule import Rule

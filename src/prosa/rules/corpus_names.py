@@ -228,7 +228,7 @@ class CorpusNames(Struct, eq=False):
 
 def corpus_names(corpus: Corpus) -> CorpusNames:
     """Return the names of a corpus, the same for all rules that ask."""
-    return corpus.names if corpus.names is not None else _names_of(corpus)
+    return corpus.names if isinstance(corpus.names, CorpusNames) else _names_of(corpus)
 
 
 @lru_cache(maxsize=1)

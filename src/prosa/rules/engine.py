@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from prosa.data import Value
 from prosa.diagnostics import Diagnostic, Problem, Severity
-from prosa.dialects.dialect import DialectName
+from prosa.dialects import DialectName
 from prosa.rules.analysis import Analysis, ProgramFindings, Suppression
 from prosa.rules.analyzer import Analyzer
 from prosa.rules.beside import Sighted, facts_beside

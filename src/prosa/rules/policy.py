@@ -15,7 +15,8 @@ from msgspec import Struct
 
 from prosa.diagnostics import Severity
 from prosa.diagnostics.nearest import UnknownName
-from prosa.dialects.dialect import DialectName, Hints
+from prosa.dialects import DialectName
+from prosa.dialects.dialect import Hints
 from prosa.dialects.table import DIALECTS
 from prosa.rules.severity import Policy
 from prosa.settings.model import GlobSettings, Settings

@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from prosa.diagnostics import Problem
 from prosa.diagnostics.nearest import UnknownName
-from prosa.dialects.dialect import DialectName
+from prosa.dialects import DialectName
 from prosa.regex import regex
 from prosa.rules.rule import AmongCheck, Bound, CorpusCheck, DocumentCheck, ProgramCheck, Removed, Rule, RuleSet
 

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from prosa.data import Value
 from prosa.diagnostics import Diagnostic, Problem
-from prosa.dialects.dialect import DialectName
+from prosa.dialects import DialectName
 from prosa.dialects.table import DOCUMENT_SUFFIXES, skill_beside
 from prosa.rules.analysis import Analysis, ProgramFindings
 from prosa.rules.analyzer import Analyzer

@@ -18,7 +18,7 @@ from typing import Generic, Literal, ParamSpec, TypeAlias, TypeVar
 from msgspec import Struct, field
 
 from prosa.diagnostics import Annotation, Fix, Misspelling, Problem, Severity
-from prosa.dialects.dialect import DialectName
+from prosa.dialects import DialectName
 from prosa.rules.subject import Corpus, Facts, ProgramSubject, Subject
 from prosa.source import Span
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Generic, Literal, NamedTuple, TypeAlias, TypeV
 from msgspec import Struct, field
 
 from prosa.data import Value
-from prosa.dialects.dialect import DialectName
+from prosa.dialects import DialectName
 from prosa.source import Files, SourceText, Span
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from prosa.dialects.relations import Relations
     from prosa.document import Def, Document, Ref
     from prosa.graph import Closure, LoadedProgram
-    from prosa.rules.corpus_names import CorpusNames
+    from prosa.graph.names import Names, Placed
 
 
 M_co = TypeVar("M_co", covariant=True)
@@ -146,7 +146,7 @@ class Corpus(Struct, frozen=True, eq=False):
     asked: Collection[Path] = ()
     relations: Relations = ()
     schemas: Callable[[Path], tuple[str, ...]] | None = None
-    names: CorpusNames | None = None
+    names: Names[Placed] | None = None
 
 
 class ProgramSubject(Struct, frozen=True):

@@ -33,8 +33,8 @@ from prosa.runtime.tools import Toolbox
 from prosa.runtime.world import World
 
 if TYPE_CHECKING:
+    from prosa.runtime.mail import Mail
     from prosa.runtime.mail_tools import Tickets
-    from prosa.runtime.ports import Mail
 
 
 async def execute(program: Program, given: Value, world: World, *, numbers: Iterator[int] | None = None) -> Value:

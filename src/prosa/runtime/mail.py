@@ -7,7 +7,7 @@ them. A message is data: nothing in it is ever read as an instruction of ours.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from msgspec import Struct
@@ -287,3 +287,27 @@ def _texts(value: Value) -> Iterator[str]:
             stack.extend(each)
         elif each is not None:
             yield each if isinstance(each, str) else json.dumps(each)
+
+
+class Mail(Protocol):
+    """The mailboxes of a run (L47)."""
+
+    async def send(self, letter: Letter) -> MessageRecord:
+        """Put a message into a mailbox, once for each call. Raises `prosa.runtime.mail.MailRefused`."""
+        ...
+
+    async def receive(self, wanted: Wanted, tickets: OpenTickets) -> Sequence[MessageRecord]:
+        """Return messages to the run, and waits for some where that is asked for."""
+        ...
+
+    async def query(self, chosen: MessageFilter) -> Sequence[MessageRecord]:
+        """Find messages, and give none of them to anybody."""
+        ...
+
+    async def deliver(self, output: Delivery) -> None:
+        """Put the output of a call that nobody waits for into the mailbox of the caller, for this run alone."""
+        ...
+
+    async def give_back(self, below: str, reason: str) -> None:
+        """Give back what the program at the path ``below`` received and, having failed, did not handle."""
+        ...

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, TypeAlias
+from typing import ClassVar, Literal, Protocol, TypeAlias
 
 from msgspec import Struct
 
@@ -14,9 +14,6 @@ from prosa.data import Value
 from prosa.runtime.messages import ModelReply, ModelRequest, ToolSpec
 from prosa.runtime.usage import Usage
 from prosa.source.values import PartlyCompared, PartlyShown
-
-if TYPE_CHECKING:
-    from prosa.runtime.mail import Delivery, Letter, MessageFilter, MessageRecord, OpenTickets, Wanted
 
 OnText: TypeAlias = Callable[[str], None]
 
@@ -72,27 +69,16 @@ class Tool(Protocol):
         ...
 
 
-class Mail(Protocol):
-    """The mailboxes of a run (L47)."""
+class Body(Protocol):
+    """The text of the user message, for an input."""
 
-    async def send(self, letter: Letter) -> MessageRecord:
-        """Put a message into a mailbox, once for each call. Raises `prosa.runtime.mail.MailRefused`."""
+    @property
+    def text(self) -> str:
+        """As it is written, for a digest."""
         ...
 
-    async def receive(self, wanted: Wanted, tickets: OpenTickets) -> Sequence[MessageRecord]:
-        """Return messages to the run, and waits for some where that is asked for."""
-        ...
-
-    async def query(self, chosen: MessageFilter) -> Sequence[MessageRecord]:
-        """Find messages, and give none of them to anybody."""
-        ...
-
-    async def deliver(self, output: Delivery) -> None:
-        """Put the output of a call that nobody waits for into the mailbox of the caller, for this run alone."""
-        ...
-
-    async def give_back(self, below: str, reason: str) -> None:
-        """Give back what the program at the path ``below`` received and, having failed, did not handle."""
+    def render(self, data: Value, *, schema: Mapping[str, Value] | bool | None = None) -> str:
+        """For plain JSON ``data``. Raises `prosa.template.TemplateError`."""
         ...
 
 

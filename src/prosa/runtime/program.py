@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -11,26 +11,13 @@ from msgspec.structs import replace
 from prosa.data import Value
 from prosa.runtime.limits import Limits
 from prosa.runtime.messages import Message
-from prosa.runtime.ports import UNNAMED, Origin, ServerConfig
+from prosa.runtime.ports import UNNAMED, Body, Origin, ServerConfig
 
 if TYPE_CHECKING:
     from prosa.runtime.skill import Skill
 
 OutputForm: TypeAlias = Literal["json", "text", "markdown", "image-url"]
 """What an output is: a value that satisfies the output schema, the reply as it is, or the URL of an image (M34)."""
-
-
-class Body(Protocol):
-    """The text of the user message, for an input."""
-
-    @property
-    def text(self) -> str:
-        """As it is written, for a digest."""
-        ...
-
-    def render(self, data: Value, *, schema: Mapping[str, Value] | bool | None = None) -> str:
-        """For plain JSON ``data``. Raises `prosa.template.TemplateError`."""
-        ...
 
 
 class Mailbox(Struct, frozen=True):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from msgspec import Struct
 
@@ -19,11 +19,8 @@ from prosa.dialects.skill_md.arguments import FOLDER, Arguments, filled
 from prosa.runtime.events import ToolCalled
 from prosa.runtime.limits import Limits
 from prosa.runtime.messages import ToolSpec
-from prosa.runtime.ports import MOUNT, Sandbox, SkillFiles, Tool, ToolResult
+from prosa.runtime.ports import MOUNT, Body, Sandbox, SkillFiles, Tool, ToolResult
 from prosa.runtime.python_tool import result_of
-
-if TYPE_CHECKING:
-    from prosa.runtime.program import Body
 
 LOAD_TOOL = "skill"
 READ_TOOL = "skill_read"

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from prosa.runtime.events import Listener, ignore
 from prosa.runtime.journal import UNRECORDED, Journal
-from prosa.runtime.ports import Clock, Mail, Provider, Sandbox, Sites, SkillFiles, ToolServers
+from prosa.runtime.ports import Clock, Provider, Sandbox, Sites, SkillFiles, ToolServers
+
+if TYPE_CHECKING:
+    from prosa.runtime.mail import Mail
 
 
 class World(Struct, frozen=True):

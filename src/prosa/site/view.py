@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from msgspec import Struct, field
 
 from prosa.data import Value
-from prosa.dialects.dialect import DialectName
+from prosa.dialects import DialectName
 from prosa.dialects.reading import DialectReading
 
 Form: TypeAlias = Literal["markdown", "json", "html"]

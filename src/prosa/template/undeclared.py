@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping, Sequence
+from typing import Final, Protocol
 
 from msgspec import Struct
 
@@ -11,9 +11,7 @@ from prosa.data import Value
 from prosa.diagnostics.nearest import nearest
 from prosa.schema.declared import Declarations
 from prosa.source import Span
-
-if TYPE_CHECKING:
-    from prosa.template.template import Template
+from prosa.template.analyse import NameUse
 
 MAX_SUGGESTIONS: Final = 50
 """Names for which a similar one is sought: each takes milliseconds, and nobody mistypes more."""
@@ -31,7 +29,16 @@ class Undeclared(Struct, frozen=True):
     suggestion: str | None
 
 
-def undeclared(template: Template, schema: Mapping[str, Value] | bool) -> tuple[Undeclared, ...]:
+class WithUses(Protocol):
+    """A template that tells which names it uses."""
+
+    @property
+    def uses(self) -> Sequence[NameUse]:
+        """The uses in the order in which they stand."""
+        ...
+
+
+def undeclared(template: WithUses, schema: Mapping[str, Value] | bool) -> tuple[Undeclared, ...]:
     """Return the undeclared names of a template, in the order they stand, each place and name once.
 
     What is looked up in an undeclared value is not reported again.

@@ -15,7 +15,7 @@ from prosa.site.negotiate import choose
 from prosa.web.answer import NEVER, Receive, Scope, Send, answer, header_of, send_answer
 from prosa.web.api_life import ApiLife
 from prosa.web.context import Web
-from prosa.web.endpoints import Asgi, Request, SiteParts, send_refusal
+from prosa.web.endpoints import Asgi, Request, Route, SiteParts, send_refusal
 from prosa.web.flow import AGENT_COPIES, UnderWay
 from prosa.web.graph import Graphs
 from prosa.web.guard import SAFE_METHODS, Guard, Refusal, client_of
@@ -23,7 +23,7 @@ from prosa.web.indexes import Indexes
 from prosa.web.limits import NO_PROXIES, Proxies, client_behind, is_proxy
 from prosa.web.log import PAUSE, AccessLog
 from prosa.web.nodes import Nodes
-from prosa.web.routes import API, MCP, Route, place_of
+from prosa.web.routes import API, MCP, place_of
 from prosa.web.run.problem import Refused
 from prosa.web.session import ANYBODY, Reader, is_bearer
 

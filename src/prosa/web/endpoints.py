@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -24,9 +24,6 @@ from prosa.web.indexes import Indexes
 from prosa.web.nodes import Nodes
 from prosa.web.search import search_answer
 from prosa.web.session import Reader
-
-if TYPE_CHECKING:
-    from prosa.web.routes import Route
 
 Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
 
@@ -64,6 +61,24 @@ class Request(Struct, frozen=True):
 
 
 Handler = Callable[[Request], Awaitable[int]]
+
+Who = Literal["open", "guarded"]
+"""Whom a closed site answers: everybody, or those who know its token. A site that is not closed answers everybody."""
+
+
+class Route(Struct, frozen=True):
+    """One row. ``costly`` ones are counted as questions by the guard."""
+
+    url: str
+    methods: tuple[str, ...]
+    who: Who
+    handler: Handler
+    costly: bool = False
+
+    @property
+    def front(self) -> str:
+        """What a URL with `*` begins with."""
+        return self.url.removesuffix("*")
 
 
 async def node(asked: Request) -> int:

@@ -6,33 +6,12 @@ with `*` stands for all that begin as it does, and an exact one wins over these.
 
 from __future__ import annotations
 
-from typing import Final, Literal, NamedTuple
-
-from msgspec import Struct
+from typing import Final, NamedTuple
 
 from prosa.web import endpoints
 from prosa.web.answer import Scope
-from prosa.web.endpoints import Handler
+from prosa.web.endpoints import Route
 from prosa.web.guard import METHODS
-
-Who = Literal["open", "guarded"]
-"""Whom a closed site answers: everybody, or those who know its token. A site that is not closed answers everybody."""
-
-
-class Route(Struct, frozen=True):
-    """One row. ``costly`` ones are counted as questions by the guard."""
-
-    url: str
-    methods: tuple[str, ...]
-    who: Who
-    handler: Handler
-    costly: bool = False
-
-    @property
-    def front(self) -> str:
-        """What a URL with `*` begins with."""
-        return self.url.removesuffix("*")
-
 
 _READ = ("GET", "HEAD")
 _POST = ("POST",)

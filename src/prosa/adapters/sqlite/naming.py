@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Callable, Iterable
 
 from prosa.adapters.sqlite.writing import meta, set_meta
-from prosa.dialects.dialect import DialectName
+from prosa.dialects import DialectName
 from prosa.graph.sites import Sites
 
 _NODE = """UPDATE document SET node = CASE

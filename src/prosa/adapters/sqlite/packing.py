@@ -20,7 +20,8 @@ from prosa.corpus.extracted import Extracted
 from prosa.corpus.found import Found
 from prosa.corpus.words import is_cjk
 from prosa.data import Value
-from prosa.dialects.dialect import DialectName, Hints
+from prosa.dialects import DialectName
+from prosa.dialects.dialect import Hints
 from prosa.dialects.mdh.url import may_stand
 from prosa.dialects.relations import Relations
 from prosa.graph.build import own_id

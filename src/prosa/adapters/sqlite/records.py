@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from prosa.adapters.sqlite import naming
 from prosa.adapters.sqlite.linking import records_of, stored_records
-from prosa.dialects.dialect import DialectName
+from prosa.dialects import DialectName
 from prosa.graph.names import Key
 from prosa.graph.record import Record
 from prosa.graph.sites import Sites

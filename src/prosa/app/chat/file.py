@@ -12,14 +12,14 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from prosa.adapters.files import RootedFiles, cache_dir, config_dir, find_root, replace_file
 from prosa.adapters.files.append import Below, Joint, check_appendable
 from prosa.adapters.files.lock import only_one
 from prosa.adapters.files.read import real_path
 from prosa.adapters.files.trust_store import TrustStore
-from prosa.app.chat.writing import Stream, Writing, places
+from prosa.app.chat.writing import Stream, TextBelow, Writing, places
 from prosa.app.options import Environment, Options
 from prosa.dialects.front import read_front
 from prosa.dialects.prapti.escape import escaped
@@ -30,7 +30,6 @@ from prosa.runtime.errors import RunError
 from prosa.source import FileProblem, SourceText
 
 if TYPE_CHECKING:
-    from prosa.adapters.files.append import State
     from prosa.app.chat.prepare import Conversation
     from prosa.app.chat.writing import Saved
     from prosa.dialects.prapti import ChatMessage
@@ -225,36 +224,3 @@ def _next_heading(conversation: Conversation) -> str:
     if any(turn.mode == "completion" for turn in conversation.turns):
         return heading("prompt")
     return heading("user", user_name(conversation.source.text))
-
-
-class TextBelow(Struct):
-    """Pieces below the text ``before``, each ending with a line feed."""
-
-    path: Path
-    before: str
-    pieces: list[str] = field(default_factory=list)
-    lost: bool = False
-    state: State = "new"
-
-    @property
-    def text(self) -> str:
-        """The chat and the pieces."""
-        if not self.pieces:
-            return self.before
-        added = lead(self.before) + "".join(self.pieces)
-        return self.before + added.replace("\n", line_end(self.before))
-
-    def add(self, *pieces: str) -> None:
-        """Put more below."""
-        self.pieces += pieces
-
-    def cut(self, count: int) -> None:
-        """Take everything behind the first ``count`` pieces away."""
-        del self.pieces[count:]
-
-    def above(self) -> str:
-        """Return the text above: nobody edits it."""
-        return self.before
-
-    def finish(self) -> None:
-        """Nothing is left to do."""

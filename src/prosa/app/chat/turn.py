@@ -19,7 +19,6 @@ from prosa.adapters.files.lock import Locked
 from prosa.app.chat.answer import Reply, answer
 from prosa.app.chat.file import (
     Opened,
-    TextBelow,
     add_message,
     begun,
     below_file,
@@ -33,7 +32,7 @@ from prosa.app.chat.file import (
     writing_below,
 )
 from prosa.app.chat.prepare import ChatOptions, Conversation, prepare, require_something
-from prosa.app.chat.writing import Saved, Writing, show_nobody
+from prosa.app.chat.writing import Saved, TextBelow, Writing, show_nobody
 from prosa.app.options import Environment, Options
 from prosa.app.run.jobs import Progress
 from prosa.app.settings import size_limit

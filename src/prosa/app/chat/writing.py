@@ -15,12 +15,21 @@ from msgspec import Struct, field
 
 from prosa.adapters.files.append import Below, save_beside
 from prosa.dialects.prapti.escape import Escaping, escaped
-from prosa.dialects.prapti.write import NewMessage, heading, is_another, keeps, lead, reply_note, says_the_same
+from prosa.dialects.prapti.write import (
+    NewMessage,
+    heading,
+    is_another,
+    keeps,
+    lead,
+    line_end,
+    reply_note,
+    says_the_same,
+)
 from prosa.source import FileProblem
 
 if TYPE_CHECKING:
+    from prosa.adapters.files.append import State
     from prosa.app.chat.answer import Reply, Spot
-    from prosa.app.chat.file import TextBelow
     from prosa.records.summary import Summary
     from prosa.runtime.lower.prapti import Turn
 
@@ -51,6 +60,39 @@ def places(turns: Sequence[Turn]) -> tuple[ReplyPlace, ...]:
 def _name(turn: Turn, number: int) -> str | None:
     parts = [part for part in (turn.name, str(number) if turn.n > 1 else None) if part]
     return "-".join(parts) or None
+
+
+class TextBelow(Struct):
+    """Pieces below the text ``before``, each ending with a line feed."""
+
+    path: Path
+    before: str
+    pieces: list[str] = field(default_factory=list)
+    lost: bool = False
+    state: State = "new"
+
+    @property
+    def text(self) -> str:
+        """The chat and the pieces."""
+        if not self.pieces:
+            return self.before
+        added = lead(self.before) + "".join(self.pieces)
+        return self.before + added.replace("\n", line_end(self.before))
+
+    def add(self, *pieces: str) -> None:
+        """Put more below."""
+        self.pieces += pieces
+
+    def cut(self, count: int) -> None:
+        """Take everything behind the first ``count`` pieces away."""
+        del self.pieces[count:]
+
+    def above(self) -> str:
+        """Return the text above: nobody edits it."""
+        return self.before
+
+    def finish(self) -> None:
+        """Nothing is left to do."""
 
 
 class Stream(Struct):

@@ -23,7 +23,7 @@ from prosa.adapters.files.stamps import FileStamps
 from prosa.adapters.processes import Pool, worker_count
 from prosa.app.check.gather import Group
 from prosa.diagnostics import Diagnostic
-from prosa.dialects.dialect import DialectName
+from prosa.dialects import DialectName
 from prosa.dialects.table import known_dialect
 from prosa.rules.analyzer import Analyzer, Workers
 from prosa.rules.engine import Checked, CorpusScope, check

@@ -15,7 +15,8 @@ from msgspec import Struct
 from prosa.adapters.processes import Pool, worker_count
 from prosa.app.check.fix import Change
 from prosa.app.check.gather import Group
-from prosa.dialects.dialect import DialectName, FormatOptions, Hints
+from prosa.dialects import DialectName
+from prosa.dialects.dialect import FormatOptions, Hints
 from prosa.dialects.table import known_dialect
 from prosa.rules.formatting import format_text
 from prosa.rules.policy import Profile

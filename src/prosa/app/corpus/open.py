@@ -35,7 +35,7 @@ from prosa.source import FileProblem
 from prosa.source.files import Skipped
 
 if TYPE_CHECKING:
-    from prosa.dialects.dialect import DialectName
+    from prosa.dialects import DialectName
     from prosa.graph.node import Node
     from prosa.rules.analyzer import Workers
     from prosa.settings import Settings

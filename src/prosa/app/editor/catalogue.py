@@ -12,7 +12,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from prosa.app.check.workspace import Workspace
-from prosa.dialects.dialect import DialectName
+from prosa.dialects import DialectName
 from prosa.document.references import Origin
 from prosa.rules.subject import Facts
 

@@ -25,7 +25,7 @@ from prosa.app.editor.complete_documents import (
     stems,
 )
 from prosa.app.editor.spot import EditorSpot
-from prosa.dialects.dialect import DialectName
+from prosa.dialects import DialectName
 from prosa.dialects.evals.document.fields import BLOCKS
 from prosa.dialects.markdownlang.model import ProgramModel, ServerModel
 from prosa.dialects.markdownlang.names import MAIL_TOOLS, PYTHON_TOOL, server_prefix, server_tool_name, tool_name

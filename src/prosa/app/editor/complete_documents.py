@@ -18,7 +18,7 @@ from prosa.app.editor.catalogue import NamedDocument
 from prosa.app.editor.corpus import EditorCorpus
 from prosa.app.editor.spot import EditorSpot
 from prosa.corpus.moves.writing import percent_encoded
-from prosa.dialects.dialect import DialectName
+from prosa.dialects import DialectName
 from prosa.dialects.reading import DialectReading
 from prosa.dialects.table import DIALECTS, DOCUMENT_SUFFIXES
 from prosa.document.document import NAMED_BLOCK

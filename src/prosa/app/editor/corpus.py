@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from prosa.adapters.files import RootedFiles
 from prosa.app.check.workspace import Workspace
 from prosa.corpus.moves.world import KnownWorld, World
-from prosa.dialects.dialect import DialectName
+from prosa.dialects import DialectName
 from prosa.dialects.reading import DialectReading, open_document
 from prosa.graph.keys import keys_of
 from prosa.graph.names import Key

@@ -16,9 +16,9 @@ from msgspec.structs import replace
 from prosa.app.check.workspace import Workspace
 from prosa.app.editor.catalogue import NameCatalogue, catalogue_of
 from prosa.data.place import DataPlace, json_place, yaml_names, yaml_place
+from prosa.dialects import DialectName
 from prosa.dialects.agent_files import agent_fields
 from prosa.dialects.detect import decided, likely_dialect, may_have_shape
-from prosa.dialects.dialect import DialectName
 from prosa.dialects.evals.document.fields import RUN, WORDS
 from prosa.dialects.evals.suite.fields import QUERY, TOP
 from prosa.dialects.fields import Field

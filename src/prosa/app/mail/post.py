@@ -44,7 +44,8 @@ from prosa.runtime.program import Program, reachable
 
 if TYPE_CHECKING:
     from prosa.adapters.store.writer import Work
-    from prosa.runtime.ports import Clock, Mail
+    from prosa.runtime.mail import Mail
+    from prosa.runtime.ports import Clock
 
 T = TypeVar("T")
 

@@ -45,8 +45,9 @@ if TYPE_CHECKING:
     from prosa.adapters.telemetry.spans import Telemetry
     from prosa.runtime.events import Event
     from prosa.runtime.journal import Ask, ModelStep, ToolStep, Use
+    from prosa.runtime.mail import Mail
     from prosa.runtime.messages import Message, ModelReply, ModelRequest
-    from prosa.runtime.ports import Clock, Mail, OnText, Provider, ToolResult, ToolServers
+    from prosa.runtime.ports import Clock, OnText, Provider, ToolResult, ToolServers
     from prosa.runtime.program import Program
     from prosa.settings import Settings
 

@@ -28,7 +28,8 @@ from prosa.runtime.world import World
 
 if TYPE_CHECKING:
     from prosa.records.replay import Player
-    from prosa.runtime.ports import Clock, Mail, Prices, Provider, Sandbox, Sites, SkillFiles, ToolServers
+    from prosa.runtime.mail import Mail
+    from prosa.runtime.ports import Clock, Prices, Provider, Sandbox, Sites, SkillFiles, ToolServers
     from prosa.runtime.program import Program
     from prosa.settings import Settings
 

@@ -19,7 +19,7 @@ from prosa.corpus.search import Search
 from prosa.data import Value
 from prosa.diagnostics import Diagnostic
 from prosa.diagnostics.nearest import nearest
-from prosa.dialects.dialect import DialectName
+from prosa.dialects import DialectName
 from prosa.document.model import Section
 from prosa.render.json import diagnostic_object
 from prosa.site.view import Neighbour, NodeRow, NodeView

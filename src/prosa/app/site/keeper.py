@@ -34,7 +34,7 @@ from prosa.source import FileProblem
 
 if TYPE_CHECKING:
     from prosa.corpus.found import Scan
-    from prosa.dialects.dialect import DialectName
+    from prosa.dialects import DialectName
     from prosa.dialects.reading import DialectReading
     from prosa.graph.node import Edge
     from prosa.rules.analyzer import Workers

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from prosa.corpus.moves.effects import Note, gained, same
 from prosa.corpus.moves.move import Move, MoveRefused, NameRefused
 from prosa.corpus.moves.world import World
-from prosa.dialects.dialect import DialectName
+from prosa.dialects import DialectName
 from prosa.dialects.magi.relationships import normal_rel
 from prosa.dialects.reading import DialectReading
 from prosa.dialects.table import AGENT_FOLDERS, DOCUMENT_SUFFIXES, dialect

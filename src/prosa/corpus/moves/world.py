@@ -12,7 +12,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from prosa.dialects.dialect import DialectName
+from prosa.dialects import DialectName
 from prosa.graph.build import RecordNames
 from prosa.graph.keys import keys_of, tiers_of
 from prosa.graph.names import Key, Names

@@ -10,9 +10,9 @@ from prosa.data import Entry, Mapping, Scalar
 from prosa.diagnostics import Applicability, Fix, Problem
 from prosa.dialects.fields import Field, shown
 from prosa.dialects.magi.dates import date_form
-from prosa.dialects.magi.meta import glob_form
 from prosa.regex import regex
 from prosa.source import Edit, SourceText
+from prosa.source.wildmatch import MAX_GLOB
 
 _ABSOLUTE = regex(r"[A-Za-z][A-Za-z0-9+.-]{0,31}:[^\s<>\"]+")
 _REFERENCE = regex(r"[^\s<>\"]+")
@@ -23,6 +23,23 @@ LIST_FIELDS = ("images-list", "tags", "globs", "audience", "entities", "relation
 PRIORITIES = ("high", "medium", "low")
 OUTPUT_FORMATS = ("markdown", "text", "json", "image-url")
 INTERACTIVE_TYPES = ("button", "inputbox")
+
+
+def glob_form(text: str) -> str | None:
+    """Return the complaint about a pattern that can match nothing."""
+    pattern, _ = signed(text)
+    if not pattern.strip("/"):
+        return "holds a pattern that matches nothing"
+    if len(pattern) > MAX_GLOB:
+        return f"holds a pattern of more than {MAX_GLOB} characters"
+    if "://" not in pattern and ".." in pattern.split("/"):
+        return "holds a pattern that leaves its folder: begin with `/` to start at the root of the project"
+    return None
+
+
+def signed(glob: str) -> tuple[str, bool]:
+    """Return a pattern without its `!`, and whether what matches it is wanted."""
+    return (glob[1:], False) if glob.startswith("!") else (glob, True)
 
 
 def _url(text: str) -> str | None:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 from msgspec import Struct
 
 from prosa.data import Value
+from prosa.dialects.magi.fields import signed
 from prosa.source.files import hidden_folder
 from prosa.source.wildmatch import MAX_GLOB, as_bytes, path_glob, wildcard
 
@@ -35,26 +36,10 @@ def applies(
     ``root_path`` relative to the root of the project; ``url`` is the document's `source-url`."""
     answer = False
     for glob in globs:
-        pattern, wanted = _sign(glob)
+        pattern, wanted = signed(glob)
         if pattern and answer is not wanted and _matches(pattern, path, root_path, url):
             answer = wanted
     return answer
-
-
-def glob_form(text: str) -> str | None:
-    """Return the complaint about a pattern that can match nothing."""
-    pattern, _ = _sign(text)
-    if not pattern.strip("/"):
-        return "holds a pattern that matches nothing"
-    if len(pattern) > MAX_GLOB:
-        return f"holds a pattern of more than {MAX_GLOB} characters"
-    if "://" not in pattern and ".." in pattern.split("/"):
-        return "holds a pattern that leaves its folder: begin with `/` to start at the root of the project"
-    return None
-
-
-def _sign(glob: str) -> tuple[str, bool]:
-    return (glob[1:], False) if glob.startswith("!") else (glob, True)
 
 
 def _matches(pattern: str, path: PurePosixPath | None, root_path: PurePosixPath | None, url: str | None) -> bool:
