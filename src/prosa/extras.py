@@ -21,10 +21,8 @@ class Extra(NamedTuple):
 
 
 EXTRAS = {
-    "anthropic": Extra("anthropic", "models of Anthropic, asked natively"),
     "batch": Extra("psycopg", "batches that many workers share, over PostgreSQL"),
     "embedded": Extra("xllamacpp", "a model in a process of its own, `--model embedded`"),
-    "google": Extra("google.genai", "Google's models through the library of the service, `google/MODEL`"),
     "lsp": Extra("pygls", "the language server for editors, `prosa lsp`"),
     "otel": Extra("opentelemetry.exporter.otlp.proto.http", "traces of runs, with `--otel`"),
     "parquet": Extra("duckdb", "rows of Parquet files in `prosa batch`"),
@@ -34,6 +32,8 @@ EXTRAS = {
 }
 """Extras by name."""
 
+EMPTY = ("anthropic", "google")
+"""Extras that install nothing any more, and are kept for those who name them."""
 
 LIBRARIES = (
     "genai_prices",
@@ -44,7 +44,6 @@ LIBRARIES = (
     "minijinja",
     "nh3",
     "pygments",
-    "starlette",
     "uvicorn",
 )
 """Modules that `prosa` installs beside those of `prosa-core`, for runs and sites."""

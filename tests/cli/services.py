@@ -108,7 +108,7 @@ def _generate(body: Mapping[str, Any]) -> dict[str, Any]:
         said += _parts(content)
     schema = (body.get("generationConfig") or {}).get("responseJsonSchema")
     declared = [each for tool in body.get("tools") or () for each in tool["functionDeclarations"]]
-    tools = [_tool(each["name"], each["description"], each["parameters_json_schema"]) for each in declared]
+    tools = [_tool(each["name"], each["description"], each["parametersJsonSchema"]) for each in declared]
     return {"messages": said, "tools": tools, "schema": schema}
 
 

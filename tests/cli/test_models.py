@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -123,12 +124,12 @@ def test_a_service_that_nobody_knows_is_wrong_use(home: Path):
     assert said == "error: there is no provider `gogle`\n  did you mean google?\n"
 
 
-def test_x7_a_service_whose_library_is_missing_says_how_to_install_it(home: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("prosa.app.models.missing_extra", lambda row: "google" if row.protocol == "google" else None)
+def test_x7_a_service_needs_no_library_of_its_own(home: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "google.genai", None)
     _, told, said = models(home, GEMINI_API_KEY=KEY)
     google = next(each for each in told["services"] if each["name"] == "google")
-    assert google["note"] == 'its library is missing: pip install "prosa[google]"'
-    assert 'pip install "prosa[google]"' in said
+    assert (google["state"], google["note"]) == ("key", "")
+    assert "pip install" not in said
 
 
 def test_x7_a_service_of_the_users_own_is_listed(home: Path):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
-from prosa.adapters.providers.anthropic import AnthropicProvider
 from prosa.adapters.providers.exchange import ServiceProvider
-from prosa.adapters.providers.google import GoogleProvider
+from prosa.adapters.providers.native import AnthropicProvider, GoogleProvider
 from prosa.adapters.providers.openai import OpenAIProvider
 from prosa.runtime.errors import ProviderError
 from prosa.runtime.messages import Message, ModelReply, ModelRequest, OutputFormat, ToolSpec
@@ -41,6 +41,13 @@ def request(**changes: Any) -> ModelRequest:
         **changes,
     }
     return ModelRequest(**given)
+
+
+def camel(value: Any) -> Any:
+    """Return a body of Google with the one of two spellings of each field that is documented; both are taken."""
+    if isinstance(value, dict):
+        return {re.sub(r"_([a-z])", lambda each: each[1].upper(), name): camel(each) for name, each in value.items()}
+    return [camel(each) for each in value] if isinstance(value, list) else value
 
 
 @dataclass

@@ -15,12 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from prosa.adapters.providers import anthropic, exchange, messages
-from prosa.adapters.providers.anthropic import AnthropicProvider
+from prosa.adapters.providers import messages
 from prosa.adapters.providers.completion import shaped
 from prosa.adapters.providers.failures import ExchangeProblem
 from prosa.adapters.providers.ladder import Form
 from prosa.adapters.providers.messages_schema import closed_schema
+from prosa.adapters.providers.native import AnthropicProvider
 from prosa.adapters.providers.prices import KnownPrices
 from prosa.adapters.providers.wire import decode, encode
 from prosa.runtime.messages import Message, ModelReply, OutputFormat, ToolCall
@@ -433,25 +433,20 @@ def test_one_provider_serves_several_loops(model_server: ModelServer) -> None:
     assert model_server.connections == before + 2
 
 
-def test_x9_the_time_of_an_attempt_does_not_run_while_the_library_loads(
-    model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("name", ["AnthropicProvider", "GoogleProvider"])
+def test_no_library_of_a_service_is_loaded_and_the_http_library_at_the_first_question(
+    model_server: ModelServer, name: str
 ) -> None:
-    order: list[str] = []
-    begin = exchange.asking
-
-    def asking(*given: Any, **named: Any) -> Any:
-        order.append("time")
-        return begin(*given, **named)
-
-    monkeypatch.setattr(exchange, "asking", asking)
-    monkeypatch.setattr(anthropic, "import_module", order.append)
     model_server.script("ok")
-    ask(model_server, request(output=None))
-    assert order == ["anthropic", "time"]
-
-
-def test_the_library_is_loaded_at_the_first_question() -> None:
-    code = "import sys; from prosa.adapters.providers.anthropic import AnthropicProvider as P; P(api_key='k')"
-    shown = f"{code}; print('anthropic' in sys.modules, 'httpx2' in sys.modules)"
-    ran = subprocess.run([sys.executable, "-c", shown], capture_output=True, text=True, check=True)
-    assert ran.stdout.split() == ["False", "False"]
+    code = f"""
+import asyncio, sys
+from prosa.adapters.providers.native import {name} as P
+from prosa.runtime.messages import Message, ModelRequest
+provider, loaded = P(api_key='k', base_url=sys.argv[1]), ('anthropic', 'google.genai', 'httpx2', 'pydantic')
+print(*[each in sys.modules for each in loaded])
+print(asyncio.run(provider.complete(ModelRequest('m', (Message('user', 'x'),)))).content)
+print(*[each in sys.modules for each in loaded])
+"""
+    url = model_server.google_url if name == "GoogleProvider" else model_server.base_url
+    ran = subprocess.run([sys.executable, "-c", code, url], capture_output=True, text=True, check=True)
+    assert ran.stdout.split() == [*["False"] * 4, "ok", "False", "False", "True", "False"]

@@ -1,10 +1,10 @@
-"""X7, LA4, X24: Google's models through the library of the service, against a fake that its own types judge."""
+"""X7, LA4, X24: Google's models over HTTP, against a fake that the types of the service's library judge."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-import re
+import sys
 from decimal import Decimal
 from typing import Any
 
@@ -13,15 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from prosa.adapters.providers.failures import StatusProblem
-from prosa.adapters.providers.gemini import FIRST_FORM, GeminiAssembly, body, reply, understood
-from prosa.adapters.providers.google import GoogleProvider, _config, _data
+from prosa.adapters.providers.failures import ExchangeProblem, StatusProblem
+from prosa.adapters.providers.gemini import FIRST_FORM, GeminiAssembly, body, refusal, reply
+from prosa.adapters.providers.native import AnthropicProvider, GoogleProvider
 from prosa.adapters.providers.prices import KnownPrices
 from prosa.adapters.providers.status import is_retryable, retry_after
 from prosa.app.options import Environment, Options
 from prosa.app.run.routes import with_provider
 from prosa.app.run.service import choose_provider, row_of_model, service_words
-from prosa.runtime.errors import ExtraMissing, ProviderError
+from prosa.runtime.errors import ProviderError
 from prosa.runtime.messages import Message, ModelReply, ModelRequest, OutputFormat, ToolCall, ToolSpec
 from prosa.runtime.ports import ToolResult
 from prosa.runtime.sequence import sequence
@@ -32,7 +32,7 @@ from tests.depth import examples
 from tests.model_server import gemini as fake
 from tests.model_server.behaviour import behaviour
 from tests.model_server.server import ModelServer
-from tests.providers.asking import KEY, SCHEMA, TOOL, request
+from tests.providers.asking import KEY, SCHEMA, TOOL, camel, request
 
 CALLS = [{"name": "add", "arguments": {"a": 1}}, {"name": "add", "arguments": {"a": 2}}]
 
@@ -88,13 +88,6 @@ def way(request: pytest.FixtureRequest, model_server: ModelServer) -> Asking:
 @pytest.fixture
 def whole(model_server: ModelServer) -> Asking:
     return Asking(model_server, stream=False)
-
-
-def camel(value: Any) -> Any:
-    """A body with the one of the two spellings of each field that the interface documents; it takes both."""
-    if isinstance(value, dict):
-        return {re.sub(r"_([a-z])", lambda each: each[1].upper(), name): camel(each) for name, each in value.items()}
-    return [camel(each) for each in value] if isinstance(value, list) else value
 
 
 # --- what is asked, and what is said
@@ -382,7 +375,7 @@ def test_la7_a_limit_says_how_long_to_wait_and_one_per_day_is_not_waited_for(way
     )
 )
 def test_la7_any_body_of_a_refusal_is_understood(raw):
-    problem = understood(StatusProblem(429, {}, raw))
+    problem = refusal(StatusProblem(429, {}, raw))
     assert problem.status == 429
     assert retry_after(problem.headers) is None or retry_after(problem.headers) >= 0
     assert isinstance(is_retryable(429, problem.code, problem.headers.get("x-should-retry")), bool)
@@ -498,11 +491,8 @@ def test_x24_every_conversation_of_a_run_is_one_that_the_service_takes(said, ste
     messages = sequence((*said, Message("user", "go"), *transcript.messages))
     output = OutputFormat("output", SCHEMA, strict=False)
     made = body(ModelRequest("m", messages, (TOOL,), output), replace(FIRST_FORM, signed=signed), False)
-    config = _config(made, 5)
-    assert config.response_json_schema == SCHEMA
-    sent = {"contents": made["contents"], "systemInstruction": made["config"].get("systemInstruction")}
-    wants = {"unsigned"} if signed else set()
-    assert fake.refusal({name: each for name, each in sent.items() if each}, wants, "m") is None
+    assert made["generationConfig"]["responseJsonSchema"] == SCHEMA
+    assert fake.refusal(made, {"unsigned"} if signed else set(), "m") is None
 
 
 @settings(max_examples=examples(40))
@@ -519,10 +509,46 @@ def test_l10_a_reply_is_the_same_however_it_is_cut(text, calls, piece):
     assert "".join(said) == (text or "a")
 
 
+FIELDS = st.sampled_from(
+    [
+        *("candidates", "content", "parts", "text", "thought", "functionCall", "name", "args", "finishReason", "error"),
+        *(
+            "promptFeedback",
+            "blockReason",
+            "safetyRatings",
+            "usageMetadata",
+            "promptTokenCount",
+            "modelVersion",
+            "code",
+        ),
+    ]
+)
+PLAIN = st.none() | st.booleans() | st.integers() | st.sampled_from(["STOP", "SAFETY", "x", ""])
+
+
+@settings(max_examples=examples(200), deadline=None)
+@given(
+    st.recursive(PLAIN, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(FIELDS, inner), max_leaves=12),
+    st.recursive(PLAIN, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(FIELDS, inner), max_leaves=9),
+)
+def test_x9_whatever_a_service_sends_is_a_reply_or_a_problem(value, part):
+    for data in (
+        value,
+        {"candidates": [value]},
+        {"candidates": [{"content": {"parts": [part]}, "finishReason": "STOP"}]},
+    ):
+        try:
+            made: Any = reply(data if isinstance(data, dict) else {"candidates": data})
+        except (ExchangeProblem, StatusProblem) as problem:
+            made = problem
+        assert isinstance(made, ModelReply | ExchangeProblem | StatusProblem)
+
+
 def _understood(data: bytes) -> Any:
     from google.genai import types
 
-    return json.loads(_data(types.GenerateContentResponse.model_validate_json(data)))
+    dump = types.GenerateContentResponse.model_validate_json(data).model_dump_json(by_alias=True, exclude_none=True)
+    return json.loads(dump)
 
 
 # --- how it is chosen
@@ -552,17 +578,15 @@ def test_x7_without_a_key_of_its_own_google_is_not_asked():
         chosen({"OPENAI_API_KEY": KEY}, model="google/m")
 
 
-def test_x7_a_service_whose_library_is_missing_says_how_to_install_it(monkeypatch):
-    monkeypatch.setattr("prosa.extras.is_installed", lambda extra: False)
-    with pytest.raises(ExtraMissing) as caught:
-        chosen({"GEMINI_API_KEY": KEY}, model="google/m")
-    assert caught.value.hint == 'pip install "prosa[google]"'
+def test_x7_a_service_is_asked_without_its_library(monkeypatch):
+    for name in ("google", "google.genai", "anthropic"):
+        monkeypatch.setitem(sys.modules, name, None)
+    assert type(chosen({"GEMINI_API_KEY": KEY}, model="google/m").provider) is GoogleProvider
+    assert type(chosen({"ANTHROPIC_API_KEY": KEY}, model="anthropic/m").provider) is AnthropicProvider
     settings = Settings()
     given = with_provider(Options(model="google/m"), settings, {})
     said = service_words(given, Environment({"GEMINI_API_KEY": KEY}, settings))
-    assert said == (
-        'the library that speaks to `google` is not installed (pip install "prosa[google]"): a run would fail'
-    )
+    assert said == "google at https://generativelanguage.googleapis.com/v1beta, key from GEMINI_API_KEY"
 
 
 def test_pa12_a_raw_prompt_is_not_for_google():

@@ -32,8 +32,7 @@ from prosa.adapters.providers.ladder import Form
 from prosa.adapters.providers.wire import decode, encode
 from prosa.runtime.messages import Message, ModelRequest, ToolCall
 from tests.depth import examples
-from tests.model_server.server import ModelServer
-from tests.providers.asking import TOOL, Way, request
+from tests.providers.asking import TOOL, WAYS, Way, camel, request
 
 TYPES: dict[tuple[str, bool], Any] = {
     ("chat", False): TypeAdapter(CompletionCreateParamsNonStreaming),
@@ -108,6 +107,8 @@ def test_the_oracle_refuses_a_request_that_is_wrong() -> None:
         {"content": {"n": 2}, "usage": {"input_tokens": 9, "output_tokens": 4, "cached_input_tokens": 3}},
         {"content": "", "tool_calls": [{"name": "add", "arguments": {"a": 1}}, {"name": "add", "arguments": {}}]},
         {"refusal": "no"},
+        {"content": "é \u2028\r\n\U0001f600 data: two", "piece": 1},
+        {"content": "and", "tool_calls": [{"name": "add", "arguments": {"a": "ü"}}], "piece": 2},
     ],
 )
 def test_la3_what_a_service_answers_reads_the_same_as_with_its_own_client(way: Way, entry: dict[str, Any]) -> None:
@@ -147,9 +148,10 @@ async def _asked_natively(way: Way, asked: ModelRequest) -> tuple[Any, ...]:
 async def _asked_google(way: Way, asked: ModelRequest) -> tuple[Any, ...]:
     """Text, calls and tokens as the client of Google reads them, from a whole answer or from pieces."""
     made = gemini.body(asked, gemini.FIRST_FORM, False)
-    options = HttpOptions(base_url=way.server.google_url.removesuffix("/v1beta"))
+    options = HttpOptions(base_url=way.server.google_url.removesuffix("/v1beta"), api_version="v1beta")
     client = Client(api_key="k", vertexai=False, http_options=options).aio
-    given = {"model": made["model"], "contents": made["contents"], "config": made["config"]}
+    config = {**made.pop("generationConfig", {}), **made}
+    given = {"model": asked.model_name, "contents": config.pop("contents"), "config": config}
     if way.stream:
         pieces = [piece async for piece in await client.models.generate_content_stream(**given)]
     else:
@@ -178,13 +180,19 @@ async def _asked(way: Way, asked: ModelRequest) -> tuple[Any, ...]:
         return answer.output_text, calls, refusal, answer.usage.input_tokens, answer.usage.output_tokens
 
 
-def test_both_clients_send_the_same_request(model_server: ModelServer) -> None:
-    """LA3: the method, the path and the body of the openai client, and the key where it puts it."""
-    model_server.script("ok", "ok")
-    way = Way(model_server, "chat", False, [])
-    way.ask(request(output=None), api_key="k")
-    asyncio.run(_asked(way, request(output=None)))
-    ours, theirs = model_server.requests
-    assert (ours.method, ours.path, ours.body) == (theirs.method, theirs.path, theirs.body)
-    for name in ("authorization", "content-type"):
+@pytest.mark.parametrize(
+    "way", [each for each in WAYS if each[0] != "responses" and each != ("chat", True)], indirect=True
+)
+def test_both_clients_send_the_same_request(way: Way) -> None:
+    """LA3: the method, the path and the body of the client of the service, and the key where it puts it."""
+    way.server.script("ok", "ok")
+    asked = request(tools=(TOOL,), max_output=99)
+    way.ask(asked, api_key="k")
+    ask = {"anthropic": _asked_natively, "google": _asked_google}.get(way.api, _asked)
+    asyncio.run(ask(way, shaped(asked, way.provider()._form(asked))))
+    ours, theirs = way.server.requests
+    assert (ours.method, ours.path) == (theirs.method, theirs.path)
+    spelled = camel if way.api == "google" else dict
+    assert spelled(ours.body) == spelled(theirs.body)
+    for name in {"authorization", "content-type", "x-goog-api-key", "anthropic-version"} & theirs.headers.keys():
         assert ours.headers[name] == theirs.headers[name]

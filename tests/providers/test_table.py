@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from prosa.adapters.providers import gemini
 from prosa.adapters.providers.failures import DEFAULT_BASE_URL
 from prosa.adapters.providers.table import PROVIDERS, ProviderRow, mapped, provider_row
+from prosa.adapters.providers.transport import endpoint_url
 from prosa.app.options import Environment, Options
 from prosa.app.run.routes import split, with_default_provider, with_provider
 from prosa.app.run.service import row_of_model, service_of, service_words
@@ -141,3 +143,20 @@ def test_x7_the_documentation_has_every_service_with_what_it_was_tried_against()
     _, _, table = text.partition("| service | also |")
     lines = [line for line in table.partition("\n\n")[0].splitlines() if line.startswith("| `")]
     assert lines == [documented(row) for row in PROVIDERS]
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [
+        ("gemini-3-pro", "/v1beta/models/gemini-3-pro"),
+        ("models/gemini-3-pro", "/v1beta/models/gemini-3-pro"),
+        ("tunedModels/mine", "/v1beta/tunedModels/mine"),
+        ("../../v1/x?key=1#y", "/v1beta/models/..%2F..%2Fv1%2Fx%3Fkey%3D1%23y"),
+    ],
+)
+def test_x7_the_name_of_a_model_is_one_part_of_the_address(name, path):
+    made = endpoint_url("https://h/v1beta?a=b", gemini.WIRE.path_of(name, stream=True))
+    assert made == f"https://h{path}:streamGenerateContent?a=b&alt=sse"
+    assert (
+        endpoint_url("https://h/v1beta", gemini.WIRE.path_of(name, stream=False)) == f"https://h{path}:generateContent"
+    )

@@ -21,9 +21,8 @@ from prosa.adapters.providers.local import LocalServer, Silent, local_servers
 from prosa.adapters.providers.table import LOCAL_NAME, PROVIDERS, ProviderRow, provider_row
 from prosa.app.options import Environment
 from prosa.app.run.routes import known_row, local_places
-from prosa.app.run.service import endpoint_of, missing_extra
+from prosa.app.run.service import endpoint_of
 from prosa.app.settings import settings_for
-from prosa.extras import install_line
 from prosa.runtime.errors import ProviderError
 from prosa.settings import Settings
 from prosa.settings.model import Protocol
@@ -120,10 +119,8 @@ def _hosted(row: ProviderRow, around: Environment) -> tuple[Service, Endpoint | 
     if endpoint.api_key is None and endpoint.base_url == DEFAULT_BASE_URL:
         note = f"{' or '.join(names)} is not set"
         return Service(row.name, row.name, endpoint.shown, "no-key", row.protocol, key_variables=names, note=note), None
-    extra = missing_extra(row)
-    note = f"its library is missing: {install_line(extra)}" if extra else ""
     held = variable if endpoint.api_key is not None else None
-    return Service(row.name, row.name, endpoint.shown, "key", row.protocol, False, names, held, note=note), endpoint
+    return Service(row.name, row.name, endpoint.shown, "key", row.protocol, False, names, held), endpoint
 
 
 async def _same(service: Service) -> Service:

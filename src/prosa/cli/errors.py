@@ -92,7 +92,6 @@ def _known(error: BaseException, console: Console) -> int:
     from prosa.runtime.errors import (
         AgreementRequired,
         BatchRefused,
-        ExtraMissing,
         PriceUnknown,
         ProgramRefused,
         RowsRefused,
@@ -106,7 +105,7 @@ def _known(error: BaseException, console: Console) -> int:
         return FAILED
     if isinstance(error, ProgramRefused):
         return _refused(error, console)
-    if isinstance(error, PriceUnknown | RowsRefused | BatchRefused | ExtraMissing | UnknownDocument):
+    if isinstance(error, PriceUnknown | RowsRefused | BatchRefused | UnknownDocument):
         return say(console, error.message, error.hint, status=WRONG_USE)
     if isinstance(error, RunError | CorpusError):
         return say(console, error.message, error.hint)

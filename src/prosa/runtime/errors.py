@@ -12,7 +12,6 @@ RunError               a `ProsaError`
 ├── BudgetSpent        a model call may cost more than what is left (X26)
 ├── PriceUnknown       a budget that the user named, and a model without a price: refused before any call (X26)
 ├── ProviderError      the model service; `retryable` says whether another attempt makes sense
-│   └── ExtraMissing   the library that speaks to it is not installed; wrong use, said before any call
 ├── ToolServerError    an MCP server that does not start (LA11)
 ├── SiteError          a declared site whose page cannot be read
 ├── CassetteProblem    a recording that cannot be used or written
@@ -149,15 +148,6 @@ class ProviderError(RunError):
         self.is_absent = is_absent
         self.status = status
         self.retry_after = retry_after
-
-
-class ExtraMissing(ProviderError):
-    """The library of a service is not installed; ``extra`` is the extra of Prosa that installs it."""
-
-    def __init__(self, service: str, extra: str, *, hint: str) -> None:
-        message = f"the library that speaks to `{service}` is not installed"
-        super().__init__(message, kind="missing", retryable=False, hint=hint, billable=False)
-        self.extra = extra
 
 
 class ToolServerError(RunError):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from prosa.adapters.providers.asking import asking
 from prosa.adapters.providers.failures import DEFAULT_BASE_URL, Endpoint, ExchangeProblem, page_instead
-from prosa.adapters.providers.wire import NoCount, count, decode, encode
+from prosa.adapters.providers.wire import NoCount, bearer, count, decode, encode
 from prosa.corpus.embedding import MAX_DIMENSION
 from prosa.data import Value
 
@@ -41,7 +41,7 @@ class OpenAIEmbedder:
         timeout: float = TIMEOUT,
     ) -> None:
         base_url, key = (base_url or DEFAULT_BASE_URL).strip().rstrip("/"), (api_key or "").strip()
-        self._endpoint = Endpoint(base_url, key or None, headers or {})
+        self._endpoint = Endpoint(base_url, key or None, {**(headers or {}), **(bearer(key) if key else {})})
         self._model_name = model_name
         self._timeout = timeout
         self.tokens = 0

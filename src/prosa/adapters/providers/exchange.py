@@ -10,16 +10,24 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
 from prosa.adapters.providers.asking import STREAM_SILENCE, asking, judged, prefilled
 from prosa.adapters.providers.completion import events, shaped
-from prosa.adapters.providers.failures import Endpoint, ExchangeProblem, StatusProblem, page_instead
+from prosa.adapters.providers.failures import (
+    DEFAULT_BASE_URL,
+    THREE_WAYS,
+    Endpoint,
+    ExchangeProblem,
+    StatusProblem,
+    page_instead,
+)
 from prosa.adapters.providers.ladder import Form, Refusals, next_form
 from prosa.adapters.providers.secrets import HidingPieces
-from prosa.adapters.providers.wire import Answer, Connect, Connection, Wire, decode, encode
+from prosa.adapters.providers.wire import Answer, Wire, decode, encode
 from prosa.data import Value
 from prosa.regex import regex
 from prosa.runtime.budget import may_ask_again
@@ -28,6 +36,9 @@ from prosa.runtime.messages import ModelReply, ModelRequest
 from prosa.runtime.parameters import most_output
 from prosa.runtime.ports import OnText
 
+if TYPE_CHECKING:
+    from prosa.adapters.providers.transport import Transport
+
 DRAIN_SECONDS = 0.2  # how long to wait for the end of a stream whose reply is complete, to keep the connection
 
 REPEAT_HEAT = 0.8
@@ -35,7 +46,7 @@ REPEAT_HEAT = 0.8
 
 
 class ServiceProvider:
-    """A model service that speaks ``wire``, at ``endpoint``, asked over what ``connect`` opens at the first question.
+    """A model service that speaks ``wire``, at ``endpoint``, to which a connection is opened at the first question.
 
     ``timeout`` is the seconds one `complete` may take in all, and no single read of a stream may take longer than
     ``silence``. A service that refuses a way of asking for JSON is asked in the next way, and this object remembers it
@@ -51,7 +62,6 @@ class ServiceProvider:
         self,
         endpoint: Endpoint,
         wire: Wire,
-        connect: Connect,
         *,
         first: Form,
         timeout: float = 600,
@@ -63,7 +73,6 @@ class ServiceProvider:
     ) -> None:
         self._endpoint = endpoint
         self._wire = wire
-        self._connect = connect
         self._timeout = timeout
         self._silence = silence
         self._refusals = Refusals(first)
@@ -72,7 +81,7 @@ class ServiceProvider:
         self._bound = bound
         self._names = names or {}
         self._without_tools = without_tools
-        self._connection: Connection | None = None
+        self._connection: Transport | None = None
 
     @property
     def service(self) -> str:
@@ -114,10 +123,11 @@ class ServiceProvider:
         while True:
             try:
                 reply = await self._exchange(request, form, on_text)
-            except StatusProblem as problem:
+            except StatusProblem as refusal:
+                problem = self._wire.refusal(refusal)
                 lower = next_form(form, request, problem, streams=on_text is not None)
                 if lower is None or not (problem.is_free or await may_ask_again()):
-                    raise
+                    raise problem from None
                 form, refused = lower, [*refused, problem]
             else:
                 self._refusals.remember(request, form, refused)
@@ -150,7 +160,8 @@ class ServiceProvider:
         stream = on_text is not None
         body = encode(self._wire.body(shaped(request, form), form, stream))
         silence = min(self._silence, self._timeout) if stream else self._timeout
-        async with self._connected().post(self._wire.path, body, silence=silence) as answer:
+        path = self._wire.path_of(request.model_name, stream=stream)
+        async with self._connected().post(path, body, silence=silence) as answer:
             if on_text is not None and "text/event-stream" in answer.content_type:
                 reply = await self._assemble(answer, on_text)
                 return reply if held is None else held.whole(reply)
@@ -181,11 +192,13 @@ class ServiceProvider:
         await _drain(answer)
         return reply
 
-    def _connected(self) -> Connection:
-        """Return the connections of the running event loop; those of another loop cannot be used any more."""
+    def _connected(self) -> Transport:
+        """The connections of the running event loop; those of another loop cannot be used any more."""
         if self._connection is None or self._connection.loop is not asyncio.get_running_loop():
             _check(self._endpoint)
-            self._connection = self._connect(self._endpoint, self._timeout)
+            from prosa.adapters.providers.transport import Transport
+
+            self._connection = Transport(self._wire.endpoint(self._endpoint), timeout=self._timeout)
         return self._connection
 
 
@@ -249,6 +262,9 @@ async def _drain(answer: Answer) -> None:
 
 def _check(endpoint: Endpoint) -> None:
     """Refuse what cannot work before anything is sent."""
+    if endpoint.api_key is None and endpoint.base_url == DEFAULT_BASE_URL:
+        why = "there is no key for the model service"
+        raise ProviderError(why, kind="auth", retryable=False, hint=THREE_WAYS, billable=False)
     if endpoint.api_key is not None and not (endpoint.api_key.isascii() and endpoint.api_key.isprintable()):
         reason = "the key has characters that a key cannot have, such as a line break"
         hint = f"check {endpoint.variable}"

@@ -1,8 +1,7 @@
 """The Gemini wire: what Google's own interface for models takes and gives, as plain data.
 
-In: a `ModelRequest` and the form that its model takes. Out: contents and a configuration under the names of the
-interface; and of an answer, whole or in pieces, a `ModelReply`. `google` has the library of the service check both;
-nothing here loads it. What comes from outside is looked at step by step, and what is no reply is an `ExchangeProblem`.
+In: a `ModelRequest` and the form that its model takes; an answer, whole or in pieces. Out: the body of a request; a
+`ModelReply`. What comes from outside is looked at step by step, and what is no reply is an `ExchangeProblem`.
 """
 
 from __future__ import annotations
@@ -10,8 +9,9 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from urllib.parse import quote
 
-from prosa.adapters.providers.failures import ExchangeProblem, StatusProblem
+from prosa.adapters.providers.failures import ExchangeProblem, StatusProblem, problem_in_reply
 from prosa.adapters.providers.ladder import Form
 from prosa.adapters.providers.wire import (
     Wire,
@@ -38,13 +38,17 @@ _OPAQUE = "google"
 _MARK = "_."
 """Stands before the name of a tool that begins with no letter; none of ours has a point."""
 
-_GENERATION = (
-    *("temperature", "topP", "topK", "candidateCount", "maxOutputTokens", "stopSequences", "responseLogprobs"),
-    *("logprobs", "presencePenalty", "frequencyPenalty", "seed", "mediaResolution", "thinkingConfig"),
-    *("responseMimeType", "responseSchema", "responseJsonSchema", "responseModalities", "speechConfig"),
+_NUMBERS = (
+    *("temperature", "topP", "topK", "candidateCount", "maxOutputTokens", "logprobs"),
+    *("presencePenalty", "frequencyPenalty", "seed"),
 )
-_BESIDE = ("safetySettings", "serviceTier", "store", "labels")
-_KNOWN: Mapping[str, str] = {squashed(name): name for name in (*_GENERATION, *_BESIDE)} | {
+_LISTS = ("stopSequences", "responseModalities", "safetySettings")
+_OBJECTS = ("thinkingConfig", "responseSchema", "responseJsonSchema", "labels")
+_OTHERS = ("responseLogprobs", "mediaResolution", "responseMimeType", "speechConfig", "serviceTier", "store")
+_BESIDE = frozenset({"safetySettings", "serviceTier", "store", "labels"})
+"""Parameters that stand beside the `generationConfig`, and not in it."""
+
+_KNOWN: Mapping[str, str] = {squashed(name): name for name in (*_NUMBERS, *_LISTS, *_OBJECTS, *_OTHERS)} | {
     "maxtokens": "maxOutputTokens",
     "maxcompletiontokens": "maxOutputTokens",
     "stop": "stopSequences",
@@ -88,42 +92,64 @@ _BROKEN: Mapping[str, str] = {
 
 
 def body(request: ModelRequest, form: Form, stream: bool) -> dict[str, Value]:
-    """Return a request as the library of the service takes it: its model, its contents, its configuration, and what is
-    sent beside, of which neither the library nor we know anything."""
-    config, unknown = _parameters(request, form)
+    """Return the request. The address names the model and says whether the answer streams."""
+    del stream
+    given = _parameters(request, form)
+    made = {name: given.pop(name) for name in _BESIDE & given.keys()}
     system = [each.content for each in request.messages if each.role == "system"]
     if system:
-        config["systemInstruction"] = {"parts": [{"text": "\n\n".join(system)}]}
+        made["systemInstruction"] = {"parts": [{"text": "\n\n".join(system)}]}
     if request.tools:
-        config["tools"] = [{"functionDeclarations": [_declaration(tool) for tool in request.tools]}]
+        made["tools"] = [{"functionDeclarations": [_declaration(tool) for tool in request.tools]}]
+    made["contents"] = list(_contents(request.messages, signed=form.signed))
     if request.output is not None:
         for name in _FORMAT_NAMES:
-            config.pop(name, None)
+            given.pop(name, None)
         kind = "prompt" if form.apart and request.tools else form.output
         if kind != "prompt":
-            config["responseMimeType"] = "application/json"
+            given["responseMimeType"] = "application/json"
         if kind == "json_schema":
-            config["responseJsonSchema"] = request.output.schema
-    contents = list(_contents(request.messages, signed=form.signed))
-    made: dict[str, Value] = {"model": request.model_name, "contents": contents, "config": config, "stream": stream}
-    return {**made, "beside": {"generationConfig": unknown}} if unknown else made
+            given["responseJsonSchema"] = request.output.schema
+    return {**made, "generationConfig": given} if given else made
 
 
-def _parameters(request: ModelRequest, form: Form) -> tuple[dict[str, Value], dict[str, Value]]:
-    """Parameters under the names of the interface, and those that it is not known to have, as they are."""
-    config: dict[str, Value] = {}
-    unknown: dict[str, Value] = {}
+def _parameters(request: ModelRequest, form: Form) -> dict[str, Value]:
+    """Return parameters under the names of the interface, and as they are those that it is not known to have."""
+    made: dict[str, Value] = {}
     for name, value in parameters(request, ("maxOutputTokens",) if form.limits else ()).items():
         plain = squashed(name)
         if plain in _STRUCTURE:
             continue
         if plain == "reasoningeffort" and isinstance(value, str):
-            config.setdefault("thinkingConfig", _thinking(value, request.model_name))
+            made.setdefault("thinkingConfig", _thinking(value, request.model_name))
         elif (known := _KNOWN.get(plain)) is None:
-            unknown[name] = value
-        else:
-            config[known] = [value] if known == "stopSequences" and isinstance(value, str) else value
-    return config, unknown
+            made[name] = value
+        elif value is not None:
+            made[known] = [value] if known == "stopSequences" and isinstance(value, str) else value
+            _require_kind(known, made[known])
+    return made
+
+
+def _require_kind(name: str, value: Value) -> None:
+    """Raise `ExchangeProblem` for a parameter of another kind than the interface has."""
+    if name in _NUMBERS and not isinstance(value, int | float) and not _is_number(value):
+        expected = "a number"
+    elif name in _LISTS and not isinstance(value, list | tuple):
+        expected = "a list"
+    elif name in _OBJECTS and not isinstance(value, Mapping):
+        expected = "an object"
+    else:
+        return
+    reason = f"was not asked: the parameter `{name}` cannot be sent ({expected} is expected)"
+    raise ExchangeProblem(reason, kind="bad-request")
+
+
+def _is_number(value: Value) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _thinking(effort: str, model_name: str) -> dict[str, Value]:
@@ -222,8 +248,9 @@ class GeminiAssembly:
         self._candidates = 0
 
     def feed(self, event: str, data: Mapping[str, Value]) -> str:
-        """Take one piece, and return the text that it adds."""
-        del event  # the interface has no names for them
+        """Take one piece, and return the text that it adds. Raise `ExchangeProblem` for an error."""
+        if data.get("error") or event == "error":
+            raise problem_in_reply(data)
         self._model = optional_text(data.get("modelVersion")) or self._model
         if isinstance(data.get("usageMetadata"), Mapping):
             self._usage = _usage(data["usageMetadata"])
@@ -300,7 +327,6 @@ def reply(value: Mapping[str, Value]) -> ModelReply:
     return assembly.finish()
 
 
-WIRE = Wire(":generateContent", body, reply, GeminiAssembly)
 FIRST_FORM = Form(limits=("maxOutputTokens",))
 """How a model is asked that has refused nothing."""
 
@@ -331,7 +357,7 @@ _KEY_WORDS = ("api_key_invalid", "api key not valid", "api key expired", "api_ke
 _SECONDS = regex(r"^([0-9]+(?:\.[0-9]+)?)s$")
 
 
-def understood(problem: StatusProblem) -> StatusProblem:
+def refusal(problem: StatusProblem) -> StatusProblem:
     """Return the same refusal with what only this interface says in the places where it is looked for.
 
     A wrong key is a 400 here. How long to wait stands in the body (`RetryInfo`); a limit per day is none that waiting
@@ -359,3 +385,17 @@ def _retry_delay(raw: str) -> str | None:
         if isinstance(delay, str) and (found := _SECONDS.match(delay)):
             return found[1]
     return None
+
+
+def _path(model_name: str, stream: bool) -> str:
+    folder, _, name = model_name.rpartition("/")
+    if folder not in ("models", "tunedModels"):
+        folder, name = "models", model_name
+    return f"/{folder}/{quote(name, safe='')}:{'streamGenerateContent?alt=sse' if stream else 'generateContent'}"
+
+
+def _key(key: str) -> dict[str, str]:
+    return {"x-goog-api-key": key}
+
+
+WIRE = Wire(_path, body, reply, GeminiAssembly, version="v1beta", key=_key, refusal=refusal)

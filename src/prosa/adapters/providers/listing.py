@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from prosa.adapters.providers.asking import asking
 from prosa.adapters.providers.failures import Endpoint, ExchangeProblem, StatusProblem
-from prosa.adapters.providers.gemini import understood
+from prosa.adapters.providers.gemini import refusal
 from prosa.adapters.providers.wire import count, decode, optional_text
 from prosa.data import Value
 from prosa.settings.model import Protocol
@@ -138,5 +138,5 @@ _WAYS: Mapping[Protocol, _Way] = {
         _anthropic,
         _next_anthropic,
     ),
-    "google": _Way("pageSize=1000", lambda key: {"x-goog-api-key": key}, _google, _next_google, understood),
+    "google": _Way("pageSize=1000", lambda key: {"x-goog-api-key": key}, _google, _next_google, refusal),
 }

@@ -34,6 +34,9 @@ from prosa.runtime.parameters import OUTPUT_NAMES, squashed
 from prosa.runtime.sequence import joined
 from prosa.runtime.usage import Usage
 
+VERSION = "2026-10-21"
+"""The version of the interface, which every request names: that of the library that the tests compare with."""
+
 FIRST_FORM = Form(limits=("max_tokens",), most=DEFAULT_OUTPUT)
 ANSWER_TOOL = "give_the_answer"
 """The tool whose arguments are the answer, for a model or a schema that structured output is not there for."""
@@ -402,4 +405,12 @@ class _OpenCall:
         return tool_call(self.id, self.name, "".join(self.pieces) or self.given)
 
 
-WIRE = Wire("/messages", body, reply, MessageAssembly, last_reply="continued")
+WIRE = Wire(
+    "/messages",
+    body,
+    reply,
+    MessageAssembly,
+    last_reply="continued",
+    version="v1",
+    headers={"anthropic-version": VERSION},
+)

@@ -8,10 +8,9 @@ from typing import Literal
 from prosa.adapters.providers import chat, completion, responses
 from prosa.adapters.providers.asking import STREAM_SILENCE
 from prosa.adapters.providers.exchange import ServiceProvider
-from prosa.adapters.providers.failures import DEFAULT_BASE_URL, THREE_WAYS, Endpoint
+from prosa.adapters.providers.failures import DEFAULT_BASE_URL, Endpoint
 from prosa.adapters.providers.ladder import NEW_LIMIT, Form
-from prosa.adapters.providers.wire import Connection, Wire
-from prosa.runtime.errors import ProviderError
+from prosa.adapters.providers.wire import Wire
 
 WIRES: dict[str, Wire] = {"chat": chat.WIRE, "responses": responses.WIRE, "completions": completion.WIRE}
 
@@ -46,7 +45,6 @@ class OpenAIProvider(ServiceProvider):
         super().__init__(
             endpoint,
             WIRES[api],
-            _connect,
             first=first,
             timeout=timeout,
             silence=silence,
@@ -54,12 +52,3 @@ class OpenAIProvider(ServiceProvider):
             names=names,
             without_tools=without_tools,
         )
-
-
-def _connect(endpoint: Endpoint, timeout: float) -> Connection:
-    if endpoint.api_key is None and endpoint.base_url == DEFAULT_BASE_URL:
-        why = "there is no key for the model service"
-        raise ProviderError(why, kind="auth", retryable=False, hint=THREE_WAYS, billable=False)
-    from prosa.adapters.providers.transport import Transport
-
-    return Transport(endpoint, timeout=timeout)

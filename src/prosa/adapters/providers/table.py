@@ -107,10 +107,6 @@ class ProviderRow(Struct, frozen=True):
         return self.name in (LOCAL_NAME, EMBEDDED_NAME) or self.port is not None
 
 
-CLIENTS: Mapping[Protocol, str] = {"anthropic": "anthropic", "google": "google.genai"}
-"""The protocols that are spoken through the library of their service, with its module. The extra of Prosa that installs
-it has the name of the protocol."""
-
 PROVIDERS: tuple[ProviderRow, ...] = (
     ProviderRow(
         "openai",

@@ -35,11 +35,14 @@ class Transport:
     """The connections to one service, of one event loop."""
 
     def __init__(self, endpoint: Endpoint, *, timeout: float) -> None:
-        """Raise `ExchangeProblem` for a proxy or certificates in the environment that cannot be used."""
+        """Raise `ExchangeProblem` for a proxy or certificates in the environment that cannot be used.
+
+        The headers of ``endpoint`` leave as they are, the key among them.
+        """
         self.loop = asyncio.get_running_loop()
         self._timeout = timeout
         self._base_url = endpoint.base_url
-        self._headers = _headers(endpoint)
+        self._headers = {**plain_headers(), **endpoint.headers}
         self._has_proxy = proxy_of(endpoint.base_url) is not None
         self._client = client_of(endpoint)
 
@@ -56,9 +59,10 @@ class Transport:
     async def _send(self, path: str, body: bytes, limits: httpx2.Timeout) -> httpx2.Response:
         """Return the head of the answer."""
         try:
-            asked = self._client.build_request(
-                "POST", endpoint_url(self._base_url, path), content=body, headers=self._headers, timeout=limits
-            )
+            url = endpoint_url(self._base_url, path)
+            # Built without the client: its own headers and the cookies of earlier answers do not leave.
+            extensions = {"timeout": limits.as_dict()}
+            asked = httpx2.Request("POST", url, content=body, headers=self._headers, extensions=extensions)
             return await self._client.send(asked, stream=True)
         except Exception as problem:
             raise exchange_problem(problem, proxied=self._has_proxy) from None
@@ -69,9 +73,10 @@ class Transport:
 
 
 def endpoint_url(base_url: str, path: str) -> str:
-    """Return a path below a base URL, before its query: some services want a version there."""
-    parts = urlsplit(base_url)
-    return urlunsplit(parts._replace(path=parts.path.rstrip("/") + path, fragment=""))
+    """Return a path, which may have a query, below a base URL, whose own query some services want kept."""
+    parts, below = urlsplit(base_url), urlsplit(path)
+    query = "&".join(filter(None, (parts.query, below.query)))
+    return urlunsplit(parts._replace(path=parts.path.rstrip("/") + below.path, query=query, fragment=""))
 
 
 @asynccontextmanager
@@ -114,11 +119,6 @@ def plain_headers() -> dict[str, str]:
         "Content-Type": "application/json",
         "User-Agent": f"prosa/{__version__}",
     }
-
-
-def _headers(endpoint: Endpoint) -> dict[str, str]:
-    headers = {**plain_headers(), **endpoint.headers}
-    return headers | ({"Authorization": f"Bearer {endpoint.api_key}"} if endpoint.api_key else {})
 
 
 def times(timeout: float, silence: float) -> httpx2.Timeout:

@@ -6,15 +6,15 @@ outside: every step checks what it finds, and what cannot be a reply is an `Exch
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, Protocol
+from urllib.parse import urlsplit, urlunsplit
 
-from msgspec import Struct
+from msgspec import Struct, field
+from msgspec.structs import replace
 
-from prosa.adapters.providers.failures import Endpoint, ExchangeProblem
+from prosa.adapters.providers.failures import Endpoint, ExchangeProblem, StatusProblem
 from prosa.adapters.providers.ladder import Form
 from prosa.data import Value
 from prosa.regex import regex
@@ -25,6 +25,7 @@ from prosa.runtime.usage import MOST_TOKENS, Usage
 _STRUCTURE = frozenset(
     {"model", "messages", "input", "instructions", "prompt", "tools", "functions", "stream", "stream_options"}
 )
+_VERSIONED = regex(r"/v[0-9][0-9a-z]*/?$")
 _LONE_SURROGATE = regex("[\ud800-\udfff]")
 
 
@@ -49,39 +50,46 @@ class Answer(Struct, frozen=True):
     chunks: AsyncIterator[bytes]
 
 
-class Connection(Protocol):
-    """The connections to one service, of one event ``loop``."""
-
-    loop: asyncio.AbstractEventLoop
-
-    def post(self, path: str, body: bytes, *, silence: float) -> AbstractAsyncContextManager[Answer]:
-        """Send a body; ``silence`` is how many seconds may pass between two reads.
-
-        Raises `StatusProblem` for an answer that is no success and `ExchangeProblem` when there is none.
-        """
-        ...
-
-    async def aclose(self) -> None:
-        """Close all connections."""
-        ...
+def bearer(key: str) -> dict[str, str]:
+    """Return the header that carries a key to most services."""
+    return {"Authorization": f"Bearer {key}"}
 
 
-Connect: TypeAlias = Callable[[Endpoint, float], Connection]
-"""Opens the connections to a service, of which a question may take so many seconds. Raises `ExchangeProblem`."""
+def _as_it_is(problem: StatusProblem) -> StatusProblem:
+    return problem
 
 
 class Wire(Struct, frozen=True):
     """One wire format: where it lives under the base URL, and its three translations.
 
-    ``last_reply`` says what becomes of a last message of the assistant: every service that speaks it goes on with it,
-    or some do and the answer shows it, or it is part of a prompt.
+    ``path`` may depend on the name of the model and on whether the answer streams. ``version`` is added to a base URL
+    that ends in none; ``key`` makes the header of a key, and ``headers`` go with every request. ``refusal`` puts what
+    only this interface says of a refusal in the places where it is looked for. ``last_reply`` says what becomes of a
+    last message of the assistant: every service that speaks it goes on with it, or some do and the answer shows it, or
+    it is part of a prompt.
     """
 
-    path: str
+    path: str | Callable[[str, bool], str]
     body: Callable[[ModelRequest, Form, bool], dict[str, Value]]
     reply: Callable[[Mapping[str, Value]], ModelReply]
     assembly: Callable[[], Assembly]
     last_reply: Literal["judged", "continued", "sent"] = "judged"
+    version: str = ""
+    key: Callable[[str], dict[str, str]] = bearer
+    headers: Mapping[str, str] = field(default_factory=dict)
+    refusal: Callable[[StatusProblem], StatusProblem] = _as_it_is
+
+    def path_of(self, model_name: str, *, stream: bool) -> str:
+        """Return the path below the base URL at which a model is asked."""
+        return self.path if isinstance(self.path, str) else self.path(model_name, stream)
+
+    def endpoint(self, given: Endpoint) -> Endpoint:
+        """Return where requests go: with the version of the interface, and with its headers, the key's among them."""
+        parts = urlsplit(given.base_url)
+        if self.version and not _VERSIONED.search(parts.path):
+            parts = parts._replace(path=f"{parts.path.rstrip('/')}/{self.version}")
+        key = self.key(given.api_key) if given.api_key else {}
+        return replace(given, base_url=urlunsplit(parts), headers={**given.headers, **self.headers, **key})
 
 
 def parameters(request: ModelRequest, limits: Sequence[str] = ()) -> dict[str, Value]:

@@ -30,13 +30,12 @@ from prosa.app.options import (
     say_nothing,
     word_name,
 )
-from prosa.runtime.errors import ExtraMissing, ProviderError, RunError
+from prosa.runtime.errors import ProviderError, RunError
 from prosa.source import FileProblem
 from prosa.source.url import EMBEDDED_SERVICE
 
 if TYPE_CHECKING:
-    from prosa.adapters.providers.anthropic import AnthropicProvider
-    from prosa.adapters.providers.google import GoogleProvider
+    from prosa.adapters.providers.exchange import ServiceProvider
     from prosa.adapters.providers.local import LocalServer
     from prosa.adapters.providers.table import ProviderRow
     from prosa.runtime.messages import ModelReply, ModelRequest
@@ -238,9 +237,6 @@ def service_words(
     if service.is_missing:
         where = f"{OWN_SERVICE} at {DEFAULT_BASE_URL}"
         return f"no key and no base URL: {where}, {KEY_VARIABLE} is not set: a run would fail"
-    if service.row is not None and (extra := missing_extra(service.row)) is not None:
-        missing = _missing(service.row, extra)
-        return f"{missing.message} ({missing.hint}): a run would fail"
     return _words(service, around)
 
 
@@ -398,44 +394,27 @@ def _asking(service: _Service, choices: Options, around: Environment, server: Lo
 
 
 def _native(service: _Service, row: ProviderRow, choices: Options, around: Environment) -> Chosen:
-    """Return a service that is asked through its own library. Raises `ExtraMissing` without that."""
-    if (extra := missing_extra(row)) is not None:
-        raise _missing(row, extra)
+    """Return the provider of a service with an interface of its own."""
     if choices.completion:
         message = f"`{row.name}` answers conversations only, and `@prompt` wants the continuation of a text"
         hint = "use `@user`, or a service with a completions endpoint: --base-url URL"
         raise ProviderError(message, kind="bad-request", retryable=False, hint=hint)
+    from prosa.adapters.providers.models import KnownModels
+    from prosa.adapters.providers.native import AnthropicProvider, GoogleProvider
+
+    key, base_url, variable = service.key, service.base_url, _variable(row)
+    made: ServiceProvider
     if row.protocol == "google":
-        from prosa.adapters.providers.google import GoogleProvider
-
-        made: GoogleProvider | AnthropicProvider
-        made = GoogleProvider(api_key=service.key, base_url=service.base_url, variable=_variable(row))
+        made = GoogleProvider(api_key=key, base_url=base_url, variable=variable)
     else:
-        from prosa.adapters.providers.anthropic import AnthropicProvider
-        from prosa.adapters.providers.models import KnownModels
-
         most = KnownModels(around.settings.models).max_output
-        made = AnthropicProvider(api_key=service.key, base_url=service.base_url, variable=_variable(row), most=most)
+        made = AnthropicProvider(api_key=key, base_url=base_url, variable=variable, most=most)
     return Chosen(made, service=made.service)
 
 
 def _variable(row: ProviderRow | None) -> str:
     """Return the variable that a key usually stands in."""
     return row.key_variables[0] if row is not None and row.key_variables else KEY_VARIABLE
-
-
-def _missing(row: ProviderRow, extra: str) -> ExtraMissing:
-    from prosa.extras import install_line
-
-    return ExtraMissing(row.name, extra, hint=install_line(extra))
-
-
-def missing_extra(row: ProviderRow) -> str | None:
-    """Return the extra of Prosa that a service needs and that is not installed."""
-    from prosa.adapters.providers.table import CLIENTS
-    from prosa.extras import is_installed
-
-    return row.protocol if row.protocol in CLIENTS and not is_installed(row.protocol) else None
 
 
 def _service(choices: Options, around: Environment) -> _Service:
