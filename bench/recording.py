@@ -33,7 +33,7 @@ def rows() -> Iterator[Row]:
 
 async def _all(folder: Path, how: str) -> float:
     """Milliseconds of one of many runs with different inputs."""
-    from prosa.app.options import Environment, Options, Record, Replay, Tape
+    from prosa.app.options import Environment, Options, Record, RecordingOptions, Replay
     from prosa.app.run.jobs import run_program
     from prosa.app.run.load import load_program
     from prosa.settings import Settings
@@ -41,7 +41,7 @@ async def _all(folder: Path, how: str) -> float:
 
     program = load_program(write_program(folder), Options(), Settings())
     tapes = folder / "tapes"
-    tape = {"recorded": Tape(Record(tapes)), "played": Tape(replay=Replay(tapes))}.get(how)
+    tape = {"recorded": RecordingOptions(Record(tapes)), "played": RecordingOptions(replay=Replay(tapes))}.get(how)
     started = time.process_time()
     for number in range(RUNS):
         provider = None if how == "played" else ScriptedProvider([{"content": ANSWER}])

@@ -62,7 +62,7 @@ LATE: dict[str, str] = {
     "app.run.money": "The store of several servers is asked only where their budget is one.",
     "app.run.service": "Each provider, and the file of keys, is loaded when it is chosen; a plan asks none.",
     "app.run.telemetry": "What makes spans loads only where somebody asks for them.",
-    "app.run.tape": "What reads and plays recordings loads only for a run that records or plays.",
+    "app.run.recorded": "What reads and plays recordings loads only for a run that records or plays.",
     "app.run.world": "Servers, sites, the sandbox and recordings load only for a run that has some of them.",
     "app.settings": "The reader of TOML, and the table of services, load only where settings need them.",
     "app.site.live": "What is said of a fault of our own loads where there is one.",

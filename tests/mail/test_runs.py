@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prosa.app.options import Options, Record, Replay, Tape
+from prosa.app.options import Options, Record, Replay
+from prosa.app.options import RecordingOptions as Tape
 from prosa.runtime.errors import ProviderError, RunError
 from prosa.runtime.mail import MailRefused
 from tests.depth import examples

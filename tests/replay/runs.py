@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from prosa.app.options import Environment, Options, Record, Replay, Tape
+from prosa.app.options import Environment, Options, Record, Replay
+from prosa.app.options import RecordingOptions as Tape
 from prosa.app.run.jobs import run_program
 from prosa.app.run.load import load_program
 from prosa.records.summary import RunResult

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from prosa.app.options import Record, Replay
-from prosa.app.run import cassettes
+from prosa.app.run import recordings as cassettes
 from prosa.runtime.errors import CassetteProblem
 from tests.cli.programs import prosa, user
 from tests.replay.runs import command, program, ran, says

@@ -10,7 +10,7 @@ import pytest
 from msgspec import structs
 
 from prosa.app.options import Record, Replay
-from prosa.app.run.cassettes import load_cassette
+from prosa.app.run.recordings import load_recording as load_cassette
 from prosa.runtime.errors import CassetteProblem, InputRefused, ProviderError, ReplayDrift
 from prosa.runtime.events import TextArrived
 from prosa.testing import ScriptedProvider

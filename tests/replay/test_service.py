@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from prosa.app.options import Record
-from prosa.app.run.cassettes import load_cassette
+from prosa.app.run.recordings import load_recording as load_cassette
 from tests.model_server.server import ModelServer
 from tests.replay.runs import command, only, program, ran, says
 

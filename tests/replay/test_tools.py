@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from prosa.app.options import Record, Replay, SiteRights
-from prosa.app.run.cassettes import load_cassette
+from prosa.app.run.recordings import load_recording as load_cassette
 from prosa.records.replay import RecordedServers
 from prosa.runtime.errors import ReplayDrift, SandboxError
 from prosa.runtime.events import ToolsOffered

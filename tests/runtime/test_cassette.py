@@ -27,16 +27,16 @@ from prosa.dialects.ymj.trace import (
     read_trace,
 )
 from prosa.records.recording import (
-    Cassette,
     RecordedError,
     RecordedReply,
     RecordedResult,
     Stamp,
     Written,
-    cassette_text,
-    read_cassette,
     request_data,
 )
+from prosa.records.recording import Recording as Cassette
+from prosa.records.recording import read_recording as read_cassette
+from prosa.records.recording import recording_text as cassette_text
 from prosa.records.redaction import agree, marked, redacted
 from prosa.rules.engine import check_text
 from prosa.runtime.errors import CassetteProblem

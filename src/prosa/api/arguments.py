@@ -11,7 +11,7 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeAlias, TypeVar
 
-from prosa.app.options import NO_RIGHTS, Environment, Options, Record, Replay, SiteRights, Tape
+from prosa.app.options import NO_RIGHTS, Environment, Options, Record, RecordingOptions, Replay, SiteRights
 from prosa.app.settings import settings_for
 from prosa.data import Value
 from prosa.diagnostics.nearest import nearest
@@ -124,12 +124,12 @@ def options_of(
         output_tokens=max_output_tokens,
         max_cost=None if max_cost is None else cap_of(max_cost),
         site_rights=site_rights,
-        tape=_tape_of(record, replay),
+        tape=_recorded_in(record, replay),
         allow_servers=allow_servers,
     )
 
 
-def _tape_of(record: str | Path | Record | None, replay: str | Path | Replay | None) -> Tape | None:
+def _recorded_in(record: str | Path | Record | None, replay: str | Path | Replay | None) -> RecordingOptions | None:
     """Return what is recorded and what is played. Raises ValueError for what is asked for and recorded nowhere."""
     if record is None and replay is None:
         return None
@@ -137,7 +137,7 @@ def _tape_of(record: str | Path | Record | None, replay: str | Path | Replay | N
     played = Replay(Path(replay)) if isinstance(replay, str | Path) else replay
     if played is not None and played.new is not None and kept is None:
         raise ValueError("new='live' records what it asks for: give record= too")
-    return Tape(kept, played)
+    return RecordingOptions(kept, played)
 
 
 def cap_of(given: Amount) -> Decimal | Ledger:

@@ -132,7 +132,7 @@ class Replay(Struct, frozen=True):
         return Path(self.source)
 
 
-class Tape(Struct, frozen=True):
+class RecordingOptions(Struct, frozen=True):
     """Whether a run is recorded, and whether a recording is played."""
 
     record: Record | None = None
@@ -209,7 +209,7 @@ class Options(PartlyShown, Struct, frozen=True):
     allow_cut: bool = False
     site_rights: SiteRights = NO_RIGHTS
     max_cost: Decimal | Ledger | None = None
-    tape: Tape | None = None
+    tape: RecordingOptions | None = None
     journal: JournalOptions | None = None
     otel: Otel | None = None
     output_schema: Mapping[str, Value] | bool | None = None

@@ -69,8 +69,8 @@ def require_servers(program: Program, options: Options, environment: Environment
     ``allow_servers`` all. A run that is played from a recording starts none. With ``sites``, for runs that somebody
     else asks for, the sites that programs name need the same permission.
     """
-    tape = options.tape
-    if tape is not None and tape.plays_all and not (tape.replay is not None and tape.replay.tools == "live"):
+    chosen = options.tape
+    if chosen is not None and chosen.plays_all and not (chosen.replay is not None and chosen.replay.tools == "live"):
         return
     servers = (each for one in reachable(program) for each in one.servers)
     refused = [each for each in servers if not _permitted(each.origin, options, environment)]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from prosa.app.client.requests import Bounds
     from prosa.app.corpus.embedding import EmbeddingChoice
-    from prosa.app.options import Options, Otel, SiteRights, Tape
+    from prosa.app.options import Options, Otel, RecordingOptions, SiteRights
     from prosa.data import Value
 
 _SIZE = regex(r"([0-9]{1,9})\s*(|k|kb|kib|m|mb|mib)", re.IGNORECASE | re.ASCII)
@@ -191,7 +191,7 @@ def choices_from(args: argparse.Namespace, environ: Mapping[str, str]) -> Option
     choices = Options(
         **chosen,
         site_rights=rights_from(args),
-        tape=tape_from(args),
+        tape=recording_from(args),
         otel=otel_from(args),
         journal=journal_from(args),
         output_schema=_output_schema(args),
@@ -336,10 +336,10 @@ def given_token(args: argparse.Namespace, console: Console) -> str | None:
     return token
 
 
-TAPE_FLAGS = {"match": "--match", "new": "--new", "live_tools": "--tools", "strict": "--strict"}
+REPLAY_FLAGS = {"match": "--match", "new": "--new", "live_tools": "--tools", "strict": "--strict"}
 
 
-def add_tape(parser: argparse.ArgumentParser) -> None:
+def add_recording(parser: argparse.ArgumentParser) -> None:
     """Add the flags for recording a run and for playing a recording (X27)."""
     group = parser.add_argument_group("recordings")
     group.add_argument("--record", type=Path, metavar="DIR", help="record every call in a file in this folder")
@@ -400,23 +400,23 @@ def otel_from(args: argparse.Namespace) -> Otel | None:
     return Otel(url, args.otel_content)
 
 
-def tape_from(args: argparse.Namespace) -> Tape | None:
-    """Return the tape that the arguments ask for. Raises `WrongUse` for flags that mean nothing together."""
-    from prosa.app.options import Record, Replay, Tape
+def recording_from(args: argparse.Namespace) -> RecordingOptions | None:
+    """Return the recordings that the arguments ask for. Raises `WrongUse` for flags that mean nothing together."""
+    from prosa.app.options import Record, RecordingOptions, Replay
 
     record, replay = getattr(args, "record", None), getattr(args, "replay", None)
-    _require_tape(args, record, replay)
+    _require_recording(args, record, replay)
     if record is None and replay is None:
         return None
     kept = None if record is None else Record(record, tuple(args.redact or ()), args.force)
     played = None
     if replay is not None:
         played = Replay(replay, args.match or "exact", args.new, args.live_tools, args.strict)
-    return Tape(kept, played)
+    return RecordingOptions(kept, played)
 
 
-def _require_tape(args: argparse.Namespace, record: Path | None, replay: Path | None) -> None:
-    given = next((flag for name, flag in TAPE_FLAGS.items() if getattr(args, name, None)), None)
+def _require_recording(args: argparse.Namespace, record: Path | None, replay: Path | None) -> None:
+    given = next((flag for name, flag in REPLAY_FLAGS.items() if getattr(args, name, None)), None)
     if replay is None and given is not None:
         raise WrongUse(f"{given} is about a recording that is played", hint="name it: --replay FILE or DIR")
     if record is None and getattr(args, "redact", None):

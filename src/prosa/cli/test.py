@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from prosa.cli.console import Console
 from prosa.cli.environment import environment_of
 from prosa.cli.errors import FAILED, OK
-from prosa.cli.options import add_limits, add_otel, add_tape, choices_from, count
+from prosa.cli.options import add_limits, add_otel, add_recording, choices_from, count
 from prosa.cli.parser import WrongUse
 from prosa.cli.progress import progress
 
@@ -56,7 +56,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-progress", action="store_true", help="no status line")
     _add_models(parser)
     add_limits(parser, at_once="runs at once (8)")
-    add_tape(parser)
+    add_recording(parser)
     add_otel(parser)
     parser.add_argument("--force", action="store_true", help="record classified documents anyway")
 

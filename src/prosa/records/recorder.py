@@ -1,6 +1,6 @@
-"""A run recorded (X27): a journal that lets every call be made and keeps what came, for a `Cassette`.
+"""A run recorded (X27): a journal that lets every call be made and keeps what came, for a `Recording`.
 
-In: the calls of a run, and its events for attempts that failed. Out: a cassette, at any time: of a run that was
+In: the calls of a run, and its events for attempts that failed. Out: a recording, at any time: of a run that was
 interrupted it holds what was answered. Keys and headers never come here.
 """
 
@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit, urlunsplit
 
-from msgspec import Struct, field, structs
+from msgspec import Struct, field
+from msgspec.structs import replace
 
-from prosa.records.recording import Cassette, RecordedReply, RecordedResult, recorded_error, request_data
+from prosa.records.recording import RecordedReply, RecordedResult, Recording, recorded_error, request_data
 from prosa.runtime.errors import RunError
 from prosa.runtime.events import AttemptFailed, Event
 from prosa.runtime.journal import Ask, ModelStep, ToolStep, Use
@@ -21,19 +22,16 @@ from prosa.runtime.ports import ToolResult
 class Recorder(Struct):
     """A journal that remembers, and a listener that hears of failed attempts.
 
-    ``about`` is the cassette without its calls. ``played`` is a cassette whose calls may be played in this run: what it
-    says of failed attempts is kept. ``chosen_model`` is what the user chose for the whole run; ``without_python`` says
-    that the machine has no sandbox.
+    ``about`` is the recording without its calls. ``played`` is a recording whose calls may be played in this run: what
+    it says of failed attempts is kept.
     """
 
-    about: Cassette
-    played: Cassette | None = None
-    chosen_model: str | None = None
+    about: Recording
+    played: Recording | None = None
     replies: dict[str, RecordedReply] = field(default_factory=dict)
     results: dict[str, RecordedResult] = field(default_factory=dict)
     asking: dict[str, str] = field(default_factory=dict)
     attempts: dict[str, list[str]] = field(default_factory=dict)
-    without_python: bool = False
 
     def __call__(self, event: Event, /) -> None:
         """Keep why an attempt failed."""
@@ -52,7 +50,7 @@ class Recorder(Struct):
             failed = RecordedReply(request, None, recorded_error(error), self._attempts(step.path), origins)
             self.replies[step.path] = failed
             raise
-        kept = structs.replace(reply, service=_without_credentials(reply.service), opaque="")
+        kept = replace(reply, service=_without_credentials(reply.service), opaque="")
         self.replies[step.path] = RecordedReply(request, kept, None, self._attempts(step.path), origins)
         return reply
 
@@ -68,10 +66,9 @@ class Recorder(Struct):
         self.results[step.path] = RecordedResult(step.tool, step.kind, step.arguments, result)
         return result
 
-    def cassette(self) -> Cassette:
+    def recording(self) -> Recording:
         """Return what was answered so far."""
-        about = structs.replace(self.about, without_python=self.without_python, chosen_model=self.chosen_model)
-        return structs.replace(about, replies=dict(self.replies), results=dict(self.results))
+        return replace(self.about, replies=dict(self.replies), results=dict(self.results))
 
     def _attempts(self, path: str) -> tuple[str, ...]:
         here = tuple(self.attempts.get(path, ()))

@@ -1,7 +1,7 @@
-"""Cassettes: the recorded calls of one run (X27), as values and as the YMJ record that holds them.
+"""Recordings: the recorded calls of one run (X27), as values and as the YMJ record that holds them.
 
 In: the calls of a run by their paths (`prosa.runtime.journal`), and what is to be said of it. Out: the text of a
-record, with the files that stand beside it; or the text of a record, to a `Cassette`. Reading what was written gives
+record, with the files that stand beside it; or the text of a record, to a `Recording`. Reading what was written gives
 the same value. Times and ids stand in the header alone. Nothing is opened here.
 """
 
@@ -12,8 +12,9 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeVar
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from prosa.data import Value
 from prosa.dialects.ymj import trace
@@ -88,7 +89,7 @@ class RecordedResult(Struct, frozen=True):
     error: RecordedError | None = None
 
 
-class Cassette(Struct, frozen=True):
+class Recording(Struct, frozen=True):
     """The calls of one run of ``program`` with the input whose digest is ``given``, by their paths.
 
     ``chosen_model`` is the model that the user chose for the whole run, ``default_model`` the one of programs that name
@@ -109,7 +110,7 @@ class Cassette(Struct, frozen=True):
     @property
     def name(self) -> str:
         """What its file is called, without a suffix."""
-        return cassette_name(self.program, self.given)
+        return recording_name(self.program, self.given)
 
     @property
     def usage(self) -> Usage:
@@ -120,7 +121,7 @@ class Cassette(Struct, frozen=True):
 _UNSAFE = regex(r"[^\w.@-]+")
 
 
-def cassette_name(program: str, given: str, take: int = 1) -> str:
+def recording_name(program: str, given: str, take: int = 1) -> str:
     """Return the name of the file for a program and the digest of its input, without a suffix. Several recordings of
     the same input are told apart by ``take``."""
     stem = _UNSAFE.sub("-", program).strip("-.")[:80] or "program"
@@ -196,21 +197,21 @@ class Stamp(Struct, frozen=True):
 
 
 class Written(Struct, frozen=True):
-    """A cassette as text, and the files that stand beside it by their names."""
+    """A recording as text, and the files that stand beside it by their names."""
 
     text: str
     files: Mapping[str, bytes]
 
 
-def cassette_text(cassette: Cassette, stamp: Stamp) -> Written:
-    """Return the record of a cassette."""
+def recording_text(recording: Recording, stamp: Stamp) -> Written:
+    """Return the record of a recording."""
     files = _Files(stamp.stem)
-    replies, tools = len(cassette.replies), len(cassette.results)
+    replies, tools = len(recording.replies), len(recording.results)
     counts = f"{_counted(replies, 'call')}, {_counted(tools, 'tool')}"
     end = "done" if stamp.error is None else "failed"
     price = "" if stamp.cost is None else f", ${stamp.cost:.4f}"
-    name = _shown(cassette.program)
-    body = "".join(_body(cassette, name, f"{counts}, {end}", files))
+    name = _shown(recording.program)
+    body = "".join(_body(recording, name, f"{counts}, {end}", files))
     header: dict[str, Value] = {
         "doc_summary": f"{name}: {counts}{price}, {end}",
         "kind": "trace",
@@ -223,43 +224,43 @@ def cassette_text(cassette: Cassette, stamp: Stamp) -> Written:
         **({"attachments": files.catalog} if files.known else {}),
         "provenance": {"source": stamp.source, "tool": stamp.tool, "run_id": stamp.run_id},
     }
-    text = write(header, body, _footer(cassette, stamp))
+    text = write(header, body, _footer(recording, stamp))
     return Written(text, {each.attached: data for each, data in files.known.values()})
 
 
-def _footer(cassette: Cassette, stamp: Stamp) -> dict[str, Value]:
-    first = min(cassette.replies, key=path_key, default=None)
+def _footer(recording: Recording, stamp: Stamp) -> dict[str, Value]:
+    first = min(recording.replies, key=path_key, default=None)
     index: dict[str, Value] = {
         "tags": ["trace"],
-        "program": cassette.program,
-        "input": cassette.given,
-        "model": None if first is None else cassette.replies[first].request["model"],
+        "program": recording.program,
+        "input": recording.given,
+        "model": None if first is None else recording.replies[first].request["model"],
         "success": stamp.error is None,
-        "calls": len(cassette.replies),
-        "tools": len(cassette.results),
-        "tokens": cassette.usage.total_tokens,
+        "calls": len(recording.replies),
+        "tools": len(recording.results),
+        "tokens": recording.usage.total_tokens,
         "cost": stamp.cost,
     }
     if index["model"] is None:
         del index["model"]
     if stamp.error is not None:
         index["error"] = _encodable(stamp.error)
-    if cassette.redacted:
+    if recording.redacted:
         index["redacted"] = True
     ops: dict[str, Value] = {
         "handlers": [{"name": RECORDING}],
         "visibility": "private",
-        "trace": {"lineage_id": cassette.name, "revision": stamp.revision},
+        "trace": {"lineage_id": recording.name, "revision": stamp.revision},
         "graph": {
-            "edges": [{"type": "ran", "to": stamp.source.rpartition(".")[0] or stamp.source or cassette.program}]
+            "edges": [{"type": "ran", "to": stamp.source.rpartition(".")[0] or stamp.source or recording.program}]
         },
     }
     return {"schema": trace.SCHEMA, "index": index, "ops": ops}
 
 
-def _body(cassette: Cassette, name: str, summary: str, files: _Files) -> Iterator[str]:
+def _body(recording: Recording, name: str, summary: str, files: _Files) -> Iterator[str]:
     yield f"# Recording of {name}\n\n{summary}\n\n"
-    blocks = dict(_blocks(cassette, files))
+    blocks = dict(_blocks(recording, files))
     for path in sorted(blocks, key=path_key):
         content = blocks[path]
         yield trace.block_text(path, content, f"{'#' * _level(path)} {_heading(path, content)}") + "\n"
@@ -281,17 +282,17 @@ def _heading(path: str, content: trace.Content) -> str:
     return f"{path} · {_shown(content.reply.model or 'reply')} · {usage.input} → {usage.output} tokens"
 
 
-def _blocks(cassette: Cassette, files: _Files) -> Iterator[tuple[str, trace.Content]]:
+def _blocks(recording: Recording, files: _Files) -> Iterator[tuple[str, trace.Content]]:
     """Yield all blocks: before the first call of each program its setup."""
     setups: dict[str, _Scope] = {}
-    for path in sorted(cassette.replies, key=path_key):
-        call = cassette.replies[path]
+    for path in sorted(recording.replies, key=path_key):
+        call = recording.replies[path]
         scope = setups.get(scope_of(path))
         if scope is None:
             scope = setups[scope_of(path)] = _Scope(call, files)
-            yield f"{scope_of(path)}{trace.SETUP}", scope.setup(None if scope_of(path) else cassette)
+            yield f"{scope_of(path)}{trace.SETUP}", scope.setup(None if scope_of(path) else recording)
         yield path, scope.block(path, call)
-    for path, result in cassette.results.items():
+    for path, result in recording.results.items():
         if scope_of(path) in setups:
             yield path, _tool_block(result, files)
 
@@ -305,7 +306,7 @@ class _Scope:
         self.known = {each["name"]: (each, origin) for each, origin in _tools(first)}
         self.last: tuple[str, Sequence[Value]] | None = None
 
-    def setup(self, run: Cassette | None) -> trace.SetupBlock:
+    def setup(self, run: Recording | None) -> trace.SetupBlock:
         """Return what the first call says, and of the first program what is said of the ``run``."""
         return trace.SetupBlock(
             program=self.first["program"],
@@ -320,7 +321,7 @@ class _Scope:
 
     def block(self, path: str, call: RecordedReply) -> trace.ModelBlock:
         """Return a call by what it adds."""
-        request, first = call.request, self.first
+        request, first, part = call.request, self.first, self.files.part
         after, changed, added = self._since(request["messages"])
         self.last = path, request["messages"]
         tools = None if request["tools"] == first["tools"] and self._as_before(call) else list(self._named(call))
@@ -330,15 +331,15 @@ class _Scope:
         return trace.ModelBlock(
             digest=digest_of(request),
             after=after,
-            messages=[self._said(each) for each in added],
-            changed={str(index): self._said(each) for index, each in changed.items()},
+            messages=[part(trace.WrittenMessage, each) for each in added],
+            changed={str(index): part(trace.WrittenMessage, each) for index, each in changed.items()},
             model=None if request["model"] == first["model"] else request["model"],
             tools=tools,
             output=output,  # type: ignore[arg-type]
             parameters=None if request["parameters"] == first["parameters"] else request["parameters"],
             attempts=[self.files.text(each) for each in call.attempts],
-            reply=None if call.reply is None else self._answer(call.reply),
-            error=None if call.error is None else _failure(call.error, self.files),
+            reply=None if call.reply is None else _answer(call.reply, self.files),
+            error=self.files.error(call.error),
         )
 
     def _since(self, messages: Sequence[Value]) -> tuple[str | None, dict[int, Value], Sequence[Value]]:
@@ -364,35 +365,10 @@ class _Scope:
                 yield self._offered(each, origin)
 
     def _offered(self, each: Mapping[str, Value], origin: tuple[str, ...]) -> trace.WrittenTool:
-        value, long = self.files.value(each["parameters"])
-        return trace.WrittenTool(each["name"], self.files.text(each["description"]), value, long, list(origin))
+        return self.files.part(trace.WrittenTool, {**each, "origin": list(origin)})
 
     def _format(self, output: Value) -> trace.WrittenFormat | None:
-        if output is None:
-            return None
-        value, long = self.files.value(output["schema"])
-        return trace.WrittenFormat(output["name"], output["strict"], value, long)
-
-    def _said(self, each: Mapping[str, Value]) -> trace.WrittenMessage:
-        calls = [
-            trace.WrittenCall(call["id"], call["name"], self.files.text(call["arguments"]))
-            for call in each.get("tool_calls", ())
-        ]
-        content = self.files.text(each["content"])
-        return trace.WrittenMessage(each["role"], content, calls, each.get("tool_call_id"), each.get("name"))
-
-    def _answer(self, reply: ModelReply) -> trace.WrittenReply:
-        usage, text = reply.usage, self.files.text
-        return trace.WrittenReply(
-            content=text(reply.content),
-            tool_calls=[trace.WrittenCall(each.id, each.name, text(each.arguments)) for each in reply.tool_calls],
-            usage=trace.WrittenTokens(usage.input_tokens, usage.output_tokens, usage.cached_input_tokens),
-            finish=reply.finish,
-            model=reply.model_name,
-            refusal=None if reply.refusal is None else text(reply.refusal),
-            service=reply.service,
-            drops_repeats=reply.drops_repeats,
-        )
+        return None if output is None else self.files.part(trace.WrittenFormat, output)
 
 
 def _tools(call: RecordedReply) -> Iterator[tuple[Value, tuple[str, ...]]]:
@@ -401,20 +377,26 @@ def _tools(call: RecordedReply) -> Iterator[tuple[Value, tuple[str, ...]]]:
     return zip(tools, call.origins or ((),) * len(tools), strict=True)
 
 
+def _answer(reply: ModelReply, files: _Files) -> trace.WrittenReply:
+    usage, names = reply.usage, ("content", "finish", "refusal", "service", "drops_repeats")
+    said = {name: getattr(reply, name) for name in names}
+    said["tool_calls"] = [structs.asdict(each) for each in reply.tool_calls]
+    said["usage"] = trace.WrittenTokens(usage.input_tokens, usage.output_tokens, usage.cached_input_tokens)
+    return files.part(trace.WrittenReply, {**said, "model": reply.model_name})
+
+
 def _tool_block(call: RecordedResult, files: _Files) -> trace.ToolBlock:
-    arguments, long = files.value(dict(call.arguments))
-    result = None if call.result is None else trace.WrittenResult(files.text(call.result.content), call.result.is_error)
-    error = None if call.error is None else _failure(call.error, files)
-    return trace.ToolBlock(call.tool, call.kind, arguments or {}, long, result, error)
+    result = None if call.result is None else files.part(trace.WrittenResult, structs.asdict(call.result))
+    about = {"tool": call.tool, "kind": call.kind, "arguments": dict(call.arguments)}
+    return files.part(trace.ToolBlock, {**about, "result": result, "error": files.error(call.error)})
 
 
-def _failure(error: RecordedError, files: _Files) -> trace.WrittenError:
-    text = files.text
-    return trace.WrittenError(error.type, text(error.message), text(error.hint), error.kind, error.status)
+_VALUES = frozenset(("parameters", "schema", "arguments"))
+_Part = TypeVar("_Part", bound=Struct)
 
 
 class _Files:
-    """The long values of a cassette, each once."""
+    """The long values of a recording, each once."""
 
     def __init__(self, stem: str) -> None:
         self.stem = stem
@@ -426,10 +408,23 @@ class _Files:
             return self._attached(data, "txt")
         return text.split("\n") if "\n" in text else text
 
-    def value(self, value: Value) -> tuple[Value, trace.Attached | None]:
-        """Return a value as it stands in the record, else where it does not fit the name of its file."""
-        data = json.dumps(value)
-        return (None, self._attached(data.encode(), "json")) if len(data) > trace.MAX_INLINE else (value, None)
+    def part(self, kind: type[_Part], data: Mapping[str, Value]) -> _Part:
+        """Return a part of a block: its texts, and the values that fit in, as they stand there."""
+        written: dict[str, Value] = {}
+        for name, value in data.items():
+            if name == "tool_calls":
+                written[name] = [self.part(trace.WrittenCall, each) for each in value]
+            elif name in trace.TEXTS and isinstance(value, str):
+                written[name] = self.text(value)
+            elif name in _VALUES and len(text := json.dumps(value)) > trace.MAX_INLINE:
+                written[f"{name}_in"] = self._attached(text.encode(), "json")
+            else:
+                written[name] = value
+        return kind(**written)
+
+    def error(self, error: RecordedError | None) -> trace.WrittenError | None:
+        """Return what ended a call as it stands in the record."""
+        return None if error is None else self.part(trace.WrittenError, structs.asdict(error))
 
     def _attached(self, data: bytes, suffix: str) -> trace.Attached:
         digest = hashlib.sha256(data).hexdigest()
@@ -465,8 +460,8 @@ def _shown(name: str) -> str:
 # Reading.
 
 
-def read_cassette(source: SourceText, read: trace.Read) -> Cassette:
-    """Return the cassette that a record holds; ``read`` gives its attachments. Raises `CassetteProblem`."""
+def read_recording(source: SourceText, read: trace.Read) -> Recording:
+    """Return the recording that a record holds; ``read`` gives its attachments. Raises `CassetteProblem`."""
     text, path = source.text, source.path
     footer = trace.footer_of(text)
     if footer is None:
@@ -475,13 +470,17 @@ def read_cassette(source: SourceText, read: trace.Read) -> Cassette:
     if not is_recording(footer):
         raise CassetteProblem(f"{path} is no recording of Prosa", hint=f"`prosa show {path}` tells what it is")
     _require_version(path, footer)
-    body = _body_of(text, path)
-    _require_untouched(path, footer, body.of(text))
+    body = _body_of(text)
+    if body is None:
+        raise CassetteProblem(f"{path} is no recording: it has no header", hint="record it again, or restore it")
+    if not _is_untouched(footer, body.of(text)):
+        message = f"{path} was edited after it was recorded: its hash is not that of its body"
+        raise CassetteProblem(message, hint="restore it or record it again; if the edit was meant: prosa fmt --rehash")
     found = trace.read_trace(text, body)
     if found.faults:
         raise _fault(source, found.faults[0])
     try:
-        return _cassette(footer, {block.path: block.content for block in found.blocks}, read)
+        return _recording(footer, {block.path: block.content for block in found.blocks}, read)
     except trace.Unreadable as error:
         raise CassetteProblem(f"{path}: {error}", hint="restore the file, or record the run again") from None
     except (ValueError, KeyError) as error:
@@ -504,18 +503,29 @@ def _require_version(path: str, footer: Mapping[str, Value]) -> None:
 _HEADER = regex(r"\ufeff?---[ \t]*\r?\n.*?^---[ \t]*\r?$\n?", re.MULTILINE | re.DOTALL)
 
 
-def _body_of(text: str, path: str) -> Span:
+def _body_of(text: str) -> Span | None:
     header = _HEADER.match(text)
     place = find_footer(text, Span(0, len(text)))
     if header is None or place is None or place.open.start < header.end():
-        raise CassetteProblem(f"{path} is no recording: it has no header", hint="record it again, or restore it")
+        return None
     return Span(header.end(), place.open.start)
 
 
-def _require_untouched(path: str, footer: Mapping[str, Value], body: str) -> None:
-    if footer.get("payload_hash") != sha256_of(normalised(body)):
-        hint = "restore it or record it again; if the edit was meant: prosa fmt --rehash"
-        raise CassetteProblem(f"{path} was edited after it was recorded: its hash is not that of its body", hint=hint)
+def _is_untouched(footer: Mapping[str, Value], body: str) -> bool:
+    return bool(footer.get("payload_hash") == sha256_of(normalised(body)))
+
+
+def recording_index(text: str) -> dict[str, Value] | None:
+    """Return what the footer of a recording says in short; None for what is no recording."""
+    footer = trace.footer_of(text)
+    index = footer.get("index") if footer is not None and is_recording(footer) else None
+    return index if isinstance(index, dict) else None
+
+
+def is_untouched(text: str) -> bool:
+    """Return whether the body of a record is as it was recorded."""
+    footer, body = trace.footer_of(text), _body_of(text)
+    return footer is not None and body is not None and _is_untouched(footer, body.of(text))
 
 
 def _fault(source: SourceText, fault: trace.TraceFault) -> CassetteProblem:
@@ -523,7 +533,7 @@ def _fault(source: SourceText, fault: trace.TraceFault) -> CassetteProblem:
     return CassetteProblem(f"{source.path}:{line}: {fault.message}", hint=f"prosa check {source.path}")
 
 
-def _cassette(footer: Mapping[str, Value], blocks: Mapping[str, trace.Content], read: trace.Read) -> Cassette:
+def _recording(footer: Mapping[str, Value], blocks: Mapping[str, trace.Content], read: trace.Read) -> Recording:
     index = footer["index"]
     replies: dict[str, RecordedReply] = {}
     for path, request, origins in trace.requests_of(blocks, read):
@@ -532,7 +542,7 @@ def _cassette(footer: Mapping[str, Value], blocks: Mapping[str, trace.Content], 
         replies[path] = RecordedReply(
             request,
             None if block.reply is None else _reply(block.reply, read),
-            None if block.error is None else _error(block.error, read),
+            _error(block.error, read),
             tuple(trace.text_of(each, read) for each in block.attempts),
             origins if any(origins) else (),
         )
@@ -543,33 +553,21 @@ def _cassette(footer: Mapping[str, Value], blocks: Mapping[str, trace.Content], 
     models, without = (setup.chosen_model, setup.default_model), "python" in setup.without
     redacted, ended = index.get("redacted") is True, index.get("error")
     about = (*models, without, redacted, ended if isinstance(ended, str) else None)
-    return Cassette(index["program"], index["input"], replies, results, *about)
+    return Recording(index["program"], index["input"], replies, results, *about)
 
 
 def _reply(answer: trace.WrittenReply, read: trace.Read) -> ModelReply:
-    usage = answer.usage
-    return ModelReply(
-        content=trace.text_of(answer.content, read),
-        tool_calls=tuple(
-            ToolCall(each.id, each.name, trace.text_of(each.arguments, read)) for each in answer.tool_calls
-        ),
-        usage=Usage(usage.input, usage.output, usage.cached),
-        model_name=answer.model,
-        finish=answer.finish,
-        refusal=None if answer.refusal is None else trace.text_of(answer.refusal, read),
-        service=answer.service,
-        drops_repeats=answer.drops_repeats,
-    )
+    said, usage = trace.plain(answer, read), answer.usage
+    said["tool_calls"] = tuple(ToolCall(**each) for each in said.get("tool_calls", ()))
+    said["usage"] = Usage(usage.input, usage.output, usage.cached)
+    return ModelReply(model_name=said.pop("model", None), **said)
 
 
 def _result(block: trace.ToolBlock, read: trace.Read) -> RecordedResult:
-    arguments = trace.value_of(block.arguments, block.arguments_in, read)
-    given = block.result
-    result = None if given is None else ToolResult(trace.text_of(given.content, read), given.is_error)
-    error = None if block.error is None else _error(block.error, read)
-    return RecordedResult(block.tool, block.kind, arguments, result, error)
+    result = None if block.result is None else ToolResult(**trace.plain(block.result, read))
+    arguments = trace.plain(block, read)["arguments"]
+    return RecordedResult(block.tool, block.kind, arguments, result, _error(block.error, read))
 
 
-def _error(failure: trace.WrittenError, read: trace.Read) -> RecordedError:
-    message, hint = trace.text_of(failure.message, read), trace.text_of(failure.hint, read)
-    return RecordedError(failure.type, message, hint, failure.kind, failure.status)
+def _error(error: trace.WrittenError | None, read: trace.Read) -> RecordedError | None:
+    return None if error is None else RecordedError(**trace.plain(error, read))

@@ -1,7 +1,7 @@
-"""Secrets taken out of a cassette, and a run compared with what is left (X27).
+"""Secrets taken out of a recording, and a run compared with what is left (X27).
 
-In: a cassette and a function that marks the secrets of a text as `[redacted:…]`, with the first digits of their
-SHA-256. Out: the cassette without them. A text of a later run agrees with a marked one where its own words in these
+In: a recording and a function that marks the secrets of a text as `[redacted:…]`, with the first digits of their
+SHA-256. Out: the recording without them. A text of a later run agrees with a marked one where its own words in these
 places have these digits: nobody needs the pattern again, and none is kept.
 """
 
@@ -10,17 +10,16 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
-from msgspec import structs
+from msgspec import Struct
 from msgspec.structs import replace
 
 from prosa.data import Value
-from prosa.records.recording import Cassette, RecordedError, RecordedReply, RecordedResult
+from prosa.records.recording import RecordedReply, Recording
 from prosa.regex import regex
-from prosa.runtime.messages import ModelReply
-from prosa.runtime.ports import ToolResult
 
+S = TypeVar("S", bound=Struct)
 Mark: TypeAlias = Callable[[str], str]
 
 _MARKED = regex(r"\[redacted:([0-9a-f]{8})\]")
@@ -37,52 +36,40 @@ def _digits(secret: str) -> str:
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
-def redacted(cassette: Cassette, mark: Mark) -> Cassette:
-    """Return the cassette with every secret marked: in messages, replies, arguments, results and errors."""
-    return structs.replace(
-        cassette,
-        replies={path: _call(each, mark) for path, each in cassette.replies.items()},
-        results={path: _result(each, mark) for path, each in cassette.results.items()},
-        redacted=True,
+_SECRET = frozenset(
+    (
+        *("reply", "result", "error", "attempts", "origins", "tool_calls"),
+        *("content", "arguments", "refusal", "message", "hint"),
     )
+)
+"""Parts of a recorded call in which secrets may stand: not names, ids and addresses."""
+
+
+def redacted(recording: Recording, mark: Mark) -> Recording:
+    """Return the recording with every secret marked: in messages, replies, arguments, results and errors."""
+    replies = {path: _call(each, mark) for path, each in recording.replies.items()}
+    results = {path: _marked(each, mark) for path, each in recording.results.items()}
+    return replace(recording, replies=replies, results=results, redacted=True)
 
 
 def _call(call: RecordedReply, mark: Mark) -> RecordedReply:
-    names = ("program", "model")
-    kept = {name: call.request[name] for name in names}
-    request = _value({name: each for name, each in call.request.items() if name not in names}, mark)
-    return RecordedReply(
-        {**kept, **request},
-        None if call.reply is None else _reply(call.reply, mark),
-        _error(call.error, mark),
-        tuple(_text(each, mark) for each in call.attempts),
-        tuple(tuple(_text(each, mark) for each in origin) for origin in call.origins),
-    )
+    named = {name: call.request[name] for name in ("program", "model")}
+    return replace(_marked(call, mark), request={**_value(call.request, mark), **named})
 
 
-def _reply(reply: ModelReply, mark: Mark) -> ModelReply:
-    calls = tuple(replace(each, arguments=_text(each.arguments, mark)) for each in reply.tool_calls)
-    refusal = None if reply.refusal is None else _text(reply.refusal, mark)
-    return replace(reply, content=_text(reply.content, mark), tool_calls=calls, refusal=refusal)
-
-
-def _result(call: RecordedResult, mark: Mark) -> RecordedResult:
-    result = None if call.result is None else ToolResult(_text(call.result.content, mark), call.result.is_error)
-    return RecordedResult(call.tool, call.kind, _value(dict(call.arguments), mark), result, _error(call.error, mark))
-
-
-def _error(error: RecordedError | None, mark: Mark) -> RecordedError | None:
-    if error is None:
-        return None
-    return structs.replace(error, message=_text(error.message, mark), hint=_text(error.hint, mark))
+def _marked(part: S, mark: Mark) -> S:
+    changed = {name: _value(getattr(part, name), mark) for name in part.__struct_fields__ if name in _SECRET}
+    return replace(part, **changed)
 
 
 def _value(value: Value, mark: Mark) -> Value:
     if isinstance(value, str):
         return _text(value, mark)
+    if isinstance(value, Struct):
+        return _marked(value, mark)
     if isinstance(value, Mapping):
         return {key: _value(each, mark) for key, each in value.items()}
-    return [_value(each, mark) for each in value] if isinstance(value, list) else value
+    return type(value)(_value(each, mark) for each in value) if isinstance(value, list | tuple) else value
 
 
 def _text(text: str, mark: Mark) -> str:

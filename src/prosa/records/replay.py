@@ -1,6 +1,6 @@
-"""A recorded run played again (X27): the calls of a run are answered from a cassette, and nothing outside is asked.
+"""A recorded run played again (X27): the calls of a run are answered from a recording, and nothing outside is asked.
 
-In: a cassette, and what a difference means. Out: a `Journal` that answers, and ports that stand in for tool servers,
+In: a recording, and what a difference means. Out: a `Journal` that answers, and ports that stand in for tool servers,
 sandbox and sites, so that a run is offered the same tools and none of these is opened. A call that is not what was
 recorded is an error which says where it differs, unless the caller chose otherwise.
 """
@@ -10,13 +10,13 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import ClassVar, Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias, TypeVar
 
 from msgspec import Struct, field
 
 from prosa.data import Value, format_pointer
 from prosa.dialects.ymj.trace import Request, path_key, scope_of
-from prosa.records.recording import Cassette, RecordedError, RecordedReply, RecordedResult, request_data
+from prosa.records.recording import RecordedReply, RecordedResult, Recording, request_data
 from prosa.records.redaction import agree
 from prosa.runtime.errors import CassetteProblem, ReplayDrift, RunError
 from prosa.runtime.journal import Ask, ModelStep, ToolStep, Use
@@ -31,6 +31,8 @@ from prosa.runtime.ports import (
     SiteSession,
     ToolResult,
 )
+
+T = TypeVar("T", ModelReply, ToolResult)
 
 Match: TypeAlias = Literal["exact", "messages", "path"]
 """What must be as recorded: the whole request, all but descriptions and parameters of tools, nothing but the path."""
@@ -47,15 +49,15 @@ def _nobody(text: str) -> None:
 
 
 class Player(Struct):
-    """A journal that answers from a cassette; ``name`` is its file, for messages.
+    """A journal that answers from a recording; ``name`` is its file, for messages.
 
     ``asks`` says that what is not recorded is asked for, ``uses`` that tools are called as in any run.
-    ``default_model`` is the model of programs that name none, which may be another one than where the cassette was
+    ``default_model`` is the model of programs that name none, which may be another one than where the recording was
     recorded. ``notice`` hears of differences that do not matter by ``match``. ``used`` are the paths that were played,
     ``reached`` the iteration that each program has come to.
     """
 
-    cassette: Cassette
+    recording: Recording
     name: str
     match: Match = "exact"
     asks: bool = False
@@ -65,58 +67,45 @@ class Player(Struct):
     used: set[str] = field(default_factory=set)
     reached: dict[str, int] = field(default_factory=dict)
 
-    @property
-    def nobody(self) -> NobodyAsked:
-        """The provider of a run in which everything is played."""
-        return NobodyAsked()
-
     async def reply(self, step: ModelStep, ask: Ask) -> ModelReply:
         """Return the recorded reply of the call at this path. Raises `ReplayDrift`, and the error that was recorded."""
         self.reached[step.scope.path] = _iteration(step.path)
-        call, now = self.cassette.replies.get(step.path), request_data(step.request)
+        call, now = self.recording.replies.get(step.path), request_data(step.request)
         problem = self._missing(step.path, now) if call is None else self._drift(step.path, call, now)
         if problem is not None and self.asks:
             self.used.add(step.path)  # what is there is replaced
             return await ask()
-        self._judge(problem, is_there=call is not None)
-        assert call is not None
-        self.used.add(step.path)
-        if call.reply is None:
-            raise self._ended(step.path, call.error)
-        if step.on_text is not None and call.reply.content:
-            step.on_text(call.reply.content)
-        return call.reply
+        reply = self._played(step.path, call, None if call is None else call.reply, problem)
+        if step.on_text is not None and reply.content:
+            step.on_text(reply.content)
+        return reply
 
     async def result(self, step: ToolStep, use: Use) -> ToolResult:
         """Return the recorded result of the call at this path. Programs run again: what they call is recorded, too.
         Skills are read again, as programs are: what changed in them shows in the next call."""
-        call = self.cassette.results.get(step.path)
-        if self.uses or step.kind in ("program", "skill") or (self.asks and step.moves):
+        call = self.recording.results.get(step.path)
+        live = self.uses or step.kind in ("program", "skill") or (self.asks and step.moves)
+        problem = None if live else self._misused(step, call)
+        if live or (problem is not None and self.asks):
             self.used.add(step.path)
             return await use()
-        problem = self._misused(step, call)
-        if problem is not None and self.asks:
-            self.used.add(step.path)
-            return await use()
-        self._judge(problem, is_there=call is not None)
-        assert call is not None
-        self.used.add(step.path)
         if step.moves:
             self.reached[step.scope.path] = _iteration(step.path.rpartition(".")[0]) + 1
-        if call.result is None:
-            raise self._ended(step.path, call.error)
-        return call.result
+        return self._played(step.path, call, None if call is None else call.result, problem)
 
-    def _judge(self, problem: ReplayDrift | None, *, is_there: bool) -> None:
-        """Raise a difference, or tell of one that does not matter."""
-        if problem is None:
-            return
-        if self.match != "path" or not is_there:
-            raise problem
-        self.notice(f"note: {problem.message}")
-
-    def _ended(self, path: str, error: RecordedError | None) -> RunError:
-        return error.raised() if error is not None else CassetteProblem(f"{self.name}: nothing came of call {path}")
+    def _played(
+        self, path: str, call: RecordedReply | RecordedResult | None, answer: T | None, problem: ReplayDrift | None
+    ) -> T:
+        """Return the recorded answer of a call. Raises what is recorded in its place, and a difference that matters."""
+        if problem is not None:
+            if self.match != "path" or call is None:
+                raise problem
+            self.notice(f"note: {problem.message}")
+        self.used.add(path)
+        if answer is not None:
+            return answer
+        error = None if call is None else call.error
+        raise CassetteProblem(f"{self.name}: nothing came of call {path}") if error is None else error.raised()
 
     def _misused(self, step: ToolStep, call: RecordedResult | None) -> ReplayDrift | None:
         """Return why a tool call is not what was recorded."""
@@ -129,12 +118,12 @@ class Player(Struct):
 
     def unused(self) -> list[str]:
         """Return the recorded calls that nobody asked for, in the order of their paths."""
-        paths = {*self.cassette.replies, *self.cassette.results} - self.used
+        paths = {*self.recording.replies, *self.recording.results} - self.used
         return sorted(paths, key=path_key)
 
     def _drift(self, path: str, call: RecordedReply, now: Request) -> ReplayDrift | None:
         was, seen = self._weighed(call.request), self._weighed(now)
-        if was["model"] == self.cassette.default_model and seen["model"] == self.default_model:
+        if was["model"] == self.recording.default_model and seen["model"] == self.default_model:
             seen["model"] = was["model"]
         found = first_difference(was, seen)
         return None if found is None else found.error(path, self.name, "call", self._more(path, now))
@@ -151,15 +140,15 @@ class Player(Struct):
             (at for at, each in self._ordered() if at != path and first_difference(each.request, now) is None), ""
         )
         told = f"the same is recorded as call {same}" if same else ""
-        if self.cassette.redacted:
+        if self.recording.redacted:
             told = "; ".join(filter(None, (told, _REDACTED)))
         return told
 
     def _missing(self, path: str, now: Request) -> ReplayDrift:
         """Return the error of a call that is not recorded, with the recorded one that is most like it."""
         message = f"{self.name} has no call {path}"
-        if self.cassette.ended is not None:
-            message += f", as the recorded run ended before it: {self.cassette.ended}"
+        if self.recording.ended is not None:
+            message += f", as the recorded run ended before it: {self.recording.ended}"
         best = max(self._ordered(), key=lambda each: _likeness(each[1].request, now), default=None)
         if best is None:
             return ReplayDrift(f"{message}: it has none at all", path, hint=RECORD_AGAIN)
@@ -168,11 +157,11 @@ class Player(Struct):
         if found is None:
             return ReplayDrift(f"{message}; the same is recorded as call {at}", path, nearest=at, hint=RECORD_AGAIN)
         message += f"; the nearest is {at}, which differs at {found.words}"
-        message += f" ({_REDACTED})" if self.cassette.redacted else ""
+        message += f" ({_REDACTED})" if self.recording.redacted else ""
         return ReplayDrift(message, path, found.pointer, found.recorded, found.now, nearest=at, hint=RECORD_AGAIN)
 
     def _ordered(self) -> list[tuple[str, RecordedReply]]:
-        return sorted(self.cassette.replies.items(), key=lambda each: path_key(each[0]))
+        return sorted(self.recording.replies.items(), key=lambda each: path_key(each[0]))
 
 
 def _iteration(path: str) -> int:
@@ -280,20 +269,8 @@ def _line(value: Value) -> str:
 # Ports that stand in for the world. They offer what was offered; the player answers the calls.
 
 
-class NobodyAsked:
-    """A provider that is there and is never asked: every reply comes from the cassette."""
-
-    async def complete(self, request: ModelRequest, on_text: OnText | None = None) -> ModelReply:
-        """Refuse."""
-        del on_text
-        raise CassetteProblem(f"nothing is asked in a replay, and {request.program} asked {request.model_name}")
-
-    async def aclose(self) -> None:
-        """Nothing to release."""
-
-
 class NobodyThere(Struct):
-    """A provider that cannot be opened: whoever asks it hears why."""
+    """A provider that cannot be asked, and says why."""
 
     error: RunError
 
@@ -320,15 +297,15 @@ class RecordedSandbox:
         """Nothing to release."""
 
 
-def recorded_sandbox(cassette: Cassette) -> RecordedSandbox | None:
+def recorded_sandbox(recording: Recording) -> RecordedSandbox | None:
     """Return the sandbox, where the machine of the recording had one."""
-    return None if cassette.without_python else RecordedSandbox()
+    return None if recording.without_python else RecordedSandbox()
 
 
 class RecordedServers(Struct, frozen=True):
     """MCP servers of which nothing but the tools is known."""
 
-    cassette: Cassette
+    recording: Recording
 
     @asynccontextmanager
     async def connect(self, servers: Sequence[ServerConfig], *, cwd: str) -> AsyncIterator[ServerSession]:
@@ -338,7 +315,7 @@ class RecordedServers(Struct, frozen=True):
 
     def _tools(self, server: str) -> list[ServerTool]:
         """Return the tools of a server in its own order: those of the first program that was offered any."""
-        for _, call in sorted(self.cassette.replies.items(), key=lambda each: path_key(each[0])):
+        for _, call in sorted(self.recording.replies.items(), key=lambda each: path_key(each[0])):
             found = [
                 ServerTool(server, origin[2], tool["description"], tool["parameters"])
                 for tool, origin in zip(call.request["tools"], call.origins, strict=False)
@@ -401,7 +378,7 @@ class RecordedPages(Struct, frozen=True):
     def _offered(self) -> list[tuple[Mapping[str, Value], tuple[str, ...]]]:
         """Return the tools of the last call up to here that was offered any."""
         for iteration in range(self.player.reached.get(self.path, 1), 0, -1):
-            call = self.player.cassette.replies.get(f"{self.path}{iteration}")
+            call = self.player.recording.replies.get(f"{self.path}{iteration}")
             if call is not None and call.request["tools"]:
                 return list(zip(call.request["tools"], call.origins, strict=False))
         return []

@@ -118,14 +118,10 @@ class RunFilter(Struct, frozen=True):
     limit: int | None = None
 
 
-def path_key(path: str) -> tuple[tuple[int, int], ...]:
+def path_key(path: str) -> list[tuple[int, ...]]:
     """Return a path as numbers, by which calls sort as they follow each other: a model call before the tool calls of
     its reply, a tool call before what it started."""
-    parts: list[tuple[int, int]] = []
-    for part in path.split("/"):
-        iteration, _, index = part.partition(".")
-        parts.append((int(iteration or 0), int(index) if index else -1))
-    return tuple(parts)
+    return [tuple(map(int, part.split("."))) for part in path.split("/")]
 
 
 def last_attempts(calls: Iterable[CallRecord]) -> list[CallRecord]:

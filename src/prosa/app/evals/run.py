@@ -22,7 +22,7 @@ from prosa.app.evals.answers import Answers, Kept, failed_key, open_kept
 from prosa.app.evals.judge import Checks, Grader, Ran, judge, load_grader
 from prosa.app.evals.skills import WITHOUT
 from prosa.app.evals.suite import Side, Suite
-from prosa.app.options import DEFAULT_MODEL, Environment, Options, Tape
+from prosa.app.options import DEFAULT_MODEL, Environment, Options, RecordingOptions
 from prosa.app.permission import require_permission
 from prosa.app.run.jobs import MAX_JOBS, Driver, Job, Progress, driving
 from prosa.app.run.money import budget_of
@@ -31,7 +31,7 @@ from prosa.data import Value
 from prosa.dialects.evals.document.fields import MAX_REPEAT
 from prosa.evaluation.case import Case, FailureKind, RunFacts, gate
 from prosa.evaluation.report import Attempt, CaseReport, Matched, Reason, Report, SuiteReport, compared
-from prosa.records.recording import cassette_name, given_digest
+from prosa.records.recording import given_digest, recording_name
 from prosa.regex import regex
 from prosa.runtime import errors, events
 from prosa.runtime.errors import ProviderError, RunError, first_error
@@ -81,8 +81,8 @@ class TestOptions(Struct, frozen=True):
 
 
 class _Variant(Struct, frozen=True):
-    """A suite with one program and one model. ``chosen`` is what the user would have to say for that model. ``tape`` is
-    the folder below that of the test in which it is recorded; ``lifts`` is the index of the variant ``without`` the
+    """A suite with one program and one model. ``chosen`` is what the user would have to say for that model, ``folder``
+    where it is recorded below that of the test; ``lifts`` is the index of the variant ``without`` the
     skill, where there is one."""
 
     suite: Suite
@@ -92,7 +92,7 @@ class _Variant(Struct, frozen=True):
     cases: tuple[Case, ...]
     repeats: int
     baseline: bool = False
-    tape: str = ""
+    folder: str = ""
     lifts: int | None = None
     without: bool = False
 
@@ -135,7 +135,7 @@ async def run_tests(
     that are named. ``interrupted`` is given the report of what was done where the call is cancelled. Raises `RunError`
     for what keeps all of them from running, `AgreementRequired`, `NotTrusted` and `PriceUnknown` for a budget that
     cannot hold among it, and `FileProblem` for recordings that are not there."""
-    _require_tape(options.tape)
+    _require_recording(options.tape)
     if kept is None and chosen.cache and provider is None:
         kept = open_kept(environment.environ)
     variants = _variants(suites, chosen, options, kept, environment)
@@ -149,10 +149,10 @@ async def run_tests(
     return _report(variants, run.attempts, chosen, kept)
 
 
-def _require_tape(tape: Tape | None) -> None:
+def _require_recording(chosen: RecordingOptions | None) -> None:
     """Raise `FileProblem` where nothing lies where recordings are to be played from: said once, not for each case."""
-    if tape is not None and tape.replay is not None and not tape.replay.path.exists():
-        raise FileProblem(tape.replay.path, "missing", "no such file or folder; --record makes a recording")
+    if chosen is not None and chosen.replay is not None and not chosen.replay.path.exists():
+        raise FileProblem(chosen.replay.path, "missing", "no such file or folder; --record makes a recording")
 
 
 # ---- what is tried ----
@@ -191,22 +191,22 @@ def _of_suite(
             _joined(suite.label, of_model),
             cases,
             repeats,
-            tape=_joined(place, of_model),
+            folder=_joined(place, of_model),
             lifts=None if suite.without is None else at + 1,
         )
         yield variant
         at += 1
         if suite.without is not None:
-            label, tape = _joined(WITHOUT, of_model), _joined("without", of_model)
+            label, folder = _joined(WITHOUT, of_model), _joined("without", of_model)
             plain = suite.without
-            yield _Variant(suite, plain, model, label, cases, repeats, baseline=True, tape=tape, without=True)
+            yield _Variant(suite, plain, model, label, cases, repeats, baseline=True, folder=folder, without=True)
             at += 1
     if chosen.against is not None:
         side = chosen.against
         program = suite.program if side.load is None else side.load(suite)
-        label, tape = _joined(suite.label, side.label), _joined(place, side.label)
+        label, folder = _joined(suite.label, side.label), _joined(place, side.label)
         model = side.model or models[0]
-        yield _Variant(suite, program, model, label, cases, repeats, baseline=True, tape=tape)
+        yield _Variant(suite, program, model, label, cases, repeats, baseline=True, folder=folder)
 
 
 def _joined(*parts: str) -> str:
@@ -305,12 +305,12 @@ class _Running(Struct):
     async def _prepare(self) -> None:
         """Open drivers and graders. That nobody is there to ask, or that a budget cannot hold, is told once and before
         anything is asked, not as a failure of every case."""
-        tape = self.options.tape
+        chosen = self.options.tape
         for variant in self.variants:
             require_permission(variant.program, self.options, self.environment)
         for variant in self.variants:
-            driver = await self._driver(variant.tape, variant.chosen)
-            if tape is None or not tape.plays_all:
+            driver = await self._driver(variant.folder, variant.chosen)
+            if chosen is None or not chosen.plays_all:
                 await driver.services.of(None, model_name=variant.program.model_name)
             await driver.require_prices([Job("", variant.program, None)])
             if any(case.grade for case in variant.cases) and variant.suite.path not in self.graders:
@@ -366,7 +366,7 @@ class _Running(Struct):
 
     async def _attempt(self, unit: _Unit, checks: Checks) -> Attempt:
         variant = self.variants[unit.variant]
-        case, driver = variant.cases[unit.case], self.drivers[variant.tape, variant.chosen]
+        case, driver = variant.cases[unit.case], self.drivers[variant.folder, variant.chosen]
         take = self.takes[unit.variant, unit.case] * MAX_REPEAT + unit.repeat
         name = f"{variant.suite.path} {case.name} #{unit.repeat + 1}" + (f" {variant.label}" if variant.label else "")
         about = f"{case.name}\n{unit.repeat}\n{self.options.base_url or ''}\n{self.options.api or ''}"
@@ -429,7 +429,7 @@ def _takes(variants: Sequence[_Variant]) -> dict[tuple[int, int], int]:
     found: dict[tuple[int, int], int] = {}
     for at, variant in enumerate(variants):
         for index, case in enumerate(variant.cases):
-            key = json.dumps([variant.tape, variant.program.name, case.input], sort_keys=True)
+            key = json.dumps([variant.folder, variant.program.name, case.input], sort_keys=True)
             found[at, index] = seen[key]
             seen[key] += 1
     return found
@@ -438,25 +438,25 @@ def _takes(variants: Sequence[_Variant]) -> dict[tuple[int, int], int]:
 _NO_NAME = regex(r"[^\w.-]+")
 
 
-def _below(tape: Tape | None, label: str) -> Tape | None:
-    """Return the tape with the folder of a model, or of graders, in place of that of the test."""
-    if tape is None or not label:
-        return tape
+def _below(chosen: RecordingOptions | None, label: str) -> RecordingOptions | None:
+    """Return the recordings with the folder of a model, or of graders, in place of that of the test."""
+    if chosen is None or not label:
+        return chosen
     name = _NO_NAME.sub("-", label).strip("-.") or "other"
-    record, replay = tape.record, tape.replay
+    record, replay = chosen.record, chosen.replay
     if record is not None:
         record = replace(record, folder=record.path / name)
     if replay is not None and replay.path.is_dir():
         replay = replace(replay, source=replay.path / name)
-    return Tape(record, replay)
+    return RecordingOptions(record, replay)
 
 
-def _trace(tape: Tape | None, job: Job) -> str:
+def _trace(chosen: RecordingOptions | None, job: Job) -> str:
     """Return the file in which a run is recorded; empty where it is not."""
-    if tape is None or tape.record is None:
+    if chosen is None or chosen.record is None:
         return ""
-    name = cassette_name(job.program.name, given_digest(job.program, job.given), tape.record.take + job.take - 1)
-    return str(tape.record.path / f"{name}.ymj")
+    name = recording_name(job.program.name, given_digest(job.program, job.given), chosen.record.take + job.take - 1)
+    return str(chosen.record.path / f"{name}.ymj")
 
 
 class _Tools(Struct):

@@ -7,30 +7,30 @@ attempt failed before an answer came is not in the history, and so not in the re
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
 import prosa
-from prosa.adapters.files.write import write_output
 from prosa.app.journal.stored import decoded
+from prosa.app.run.recordings import SUFFIX, write_recording
+from prosa.data import Value
+from prosa.dialects.ymj.trace import scope_of
 from prosa.records.recording import (
-    Cassette,
     RecordedError,
     RecordedReply,
     RecordedResult,
+    Recording,
     Stamp,
-    cassette_name,
-    cassette_text,
     given_digest,
     request_data,
 )
 from prosa.records.run import CallRecord, RunRecord
 from prosa.runtime.digest import digest_of
 from prosa.runtime.errors import CassetteProblem
-from prosa.runtime.messages import Message, ModelReply, ModelRequest, OutputFormat, ToolSpec
+from prosa.runtime.messages import ModelReply, ModelRequest
 from prosa.runtime.ports import ToolResult
 from prosa.runtime.program import Program
 from prosa.template import Template
@@ -38,64 +38,44 @@ from prosa.template import Template
 if TYPE_CHECKING:
     from prosa.app.journal.history import RunWithCalls
 
-SUFFIX = ".ymj"
-
 
 def write_trace(kept: RunWithCalls, folder: Path) -> Path:
     """Write a run as a recording into a folder, and give its path. Raises `CassetteProblem` where only a summary is
     left of it, and where a file stands there already."""
     run = kept.run
-    if run.input is None or not any(call.request for call in kept.calls if call.kind == "model"):
+    requests = dict(_requests(kept.calls))
+    if run.input is None or not requests:
         hint = 'set `history = "full"` in your settings, and run it again; or use --record'
         raise CassetteProblem(f"of run {run.id} only a summary was kept", hint=hint)
-    requests = dict(_requests(kept.calls))
-    cassette = _cassette(run, kept.calls, requests)
-    path = folder / f"{cassette_name(cassette.program, cassette.given)}{SUFFIX}"
+    recording = _recording(run, kept.calls, requests)
+    path = folder / f"{recording.name}{SUFFIX}"
     if path.exists():
         raise CassetteProblem(f"{path} is there already", hint="name another folder: --trace DIR")
-    written = cassette_text(cassette, _stamp(run, path))
     folder.mkdir(parents=True, exist_ok=True)
-    for name, data in written.files.items():
-        path.with_name(name).write_bytes(data)
-    write_output(path, written.text)
+    write_recording(path, recording, _stamp(run, path), private=False)
     return path
 
 
 def _requests(calls: Sequence[CallRecord]) -> Iterator[tuple[str, ModelRequest]]:
     """Yield the requests by their paths: each is kept as what it adds to the one before it in the same program."""
-    known: dict[str, ModelRequest] = {}
+    known: dict[str, dict[str, Value]] = {}
     for call in calls:
         if call.kind != "model" or call.request is None:
             continue
-        scope = call.path.rpartition("/")[0]
-        content, before = json.loads(call.request), known.get(scope)
-        messages = tuple(msgspec.convert(content["messages"], tuple[Message, ...]))
-        if content["after"] is not None and before is not None:
-            messages = (*before.messages, *messages)
-        about = msgspec.convert(content.get("tools", []), tuple[ToolSpec, ...]) if "tools" in content else None
-        request = ModelRequest(
-            model_name=call.name,
-            messages=messages,
-            tools=about if about is not None else before.tools if before else (),
-            output=_output(content, before),
-            parameters=content.get("parameters", before.parameters if before else {}),
-            program=call.program,
-        )
-        known[scope] = request
-        yield call.path, request
+        scope = scope_of(call.path)
+        before, content = known.get(scope, {}), json.loads(call.request)
+        if content.pop("after") is not None:
+            content["messages"] = [*before.get("messages", ()), *content["messages"]]
+        about = {"model_name": call.name, "program": call.program}
+        known[scope] = {**before, **content, **about}
+        yield call.path, msgspec.convert(known[scope], ModelRequest)
 
 
-def _output(content: dict[str, object], before: ModelRequest | None) -> OutputFormat | None:
-    if "output" not in content:
-        return before.output if before else None
-    return msgspec.convert(content["output"], OutputFormat | None)
-
-
-def _cassette(run: RunRecord, calls: Sequence[CallRecord], requests: dict[str, ModelRequest]) -> Cassette:
+def _recording(run: RunRecord, calls: Sequence[CallRecord], requests: Mapping[str, ModelRequest]) -> Recording:
     said = requests["1"].messages if run.door == "chat" and "1" in requests else ()
     asked = Program(run.program, "", Template(""), True, True, run.model, conversation=said)
     models = {request.model_name for request in requests.values()}
-    return Cassette(
+    return Recording(
         program=run.program,
         given=given_digest(asked, json.loads(run.input or "null")),
         replies={path: _reply(call, requests[path]) for call in calls if (path := call.path) in requests},

@@ -23,7 +23,7 @@ from prosa.app.options import Environment, Once, Options
 from prosa.app.permission import require_servers
 from prosa.app.run import service
 from prosa.app.run.money import budget_of
-from prosa.app.run.tape import Taped, open_tape
+from prosa.app.run.recorded import RecordedRun, open_recorded
 from prosa.app.run.telemetry import telemetry_of
 from prosa.app.run.world import known_prices, new_tally, open_world, system_clock
 from prosa.data import Value
@@ -213,17 +213,17 @@ class Driver(Struct, frozen=True):
 
     async def _result(self, job: Job, tally: Tally, listener: Listener) -> RunResult:
         try:
-            tape = open_tape(job.program, job.given, self.options, self.environment, job.take)
-            chosen = await self._chosen(job, tape)
+            recorded = open_recorded(job.program, job.given, self.options, self.environment, job.take)
+            chosen = await self._chosen(job, recorded)
         except (ProviderError, CassetteProblem):
             accept_input(job.program, job.given)  # a wrong input is the nearer mistake, told before a missing key
             raise
         program = with_model(job.program, chosen.model_name) if chosen.model_name else job.program
-        others = {} if tape.nobody is not None else await self._others(program, chosen, job)
+        others = {} if recorded.nobody is not None else await self._others(program, chosen, job)
         tally.program = program
         options, sent = replace(self.options, stream=job.stream), _Sent()
-        hears = tell(tally, tape.listener, listener, self.listener, self.telemetry or ignore)
-        async with self._kept(job, program, tape) as kept:
+        hears = tell(tally, recorded.listener, listener, self.listener, self.telemetry or ignore)
+        async with self._kept(job, program, recorded) as kept:
             if kept.is_done:
                 return RunResult(kept.output, tally.summary(), run_id=kept.run, is_text=program.form == "text")
             journal = chained(job.journal, kept.journal)
@@ -234,46 +234,48 @@ class Driver(Struct, frozen=True):
                 self.environment,
                 hears,
                 _Shared(self._provider(chosen, others, job, tally), self.environment.settings, job.sample),
-                journal=chained(self.telemetry or UNRECORDED, chained(sent, chained(tape.journal, journal))),
-                played=tape.stands_in,
+                journal=chained(self.telemetry or UNRECORDED, chained(sent, chained(recorded.journal, journal))),
+                played=recorded.stands_in,
                 shared=self.servers,
             )
             # A script is named after its block; its recording points at the document.
             written = program if job.document is None else replace(program, file=job.document.name)
-            async with self._mail(program, kept, tape) as mail, opening(mail=mail) as world:
-                with tape.recording(written, world, tally, self.environment, kept.run):
+            async with self._mail(program, kept, recorded) as mail, opening(mail=mail) as world:
+                with recorded.around(written, world, tally, self.environment, kept.run):
                     output = await execute(program, job.given, world, numbers=self.numbers)
             kept.done(output)
-        return RunResult(output, tally.summary(), sent.messages, tape.unwritten, kept.run, program.form == "text")
+        return RunResult(output, tally.summary(), sent.messages, recorded.unwritten, kept.run, program.form == "text")
 
-    def _kept(self, job: Job, program: Program, tape: Taped) -> AbstractAsyncContextManager[JobJournal]:
+    def _kept(self, job: Job, program: Program, recorded: RecordedRun) -> AbstractAsyncContextManager[JobJournal]:
         """Return what is kept of the run; nothing of one that is played: it has been before."""
-        if tape.nobody is not None:
+        if recorded.nobody is not None:
             return nullcontext(JobJournal())
         return self.journals.of(job.name, program, job.given, job.document)
 
-    def _mail(self, program: Program, kept: JobJournal, tape: Taped) -> AbstractAsyncContextManager[Mail | None]:
+    def _mail(
+        self, program: Program, kept: JobJournal, recorded: RecordedRun
+    ) -> AbstractAsyncContextManager[Mail | None]:
         """Return the mailboxes of a run, where a program of it has one."""
         if not any(each.mailbox for each in reachable(program)):
             return nullcontext()
         from prosa.app.mail.post import open_mail
 
-        played, private = tape.stands_in is not None, self.options.private_mail
+        played, private = recorded.stands_in is not None, self.options.private_mail
         return open_mail(program, kept, self.journals, played=played, private=private)
 
-    async def _chosen(self, job: Job, tape: Taped) -> service.Chosen:
+    async def _chosen(self, job: Job, recorded: RecordedRun) -> service.Chosen:
         """Return who answers; nobody where everything is played. The model is the one that the user had chosen for what
         is played, where they choose no other now."""
-        played = None if self.options.model_name else tape.chosen_model
-        if tape.nobody is not None:
-            return service.Chosen(tape.nobody, played)
+        played = None if self.options.model_name else recorded.chosen_model
+        if recorded.nobody is not None:
+            return service.Chosen(recorded.nobody, played)
         try:
             chosen = await self._answering(job)
         except ProviderError as error:
-            if tape.is_empty:
+            if recorded.is_empty:
                 raise
-            return service.Chosen(tape.absent(error), played)  # it may all be recorded
-        tape.answers(chosen.model_name)
+            return service.Chosen(recorded.absent(error), played)  # it may all be recorded
+        recorded.answers(chosen.model_name)
         return chosen if chosen.model_name else replace(chosen, model_name=played)
 
     async def _answering(self, job: Job) -> service.Chosen:

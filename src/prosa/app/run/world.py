@@ -149,8 +149,8 @@ def _played_world(
     return World(
         provider=provider,
         clock=system_clock(),
-        servers=RecordedServers(player.cassette),
-        sandbox=recorded_sandbox(player.cassette),
+        servers=RecordedServers(player.recording),
+        sandbox=recorded_sandbox(player.recording),
         sites=RecordedSites(player),
         skills=skill_files(program),
         listener=listener,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prosa.cli.console import Console
-from prosa.cli.options import add_limits, add_model, add_otel, add_sites, add_tape, count
+from prosa.cli.options import add_limits, add_model, add_otel, add_recording, add_sites, count
 from prosa.cli.parser import WrongUse
 from prosa.cli.run.resuming import add_journal
 from prosa.regex import regex
@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--provider", metavar="NAME", help="the provider, whatever the chat says")
     add_limits(parser)
     add_sites(parser, named=False)
-    add_tape(parser)
+    add_recording(parser)
     add_otel(parser)
     add_journal(parser, "chat")
     parser.add_argument("--summary", action="store_true", help="print the execution summary as JSON on stderr")

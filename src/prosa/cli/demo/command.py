@@ -139,11 +139,11 @@ def _agreement(console: Console) -> int:
     return agree(console) if console.interactive else 0
 
 
-def _ran(console: Console, tapes: Path, *, progress: bool) -> None:
-    from prosa.app.options import Options, Record, Tape
+def _ran(console: Console, folder: Path, *, progress: bool) -> None:
+    from prosa.app.options import Options, Record, RecordingOptions
     from prosa.cli.run.command import Job, execute
 
-    choices = Options(model=f"scripted:{REPLIES}", root=Path(), tape=Tape(Record(tapes)), shipped=True)
+    choices = Options(model=f"scripted:{REPLIES}", root=Path(), tape=RecordingOptions(Record(folder)), shipped=True)
     console.err(f"$ prosa run {PROGRAM} --input @{INPUT} --model scripted:{REPLIES} --summary --debug")
     execute(
         console,
@@ -151,17 +151,17 @@ def _ran(console: Console, tapes: Path, *, progress: bool) -> None:
     )
 
 
-def _played(console: Console, tapes: Path) -> None:
+def _played(console: Console, folder: Path) -> None:
     """Play the run from its recording, and show the calls in it."""
-    from prosa.app.options import Options, Replay, Tape
-    from prosa.app.run.cassettes import load_cassette
+    from prosa.app.options import Options, RecordingOptions, Replay
+    from prosa.app.run.recordings import load_recording
     from prosa.cli.run.command import Job, execute
     from prosa.dialects.ymj.trace import path_key
 
-    (recording,) = tapes.glob("*.ymj")
-    replies = load_cassette(recording).replies
+    (recording,) = folder.glob("*.ymj")
+    replies = load_recording(recording).replies
     calls = [f"   {path}  {replies[path].request['program']}" for path in sorted(replies, key=path_key)]
-    choices = Options(root=Path(), tape=Tape(replay=Replay(tapes, strict=True)))
+    choices = Options(root=Path(), tape=RecordingOptions(replay=Replay(folder, strict=True)))
     quiet = console.changed(stdout=io.StringIO())
     execute(quiet, Job(PROGRAM, choices, input_text=f"@{INPUT}", progress=False))
     console.err(PLAYED.format(program=PROGRAM, input=INPUT, calls="\n".join(calls)))
@@ -171,15 +171,15 @@ def _tested(console: Console) -> None:
     """Test the imported program: record unseen, then play."""
     from prosa.app.evals.load import find_tests, load_suites
     from prosa.app.evals.run import TestOptions, run_tests
-    from prosa.app.options import Options, Record, Replay, Tape
+    from prosa.app.options import Options, Record, RecordingOptions, Replay
     from prosa.cli.environment import environment_of
     from prosa.cli.test import rendered
 
     environment, chosen = environment_of(console, TEST), TestOptions(cache=False, at_once=1)
     with TemporaryDirectory() as name:
-        for tape in (Tape(Record(name)), Tape(None, Replay(name))):
-            model = f"scripted:{TEST_REPLIES}" if tape.record is not None else None
-            options = Options(model=model, root=Path(), tape=tape, shipped=True)
+        for once in (RecordingOptions(Record(name)), RecordingOptions(None, Replay(name))):
+            model = f"scripted:{TEST_REPLIES}" if once.record is not None else None
+            options = Options(model=model, root=Path(), tape=once, shipped=True)
             suites = load_suites(find_tests([str(TEST)], Path()), options, environment)
             report = asyncio.run(run_tests(suites, chosen, options, environment))
     console.err(f"$ prosa test {TEST} --replay tapes")

@@ -20,9 +20,9 @@ from prosa.cli.options import (
     add_model,
     add_otel,
     add_output_schema,
+    add_recording,
     add_scripts,
     add_sites,
-    add_tape,
     add_writing,
     choices_from,
     require_no_sites,
@@ -73,7 +73,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_model(parser)
     add_limits(parser)
     add_sites(parser, named=True)
-    add_tape(parser)
+    add_recording(parser)
     add_otel(parser)
     add_journal(parser, "run")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the result here instead of to stdout")

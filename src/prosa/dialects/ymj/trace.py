@@ -16,7 +16,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from typing import Literal, NoReturn, TypeAlias, TypeVar
+from typing import Literal, NoReturn, TypeAlias
 
 import msgspec
 from msgspec import Struct
@@ -355,6 +355,10 @@ def digest_of(request: Mapping[str, Value]) -> str:
     return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
 
+TEXTS = frozenset(("content", "description", "arguments", "refusal", "message", "hint"))
+"""Fields of blocks that are texts, where they are no values."""
+
+
 def text_of(text: WrittenText, read: Read) -> str:
     """Return a text as it is."""
     if isinstance(text, Attached):
@@ -362,17 +366,29 @@ def text_of(text: WrittenText, read: Read) -> str:
     return text if isinstance(text, str) else "\n".join(text)
 
 
-def value_of(value: Value, long: Attached | None, read: Read) -> Value:
-    """Return a value that stands in the record, or as JSON beside it. Raises `Unreadable`."""
-    if long is None:
-        return value
+def plain(part: Struct, read: Read) -> dict[str, Value]:
+    """Return a part of a block as it was sent: texts and values whole, nothing for what it does not have. Raises
+    `Unreadable`."""
+    data: dict[str, Value] = {}
+    for name in part.__struct_fields__:
+        value = getattr(part, name)
+        if name.endswith("_in"):
+            data[name[:-3]] = data.get(name[:-3]) if value is None else _value_in(value, read)
+        elif isinstance(value, Attached) or (name in TEXTS and isinstance(value, str | list)):
+            data[name] = text_of(value, read)
+        elif name == "tool_calls":
+            data |= {name: [plain(each, read) for each in value]} if value else {}
+        elif value is not None and name != "origin":  # where a tool comes from is never sent
+            data[name] = value
+    return data
+
+
+def _value_in(long: Attached, read: Read) -> Value:
+    """Return a value that stands beside the record."""
     try:
         return json.loads(read(long.attached))
     except (json.JSONDecodeError, RecursionError):
         raise Unreadable(f"{long.attached} is not valid JSON") from None
-
-
-_Part = TypeVar("_Part")
 
 
 class _Parts:
@@ -383,11 +399,11 @@ class _Parts:
         self._known: dict[int, tuple[Value, int]] = {}
         self._own = self._all = 0
 
-    def of(self, written: _Part, make: Callable[[_Part, Read], Value]) -> tuple[Value, int]:
+    def of(self, written: Struct | Mapping[str, Value]) -> tuple[Value, int]:
         """Return the value of a part as it is sent, and its characters. Raises `Unreadable`."""
         found = self._known.get(id(written))
         if found is None:
-            value = make(written, self._read)
+            value = plain(written, self._read) if isinstance(written, Struct) else written
             found = self._known[id(written)] = value, len(json.dumps(value))
             self._own += found[1]
         return found
@@ -417,10 +433,10 @@ def requests_of(
         known = tools.setdefault(scope, {each.name: each for each in setup.tools})
         messages[path] = _messages(path, content, messages, parts)
         offered = list(_offered(path, content, setup, known))
-        sent = [parts.of(each, _tool) for each in offered]
+        sent = [parts.of(each) for each in offered]
         output = setup.output if content.output is None else None if content.output == "none" else content.output
-        wanted = (None, 0) if output is None else parts.of(output, _format)
-        given = parts.of(setup.parameters if content.parameters is None else content.parameters, _as_it_is)
+        wanted = (None, 0) if output is None else parts.of(output)
+        given = parts.of(setup.parameters if content.parameters is None else content.parameters)
         parts.count(path, wanted[1] + given[1] + sum(each[1] for each in sent))
         request: Request = {
             "program": setup.program,
@@ -443,14 +459,14 @@ def _messages(
         if block.after not in known:
             raise ValueError(f"call {path}: `after` names {block.after}, which is no earlier call")
         before, size = known[block.after]
-    added = [parts.of(each, _message) for each in block.messages]
+    added = [parts.of(each) for each in block.messages]
     size += sum(each[1] for each in added)
     parts.count(path, size)
     before = list(before)
     for index, each in block.changed.items():
         if not index.isdecimal() or int(index) >= len(before):
             raise ValueError(f"call {path}: `changed` names message {index[:20]}, which {block.after} does not have")
-        before[int(index)], more = parts.of(each, _message)
+        before[int(index)], more = parts.of(each)
         size += more
     return [*before, *(each[0] for each in added)], size
 
@@ -464,32 +480,6 @@ def _offered(path: str, block: ModelBlock, setup: SetupBlock, known: dict[str, W
             yield known[each]
         else:
             raise ValueError(f"call {path}: the tool `{each[:64]}` was not offered before")
-
-
-def _message(each: WrittenMessage, read: Read) -> Value:
-    message: dict[str, Value] = {"role": each.role, "content": text_of(each.content, read)}
-    if each.tool_calls:
-        message["tool_calls"] = [
-            {"id": call.id, "name": call.name, "arguments": text_of(call.arguments, read)} for call in each.tool_calls
-        ]
-    if each.tool_call_id is not None:
-        message["tool_call_id"] = each.tool_call_id
-    if each.name is not None:
-        message["name"] = each.name
-    return message
-
-
-def _tool(each: WrittenTool, read: Read) -> Value:
-    parameters = value_of(each.parameters, each.parameters_in, read)
-    return {"name": each.name, "description": text_of(each.description, read), "parameters": parameters}
-
-
-def _format(output: WrittenFormat, read: Read) -> Value:
-    return {"name": output.name, "strict": output.strict, "schema": value_of(output.schema, output.schema_in, read)}
-
-
-def _as_it_is(value: Value, _read: Read) -> Value:
-    return value
 
 
 def _unread(name: str) -> str:

@@ -1,7 +1,7 @@
 """Recordings as files (X27): which one is played, where one is written, what may be recorded.
 
-In: what the user chose, the name of a program, the digest of its input. Out: a `Player`; a `Target` for the cassette of
-a run. A cassette is written whole or not at all, and never over something else or over one that somebody changed
+In: what the user chose, the name of a program, the digest of its input. Out: a `Player`; a `Recorder` with the `Target`
+that it fills. A recording is written whole or not at all, and never over something else or over one that was changed
 meanwhile. Whatever can be refused is refused before a model is asked.
 """
 
@@ -10,23 +10,30 @@ from __future__ import annotations
 import glob
 import hashlib
 import os
-from collections.abc import Callable, Container, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from msgspec import Struct, structs
+from msgspec import Struct
+from msgspec.structs import replace
 
 import prosa
 from prosa.adapters.files import RootedFiles, replace_file
 from prosa.adapters.files.near import nearest_file
-from prosa.app.options import Record, Replay, Tape
+from prosa.app.options import DEFAULT_MODEL, Environment, Options, Record, RecordingOptions, Replay
 from prosa.data import Value
-from prosa.dialects.ymj.fields import is_recording
-from prosa.dialects.ymj.sections import normalised, sha256_of
-from prosa.dialects.ymj.trace import Unreadable, footer_of
+from prosa.dialects.ymj.trace import Unreadable
 from prosa.records.recorder import Recorder
-from prosa.records.recording import Cassette, Stamp, cassette_name, cassette_text, given_digest, read_cassette
+from prosa.records.recording import (
+    Recording,
+    Stamp,
+    given_digest,
+    is_untouched,
+    read_recording,
+    recording_index,
+    recording_name,
+    recording_text,
+)
 from prosa.records.redaction import Mark, marked, redacted
 from prosa.records.replay import Player
 from prosa.regex import regex
@@ -40,7 +47,7 @@ if TYPE_CHECKING:
 
 SUFFIX = ".ymj"
 MAX_CASSETTE = 256 * 1024 * 1024
-"""Bytes of a cassette, and of one value beside it."""
+"""Bytes of a recording, and of one value beside it."""
 
 MAX_FILES = 10_000
 """Recordings of a folder that are looked through where none has the expected name."""
@@ -49,54 +56,47 @@ MAX_NAMED = 5
 """Recordings that a message names."""
 
 
-def open_cassettes(
-    tape: Tape,
-    program: Program,
-    given: Value,
-    take: int,
-    model_name: str | None,
-    default_model: str,
-    notice: Callable[[str], None],
+def open_recordings(
+    chosen: RecordingOptions, program: Program, given: Value, options: Options, environment: Environment, take: int
 ) -> tuple[Player | None, Recorder | None, Target | None]:
-    """Return what plays and what records a run of ``program``, and where to. ``model_name`` is what the user chose for
-    the whole run. Raises `CassetteProblem` and `FileProblem`."""
+    """Return what plays and what records a run of ``program``, and where to. Raises `CassetteProblem` and
+    `FileProblem`."""
+    record, replay = chosen.record, chosen.replay
     digest = given_digest(program, given)
+    default = options.default_model or environment.settings.model_name or DEFAULT_MODEL
+    if record is not None and record.once and replay is not None:
+        known = _known(replay, program.name, digest, replay.take + take - 1)
+        record, replay = (record, None) if known is None else (None, replay)
     player = recorder = target = None
-    if tape.record is not None and tape.record.once and tape.replay is not None:
-        known = _known(tape.replay, program.name, digest, tape.replay.take + take - 1)
-        tape = Tape(None, tape.replay) if known is not None else Tape(tape.record)
-    if tape.replay is not None:
-        player = _player(tape.replay, program, digest, take, default_model, notice)
-    if tape.record is not None:
-        _require_recordable(program, tape.record)
-        target = Target.of(tape.record, program.name, digest, take)
-        played = player.cassette if player is not None else None
-        chosen = model_name or (played.chosen_model if played is not None else None)
-        about = Cassette(program.name, digest, default_model=default_model)
-        recorder = Recorder(about, played, chosen)
+    if replay is not None:
+        path = _find(replay, program, digest, replay.take + take - 1)
+        played = Recording(program.name, digest) if path is None else _of(path, program.name)
+        live = replay.new == "live", replay.tools == "live"
+        player = Player(played, str(path or replay.path), replay.match, *live, default, environment.notice)
+    if record is not None:
+        _require_recordable(program, record)
+        target = Target.of(record, program.name, digest, take)
+        earlier = None if player is None else player.recording
+        model = options.model_name or (None if earlier is None else earlier.chosen_model)
+        about = Recording(program.name, digest, chosen_model=model, default_model=default)
+        recorder = Recorder(about, earlier)
     return player, recorder, target
 
 
 # Playing: which file is meant.
 
 
-def _player(
-    replay: Replay, program: Program, digest: str, take: int, default: str, notice: Callable[[str], None]
-) -> Player:
-    path = _find(replay, program, digest, replay.take + take - 1)
-    how = replay.match, replay.new == "live", replay.tools == "live", default, notice
-    if path is None:
-        return Player(Cassette(program.name, digest), str(replay.path), *how)
-    cassette = load_cassette(path)
-    if cassette.program != program.name:
-        message = f"{path} is a recording of `{cassette.program}`, not of `{program.name}`"
+def _of(path: Path, program: str) -> Recording:
+    recording = load_recording(path)
+    if recording.program != program:
+        message = f"{path} is a recording of `{recording.program}`, not of `{program}`"
         raise CassetteProblem(message, hint="name the recording of this program, or the folder that it is in")
-    return Player(cassette, str(path), *how)
+    return recording
 
 
-def load_cassette(path: Path) -> Cassette:
-    """Return the cassette of a file. Raises `CassetteProblem`, and `FileProblem` for a file that cannot be read."""
-    return read_cassette(_read(path), _Beside(path).text)
+def load_recording(path: Path) -> Recording:
+    """Return the recording of a file. Raises `CassetteProblem`, and `FileProblem` for a file that cannot be read."""
+    return read_recording(_read(path), _Beside(path).text)
 
 
 def _find(replay: Replay, program: Program, digest: str, take: int) -> Path | None:
@@ -109,10 +109,13 @@ def _find(replay: Replay, program: Program, digest: str, take: int) -> Path | No
         near = nearest_file(source)
         hint = f"did you mean {near}?" if near else "record the run first: --record DIR"
         raise CassetteProblem(f"{source} does not exist", hint=hint)
-    known = _of_program(source, name) if take == 1 else []
+    known = _recordings(source, name) if take == 1 else []
     if len(known) == 1 and program.input_schema is True:
-        return known[0].path  # of a chat or a script, whose text is its input: the run tells where it differs
-    raise _not_found(source, name, known, take)
+        return known[0][0]  # of a chat or a script, whose text is its input: the run tells where it differs
+    which = f"with this input (number {take})" if take > 1 else "with this input"
+    others = f"; with other inputs: {_named(known)}" if known else ""
+    hint = f"record it: --record {source}" + ("; or compare with one of them: --replay FILE" if known else "")
+    raise CassetteProblem(f"{source} has no recording of `{name}` {which}{others}", hint=hint)
 
 
 def _known(replay: Replay, program: str, digest: str, take: int) -> Path | None:
@@ -120,48 +123,32 @@ def _known(replay: Replay, program: str, digest: str, take: int) -> Path | None:
     source = replay.path
     if not source.is_dir():
         return source if source.exists() else None
-    expected = source / f"{cassette_name(program, digest, take)}{SUFFIX}"
+    expected = source / f"{recording_name(program, digest, take)}{SUFFIX}"
     if expected.exists():
         return expected
-    same = [each for each in _of_program(source, program) if each.given == digest] if take == 1 else []
+    same = [each for each in _recordings(source, program) if each[1] == digest] if take == 1 else []
     if len(same) > 1:
         message = f"{source} has several recordings of `{program}` with this input: {_named(same)}"
         raise CassetteProblem(message, hint="name the file: --replay FILE")
-    return same[0].path if same else None
+    return same[0][0] if same else None
 
 
-def _of_program(folder: Path, program: str) -> list[_Recording]:
-    return [each for each in _recordings(folder) if each.program == program]
+def _named(known: list[tuple[Path, str]]) -> str:
+    names = ", ".join(path.name for path, _ in known[:MAX_NAMED])
+    return f"{names} and {len(known) - MAX_NAMED} more" if len(known) > MAX_NAMED else names
 
 
-def _not_found(source: Path, program: str, known: list[_Recording], take: int) -> CassetteProblem:
-    which = f"with this input (number {take})" if take > 1 else "with this input"
-    others = f"; with other inputs: {_named(known)}" if known else ""
-    hint = f"record it: --record {source}" + ("; or compare with one of them: --replay FILE" if known else "")
-    return CassetteProblem(f"{source} has no recording of `{program}` {which}{others}", hint=hint)
+def _recordings(folder: Path, program: str) -> list[tuple[Path, str]]:
+    """Return the recordings of a program in a folder, with the digests of their inputs."""
+    indexes = ((path, _index(path)) for path in sorted(folder.glob(f"*{SUFFIX}"))[:MAX_FILES])
+    return [(path, str(index.get("input"))) for path, index in indexes if str(index.get("program")) == program]
 
 
-class _Recording(Struct, frozen=True):
-    path: Path
-    program: str
-    given: str
-
-
-def _named(found: list[_Recording]) -> str:
-    names = ", ".join(each.path.name for each in found[:MAX_NAMED])
-    return f"{names} and {len(found) - MAX_NAMED} more" if len(found) > MAX_NAMED else names
-
-
-def _recordings(folder: Path) -> Iterator[_Recording]:
-    """Yield what the footers of a folder say."""
-    for path in sorted(folder.glob(f"*{SUFFIX}"))[:MAX_FILES]:
-        try:
-            footer = footer_of(_read(path).text)
-        except FileProblem:
-            continue
-        index = footer.get("index") if footer is not None and is_recording(footer) else None
-        if isinstance(index, dict):
-            yield _Recording(path, str(index.get("program")), str(index.get("input")))
+def _index(path: Path) -> dict[str, Value]:
+    try:
+        return recording_index(_read(path).text) or {}
+    except FileProblem:
+        return {}
 
 
 def _read(path: Path) -> SourceText:
@@ -172,8 +159,8 @@ _BESIDE = regex(r"[^/\\]+\.(?P<digest>[0-9a-f]{12})\.(?:txt|json)")
 
 
 class _Beside:
-    """The long values beside a cassette. A recording may be a stranger's: they are regular files of its folder, and
-    together no larger than a cassette."""
+    """The long values beside a recording, which may be a stranger's: they are regular files of its folder, and
+    together no larger than one may be."""
 
     def __init__(self, source: Path) -> None:
         self._source = source
@@ -224,7 +211,7 @@ class Target(Struct, frozen=True):
             raise CassetteProblem(f"nothing can be recorded in {folder}: {reason}") from None
         if not os.access(folder, os.W_OK):
             raise CassetteProblem(f"nothing can be recorded in {folder}: it is write-protected")
-        path = folder / f"{cassette_name(program, digest, record.take + take - 1)}{SUFFIX}"
+        path = folder / f"{recording_name(program, digest, record.take + take - 1)}{SUFFIX}"
         if not path.exists():
             return cls(path, "", record.patterns)
         source = _read(path)
@@ -232,23 +219,18 @@ class Target(Struct, frozen=True):
         return cls(path, source.digest, record.patterns)
 
     def write(
-        self, cassette: Cassette, program: Program, tally: Tally, run: str, error: str | None
+        self, recording: Recording, program: Program, tally: Tally, run: str, error: str | None
     ) -> CassetteProblem | None:
-        """Write the long values, then the cassette, then remove long values of an earlier one; why that could not be. A
-        run in which nothing was asked leaves nothing."""
-        if not cassette.replies:
+        """Write the recording and return why that could not be. A run in which nothing was asked leaves nothing."""
+        if not recording.replies:
             return None
         stamp = self._stamp(program, tally, run, error)
         if self.redact:
             mark = mark_of(self.redact)
-            cassette = redacted(cassette, mark)
-            stamp = stamp if error is None else structs.replace(stamp, error=mark(error))
-        written = cassette_text(cassette, stamp)
+            recording = redacted(recording, mark)
+            stamp = stamp if error is None else replace(stamp, error=mark(error))
         try:
-            for name, data in written.files.items():
-                replace_file(self.path.with_name(name), data, private=True)
-            replace_file(self.path, written.text, expect_digest=self.before, private=True)
-            self._remove_but(written.files)
+            write_recording(self.path, recording, stamp, before=self.before)
         except (OSError, FileProblem) as problem:
             return CassetteProblem(f"the recording was not written: {problem}", hint="record into another folder")
         return None
@@ -267,24 +249,30 @@ class Target(Struct, frozen=True):
             classification="confidential" if any(each.classified for each in reachable(program)) else "internal",
         )
 
-    def _remove_but(self, names: Container[str]) -> None:
-        for path in self.path.parent.glob(f"{glob.escape(self.path.stem)}.*"):
-            if path.name not in names and _BESIDE.fullmatch(path.name):
-                path.unlink(missing_ok=True)
+
+def write_recording(
+    path: Path, recording: Recording, stamp: Stamp, *, before: str | None = None, private: bool = True
+) -> None:
+    """Write the long values, then the recording, then remove long values of an earlier one; ``before`` and ``private``
+    are as in `replace_file`. Raises OSError and `FileProblem`."""
+    written = recording_text(recording, stamp)
+    for name, data in written.files.items():
+        replace_file(path.with_name(name), data, private=private)
+    replace_file(path, written.text, expect_digest=before, private=private)
+    for each in path.parent.glob(f"{glob.escape(path.stem)}.*"):
+        if each.name not in written.files and _BESIDE.fullmatch(each.name):
+            each.unlink(missing_ok=True)
 
 
 def _require_same(source: SourceText, program: str, digest: str) -> None:
     """Raise `CassetteProblem` where what stands in the place of a recording is something else, or was edited."""
-    footer = footer_of(source.text)
-    index = footer.get("index") if footer is not None and is_recording(footer) else None
+    index = recording_index(source.text)
     hint = "move it away, or record into another folder"
-    if not isinstance(index, dict) or footer is None:
+    if index is None:
         raise CassetteProblem(f"{source.path} is no recording, and is not written over", hint=hint)
     if (index.get("program"), index.get("input")) != (program, digest):
         raise CassetteProblem(f"{source.path} is the recording of another run, and is not written over", hint=hint)
-    text = normalised(source.text)
-    body = text[text.find("\n---\n", 3) + len("\n---\n") : text.rfind("\n```json\n") + 1]
-    if footer.get("payload_hash") != sha256_of(body):
+    if not is_untouched(source.text):
         message = f"{source.path} was edited after it was recorded, and is not written over"
         raise CassetteProblem(message, hint="move it away; if the edit was meant: prosa fmt --rehash")
 

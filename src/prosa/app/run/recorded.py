@@ -1,7 +1,7 @@
-"""The tape of a run (X27): a recording that answers its calls, a recorder that keeps them, both, or neither.
+"""A run with a recording (X27): one that answers its calls, a recorder that keeps them, both, or neither.
 
-In: a program with its input, and what the user chose. Out: a `Taped`, whose journal is asked around every call. Without
-a tape nothing of it is loaded; with one `prosa.app.run.cassettes` finds and writes the files.
+In: a program with its input, and what the user chose. Out: a `RecordedRun`, whose journal is asked around every call.
+Without a recording nothing of it is loaded; with one `prosa.app.run.recordings` finds and writes the files.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from prosa.app.options import DEFAULT_MODEL, Environment, Options
+from prosa.app.options import Environment, Options
 from prosa.data import Value
 from prosa.runtime.errors import CassetteProblem, RunError
 from prosa.runtime.events import Listener, ignore
@@ -21,7 +22,7 @@ from prosa.runtime.journal import UNRECORDED, Journal, chained
 from prosa.runtime.program import Program, reachable
 
 if TYPE_CHECKING:
-    from prosa.app.run.cassettes import Target
+    from prosa.app.run.recordings import Target
     from prosa.records.recorder import Recorder
     from prosa.records.replay import Player
     from prosa.records.summary import Tally
@@ -32,9 +33,9 @@ MAX_NAMED = 5
 """Calls that a message names."""
 
 
-class Taped(Struct):
-    """The tape of one run: what plays it and what records it, where there is either. ``unwritten`` is why what was
-    recorded stands in no file."""
+class RecordedRun(Struct):
+    """The recordings of one run: what plays one and what makes one, where there is either. ``unwritten`` is why what
+    was recorded stands in no file."""
 
     player: Player | None = None
     recorder: Recorder | None = None
@@ -55,22 +56,25 @@ class Taped(Struct):
     @property
     def nobody(self) -> Provider | None:
         """The provider that is never asked, where everything is played."""
-        return self.player.nobody if self.player is not None and not self.player.asks else None
+        if self.player is None or self.player.asks:
+            return None
+        return self.absent(CassetteProblem("nothing is asked in a replay"))
 
     @property
     def stands_in(self) -> Player | None:
         """What stands in for tool servers, sandbox and sites; None where they are real."""
-        return self.player if self.nobody is not None and self.player is not None and not self.player.uses else None
+        player = self.player
+        return None if player is None or player.asks or player.uses else player
 
     @property
     def chosen_model(self) -> str | None:
         """The model that the user had chosen when the run was recorded."""
-        return self.player.cassette.chosen_model if self.player is not None else None
+        return self.player.recording.chosen_model if self.player is not None else None
 
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to play."""
-        return self.player is None or not self.player.cassette.replies
+        return self.player is None or not self.player.recording.replies
 
     def absent(self, error: RunError) -> Provider:
         """Return the provider where nobody can be asked, which matters only when somebody must be."""
@@ -81,17 +85,17 @@ class Taped(Struct):
     def answers(self, model_name: str | None) -> None:
         """Keep the model that whoever answers brings for the whole run."""
         if self.recorder is not None and model_name is not None:
-            self.recorder.chosen_model = model_name
+            self.recorder.about = replace(self.recorder.about, chosen_model=model_name)
 
     @contextmanager
-    def recording(
+    def around(
         self, program: Program, world: World, tally: Tally, environment: Environment, run: str = ""
     ) -> Iterator[None]:
-        """While the run goes on. What was answered is written at its end, whatever ended it; ``run`` is its id, where
-        it has one. Raises `CassetteProblem` for recorded calls that nobody asked for, where that is an error."""
+        """Write what was answered at the end of the run, whatever ended it; ``run`` is its id, where it has one. Raises
+        `CassetteProblem` for recorded calls that were not asked for, where that is an error."""
         if self.recorder is not None:
             without = world.sandbox is None and any(each.uses_python for each in reachable(program))
-            self.recorder.without_python = without
+            self.recorder.about = replace(self.recorder.about, without_python=without)
         try:
             yield
         except BaseException as error:
@@ -113,28 +117,26 @@ class Taped(Struct):
 
     def _write(self, program: Program, tally: Tally, run: str, error: str | None) -> None:
         if self.recorder is not None and self.target is not None:
-            self.unwritten = self.target.write(self.recorder.cassette(), program, tally, run, error)
+            self.unwritten = self.target.write(self.recorder.recording(), program, tally, run, error)
 
 
-UNTAPED = Taped()
+NOT_RECORDED = RecordedRun()
 
 
-def open_tape(program: Program, given: Value, options: Options, environment: Environment, take: int = 1) -> Taped:
-    """Return the tape of a run of ``program``; without one a `Taped` that does nothing. ``take`` counts equal runs of a
-    call.
+def open_recorded(
+    program: Program, given: Value, options: Options, environment: Environment, take: int = 1
+) -> RecordedRun:
+    """Return the recordings of a run of ``program``. ``take`` counts equal runs of a call.
 
     Raises `CassetteProblem` and `FileProblem`, before anything is asked.
     """
     if options.tape is None:
-        return UNTAPED
-    from prosa.app.run.cassettes import open_cassettes  # a run without a tape needs none of it
+        return NOT_RECORDED
+    from prosa.app.run.recordings import open_recordings  # a run without a recording needs none of it
 
-    default = options.default_model or environment.settings.model_name or DEFAULT_MODEL
-    player, recorder, target = open_cassettes(
-        options.tape, program, given, take, options.model_name, default, environment.notice
-    )
+    player, recorder, target = open_recordings(options.tape, program, given, options, environment, take)
     replay = options.tape.replay
-    return Taped(player, recorder, target, replay is not None and replay.strict)
+    return RecordedRun(player, recorder, target, replay is not None and replay.strict)
 
 
 def _words(error: BaseException) -> str:
