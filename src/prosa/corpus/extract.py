@@ -141,7 +141,7 @@ def _blanked(text: str, hidden: Sequence[Span]) -> str:
 
 
 def _rows(document: Document, text: str) -> Iterator[SectionRow]:
-    body, cjk = document.body, is_cjk(text)
+    body, cjk = document.body, not text.isascii() and is_cjk(document.source.uncommon)
     named = zip(document.outline, document.heading_texts, document.heading_anchors, strict=True)
     found = [each for each in named if not each[0].nested]
     starts = [*(heading.start for heading, _, _ in found), body.end]

@@ -15,7 +15,6 @@ from prosa.document import anchors as anchor_names
 from prosa.document import blocks, links
 from prosa.document.blocks import OutlineEntry, containers
 from prosa.document.cover import Cover
-from prosa.document.maths import joined, maths
 from prosa.document.model import (
     CodeSpan,
     Fence,
@@ -37,8 +36,6 @@ from prosa.source import SourceText, Span
 from prosa.source.values import PartlyCompared, PartlyShown
 
 if TYPE_CHECKING:
-    from pyromark.event import Range
-
     from prosa.document.autolinks import Address
 
 Placed = TypeVar("Placed", Link, Wikilink)
@@ -133,40 +130,26 @@ class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
     @cached_property
     def addresses(self) -> tuple[Address, ...]:
         """The addresses in running text that stand for links without marks (GFM 6.9), in places of the source."""
-        from prosa.document.autolinks import addresses, may_hold_address  # only here: the graph alone asks
+        from prosa.document.autolinks import addresses  # only here: the graph alone asks
 
         text, base = self.parsed.text, self.body.start
-        if not may_hold_address(text):
-            return ()
         found = [each for each in addresses(text) if not text.endswith(_MARKED, 0, each.start)]
         if not found:
             return ()
-        unmarked = set(self._outside(self.parsed.found.marked(), (each.start for each in found)))
-        defined = Cover(each.span for each in self.definitions)
-        placed = (
-            each._replace(start=each.start + base, end=each.end + base) for each in found if each.start in unmarked
+        byte, marks = self.parsed.bytes.byte_offset, self.parsed.found
+        inside = ((each, byte(each.start)) for each in found)
+        found = [each for each, at in inside if not (marks.in_code(at) or marks.in_html(at))]
+        if not found:
+            return ()
+        taken = Cover(
+            (*map(self.parsed.span, (each.where for each in marks.links)), *(each.span for each in self.definitions))
         )
+        placed = (each._replace(start=each.start + base, end=each.end + base) for each in found)
         return tuple(
             each
             for each in placed
-            if each.start not in defined and each.start not in self._maths and not self._is_masked(each)
+            if each.start not in taken and each.start not in self._maths and not self._is_masked(each)
         )
-
-    def _outside(self, ranges: Iterable[Range], places: Iterable[int]) -> Iterator[int]:
-        """Yield those of some places of the parsed text, in order, that lie in none of the ranges.
-
-        Ranges of the parser are bytes. The few places are turned into bytes, not the many ranges into characters.
-        """
-        waiting = sorted((where["start"], where["end"]) for where in ranges)
-        text, at, byte, index, end = self.parsed.text, 0, 0, 0, 0
-        for place in places:
-            byte += len(text[at:place].encode("utf-8", "surrogatepass"))
-            at = place
-            while index < len(waiting) and waiting[index][0] <= byte:
-                end = max(end, waiting[index][1])
-                index += 1
-            if byte >= end:
-                yield place
 
     @cached_property
     def definitions(self) -> tuple[LinkDefinition, ...]:
@@ -234,10 +217,9 @@ class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
     def inline_links(self, wanted: Callable[[str], bool]) -> Iterator[tuple[Link, bool]]:
         """Return the links and images that are written in place with a ``wanted`` destination; True stands for an
         image. The others are not made."""
-        found = links.inline_links(self.parsed, wanted)
-        if not self._has_dollars:
-            return found
-        return (each for each in found if each[0].span.start not in self._maths)
+        for each in links.inline_links(self.parsed, wanted):
+            if not self._has_dollars or each[0].span.start not in self._maths:
+                yield each
 
     def fence_text(self, fence: Fence) -> str:
         """Return the code of a fence, with the author's line ends."""
@@ -283,6 +265,7 @@ class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
         text, base, offset = self.parsed.text, self.body.start, self.parsed.bytes.offset_of_byte
         if not self._has_dollars:
             return Cover(())
+        from prosa.document.maths import joined, maths  # only here: most documents hold none
 
         whole = joined(text, lambda at: self.in_code(at + base))
         spans = ((offset(each.where["start"]), offset(each.where["end"])) for each in maths(whole))
@@ -292,10 +275,15 @@ class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
     def _has_dollars(self) -> bool:
         """Whether two signs stand outside of code, which are needed for mathematics."""
         text = self.parsed.text
-        if text.count("$") < 2:
+        if "$" not in text:
             return False
-        places = (found.start() for found in _DOLLAR.finditer(text))
-        return len(list(islice(self._outside(self.parsed.found.code(), places), 2))) == 2
+        from prosa.document.maths import may_hold_maths  # only here: most documents hold none
+
+        if not may_hold_maths(text):
+            return False
+        byte, in_code = self.parsed.bytes.byte_offset, self.parsed.found.in_code
+        outside = (True for found in _DOLLAR.finditer(text) if not in_code(byte(found.start())))
+        return len(list(islice(outside, 2))) == 2
 
     def _outside_maths(self, found: tuple[Placed, ...]) -> tuple[Placed, ...]:
         if not found or not self._has_dollars:

@@ -48,9 +48,13 @@ class Maths(NamedTuple):
 
 
 def may_hold_maths(text: str) -> bool:
-    """Return whether it is worth to look for mathematics: most texts have no two dollar signs."""
+    """Return whether it is worth looking for mathematics: most texts hold no dollar sign behind another one without a
+    blank in front of it."""
     at = text.find("$")
-    return at >= 0 and text.find("$", at + 1) >= 0
+    while at >= 0 and (at := text.find("$", at + 1)) >= 0:
+        if text[at - 1] not in " \t\r\n":
+            return True
+    return False
 
 
 def joined(text: str, in_code: Callable[[int], bool]) -> str:

@@ -6,8 +6,9 @@ of every document; elements are made of it when somebody asks for them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, TypeAlias
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import pyromark
 from msgspec import Struct, field
@@ -16,6 +17,8 @@ from prosa.data import Value
 
 if TYPE_CHECKING:
     from pyromark.event import Range
+
+T = TypeVar("T")
 
 OPTIONS = (
     pyromark.Options.ENABLE_TABLES
@@ -77,17 +80,23 @@ class Found(Struct):
     html_blocks: list[tuple[Range, list[Piece]]] = field(default_factory=list)
     inline_html: list[tuple[str, Range]] = field(default_factory=list)
 
-    def marked(self) -> Iterator[Range]:
-        """Yield where code, links and HTML stand, in bytes."""
-        yield from self.code()
-        yield from (each.where for each in self.links)
-        yield from (where for _, where in self.inline_html)
-        yield from (where for where, _ in self.html_blocks)
+    def in_code(self, byte: int) -> bool:
+        """Return whether a byte lies in code."""
+        return _is_in(self.code_blocks, lambda each: each.where, byte) or _is_in(self.code_spans, _where, byte)
 
-    def code(self) -> Iterator[Range]:
-        """Yield where code stands, in bytes."""
-        yield from (each.where for each in self.code_blocks)
-        yield from (where for _, where in self.code_spans)
+    def in_html(self, byte: int) -> bool:
+        """Return whether a byte lies in HTML."""
+        return _is_in(self.html_blocks, lambda each: each[0], byte) or _is_in(self.inline_html, _where, byte)
+
+
+def _is_in(found: Sequence[T], where: Callable[[T], Range], byte: int) -> bool:
+    """Return whether a byte lies in one of some ranges that stand in order, none in another."""
+    at = bisect_right(found, byte, key=lambda each: where(each)["start"]) - 1
+    return at >= 0 and byte < where(found[at])["end"]
+
+
+def _where(found: tuple[str, Range]) -> Range:
+    return found[1]
 
 
 class _Walk(Struct):

@@ -171,7 +171,7 @@ def anchors(document: Document) -> frozenset[str]:
     braces = "{" in text
     own = [each.replace("\\", "") for each in _OWN_ANCHOR.findall(text)] if braces else []
     own += [_without_emoji(each) for each in document.heading_texts if ":" in each]
-    own += [each.text for each in document.headings if "[[" in each.text] if "[[" in text else []
+    own += [each.text for each in document.headings if "[[" in each.text] if document.wikilinks else []
     labels = (
         [found[1] for each in document.paragraphs if (found := _LABEL.match(each.text))]
         if _LABEL_END.search(text)

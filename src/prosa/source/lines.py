@@ -6,7 +6,6 @@ In: a text. Out: positions for people (1-based), byte offsets for parsers, UTF-1
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable
 from itertools import accumulate, count
 from operator import add
 from typing import NamedTuple
@@ -32,18 +31,17 @@ class Position(NamedTuple):
 class LineIndex:
     """Where the lines of a text begin, and how its offsets count in UTF-8 and UTF-16.
 
-    Each of its four tables is built in linear time at the first question that needs it; every question after that is
+    Each of its three tables is built in linear time at the first question that needs it; every question after that is
     a binary search and, in a text that is not ASCII, the encoding of one block of characters. Offsets outside the text
     are clamped to it.
     """
 
-    __slots__ = ("_ascii", "_begun", "_bytes", "_encoded", "_starts", "_units", "text")
+    __slots__ = ("_ascii", "_begun", "_encoded", "_starts", "_units", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
         self._ascii = text.isascii()
         self._starts: tuple[int, ...] | None = None
-        self._bytes: tuple[int, ...] | None = None
         self._units: tuple[int, ...] | None = None
         self._encoded = b""
         self._begun: tuple[int, ...] = ()
@@ -89,8 +87,12 @@ class LineIndex:
         offset = self._clamped(offset)
         if self._ascii:
             return offset
-        block = offset // _BLOCK
-        return self._byte_blocks()[block] + len(_utf8(self.text[block * _BLOCK : offset]))
+        encoded = self._encoded or self._encode()
+        block = bisect_right(self._begun, offset) - 1
+        byte = min(block * _BLOCK, len(encoded))
+        while byte < len(encoded) and 0x80 <= encoded[byte] < 0xC0:  # the rest of a character in front of the block
+            byte += 1
+        return byte + len(_utf8(self.text[self._begun[block] : offset]))
 
     def offset_of_byte(self, byte: int) -> int:
         """Return the character offset of a UTF-8 byte offset; a byte inside a character belongs to that character."""
@@ -122,19 +124,10 @@ class LineIndex:
 
     def _utf16_offset(self, offset: int) -> int:
         if self._units is None:
-            self._units = self._blocks(_utf16_length)
+            blocks = (self.text[start : start + _BLOCK] for start in range(0, len(self.text), _BLOCK))
+            self._units = tuple(accumulate(map(_utf16_length, blocks), initial=0))
         block = offset // _BLOCK
         return self._units[block] + _utf16_length(self.text[block * _BLOCK : offset])
-
-    def _byte_blocks(self) -> tuple[int, ...]:
-        if self._bytes is None:
-            self._bytes = self._blocks(lambda text: len(_utf8(text)))
-        return self._bytes
-
-    def _blocks(self, length: Callable[[str], int]) -> tuple[int, ...]:
-        """Return how far an encoding has come at the beginning of each block."""
-        sizes = (length(self.text[start : start + _BLOCK]) for start in range(0, len(self.text), _BLOCK))
-        return tuple(accumulate(sizes, initial=0))
 
 
 def _line_starts(text: str) -> tuple[int, ...]:

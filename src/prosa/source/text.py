@@ -11,6 +11,9 @@ from prosa.source.lines import LineIndex, Position
 from prosa.source.span import Span
 from prosa.source.values import PartlyCompared
 
+_COMMON = bytes((*range(0x09, 0x0E), *range(0x20, 0x7F)))
+"""ASCII but its controls; tab, line ends, vertical tab and form feed, which old texts have, are common too."""
+
 
 class SourceText(PartlyCompared, Struct, frozen=True, dict=True):
     """``text`` exactly as decoded, a byte-order mark and every line end included; ``path`` as the user would name it.
@@ -31,6 +34,12 @@ class SourceText(PartlyCompared, Struct, frozen=True, dict=True):
     def lines(self) -> LineIndex:
         """The line index, built at the first question."""
         return LineIndex(self.text)
+
+    @cached_property
+    def uncommon(self) -> str:
+        """Return the control characters of the text and those beyond ASCII, in order. Most texts have few: to take the
+        others away is quicker than one search for any of the rare ones."""
+        return self.text.encode("utf-8", "surrogatepass").translate(None, _COMMON).decode("utf-8", "surrogatepass")
 
     def position(self, offset: int) -> Position:
         """1-based line and column of an offset."""

@@ -89,6 +89,8 @@ def _has_addresses(corpus: Corpus) -> bool:
     names = corpus_names(corpus)
 
     def is_address(path: Path, link: LocalLink) -> bool:
+        if not is_page(link.target, suffix_of(link.target)):
+            return False  # as most are: a file has a suffix
         name = joined(posixpath.dirname(path.as_posix()), link.target)
         made_of = names.at(name).real if is_page(name, suffix_of(name)) else None
         return made_of is not None and made_of.stem == posixpath.splitext(posixpath.basename(name.rstrip("/")))[0]
