@@ -21,6 +21,7 @@ from typing import Any
 import pytest
 
 from prosa import abatch, batch
+from tests import warm
 from tests.batch.labels import Letters, home, program, texts
 from tests.cli.programs import prosa, user
 from tests.model_server.behaviour import Behaviour
@@ -73,7 +74,7 @@ def command(folder: Path) -> list[str]:
 
 
 def begun(words: list[str], environ: dict[str, str]) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
+    return warm.popen(
         [sys.executable, "-m", "prosa", *words],
         env={**environ, "PYTHONPATH": os.environ["PYTHONPATH"]},
         stdout=subprocess.DEVNULL,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ from typing import Any
 from urllib.request import urlopen
 
 from prosa.cli.demo.server import served
+from tests import warm
 from tests.browser.vectors import hostile_folder
 from tests.examples.ferries import FOLDER
 from tests.house.examples import surroundings
@@ -242,5 +242,5 @@ def built(folder: Path) -> Iterator[Path]:
     home = folder / "home"
     home.mkdir()
     words = (sys.executable, "-P", "-m", "prosa", "build", "ferries/pages", str(folder / "out"))
-    subprocess.run(words, cwd=FOLDER.parent, env=surroundings(home), check=True, capture_output=True)
+    warm.run(words, cwd=FOLDER.parent, env=surroundings(home), check=True, capture_output=True)
     yield folder / "out"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests import warm
 from tests.browser.browsing import Browsing
 from tests.house.examples import surroundings
 
@@ -46,7 +46,7 @@ def preview(action: Locator) -> list[str]:
 def dry_run(url: str, folder: Path, *words: str) -> list[str]:
     """The request as the command shows it, without the address of the site and without headers."""
     command = [sys.executable, "-m", "prosa", "call", f"{url}/echo", *words, "--dry-run"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env=surroundings(folder))
+    done = warm.run(command, capture_output=True, text=True, check=True, env=surroundings(folder))
     head, _, body = done.stdout.rstrip("\n").partition("\n\n")
     line = head.split("\n")[0].replace(url, "")
     return [line, json.dumps(json.loads(body), ensure_ascii=False, separators=(",", ":"))] if body else [line]

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from prosa.dialects.prapti.content import sent_text
+from tests import warm
 from tests.chat.chats import chat
 from tests.chat.turns import User, started_chat
 from tests.mcp.support import wait_until
@@ -68,7 +69,7 @@ def test_pw4_killed_while_it_writes(tmp_path: Path):
     for _ in range(10):
         path.write_text(ASK)
         command = [sys.executable, "-c", WRITER, str(path), REPLY]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        with warm.popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
             assert process.stdout is not None
             assert process.stdout.readline() == b"ready\n"
             time.sleep(chance.random() * 0.05)

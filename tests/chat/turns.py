@@ -18,6 +18,7 @@ import pytest
 from prosa.adapters.providers.scripted import ScriptedProvider
 from prosa.cli.main import main
 from prosa.runtime.messages import ModelReply, ModelRequest
+from tests import warm
 from tests.cli.desk import desk
 from tests.compiled import lend_compiled
 
@@ -83,7 +84,7 @@ def started_chat(user: User, *argv: str) -> Iterator[subprocess.Popen[bytes]]:
     command = [sys.executable, "-m", "prosa", "chat", str(user.path), *argv]
     environ = {**user.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen(command, env=environ, **pipes) as process:  # type: ignore[call-overload]
+    with warm.popen(command, env=environ, **pipes) as process:  # type: ignore[call-overload]
         try:
             yield process
         finally:

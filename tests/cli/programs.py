@@ -15,6 +15,7 @@ import pytest
 from prosa.adapters.providers.table import Place
 from prosa.cli.main import main
 from prosa.dialects.markdownlang.agreement import PHRASES
+from tests import warm
 from tests.cli.desk import Desk, desk
 from tests.model_server.server import ModelServer
 
@@ -129,7 +130,7 @@ def started(*argv: Any, environ: Mapping[str, str], module: str = "main", **opti
     """`prosa` in a process of its own, with pipes for what it prints."""
     command = [sys.executable, "-c", f"from prosa.cli.{module} import entry; entry()", *map(str, argv)]
     own = {"PATH": os.environ["PATH"], "PYTHONPATH": os.environ["PYTHONPATH"]} | dict(environ)
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=own, **options)
+    return warm.popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=own, **options)
 
 
 def summary_in(text: str) -> dict[str, Any]:

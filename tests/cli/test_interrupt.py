@@ -15,6 +15,7 @@ import pytest
 
 from prosa.cli.errors import Stopped
 from prosa.cli.run.interaction import run_stoppable
+from tests import warm
 from tests.cli.programs import CACHE, events_in, program, script, started, summary_in, user
 from tests.mcp.support import ODD, alive, processes, wait_until
 from tests.model_server.server import ModelServer
@@ -105,7 +106,7 @@ def test_ctrl_c_at_the_question_for_a_local_server_ends_the_command(tmp_path: Pa
     mine, theirs = pty.openpty()
     command = [sys.executable, "-c", "from prosa.cli.main import entry; entry()", "run", str(program(tmp_path))]
     environ = {"PYTHONPATH": str(Path(__file__).parents[2] / "src"), "TERM": "xterm", **user(tmp_path)}
-    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environ) as process:
+    with warm.popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environ) as process:
         os.close(theirs)
         shown = ""
         while "[y/N]" not in shown:

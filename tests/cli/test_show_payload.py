@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import gzip
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import pytest
 
 from prosa.cli.main import main
 from prosa.dialects.ymj.payload import MAX_PAYLOAD
+from tests import warm
 from tests.cli.desk import desk
 from tests.dialects.ymj_records import record
 
@@ -23,7 +23,7 @@ def payload(tmp_path: Path, *argv: str, body: str = TABLE, **ops: Any) -> tuple[
     """What the command writes, as a process with a pipe would get it."""
     path = tmp_path / "table.ymj"
     path.write_text(record(body=body, ops=ops))
-    done = subprocess.run(
+    done = warm.run(
         [sys.executable, "-m", "prosa", "show", "--payload", str(path), *argv], capture_output=True, check=False
     )
     return done.returncode, done.stdout, done.stderr.decode()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ import pytest
 from prosa.cli.commands import COMMANDS, HIDDEN
 from prosa.cli.console import Console
 from prosa.cli.main import main
+from tests import warm
 from tests.cli.programs import program, prosa, script, started, user
 from tests.skills.worlds import skill
 
@@ -160,11 +160,9 @@ def test_x46_what_is_asked_to_read_does(argv: tuple[str, ...], folder: Path, pip
 
 def piped(command: str, folder: Path, **options: Any) -> subprocess.CompletedProcess[str]:
     """A line of a shell in which `prosa` is this one."""
-    own = f"prosa() {{ {sys.executable} -c 'from prosa.cli.main import entry; entry()' \"$@\"; }}\n"
-    environ = {"PATH": os.environ["PATH"], "PYTHONPATH": os.environ["PYTHONPATH"], **user(folder.parent)}
-    return subprocess.run(
-        ["bash", "-c", own + command], cwd=folder, env=environ, text=True, capture_output=True, **options
-    )
+    path = os.pathsep.join((str(warm.scripts(folder.parent / "bin")), os.environ["PATH"]))
+    environ = {"PATH": path, "PYTHONPATH": os.environ["PYTHONPATH"], **user(folder.parent)}
+    return subprocess.run(["bash", "-c", command], cwd=folder, env=environ, text=True, capture_output=True, **options)
 
 
 def test_x46_chats_in_a_loop_are_each_answered(folder: Path):
@@ -181,8 +179,7 @@ def test_x46_chats_in_a_loop_are_each_answered(folder: Path):
 
 def test_x46_the_rest_of_a_script_is_no_message(folder: Path):
     model = script(folder.parent, {"content": "Yes."})
-    command = f"{sys.executable} -c 'from prosa.cli.main import entry; entry()' chat chat.md --model {model}"
-    done = piped("bash", folder, input=f"{command}\necho SURVIVED\n")
+    done = piped("bash", folder, input=f"prosa chat chat.md --model {model}\necho SURVIVED\n")
     assert done.stdout == "Yes.\nSURVIVED\n", done.stderr
     assert "SURVIVED" not in (folder / "chat.md").read_text()
 

@@ -6,28 +6,22 @@ import os
 import pty
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests import warm
 from tests.house.examples import differences
 
 PAGES = sorted((Path(__file__).parent / "transcripts").glob("*.md"))
-ENTRIES = {"prosa": "prosa.cli.main", "markdownlang": "prosa.cli.markdownlang"}
 
 
 @pytest.fixture
 def environ(tmp_path: Path) -> dict[str, str]:
     """A user without key, settings or agreement, and the two commands on the path."""
-    bin_folder = tmp_path / "bin"
-    for name in ("bin", "home", "work"):
+    for name in ("home", "work"):
         (tmp_path / name).mkdir()
-    for name, module in ENTRIES.items():
-        script = bin_folder / name
-        script.write_text(f"#!{sys.executable}\nfrom {module} import entry\nentry()\n")
-        script.chmod(0o755)
-    path = os.pathsep.join((str(bin_folder), os.environ.get("PATH", "")))
+    path = os.pathsep.join((str(warm.scripts(tmp_path / "bin")), os.environ.get("PATH", "")))
     source = str(Path(__file__).parents[2] / "src")
     return {"PATH": path, "HOME": str(tmp_path / "home"), "PYTHONPATH": source, "TERM": "xterm"}
 

@@ -12,6 +12,7 @@ import pytest
 
 from prosa.adapters.files import replace_file, temporary
 from prosa.adapters.files.temporary import sweep, temporary_beside
+from tests import warm
 from tests.files.killing import killed
 
 CODE = """\
@@ -61,7 +62,7 @@ def test_the_second_write_of_a_process_clears_up_what_was_left_since_the_first(t
 
 def test_what_a_living_process_is_writing_stays(tmp_path: Path):
     argv = [sys.executable, "-c", HOLDER, str(tmp_path / "a.md")]
-    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+    with warm.popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
         assert other.stdin is not None and other.stdout is not None
         held = Path(other.stdout.readline().strip())
         replace_file(tmp_path / "b.md", "x")

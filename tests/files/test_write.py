@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from prosa.adapters.files import FileChanged, RootedFiles, replace_file, write_output
+from tests import warm
 
 
 def names(folder: Path) -> list[str]:
@@ -145,7 +146,7 @@ write.replace_file(path, "n" * 5000)
 def test_killed_in_the_middle_of_writing_the_old_file_is_whole(tmp_path: Path):
     path = tmp_path / "a.md"
     path.write_text("old")
-    with subprocess.Popen([sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE, text=True) as writer:
+    with warm.popen([sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE, text=True) as writer:
         assert writer.stdout is not None and writer.stdout.readline() == "half\n"
         writer.send_signal(signal.SIGKILL)
         writer.wait(120)
@@ -159,7 +160,7 @@ def test_readers_never_see_half_a_file(tmp_path: Path):
     path.write_text("0" * 300_000)
     code = "import sys,pathlib\nfrom prosa.adapters.files import replace_file\np=pathlib.Path(sys.argv[1])\n"
     code += "for i in range(30): replace_file(p, str(i % 10) * 300_000)"
-    with subprocess.Popen([sys.executable, "-c", code, str(path)]) as writer:
+    with warm.popen([sys.executable, "-c", code, str(path)]) as writer:
         seen = set()
         deadline = time.monotonic() + 120
         while writer.poll() is None and time.monotonic() < deadline:
@@ -176,5 +177,5 @@ def test_output_goes_to_a_file_or_into_a_pipe(tmp_path: Path):
     code = (
         "from pathlib import Path; from prosa.adapters.files import write_output as w; w(Path('/dev/stdout'), 'é\\n')"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    done = warm.run([sys.executable, "-c", code], capture_output=True, check=True)
     assert done.stdout == "é\n".encode()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
+
+from tests import warm
 
 NODE = "---\nid: {0}\ntype: page\ntitle: {0}\n---\n# {0}\n\n{1}\n"
 
@@ -14,7 +15,7 @@ NODE = "---\nid: {0}\ntype: page\ntitle: {0}\n---\n# {0}\n\n{1}\n"
 def links(folder: Path, file: str) -> dict[str, list[dict[str, object]]]:
     command = [sys.executable, "-m", "prosa", "links", file, "--root", ".", "--format", "json"]
     environ = {**os.environ, "HOME": str(folder / ".home"), "XDG_CACHE_HOME": str(folder / ".cache")}
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env=environ)
+    done = warm.run(command, cwd=folder, capture_output=True, text=True, check=False, env=environ)
     return json.loads(done.stdout)
 
 

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
 
+from tests import warm
 from tests.compiled import lend_compiled
 from tests.house.tree import ROOT
 
@@ -164,15 +165,16 @@ def matches(expected: str, printed: str) -> bool:
 def surroundings(home: Path) -> dict[str, str]:
     """An environment without a key, in which the commands of this installation are found first, and the package of the
     tree that these tests belong to, whatever is installed."""
-    path = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", "")))
+    places = (warm.scripts(home / ".local" / "bin"), Path(sys.executable).parent, os.environ.get("PATH", ""))
     tested = os.pathsep.join(filter(None, (str(ROOT / "src"), os.environ.get("PYTHONPATH", ""))))
     lend_compiled(home / ".cache" / "prosa")
     agreed = {"MARKDOWNLANG_AGREE": "Trans rights are human rights"}
+    path = os.pathsep.join(map(str, places))
     return {"PATH": path, "HOME": str(home), "LANG": "C.UTF-8", "PYTHONPATH": tested, **agreed}
 
 
 def _run(command: list[str], folder: Path, environ: Mapping[str, str]) -> str:
-    done = subprocess.run(
+    done = warm.run(
         command,
         cwd=folder,
         env=dict(environ),

@@ -6,12 +6,14 @@ import re
 import shlex
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from prosa.cli.commands import COMMANDS
 from prosa.dialects.markdownlang.fields import PROGRAM
+from tests import warm
 from tests.house.examples import commands, differences, fences, matches, surroundings
 from tests.house.tree import PACKAGE, ROOT, files, named
 
@@ -112,9 +114,10 @@ def test_the_readme_is_short_and_the_guides_name_every_command():
     assert [command.name for command in COMMANDS if f"prosa {command.name}" not in guides] == []
 
 
+@cache
 def help_of(*words: str) -> str:
     command = [str(Path(sys.executable).with_name(words[0])), *words[1:]]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = warm.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from tests import warm
 from tests.cli.programs import ROOT, SOURCE, prosa, user
 from tests.journal.runs import Model, nested, ran, rows
 from tests.model_server.behaviour import Behaviour
@@ -33,7 +34,7 @@ class Dying:
         environ = {**os.environ, "PYTHONPATH": f"{SOURCE}{os.pathsep}{ROOT}"}
         command = [sys.executable, "-m", "tests.journal.dying", str(folder)]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-        self.process = subprocess.Popen(command, env=environ, cwd=ROOT, text=True, **pipes)  # type: ignore[call-overload]
+        self.process = warm.popen(command, env=environ, cwd=ROOT, text=True, **pipes)  # type: ignore[call-overload]
         assert self.process.stdout.readline() == "ready\n"
         self.homes = 0
 
@@ -140,7 +141,7 @@ def test_x25_a_command_that_is_killed_goes_on_by_its_id(tmp_path: Path, model_se
     status, at = prosa(*command, environ=environ)
     assert status == 0
     model_server.answer = dying = Answering(after)
-    child = subprocess.Popen(
+    child = warm.popen(
         [sys.executable, "-m", "prosa", *command],
         env={**environ, "PYTHONPATH": str(SOURCE)},
         stdout=subprocess.DEVNULL,
@@ -174,12 +175,12 @@ def test_x25_a_run_that_still_goes_on_is_left_to_its_process(tmp_path: Path, mod
                 (run,) = rows(tmp_path / "home", "SELECT id FROM run")
                 other = [sys.executable, "-m", "prosa", "run", "--resume", run["id"]]
                 about = {"env": {**environ, "PYTHONPATH": str(SOURCE)}, "capture_output": True, "text": True}
-                done = subprocess.run(other, check=False, **about)
+                done = warm.run(other, check=False, **about)
                 said.append(f"{done.returncode} {done.stderr}")
             return super().__call__(request)
 
     model_server.answer = Asking(1)
-    child = subprocess.run(
+    child = warm.run(
         [sys.executable, "-m", "prosa", *command],
         env={**environ, "PYTHONPATH": str(SOURCE)},
         capture_output=True,

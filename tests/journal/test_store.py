@@ -6,7 +6,6 @@ import os
 import resource
 import sqlite3
 import stat
-import subprocess
 import sys
 from contextlib import closing, suppress
 from datetime import UTC, datetime, timedelta
@@ -31,6 +30,7 @@ from prosa.corpus.sql import QueryLimits
 from prosa.records.run import CallRecord, RunFilter, RunRecord
 from prosa.runtime.digest import stamp
 from prosa.runtime.errors import NotResumed, StoreProblem
+from tests import warm
 from tests.cli.programs import ROOT, SOURCE
 from tests.depth import examples
 
@@ -277,7 +277,7 @@ def test_x25_two_processes_write_one_store(store):
         "write(Path(sys.argv[1]), *(writing.begin(run_record(f'{who}{n}'), lambda: who) for n in range(50)))\n"
     )
     environ = {**os.environ, "PYTHONPATH": f"{SOURCE}{os.pathsep}{ROOT}"}
-    children = [subprocess.Popen([sys.executable, "-c", code, str(store), who], env=environ) for who in "abc"]
+    children = [warm.popen([sys.executable, "-c", code, str(store), who], env=environ) for who in "abc"]
     assert [child.wait(60) for child in children] == [0, 0, 0]
     with closing(sqlite3.connect(store)) as connection:
         assert connection.execute("SELECT COUNT(*) FROM run").fetchone() == (150,)
@@ -302,7 +302,7 @@ def test_x25_a_full_disk_fails_what_waits_with_a_sentence_and_loses_nothing_befo
         "writer.release()\n"
     )
     environ = {**os.environ, "PYTHONPATH": f"{SOURCE}{os.pathsep}{ROOT}"}
-    child = subprocess.run([sys.executable, "-c", code, str(store)], env=environ, capture_output=True, text=True)
+    child = warm.run([sys.executable, "-c", code, str(store)], env=environ, capture_output=True, text=True)
     done, _, message = child.stdout.partition(" ")
     assert (child.stderr == "" and message.startswith(f"the store {store}")) or "no room" in message
     assert int(done) > 5
@@ -472,7 +472,7 @@ def test_x25_processes_that_make_a_store_at_the_same_moment_all_have_it(tmp_path
         "        os.waitpid(child, 0)\n"
     )
     environ = {**os.environ, "PYTHONPATH": f"{SOURCE}{os.pathsep}{ROOT}"}
-    child = subprocess.run([sys.executable, "-c", code, str(tmp_path)], env=environ, capture_output=True, text=True)
+    child = warm.run([sys.executable, "-c", code, str(tmp_path)], env=environ, capture_output=True, text=True)
     assert (child.stdout, child.stderr) == ("", "")
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from prosa.lsp.start import serve_stdio
+from tests import warm
 
 SECONDS = float(os.environ.get("PROSA_TEST_SECONDS", "60"))
 PUBLISHED = "textDocument/publishDiagnostics"
@@ -213,9 +214,7 @@ def process(
 ) -> Iterator[tuple[Editor, subprocess.Popen[bytes]]]:
     """A server in a process of its own, started as editors do."""
     command = command or [sys.executable, "-m", "prosa", "lsp", "--stdio", *flags]
-    with subprocess.Popen(
-        command, cwd=folder, env={**os.environ, **environ}, stdin=-1, stdout=-1, stderr=-1
-    ) as started:
+    with warm.popen(command, cwd=folder, env={**os.environ, **environ}, stdin=-1, stdout=-1, stderr=-1) as started:
         assert started.stdin is not None and started.stdout is not None
         try:
             yield Editor(started.stdout, started.stdin), started

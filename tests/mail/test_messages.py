@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from itertools import count
 
@@ -26,6 +25,7 @@ from prosa.runtime.mail import (
     MessageFilter,
     MessageRecord,
 )
+from tests import warm
 from tests.cli.programs import ROOT, SOURCE
 from tests.depth import examples
 from tests.mail.writing import WRITERS
@@ -75,7 +75,7 @@ def test_x29_eight_writers_lose_nothing_and_each_keeps_its_order(tmp_path):
     path, many = tmp_path / "store.sqlite", 1_000
     environ = {**os.environ, "PYTHONPATH": f"{SOURCE}{os.pathsep}{ROOT}"}
     command = [sys.executable, "-m", "tests.mail.writing", str(path), str(many)]
-    assert subprocess.run(command, env=environ, cwd=ROOT, timeout=300, check=False).returncode == 0
+    assert warm.run(command, env=environ, cwd=ROOT, timeout=300, check=False).returncode == 0
     with open_store(path) as database:
         found = mail.messages(database, MessageFilter("box"))
     database.close()

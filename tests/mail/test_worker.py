@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from prosa.app.options import JournalOptions, Options
 from prosa.runtime.errors import ProviderError
 from prosa.runtime.mail import MailRefused, MessageFilter, Worked, WorkerEnd
 from prosa.runtime.program import Program
+from tests import warm
 from tests.cli.programs import ROOT, SOURCE
 from tests.journal.runs import environment, ran, rows, store_of
 from tests.mail.dying import SENDS
@@ -210,7 +210,7 @@ def killed(folder: Path, home: Path, what: str) -> None:
     """A process that received a message and sent one, and was killed then."""
     environ = {**os.environ, "PYTHONPATH": f"{SOURCE}{os.pathsep}{ROOT}"}
     command = [sys.executable, "-m", "tests.mail.dying", str(folder), str(home), what]
-    ended = subprocess.run(command, env=environ, cwd=ROOT, timeout=120, check=False).returncode
+    ended = warm.run(command, env=environ, cwd=ROOT, timeout=120, check=False).returncode
     assert ended == -signal.SIGKILL
 
 
@@ -235,7 +235,7 @@ def test_x29_a_worker_that_is_killed_at_any_write_handles_and_sends_everything_o
         send(tmp_path / str(number), *({"text": each} for each in texts))
     environ = {**os.environ, "PYTHONPATH": f"{SOURCE}{os.pathsep}{ROOT}"}
     command = [sys.executable, "-m", "tests.mail.mortal", str(tmp_path), str(homes)]
-    ran_to = subprocess.run(command, env=environ, cwd=ROOT, timeout=300, check=True, capture_output=True, text=True)
+    ran_to = warm.run(command, env=environ, cwd=ROOT, timeout=300, check=True, capture_output=True, text=True)
     ended = [int(each) for each in ran_to.stdout.split()]
     assert len(ended) == homes and ended.count(signal.SIGKILL) >= 6
     for number, how in enumerate(ended, 2):

@@ -21,6 +21,7 @@ from mcp import Client, StdioServerParameters
 
 from prosa.app.agreement import accept_agreement
 from prosa.cli.main import main
+from tests import warm
 from tests.cli.desk import desk
 from tests.house.tree import ROOT
 from tests.mcp_server.folder import write
@@ -71,7 +72,7 @@ def test_x25_a_run_that_an_agent_began_is_in_the_history(folder: Path):
 
     asyncio.run(run())
     listing = [sys.executable, "-m", "prosa", "runs", "--format", "jsonl"]
-    told = subprocess.run(listing, env=environ(folder), capture_output=True, text=True, check=True).stdout
+    told = warm.run(listing, env=environ(folder), capture_output=True, text=True, check=True).stdout
     assert [(each["program"], each["door"], each["state"]) for each in map(json.loads, told.splitlines())] == [
         ("greet", "mcp", "done")
     ]
@@ -82,7 +83,7 @@ def started(folder: Path, *words: str, command: str = "mcp") -> Iterator[subproc
     """The server as a process that is ended at the end."""
     line = [sys.executable, "-m", "prosa", command, str(folder), *words]
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    process = subprocess.Popen(line, env=environ(folder), **pipes)
+    process = warm.popen(line, env=environ(folder), **pipes)
     try:
         yield process
     finally:
@@ -251,7 +252,7 @@ def test_a_folder_called_config_is_named_with_its_dot(folder: Path, monkeypatch:
     at = desk()
     assert main(["mcp", "config"], at.console) == 2 and "a folder of that name is ./config" in at.err
     words = ["-m", "prosa", "mcp", "./config"]
-    process = subprocess.run(
+    process = warm.run(
         [sys.executable, *words], input=line(INITIALIZE), capture_output=True, env=environ(folder), check=False
     )
     assert process.returncode == 0 and b"serverInfo" in process.stdout

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import stat
-import subprocess
 import sys
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from prosa.adapters.files import FileChanged
 from prosa.app.corpus import move as moving
 from prosa.app.corpus.move import carry_out, plan_for
 from prosa.corpus.moves import Move, MoveRefused, NameRefused, Plan
+from tests import warm
 from tests.moves.disk import TEXTS, journal_of, shelf_of, tree, write
 
 MOVE = Move("notes/b.md", "deep/er/bee.md")
@@ -74,7 +74,7 @@ def killed(root: Path, cache: Path, steps: int, move: Move, kept: str = "") -> N
     words = [move.path, move.new_path, *([move.old_id, move.new_id] if move.new_id else [])]
     environ = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     argv = [sys.executable, "-c", KILLED, str(root), str(cache), str(steps), kept, *words]
-    assert subprocess.run(argv, env=environ, check=False).returncode == -signal.SIGKILL
+    assert warm.run(argv, env=environ, check=False).returncode == -signal.SIGKILL
 
 
 @pytest.mark.parametrize("move", [MOVE, ID, Move("notes/c.md", "notes/d.md")], ids=["file", "id", "unchanged text"])

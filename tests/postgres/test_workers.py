@@ -19,6 +19,7 @@ import pytest
 
 from prosa.adapters.store.opening import open_store
 from prosa.records.run import StoreServer
+from tests import warm
 from tests.batch.labels import program
 from tests.cli.programs import ROOT, SOURCE, prosa, user
 from tests.model_server.behaviour import Behaviour
@@ -66,7 +67,7 @@ class Fleet:
 
     def begin(self, *words: str, folder: Path | None = None, **environ: str) -> subprocess.Popen[str]:
         """A command in a process of its own."""
-        child = subprocess.Popen(
+        child = warm.popen(
             [sys.executable, "-m", "tests.postgres.hasty", *words],
             env={**self.environ, **environ, "PYTHONPATH": f"{SOURCE}{os.pathsep}{ROOT}"},
             cwd=folder or self.folder,
@@ -141,7 +142,7 @@ def test_x29_workers_end_a_batch_whose_beginner_is_gone(fleet: Fleet, model_serv
     assert status == 0 and fleet.outputs() == list(range(1, 61))
     assert sum(model.asked.values()) <= 60 + 2
     words = [programs() / "pg_dump", fleet.url]
-    dump = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    dump = warm.run(words, capture_output=True, text=True, check=True).stdout
     assert "rows." in dump and KEY not in dump and "gASV" not in dump and "OPENAI" not in dump
     assert fleet.asked("SELECT COUNT(*) FROM prosa.item") == [(0,)]
 

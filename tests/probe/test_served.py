@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests import warm
 from tests.house.examples import surroundings
 from tests.probe.probing import probe, report, written
 
@@ -31,7 +32,7 @@ FOLDER = {
 def served(folder: str, home: Path) -> Iterator[str]:
     """The URL of a folder while it is served."""
     words = [sys.executable, "-m", "prosa", "serve", folder, "--port", "0", "--access-log", str(home / "log")]
-    process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True, env=surroundings(home), cwd=home)
+    process = warm.popen(words, stderr=subprocess.PIPE, text=True, env=surroundings(home), cwd=home)
     try:
         assert process.stderr is not None
         said = next((line for line in process.stderr if " at http" in line), "")

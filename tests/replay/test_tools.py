@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from prosa.records.replay import RecordedServers
 from prosa.runtime.errors import ReplayDrift, SandboxError
 from prosa.runtime.events import ToolsOffered
 from prosa.testing import ScriptedProvider
+from tests import warm
 from tests.cli.programs import SOURCE, user
 from tests.mcp.support import ODD
 from tests.replay.runs import asks, only, program, ran, says, told
@@ -75,12 +75,12 @@ def test_x27_a_replay_connects_to_nothing_and_starts_nothing(tmp_path: Path, fla
     recorded = ran(path, GIVEN, [code, *TOOLS], record=Record(tmp_path / "tapes"))
     environ = {**user(tmp_path), "PYTHONPATH": str(SOURCE), "OPENAI_API_KEY": "", "PATH": ""}
     command = [sys.executable, "-c", FORBIDDEN, "run", str(path), "text=apples", *flags]
-    done = subprocess.run(
+    done = warm.run(
         [*command, "--replay", str(tmp_path / "tapes")], env=environ, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == recorded.output
-    live = subprocess.run([*command, "--replay", str(tmp_path / "tapes"), "--tools", "live"], env=environ, check=False)
+    live = warm.run([*command, "--replay", str(tmp_path / "tapes"), "--tools", "live"], env=environ, check=False)
     assert live.returncode != 0, "the hook sees the server that is started"
 
 

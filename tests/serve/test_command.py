@@ -22,6 +22,7 @@ from prosa.cli.serve.command import application
 from prosa.source import FileProblem
 from prosa.web.log import MAX_WAITING, BackgroundLines
 from prosa.web.serving import hosts_of
+from tests import warm
 
 APP = """
 began = []
@@ -72,7 +73,7 @@ def started(folder: Path) -> Iterator[Callable[[], subprocess.Popen[str]]]:
 
     def start() -> subprocess.Popen[str]:
         pipes = {"stderr": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-        running.append(subprocess.Popen(command(), cwd=folder, **pipes))
+        running.append(warm.popen(command(), cwd=folder, **pipes))
         return running[-1]
 
     yield start

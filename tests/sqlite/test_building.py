@@ -17,6 +17,7 @@ from prosa.adapters.files import RootedFiles
 from prosa.adapters.files.scan import scan
 from prosa.adapters.sqlite import Index, building, place, update
 from prosa.adapters.sqlite.reading import Reading
+from tests import warm
 from tests.sqlite.place import Place
 from tests.sqlite.test_writers import forked, same_as_new
 
@@ -203,7 +204,7 @@ def test_x10_a_writer_that_waited_writes_into_the_new_file(tmp_path: Path):
 
     def wait_and_write(done: int, total: int) -> None:
         if not waiting:
-            waiting.append(subprocess.Popen([sys.executable, "-c", REFRESH, str(at.root), str(at.index.path)]))
+            waiting.append(warm.popen([sys.executable, "-c", REFRESH, str(at.root), str(at.index.path)]))
 
     waiting: list[subprocess.Popen[bytes]] = []
     files = RootedFiles(at.root)

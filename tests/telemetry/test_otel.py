@@ -18,6 +18,7 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportM
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from prosa.app.agreement import accept_agreement
+from tests import warm
 from tests.house.tree import ROOT
 
 CHILD = """---
@@ -96,9 +97,7 @@ def folder(tmp_path: Path) -> Path:
 def run(folder: Path, *words: str, **environ: str) -> subprocess.CompletedProcess[str]:
     known = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT / "src"), "HOME": str(folder)}
     command = [sys.executable, "-m", "prosa", "run", "parent.md", "text=canary", "--model", "scripted:replies.jsonl"]
-    return subprocess.run(
-        [*command, *words], cwd=folder, env=known | environ, capture_output=True, text=True, check=False
-    )
+    return warm.run([*command, *words], cwd=folder, env=known | environ, capture_output=True, text=True, check=False)
 
 
 def told(span: Any) -> dict[str, Any]:
@@ -171,7 +170,7 @@ def test_e3_x6_an_address_in_the_environment_starts_nothing(folder: Path, collec
     )
     words = ["run", "parent.md", "text=a", "--model", "scripted:replies.jsonl"]
     known = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT / "src"), "HOME": str(folder)}
-    ran = subprocess.run(
+    ran = warm.run(
         [sys.executable, "-c", script, *words],
         cwd=folder,
         env=known | {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url},

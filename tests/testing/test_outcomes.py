@@ -20,6 +20,7 @@ from prosa.render import tests as render
 from prosa.render import tests_ci
 from prosa.runtime.errors import BudgetSpent, ProviderError, SandboxError
 from prosa.runtime.messages import ModelReply, ModelRequest, ToolCall
+from tests import warm
 from tests.cli.programs import SOURCE, user
 from tests.model_server.behaviour import Behaviour
 from tests.model_server.server import ModelServer
@@ -83,7 +84,7 @@ def test_x34_a_grader_that_ran_dry_is_no_verdict(here: Path):
     evals(skill(body="Be brief."), *(case(at, assertions=["It is polite."]) for at in range(8)))
     git = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"]
     for arguments in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "x"]):
-        subprocess.run([*git, *arguments], check=True, cwd=here)
+        warm.run([*git, *arguments], check=True, cwd=here)
     skill()
     verdicts = [{"program": "grade", "content": {"reason": "so", "pass": True}}] * 8
     lines = [*[{"content": "AHOY"}] * 24, *verdicts]
@@ -556,7 +557,7 @@ def test_x34_a_test_that_is_stopped_says_what_it_has(
     Service(model_server, answer)
     command = [sys.executable, "-c", STOPPED, "--format", form]
     environment = {**os.environ, **environ, "PYTHONPATH": str(SOURCE)}
-    running.append(subprocess.Popen(command, cwd=here, env=environment, stdout=-1, stderr=-1, text=True))
+    running.append(warm.popen(command, cwd=here, env=environment, stdout=-1, stderr=-1, text=True))
     out, err = running[0].communicate(timeout=60)
     assert running[0].returncode == status, err
     assert "Traceback" not in err

@@ -14,6 +14,7 @@ from random import Random
 import pytest
 
 from prosa.evaluation.statistics import pass_all, wilson
+from tests import warm
 from tests.cli.programs import SOURCE, user
 from tests.model_server.behaviour import Behaviour
 from tests.model_server.server import ModelServer
@@ -164,7 +165,7 @@ def test_b10_a_run_that_was_killed_goes_on_where_it_was(here: Path, model_server
     service = Service(model_server, answer)
     command = [sys.executable, "-c", KILLED]
     environment = {**os.environ, **environ, "PYTHONPATH": str(SOURCE)}
-    running.append(subprocess.Popen(command, cwd=here, env=environment, stdout=subprocess.DEVNULL))
+    running.append(warm.popen(command, cwd=here, env=environment, stdout=subprocess.DEVNULL))
     assert running[0].wait(60) == -signal.SIGKILL
     before = service.calls
     assert before >= 15
@@ -219,7 +220,7 @@ def test_x28_models_are_compared_case_by_case(here: Path, model_server: ModelSer
 
 def test_x28_a_program_is_compared_with_its_own_past(here: Path, model_server: ModelServer):
     def git(*arguments: str) -> None:
-        subprocess.run(
+        warm.run(
             ["git", "-c", "user.name=t", "-c", "user.email=t@t", *arguments], cwd=here, check=True, capture_output=True
         )
 

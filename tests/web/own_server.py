@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests import warm
+
 _BEFORE = """
 import asyncio, os, sys
 from pathlib import Path
@@ -45,7 +47,7 @@ def running(
     environ = {**os.environ, "PROSA_CACHE_DIR": str(folder / "cache"), "HOME": str(folder)}
     command = [sys.executable, "-c", f"{_BEFORE}{api}{_AFTER}", str(root), repr(bounds), str(under_way)]
     errors = subprocess.DEVNULL if quiet else None
-    process = subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, stderr=errors, text=True)
+    process = warm.popen(command, env=environ, stdout=subprocess.PIPE, stderr=errors, text=True)
     assert process.stdout is not None
     try:
         yield process, int(process.stdout.readline())
