@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import sys
 import tempfile
 from pathlib import Path
 
@@ -29,6 +30,11 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+# What was compiled is kept, also where the surroundings forbid it: else each worker and each process that tests start
+# compiles the whole package, and pytest rewrites every module again.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 embedded.remember()  # before the home of these tests takes the place of the user's
 _HOME = tempfile.mkdtemp(prefix="prosa-home-")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import os
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -30,6 +31,7 @@ def modules() -> list[Path]:
     return [file for file in files() if file.suffix == ".py" and file.is_relative_to(PACKAGE)]
 
 
+@cache
 def parsed(path: Path) -> ast.Module:
     """The syntax tree of a module."""
     return ast.parse(path.read_text(encoding="utf-8"))
