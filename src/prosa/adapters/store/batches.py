@@ -14,7 +14,7 @@ from msgspec import convert
 from msgspec.structs import astuple, replace
 
 from prosa.adapters.store.schema import RUN_COLUMNS
-from prosa.adapters.store.writing import TakenOver, stored
+from prosa.adapters.store.writing import require_token, stored
 from prosa.data import Value
 from prosa.records.batch import BatchCounts, BatchRecord, BatchState, RowResult
 from prosa.records.run import RunRecord
@@ -260,10 +260,8 @@ def begin_again(batch: str, kinds: Sequence[str]) -> Callable[[Database], int]:
 
 
 def _require_held(connection: Database, batch: str, holder: str) -> None:
-    text = f"SELECT holder FROM batch WHERE id = ?{connection.shared}"  # noqa: S608
-    row = connection.execute(text, (batch,)).fetchone()
-    if row is None or row[0] != holder:
-        raise TakenOver(f"another process goes on with the batch {batch}; this one stops")
+    taken = f"another process goes on with the batch {batch}; this one stops"
+    require_token(connection, "SELECT holder FROM batch WHERE id = ?", (batch,), holder, taken)
 
 
 def _batch(row: Sequence[Value]) -> BatchRecord:

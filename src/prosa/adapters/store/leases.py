@@ -1,7 +1,7 @@
-"""What a server keeps for several workers of a batch: inputs of rows, leases with their turn, the pace of calls (X29).
+"""What a server keeps for several workers of a batch: inputs of rows, fenced leases, the pace of calls (X29).
 
-In: records. Out: pieces of work for the writer. A lease is a range of rows. Its turn grows whenever it is taken, and
-whoever writes for one of its rows shows the turn that it took: who was frozen meanwhile writes nothing (the fence).
+In: records. Out: pieces of work for the writer. A lease is a range of rows. Its fencing token grows whenever it is
+taken, and every write for one of its rows shows the token: a worker that was frozen meanwhile writes nothing.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from prosa.adapters.store.batches import LEFT, batch_of, insert_batch
 from prosa.adapters.store.reading import parts_note, put_note
-from prosa.adapters.store.writing import TakenOver, stored
+from prosa.adapters.store.writing import require_token, stored
 from prosa.data import Value
 from prosa.records.batch import BatchRecord, BatchState
 
@@ -32,12 +32,17 @@ _JOINED = "FROM item LEFT JOIN run ON run.batch = item.batch AND run.number = it
 
 
 class LeaseKey(Struct, frozen=True):
-    """A lease as whoever has it took it: rows ``first`` to ``last`` of a batch, for the ``turn``-th time."""
+    """A lease of rows ``first`` to ``last`` of a batch, as it was taken. ``fencing_token`` grows with every taking."""
 
     batch: str
     first: int
     last: int
-    turn: int
+    fencing_token: int
+
+    @property
+    def turn(self) -> int:
+        """The fencing token, by the name of its column."""
+        return self.fencing_token
 
 
 class LeasedRow(Struct, frozen=True):
@@ -87,10 +92,9 @@ def undone(connection: Database, batch: str) -> Iterator[int]:
 
 def require_lease(connection: Database, lease: LeaseKey) -> None:
     """Raise `TakenOver` where the lease was given away. As long as the transaction goes on it is not."""
-    text = f"SELECT turn FROM lease WHERE batch = ? AND first = ?{connection.shared}"  # noqa: S608 - a word of ours
-    row = connection.execute(text, (lease.batch, lease.first)).fetchone()
-    if row is None or row[0] != lease.turn:
-        raise TakenOver(f"another worker goes on with rows {lease.first} to {lease.last} of the batch {lease.batch}")
+    text = "SELECT turn FROM lease WHERE batch = ? AND first = ?"
+    taken = f"another worker goes on with rows {lease.first} to {lease.last} of the batch {lease.batch}"
+    require_token(connection, text, (lease.batch, lease.first), lease.fencing_token, taken)
 
 
 def join(batch: BatchRecord) -> Work[BatchRecord]:

@@ -1,7 +1,7 @@
 """The queue of leases on a server: pgqueuer gives each to one worker, and to another one where that is heard no more.
 
 In: ranges of rows, batches that a worker can run. Out: leases. Who beats, and who is given up, is pgqueuer's; that a
-lease is ours is checked, and its turn raised, in the transaction that takes it (X29, docs/decisions/0039).
+lease is ours is checked, and its fencing token raised, in the transaction that takes it (X29, docs/decisions/0039).
 """
 
 from __future__ import annotations
@@ -119,8 +119,8 @@ def _driver(database: Database) -> SyncPsycopgDriver:
 
 
 class TakenLease(Struct, eq=False):
-    """A lease of this worker. Its turn grows where its own queue gave it once more, since a beat was late; ``lost``
-    says that another worker has it."""
+    """A lease of this worker. Its fencing token grows where its own queue gave it once more, since a beat was late;
+    ``lost`` says that another worker has it."""
 
     key: LeaseKey
     job: Job
@@ -220,7 +220,7 @@ class LeaseQueue:
             async with self._takes.transaction():
                 text = "SELECT turn FROM lease WHERE batch = %s AND first = %s FOR UPDATE"
                 row = await (await self._takes.execute(text, (lease.key.batch, lease.key.first))).fetchone()
-                if row is None or row[0] != lease.key.turn:
+                if row is None or row[0] != lease.key.fencing_token:
                     return
                 await self._takes.execute(
                     "UPDATE lease SET holder = '' WHERE batch = %s AND first = %s", (lease.key.batch, lease.key.first)

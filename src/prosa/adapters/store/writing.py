@@ -148,9 +148,16 @@ def _text(text: str) -> str:
 
 
 def _require_held(connection: Database, run: str, attempt: int) -> None:
-    text = f"SELECT attempts FROM run WHERE id = ?{connection.shared}"  # noqa: S608 - a word of ours
-    row = connection.execute(text, (run,)).fetchone()
-    if row is None:
-        raise TakenOver(f"run {run} is no longer in the store: it was forgotten while it went on")
-    if row[0] != attempt:
-        raise TakenOver(f"another process goes on with run {run}; this one stops")
+    gone = f"run {run} is no longer in the store: it was forgotten while it went on"
+    taken = f"another process goes on with run {run}; this one stops"
+    require_token(connection, "SELECT attempts FROM run WHERE id = ?", (run,), attempt, taken, gone)
+
+
+def require_token(
+    connection: Database, text: str, row: Sequence[str | int], token: str | int, taken: str, gone: str | None = None
+) -> None:
+    """Raise `TakenOver` where the row of a lease has another fencing token than the one it was taken with, or is
+    ``gone``. Until the transaction ends it keeps the one that it has."""
+    found = connection.execute(f"{text}{connection.shared}", row).fetchone()
+    if found is None or found[0] != token:
+        raise TakenOver(gone if found is None and gone else taken)
