@@ -26,7 +26,7 @@ from prosa.regex import regex
 from prosa.runtime import errors
 from prosa.runtime.errors import CassetteProblem, ProviderError, RunError
 from prosa.runtime.events import ToolKind
-from prosa.runtime.messages import ModelReply, ModelRequest, ToolCall
+from prosa.runtime.messages import Message, ModelReply, ModelRequest, ToolCall
 from prosa.runtime.ports import ToolResult
 from prosa.runtime.program import Program
 from prosa.runtime.usage import Usage
@@ -156,17 +156,9 @@ def request_data(request: ModelRequest) -> Request:
     }
 
 
-def _message(each: Value) -> Value:
-    message: dict[str, Value] = {"role": each.role, "content": each.content}
-    if each.tool_calls:
-        message["tool_calls"] = [
-            {"id": call.id, "name": call.name, "arguments": call.arguments} for call in each.tool_calls
-        ]
-    if each.tool_call_id is not None:
-        message["tool_call_id"] = each.tool_call_id
-    if each.name is not None:
-        message["name"] = each.name
-    return message
+def _message(each: Message) -> Value:
+    said = structs.asdict(each) | {"tool_calls": [structs.asdict(call) for call in each.tool_calls] or None}
+    return {name: value for name, value in said.items() if value is not None and name != "opaque"}
 
 
 def _plain(value: Value) -> Value:
@@ -240,13 +232,10 @@ def _footer(recording: Recording, stamp: Stamp) -> dict[str, Value]:
         "tools": len(recording.results),
         "tokens": recording.usage.total_tokens,
         "cost": stamp.cost,
+        "error": None if stamp.error is None else _encodable(stamp.error),
+        "redacted": recording.redacted or None,
     }
-    if index["model"] is None:
-        del index["model"]
-    if stamp.error is not None:
-        index["error"] = _encodable(stamp.error)
-    if recording.redacted:
-        index["redacted"] = True
+    index = {name: value for name, value in index.items() if value is not None or name == "cost"}
     ops: dict[str, Value] = {
         "handlers": [{"name": RECORDING}],
         "visibility": "private",

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from itertools import zip_longest
 from typing import ClassVar, Literal, TypeAlias, TypeVar
 
 from msgspec import Struct, field
@@ -225,23 +226,15 @@ _Steps: TypeAlias = tuple[str | int, ...]
 
 
 def _differing(was: Value, now: Value, at: _Steps) -> tuple[_Steps, Value, Value] | None:
+    parts: Iterator[tuple[str | int, Value, Value]]
     if isinstance(was, Mapping) and isinstance(now, Mapping):
-        steps: Iterator[str | int] = iter(dict.fromkeys((*was, *now)))
-        return _within(was, now, steps, at, lambda value, step: value.get(step, _NOTHING))
-    if isinstance(was, list | tuple) and isinstance(now, list | tuple):
-        steps = iter(range(max(len(was), len(now))))
-        return _within(was, now, steps, at, lambda value, step: value[step] if step < len(value) else _NOTHING)
-    same = agree(was, now) and isinstance(was, bool) == isinstance(now, bool)
-    return None if same else (at, was, now)
-
-
-def _within(
-    was: Value, now: Value, steps: Iterator[str | int], at: _Steps, get: Callable[[Value, Value], Value]
-) -> tuple[_Steps, Value, Value] | None:
-    for step in steps:
-        if (found := _differing(get(was, step), get(now, step), (*at, step))) is not None:
-            return found
-    return None
+        parts = ((key, was.get(key, _NOTHING), now.get(key, _NOTHING)) for key in dict.fromkeys((*was, *now)))
+    elif isinstance(was, list | tuple) and isinstance(now, list | tuple):
+        parts = ((index, *pair) for index, pair in enumerate(zip_longest(was, now, fillvalue=_NOTHING)))
+    else:
+        same = agree(was, now) and isinstance(was, bool) == isinstance(now, bool)
+        return None if same else (at, was, now)
+    return next(filter(None, (_differing(one, other, (*at, step)) for step, one, other in parts)), None)
 
 
 _SHOWN = 160
