@@ -46,7 +46,7 @@ VIEWS: tuple[View, ...] = (
     ),
     View(
         "definitions",
-        "what documents can be called by",
+        "names of documents",
         (
             ("document", "the id of a document"),
             ("path", "its path"),
@@ -59,7 +59,7 @@ VIEWS: tuple[View, ...] = (
     ),
     View(
         "edges",
-        "what documents point at, as it is written; inverse edges are not listed",
+        "references as written; inverse edges are not listed",
         (
             ("source", "the id of the document that points"),
             ("target", "the id of the document it leads to, else the target as written"),
@@ -103,7 +103,7 @@ VIEWS: tuple[View, ...] = (
     ),
     View(
         "metadata",
-        "every field of every front matter, one row for each value, and what meta files lend",
+        "every front matter field, one row for each value, including those inherited from meta files",
         (
             ("document", "the id of a document"),
             ("path", "its path"),
@@ -112,7 +112,7 @@ VIEWS: tuple[View, ...] = (
             ("kind", "`text`, `number`, `boolean`, `null`, or `list` and `mapping` for empty ones"),
             ("text", "the value as written"),
             ("number", "the value of a number, else null"),
-            ("lent_by", "the path of the meta file that lends it, else null"),
+            ("lent_by", "the path of the meta file that it is inherited from, else null"),
         ),
         "SELECT d.node, d.path, m.key, m.n, m.kind, m.text, m.number, l.path FROM main.metadata m"
         " JOIN main.document d ON d.id = m.document LEFT JOIN main.document l ON l.id = m.lent_by",
@@ -126,7 +126,7 @@ VIEWS: tuple[View, ...] = (
     ),
     View(
         "embeddings",
-        "vectors that are kept, without their numbers",
+        "stored vectors, without their numbers",
         (
             ("document", "the id of a document"),
             ("path", "its path"),
