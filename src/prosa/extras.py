@@ -48,7 +48,10 @@ LIBRARIES = (
 )
 """Modules that `prosa` installs beside those of `prosa-core`, for runs and sites."""
 
-ALL = "pip install prosa"
+_CHECKOUT = "in a checkout of Prosa: pip install"
+"""How every line begins: no name on a package index belongs to the project yet (X44)."""
+
+ALL = f"{_CHECKOUT} . ./sandbox ./packaging/prosa"
 """The command that installs everything but the extras: what `prosa-core` alone is without."""
 
 
@@ -62,7 +65,7 @@ def is_installed(extra: str) -> bool:
 
 def install_line(extra: str) -> str:
     """Return the command that installs an extra."""
-    return f'pip install "prosa[{extra}]"'
+    return f'{_CHECKOUT} ".[{extra}]"'
 
 
 def lacking(kind: Callable[..., Problem], what: str, extra: str) -> Problem:

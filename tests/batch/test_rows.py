@@ -137,7 +137,7 @@ def test_x29_parquet_without_its_library_names_the_extra(tmp_path: Path, monkeyp
     monkeypatch.setitem(sys.modules, "duckdb", None)
     with pytest.raises(RowsRefused) as refused:
         list(open_rows(named).rows())
-    assert refused.value.hint == 'pip install "prosa[parquet]"'
+    assert refused.value.hint == 'in a checkout of Prosa: pip install ".[parquet]"'
 
 
 def test_x29_lines_that_are_no_rows_fail_alone(tmp_path: Path):

@@ -240,5 +240,5 @@ def test_watching_without_its_library_says_how_to_get_it(folder: Path, monkeypat
     monkeypatch.setitem(sys.modules, "watchfiles", None)
     status, _, err = run("--watch")
     assert status == 2
-    assert 'pip install "prosa[watch]"' in err
+    assert 'pip install ".[watch]"' in err
     assert run("--watch", "-")[0] == 2

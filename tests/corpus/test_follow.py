@@ -147,4 +147,4 @@ def test_a_missing_library_is_said(folder: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(follow, "can_watch", lambda: False)
     with pytest.raises(IndexProblem, match="library") as raised:
         opened(folder, watch=True)
-    assert "prosa[watch]" in raised.value.hint
+    assert ".[watch]" in raised.value.hint

@@ -48,7 +48,7 @@ def test_x35_an_engine_that_is_not_installed(monkeypatch: pytest.MonkeyPatch, en
     monkeypatch.setattr(embedded, "is_installed", lambda extra: False)
     error = refused("embedded", environ)
     assert error.message == "embedded needs the engine (34 MB), which is not installed"
-    assert 'pip install "prosa[embedded]"' in error.hint
+    assert 'pip install ".[embedded]"' in error.hint
 
 
 def test_x35_weights_that_are_not_here(tmp_path: Path, environ: dict[str, str]):

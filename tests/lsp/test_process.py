@@ -192,7 +192,7 @@ def test_x30_the_library_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(lsp, "is_installed", lambda extra: False)
     at = desk()
     assert main(["lsp"], at.console) == 2
-    assert 'pip install "prosa[lsp]"' in at.err
+    assert 'pip install ".[lsp]"' in at.err
 
 
 def test_x30_no_other_command_loads_the_library():

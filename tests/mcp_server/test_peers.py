@@ -20,6 +20,7 @@ NODE = Path(sys.executable).with_name("node")
 INSPECTOR = PEERS / ".bin" / "mcp-inspector"
 CONFORMANCE = PEERS / ".bin" / "conformance"
 BASELINE = Path(__file__).with_name("conformance.yaml")
+ATTEMPTS = 60
 TEXT = "This is a simple text response for testing."
 
 PROGRAM = """---
@@ -61,6 +62,9 @@ def inspect(folder: Path, *words: str) -> dict:
 def test_the_inspector_lists_and_calls(folder: Path):
     tools = inspect(folder, "--method", "tools/list")["tools"]
     assert [each["name"] for each in tools] == ["search", "read", "outline", "links", "check", "list"]
+    listing = ("--method", "tools/call", "--tool-name", "list")
+    complete = (inspect(folder, *listing)["structuredContent"]["complete"] for _ in range(ATTEMPTS))
+    assert any(complete), "ids are not known before the index is there"
     call = ("--method", "tools/call", "--tool-name", "read", "--tool-arg", "document=pier")
     found = inspect(folder, *call)
     assert found["structuredContent"]["path"] == "guide/pier.md" and found["isError"] is False

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from prosa.adapters.sandbox import WasmSandbox, limits, missing_part, process
+from prosa.extras import ALL
 from prosa.runtime.errors import SandboxError
 from prosa.runtime.ports import Sandbox, SandboxResult
 
@@ -265,8 +266,8 @@ def test_la18_without_a_package_it_says_what_to_do_and_runs_nothing(runner, cach
     assert missing_part() is None
     found = process.root_of
     monkeypatch.setattr(process, "root_of", lambda name: None if name == module else found(name))
-    assert missing_part() == f"the Python sandbox needs the package {package} (pip install prosa)"
-    with pytest.raises(SandboxError, match="pip install prosa"):
+    assert missing_part() == f"the Python sandbox needs the package {package} ({ALL})"
+    with pytest.raises(SandboxError, match="in a checkout of Prosa"):
         runner.run(run(WasmSandbox(cache), "print(1)"))
 
 

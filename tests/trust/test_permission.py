@@ -185,6 +185,18 @@ def test_x7_nothing_else_starts_anything(argv: tuple[str, ...], folder: Folder):
     assert "internal error" not in at.err
 
 
+@pytest.mark.parametrize("argv", [("reaching.md",), ("reaching.md", "--format", "json")], ids=" ".join)
+def test_x7_a_plan_says_what_the_run_would_do(argv: tuple[str, ...], folder: Folder):
+    """X7: where a run ends before it begins, a plan announces no server; with the permission it does."""
+    status, at = folder.run("plan", *argv)
+    assert status == 0 and "ends before it begins" in at.out and "far.md was not named by you" in at.out
+    assert "starts the MCP server" not in at.out and "--allow-servers" in at.err
+    status, at = folder.run("plan", *argv, "--allow-servers")
+    assert status == 0 and "ends before it begins" not in at.out and "starts the MCP server canary" in at.out
+    status, at = folder.run("plan", "evil.md")
+    assert status == 0 and "starts the MCP server canary" in at.out
+
+
 def test_x7_every_command_stands_in_the_matrix():
     known = {argv[0] for argv, _ in RUNS} | {argv[0] for argv in HARMLESS} | ELSEWHERE
     assert {each.name for each in COMMANDS} <= known

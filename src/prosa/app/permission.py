@@ -69,17 +69,26 @@ def require_servers(program: Program, options: Options, environment: Environment
     ``allow_servers`` all. A run that is played from a recording starts none. With ``sites``, for runs that somebody
     else asks for, the sites that programs name need the same permission.
     """
-    chosen = options.tape
-    if chosen is not None and chosen.plays_all and not (chosen.replay is not None and chosen.replay.tools == "live"):
-        return
-    servers = (each for one in reachable(program) for each in one.servers)
-    refused = [each for each in servers if not _permitted(each.origin, options, environment)]
-    if refused:
-        raise _refused(refused, environment)
-    for each in reachable(program) if sites else ():
+    if (refused := refusal(program, options, environment)) is not None:
+        raise refused
+    for each in reachable(program) if sites and not _plays_servers(options) else ():
         if each.sites and not _permitted(each.origin, options, environment):
             what = f"{each.origin.path}: the site {_short(each.sites[0])} was not reached"
             raise _not_trusted(what, (each.origin,), environment)
+
+
+def refusal(program: Program, options: Options, environment: Environment) -> NotTrusted | None:
+    """Return why a run of a program ends before it begins, for a server that may not start; None where none is."""
+    if _plays_servers(options):
+        return None
+    servers = (each for one in reachable(program) for each in one.servers)
+    refused = [each for each in servers if not _permitted(each.origin, options, environment)]
+    return _refused(refused, environment) if refused else None
+
+
+def _plays_servers(options: Options) -> bool:
+    chosen = options.tape
+    return chosen is not None and chosen.plays_all and not (chosen.replay is not None and chosen.replay.tools == "live")
 
 
 class PermittedServers(Struct, frozen=True):

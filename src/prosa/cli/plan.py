@@ -27,6 +27,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     """Plan it."""
     if runs_scripts(args):
         return _scripts(args, console)
+    from prosa.app.permission import refusal
     from prosa.app.run.facts import facts_of
     from prosa.app.run.load import load_program
     from prosa.app.run.server_credentials import credential_words
@@ -42,7 +43,11 @@ def run(args: argparse.Namespace, console: Console) -> int:
     service = service_words(choices, around, model_name=program.model_name)
     facts = facts_of(program, choices, around)
     sent = credential_words(program, around.settings, console.environ)
-    planned = plan(program, given, has_input=has_input, service=service, facts=facts, credentials=sent)
+    refused = refusal(program, choices, around)
+    why = "" if refused is None else str(refused)
+    if refused is not None:
+        console.note(refused.hint)
+    planned = plan(program, given, has_input=has_input, service=service, facts=facts, credentials=sent, refused=why)
     text = json.dumps(planned.as_dict(), ensure_ascii=False, indent=2) if args.format == "json" else plan_text(planned)
     console.out(text)
     return 0

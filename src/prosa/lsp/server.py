@@ -219,7 +219,7 @@ def _other_version(configuration: Configuration) -> str:
         return ""
     return (
         f"the extension of this editor was made for Prosa {configuration.version}, and this is Prosa {__version__}; "
-        'what one of them lacks does not work: pip install --upgrade "prosa[lsp]", or update the extension'
+        "what one of them lacks does not work: update the older one"
     )
 
 

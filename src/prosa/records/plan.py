@@ -128,13 +128,15 @@ def plan(
     service: str,
     facts: Facts | None = None,
     credentials: Mapping[str, str] = NO_CREDENTIALS,
+    refused: str = "",
 ) -> Plan:
     """Return the plan of a program and of everything it imports, with an estimate of the cost where there are facts for
-    one. ``credentials`` says in words what is sent to MCP servers, by URL. Raises what a run with this input would
-    raise first."""
+    one. ``credentials`` says in words what is sent to MCP servers, by URL; ``refused`` why a run would end before it
+    begins. Raises what a run with this input would raise first."""
 
     def planned(each: Program, given: Value, *, has_input: bool) -> Plan:
-        return _plan(each, given, has_input=has_input, service=service, facts=facts, credentials=credentials)
+        made = _plan(each, given, has_input=has_input, service=service, facts=facts, credentials=credentials)
+        return replace(made, effects=(f"ends before it begins: {refused}",)) if refused else made
 
     own = planned(program, given, has_input=has_input)
     imports = (planned(each, None, has_input=False) for each in reachable(program)[1:])

