@@ -160,8 +160,7 @@ def _rows(document: Document, text: str) -> Iterator[SectionRow]:
 def _row(
     document: Document, shown: str, number: int, level: int, path: str, anchor: str, start: int, end: int, *, cjk: bool
 ) -> SectionRow:
-    """Return a row whose text neither begins nor ends with blank space. ``cjk`` says whether there is such text at
-    all."""
+    """Return a row with its text stripped of blank space. ``cjk`` is true if it contains such text."""
     whole = shown[start:end]
     text = whole.strip()
     start += len(whole) - len(whole.lstrip()) if text else 0

@@ -1,6 +1,6 @@
 """Data with a place for every key and value: YAML 1.2 core, JSON, pointers, front matter. Pure.
 
-The readers load on first use: whoever only names plain data (`Value`) needs none of them.
+The readers load on first use: code that only names plain data (`Value`) needs none of them.
 """
 
 from __future__ import annotations

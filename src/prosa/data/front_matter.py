@@ -1,4 +1,4 @@
-"""Where front matter ends and the body begins (X1); the one such reader for all dialects.
+"""Where front matter ends and the body begins (X1); the only such reader, shared by all dialects.
 
 In: a whole text. Out: spans that, with the line ends between them, cover all of it. The YAML is not read here.
 """
@@ -41,10 +41,9 @@ class FrontMatter(Struct, frozen=True):
 def split_front_matter(text: str, *, loose: bool = False) -> tuple[FrontMatter | None, tuple[Problem, ...]]:
     """Return the parts of a text, or None when it has no front matter and all of it is body.
 
-    A fence is a line that is exactly ``---``; a ``loose`` one may have blanks behind it, and be ``...`` where it
-    closes, as Jekyll and pandoc have it. Problems: ``unclosed-front-matter`` (then None), ``front-matter-fence``
-    (a first line that nearly is a fence; None), ``front-matter-too-large`` (the parts are given, the YAML should not
-    be read).
+    A fence is a line that is exactly ``---``; a ``loose`` one may have trailing blanks and close with ``...``, as in
+    Jekyll and pandoc. Problems: ``unclosed-front-matter`` (then None), ``front-matter-fence`` (a first line that
+    nearly is a fence; None), ``front-matter-too-large`` (the parts are given, the YAML should not be read).
     """
     start = 1 if text.startswith(_BOM) else 0
     first = _line_at(text, start)

@@ -43,7 +43,7 @@ class _Stop(Exception):
 
 
 class _Frame(Struct):
-    """An object or array whose end has not been seen."""
+    """An object or array that is still open."""
 
     mapping: bool
     start: int

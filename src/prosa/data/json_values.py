@@ -1,7 +1,7 @@
 """JSON text to plain data, quickly and strictly (RFC 8259 with unique keys). In: text. Out: a value or `JsonError`.
 
-The standard library's scanner does the work; whatever it or a check refuses is read again by `read_json`, which
-knows the place. So the two always agree.
+The standard library's scanner does the work; text that it or a check refuses is read again by `read_json`, which knows
+the place. So both always agree.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ class JsonError(ValueError):
 
 
 class _Untidy(ValueError):
-    """Something for the slow and exact reader to look at."""
+    """Something for the slow and exact reader to examine."""
 
 
 def parse_json(text: str) -> Value:
-    """Return the value of a JSON text; objects become dicts in the order given, integers stay integers.
+    """Return the value of a JSON text; objects become dicts in their order, integers stay integers.
 
     Raises `JsonError` for anything `read_json` has a problem with: bad syntax, duplicate keys, NaN and infinite
     numbers, integers of more than 4,300 digits, lone surrogates, more than 64 levels of nesting.

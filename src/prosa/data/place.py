@@ -1,8 +1,8 @@
-"""What stands at an offset of YAML or JSON that somebody is writing.
+"""What is at an offset of YAML or JSON that is being edited.
 
-In: a text, the part of it that is data, and an offset. Out: a `DataPlace`, or None where no name and no value can be
-written: in a comment, in a block of text. It is found from lines, indents and brackets, not from a parse, so it is
-there while the text is no YAML and no JSON yet. Never fails; every character is looked at a bounded number of times.
+In: a text, the part of it that is data, and an offset. Out: a `DataPlace`, or None where no name or value can be
+written, as in a comment or a block scalar. It works on lines, indents and brackets instead of a parse, so it also
+answers while the text is not valid YAML or JSON. Never fails; every character is visited a bounded number of times.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ _NO_SCALAR = "&*!%@`"
 
 
 class DataPlace(Struct, frozen=True):
-    """``slot``: the name of a field, its value, or an item of a list, which may turn out to be the first name of a
-    mapping. ``path`` leads from the top to the mapping of a name, to the field of a value, to the item of a list.
+    """A place where data can be written. ``slot`` is the name of a field, its value, or an item of a list, which may
+    become the first name of a mapping. ``path`` leads from the top to the mapping of a name, to the field of a value,
+    to the item of a list.
 
-    ``span`` is what is written there, without quotes; ``typed`` that of it in front of the offset. ``quote`` is the
-    quote that opens it, ``closed`` whether one closes it; ``colon`` whether the name has its colon, ``gap`` whether a
-    blank stands in front of the value. ``flow`` says that it stands between brackets. ``beside`` are the other names
-    of the same mapping.
+    ``span`` is the text there, without quotes; ``typed`` its part before the offset. ``quote`` is the opening quote,
+    ``closed`` whether one closes it; ``colon`` whether the name has its colon, ``gap`` whether a blank precedes the
+    value. ``flow`` is true between brackets. ``beside`` are the other names of the same mapping.
     """
 
     slot: Literal["key", "value", "item"]
@@ -60,7 +60,7 @@ class DataPlace(Struct, frozen=True):
 
 
 def yaml_place(text: str, region: Span, offset: int) -> DataPlace | None:
-    """Return the place in the lines of a YAML mapping. ``region`` begins and ends with a line."""
+    """Return the place in the lines of a YAML mapping. ``region`` consists of whole lines."""
     if not region.start <= offset <= region.end:
         return None
     walk = _Walk(text, region.end, offset)
@@ -93,7 +93,7 @@ def _path(way: _Way) -> tuple[Step, ...]:
 
 
 class _Frame(Struct):
-    """An open name or item: where its line begins, and what it adds to the way."""
+    """An open name or item: where its line starts, and what it adds to the path."""
 
     indent: int
     part: _Part
@@ -113,8 +113,9 @@ class _Bracket(Struct):
 
 
 class _Walk(Struct):
-    """The state of one look. ``names`` are the fields that were met, by the way to their mapping, each with where it
-    is written; ``found`` is the place without those beside it, with the way to the mapping."""
+    """The state of one search. ``names`` are the fields met, by the path to their mapping, each with its position;
+    ``found`` is the place without its siblings, with the path to the mapping.
+    """
 
     text: str
     end: int
@@ -125,7 +126,7 @@ class _Walk(Struct):
     names: dict[_Way, list[tuple[str, int]]] = field(default_factory=dict)
     found: tuple[DataPlace, _Way] | None = None
     block: int | None = None
-    """The indent of the field whose block of text goes on."""
+    """The indent of the field whose block scalar continues."""
     hidden: bool = False
     """Whether the offset lies in a comment."""
 
@@ -151,7 +152,6 @@ class _Walk(Struct):
     # ---- lines ----
 
     def lines(self, at: int) -> None:
-        """Look at all lines from ``at``."""
         while at <= self.end:
             line = _LINE.match(self.text, at, self.end)
             end = line.end() if line else at
@@ -162,7 +162,7 @@ class _Walk(Struct):
             at = ended.end()
 
     def line(self, start: int, end: int) -> int:
-        """Look at one line, and at the lines that its brackets go over, and return where the last one ends."""
+        """Read one line and the lines its brackets span, and return where the last one ends."""
         indent = end - start - len(self.text[start:end].lstrip(" "))
         first = start + indent
         here = start <= self.offset <= end
@@ -180,7 +180,7 @@ class _Walk(Struct):
         return self._content(start, first, end)
 
     def _empty(self, column: int) -> None:
-        """Take an empty line: a new name where the column says."""
+        """Read an empty line: its column decides whether a new name can start there."""
         way = self._way(column)
         self._set("key", way, Span(self.offset, self.offset))
 
@@ -209,7 +209,7 @@ class _Walk(Struct):
         return self._scalar_or_field(start, at, end, item=item)
 
     def _open_item(self, column: int) -> None:
-        """One more item of the list whose dashes stand at a column, which may be that of its field."""
+        """Open another item of the list whose dashes are at a column, which may be that of its field."""
         while self.stack and (
             self.stack[-1].indent > column or (self.stack[-1].indent == column and isinstance(self.stack[-1].part, int))
         ):
@@ -251,7 +251,7 @@ class _Walk(Struct):
             self._set(slot, way, self._unquoted(at, stop), quote=self._quote(at), closed=self._is_closed(at, stop))
 
     def _value(self, colon: int, end: int, column: int) -> int:
-        """Return the value behind a colon; gives where it ends."""
+        """Read the value after a colon and return where it ends."""
         at = colon + 1
         while at < end and self.text[at] in " \t":
             at += 1
@@ -313,8 +313,9 @@ class _Walk(Struct):
     # ---- brackets ----
 
     def flow(self, at: int, way: _Way, indent: int = -1) -> int:
-        """Look at a value between brackets, which may go over lines, and return where it ends. One that is never closed
-        ends where a field follows that is indented no more than ``indent``."""
+        """Read a value between brackets, which may span lines, and return where it ends. An unclosed one ends at the
+        first field indented no more than ``indent``.
+        """
         text = self.text
         stack: list[_Bracket] = []
         while at < self.end:

@@ -49,7 +49,7 @@ def key_span_at(node: Node, pointer: str) -> Span:
 
 
 def _walk(node: Node, parts: tuple[str, ...]) -> tuple[Node, bool, Entry | None]:
-    """Return the deepest node on the way, whether parts were left over, and the entry that holds the node."""
+    """Return the deepest node on the path, whether parts are left, and the entry that holds the node."""
     entry: Entry | None = None
     for part in parts:
         step = _step(node, part)

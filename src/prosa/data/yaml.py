@@ -67,7 +67,7 @@ def _feed(parser: Any, builder: TreeBuilder, findings: Findings) -> None:
     while True:
         event = parser.get_event()
         name = type(event).__name__
-        if name == "ScalarEvent":  # most events are, and a `match` looks at one name after the other as well
+        if name == "ScalarEvent":  # most events are; a `match` would compare one name after the other as well
             builder.on_scalar(event)
         elif name in _HANDLERS:
             _HANDLERS[name](builder, event)

@@ -31,8 +31,9 @@ class StopReading(Exception):
 
 
 class _Built(Struct):
-    """A node and what it weighs once its aliases are expanded: nodes, characters, levels of nesting. Not frozen, which
-    would take a fifth of the time of a scalar."""
+    """A node and its size once its aliases are expanded: nodes, characters, levels of nesting. Not frozen: freezing
+    would cost a fifth of the time for a scalar.
+    """
 
     node: Node
     nodes: int = 1
@@ -41,7 +42,7 @@ class _Built(Struct):
 
 
 class _Frame(Struct):
-    """A collection whose end has not been seen; ``start`` and ``end`` count in the text read."""
+    """A collection that is still open; ``start`` and ``end`` count in the text read."""
 
     mapping: bool
     start: int

@@ -38,7 +38,7 @@ class TooManyDigits(ValueError):
 
 
 class NotOfTag(ValueError):
-    """A scalar that its core tag does not describe, as ``!!int seven``; the text is what was expected."""
+    """A scalar that its core tag does not describe, as ``!!int seven``; the message says what was expected."""
 
 
 def core_value(text: str) -> Value:

@@ -1,8 +1,8 @@
-"""Characters and escapes that libyaml would misread or refuse, put out of its sight and back again.
+"""Characters and escapes that libyaml would misread or refuse, hidden from it and restored afterwards.
 
-libyaml ends lines at U+0085, U+2028 and U+2029 (YAML 1.2 does not), refuses every character outside its printable
-set, and refuses the surrogate pairs that JSON writes as escapes. Each is replaced by a private character, or by the
-escape of one, that the text does not use: one for one, so that offsets stay what they were.
+libyaml ends lines at U+0085, U+2028 and U+2029 (YAML 1.2 does not), refuses every character outside its printable set,
+and refuses the surrogate pairs that JSON writes as escapes. Each is replaced by a private character, or by the escape
+of one, that the text does not use: one for one, so that offsets stay what they were.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Shield(Struct):
         return bool(self.characters or self.escapes)
 
     def restore(self, value: str, *, escapes_decoded: bool) -> str:
-        """Return a scalar as the author's text has it; halves of surrogate pairs that were escaped stay in it, joined.
+        """Return a scalar as in the author's text; escaped halves of surrogate pairs are joined.
 
         ``escapes_decoded`` is true for a double-quoted scalar, where an escape has become a character.
         """

@@ -31,7 +31,7 @@ _UNSEEN = regex("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 def write_yaml(value: Mapping[str, Value]) -> str:
     """Return the lines of a mapping, each with its line end; an empty text for an empty one.
 
-    Raises ValueError for data nested deeper than `MAX_DEPTH`, TypeError for what is no plain data.
+    Raises ValueError for data nested deeper than `MAX_DEPTH`, TypeError for anything but plain data.
     """
     return "".join(f"{line}\n" for line in _mapping(value, 0))
 

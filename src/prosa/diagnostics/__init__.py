@@ -1,4 +1,4 @@
-"""What the product says about a text: problems as readers and rules find them, diagnostics as people see them."""
+"""Findings about a text: problems as readers and rules report them, diagnostics as users see them."""
 
 from prosa.diagnostics.diagnostic import (
     INTERNAL,

@@ -1,9 +1,8 @@
 """Where the page of a rule is, for tools that show a link to it: SARIF viewers, editors, reviewers of changes.
 
-The path of a page below the documentation never changes once a rule is released. Where the documentation is, a release
-says: `prosa.settings.DOCUMENTATION` is what `[project.urls]` of the package says under that name. While there is no
-such host it is empty, and then nobody is given a link; a user who has built the documentation names its address
-(setting `documentation`).
+The path of a page below the documentation never changes once a rule is released. Its host comes from the release:
+`prosa.settings.DOCUMENTATION` is the entry of that name in `[project.urls]`. While it is empty there are no links; a
+user who has built the documentation can set its address (setting `documentation`).
 """
 
 from __future__ import annotations
@@ -16,5 +15,5 @@ def page_path(name: str) -> str:
 
 
 def page_address(name: str, documentation: str) -> str:
-    """Return the address of a rule's page; empty where nobody knows where the ``documentation`` is."""
+    """Return the address of a rule's page; empty if the address of the ``documentation`` is unknown."""
     return f"{documentation.rstrip('/')}/{page_path(name)}" if documentation else ""

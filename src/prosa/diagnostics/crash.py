@@ -1,6 +1,6 @@
-"""Faults of our own that a document brings to light: a rule or a reader that fails is a finding of that document.
+"""Errors in Prosa that a document triggers: a failing rule or reader becomes a finding of that document.
 
-In: the exception. Out: a `Problem` that names what failed and where. Nobody else is kept from going on by it.
+In: the exception. Out: a `Problem` that names what failed and where. Other rules and documents continue.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ _MAX_WORDS = 300
 
 
 def crash(what: str, error: Exception) -> Problem:
-    """Return the problem that ``what`` failed. Raises ``error`` again where it says nothing of the document: memory
-    that is short is a matter of the machine."""
+    """Return the problem that ``what`` failed. Raises ``error`` again if it is no fault of the document, such as a
+    lack of memory.
+    """
     if isinstance(error, MemoryError):
         raise error
     return Problem(

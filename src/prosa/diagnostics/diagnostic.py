@@ -40,7 +40,7 @@ class Annotation(Struct, frozen=True):
 
 
 class Fix(Struct, frozen=True):
-    """Edits that remove the problem, and the sentence that says what they do."""
+    """Edits that remove the problem, and the sentence that describes them."""
 
     message: str
     edits: tuple[Edit, ...]
@@ -48,20 +48,19 @@ class Fix(Struct, frozen=True):
 
 
 class Misspelling(Struct, frozen=True):
-    """A name in the span of a problem and the known one that it was most likely meant to be. Whoever ranks the problem
-    makes a fix of it, which replaces exactly that name and has to be asked for. An empty ``written``
-    is all of the span."""
+    """A misspelt name in the span of a problem, and the known name it most likely stands for. The engine makes it a
+    fix that replaces exactly this name and is only applied on request. An empty ``written`` means the whole span.
+    """
 
     written: str
     meant: str
 
 
 class Problem(Struct, frozen=True):
-    """Something found at a span of the text at hand, named by the rule that owns it.
+    """A finding at a span of a text, named by the rule that owns it.
 
-    ``message`` is one headline that stands alone; ``notes`` say what was expected and what to do. ``severity`` is
-    None where the rule table decides, which is nearly always. Every problem that asks "did you mean" has a
-    ``misspelling``.
+    ``message`` is one headline that stands alone; ``notes`` say what was expected and what to do. ``severity`` is None
+    if the rule table decides, as nearly always. Every problem with a "did you mean" has a ``misspelling``.
     """
 
     rule: str

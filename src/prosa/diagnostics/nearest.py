@@ -8,14 +8,14 @@ from itertools import islice
 from prosa.source import ProsaError
 
 MAX_LENGTH = 64
-"""Longer names are not compared: matching is quadratic in their length, and nobody mistypes one."""
+"""Longer names are not compared: matching is quadratic in their length, and long typos are rare."""
 
 MAX_CANDIDATES = 200
 """More names than this are not compared, for the same reason."""
 
 
 class UnknownName(ProsaError, ValueError):
-    """Nobody knows this name; ``what`` it should be the name of, and ``hint`` says what to do."""
+    """An unknown name; ``what`` it should name, and ``hint`` says what to do."""
 
     def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
         guess = nearest(name, known)

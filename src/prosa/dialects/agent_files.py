@@ -1,7 +1,7 @@
 """The front matter of the files that agents read beside skills: agents, instructions, rules, commands and prompts.
 
-In: the path of a file. Out: the table of its fields. These files are plain Markdown here,
-whose front matter may hold anything: the tables say what their clients look for, and no rule asks for it.
+In: the path of a file. Out: the table of its fields. These files are plain Markdown here, and their front matter may
+hold anything: the tables list what their clients read, and no rule requires it.
 """
 
 from __future__ import annotations
@@ -62,6 +62,7 @@ _TABLES = (
 
 
 def agent_fields(path: str) -> tuple[Field, ...]:
-    """Return the fields of the file at ``path``, written with `/`; those of any document where its name says
-    nothing."""
+    """Return the fields of the file at ``path``, written with `/`, or those of any document if its name is not
+    special.
+    """
     return next((table for pattern, table in _TABLES if pattern.search(path)), DOCUMENT)

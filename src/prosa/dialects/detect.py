@@ -1,8 +1,8 @@
 """Which dialect a document is written in (X3).
 
-In: a front reading, and what the user said about it. Out: one dialect, and `ambiguous-dialect` when two shapes fit at
-once: such a document is read as plain Markdown, never as a guess. Order: `--as`, then the globs of
-the project, then the file name, then the command's own dialect, then the shape.
+In: a front reading, and the user's hints. Out: one dialect, and `ambiguous-dialect` when two shapes fit at once: such
+a document is read as plain Markdown, never as a guess. Order: `--as`, then the globs of the project, then the file
+name, then the command's own dialect, then the shape.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _MESSAGE = regex(r"(?://\s*)?@(?P<role>[\w.-]+)(?:/[\w.-]+)?\s*+(?P<colon>:?)\s*+")
 _MAYBE_MESSAGE = regex(r"###[ \t]+\\?(?:@|//)")
-"""What is in every message heading, and in other places too. It begins with plain text: then it is found fastest."""
+"""Text in every message heading, and elsewhere. It begins with plain text, so it is found fastest."""
 _ROLES = frozenset({"user", "assistant", "system", "prompt", "completion"})
 
 
@@ -45,9 +45,10 @@ NO_HINTS = Hints()
 
 @lru_cache(maxsize=16)
 def decided(path: str, hints: Hints = NO_HINTS) -> DialectName | None:
-    """Return the dialect that hints and the file name decide; None where the shape has to.
+    """Return the dialect that hints and the file name decide, or None if the shape must decide.
 
-    A command forces its dialect only on a document whose name and place decide nothing: a `.mda` stays a MAGI document.
+    A command forces its dialect only on a document whose name and location decide nothing: a `.mda` stays a MAGI
+    document.
     """
     return hints.explicit or hints.glob or dialect_of_file_name(PurePath(path).name) or hints.forced
 
@@ -88,8 +89,9 @@ def holds_requests(text: str) -> bool:
 
 
 def likely_dialect(names: Collection[str]) -> DialectName | None:
-    """Return what front matter with these fields is most likely, for one that cannot be read while somebody writes
-    it."""
+    """Return the most likely dialect of front matter with these fields, for front matter that is being edited and
+    cannot be read.
+    """
     if {"imports", "mcp_servers"} & {*names} or ({"input", "output"} & {*names} and {"name", "description"} & {*names}):
         return "markdownlang"
     node = "id" in names and ("type" in names or bool({"links", "actions"} & {*names}))
@@ -97,7 +99,7 @@ def likely_dialect(names: Collection[str]) -> DialectName | None:
 
 
 def may_have_shape(text: str, names: Collection[str]) -> bool:
-    """Return whether a text may be something else than plain Markdown, for all that a quick look at it tells."""
+    """Return whether a quick look at a text leaves room for another dialect than plain Markdown."""
     return not {"imports", "mcp_servers", "input", "output", "links", "actions", "type"}.isdisjoint(names) or (
         _MAYBE_MESSAGE.search(text) is not None
     )

@@ -1,7 +1,7 @@
-"""What a dialect is to the rest of the house: one frozen record of typed functions, generic in the model it reads.
+"""The interface of a dialect: one frozen record of typed functions, generic in the model it reads.
 
-The record answers every question that may be asked about a document of the dialect. A question without an answer for
-all has a default that says so, the others must be answered: a record without them is a type error.
+The record answers every question about a document of the dialect. A question that some dialects do not answer has a
+neutral default; the others are required, so a record without them is a type error.
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ M = TypeVar("M")
 
 
 class Hints(Struct, frozen=True):
-    """What is known about a document before it is read (X3). ``explicit`` is what `--as` says of its dialect, ``glob``
-    what the project's settings say of its path, ``forced`` what the command implies. ``vault`` says that it lies in a
-    vault of Obsidian (X45)."""
+    """What is known about a document before it is read (X3). ``explicit`` is the dialect from `--as`, ``glob`` the one
+    that the project's settings give its path, ``forced`` the one that the command implies. ``vault`` is true in a
+    vault of Obsidian (X45).
+    """
 
     explicit: DialectName | None = None
     glob: DialectName | None = None
@@ -75,15 +76,15 @@ def _no_verdict(facts: dict[str, Value], _strict: bool, _errors: frozenset[str])
 
 
 class Dialect(Struct, Generic[M], frozen=True, kw_only=True):
-    """The answers of one dialect. None of them fails for what a text says, and none opens anything.
+    """The functions of one dialect. None of them fails on any text or opens a file.
 
-    ``read`` gives the model and what is wrong beyond the front matter block. ``references`` are what a document points
-    at, ``definitions`` what others can point at in it, ``facts`` the further keys of `prosa show --format json`.
+    ``read`` returns the model and the problems outside the front matter block. ``references`` are the targets of a
+    document, ``definitions`` the targets inside it, ``facts`` the further keys of `prosa show --format json`.
     ``front`` is the table of its front matter. ``masked`` are the spans that a Markdown parser must not see, and
-    ``markdown`` is the part of the body that is Markdown. ``strictness`` says whether a document asks to be read
-    strictly, None where it says nothing. ``corpus_facts`` are plain data for the rules of many documents.
-    ``format_edits`` bring a document to its normal form, ``after_fix`` keeps hashes of the text true after a fix (X22).
-    ``judged`` are the facts with a verdict: for the facts, the mode in force, and the rules with errors.
+    ``markdown`` is the part of the body that is Markdown. ``strictness`` is the mode that a document requests, None if
+    it requests none. ``corpus_facts`` are plain data for the rules of many documents. ``format_edits`` bring a
+    document to its normal form, ``after_fix`` keeps hashes of the text true after a fix (X22). ``judged`` are the
+    facts with a verdict: for the facts, the mode in force, and the rules with errors.
     """
 
     name: DialectName

@@ -39,11 +39,12 @@ Kind: TypeAlias = Literal[
     "schema",
     "anything",
 ]
-"""What a field takes. ``string`` is any scalar, read as its source text (X1); ``text``, ``number`` and ``integer`` go
-by the value, for JSON, whose author chose the type with the quotes."""
+"""The type of a field. ``string`` is any scalar, read as its source text (X1); ``text``, ``number`` and ``integer`` go
+by the value, for JSON, whose author chose the type with the quotes.
+"""
 
 Form: TypeAlias = Callable[[str], str | None]
-"""Looks at the source text of a scalar; gives the rest of a sentence that begins with the field name, or None."""
+"""Checks the source text of a scalar; returns the rest of a sentence that begins with the field name, or None."""
 
 WANTED: dict[Kind, str] = {
     "string": "a string",
@@ -93,11 +94,11 @@ class Field(Struct, frozen=True):
 
     ``form`` checks a string or quantity, or each string of a list; ``choices`` closes the set of its values.
     ``required`` fields that are absent or empty are reported as ``missing``, a rule of their own where absence needs
-    its own remedy. ``also`` is another spelling of the name. ``wanted`` says what it takes where the kind does not say
-    enough, ``why`` what it is good for. ``about`` says for people what it means: the page of the dialect and an editor
-    show it. ``usual`` are values that are known where others may be written, ``inner`` the fields of a mapping, or of
-    each mapping in a list, ``holds`` whether it is a JSON Schema, or a mapping of names to some. With ``ruled`` a rule
-    of its own says what is wrong inside a mapping.
+    its own remedy. ``also`` is another spelling of the name. ``wanted`` describes its value where the kind is not
+    enough, ``why`` its purpose. ``about`` is the description that the page of the dialect and editors show. ``usual``
+    are known values where others are allowed, ``inner`` the fields of a mapping, or of each mapping in a list,
+    ``holds`` whether it is a JSON Schema, or a mapping of names to schemas. With ``ruled``, a separate rule checks the
+    inside of a mapping.
     """
 
     name: str
@@ -132,7 +133,7 @@ class Owner(Struct, frozen=True):
     unknown: Severity | None = None
     """The severity of unknown fields that resemble no known one; None where the rule table decides."""
     other: Callable[[str], bool] = _nothing
-    """Names that are no fields and that somebody else reports."""
+    """Names that are no fields and that another rule reports."""
     complete: bool = True
     """Whether absence means anything; False after a syntax error that cut the reading short."""
 
@@ -140,7 +141,7 @@ class Owner(Struct, frozen=True):
 def read_fields(
     mapping: Mapping, table: tuple[Field, ...], owner: Owner
 ) -> tuple[dict[str, Entry], tuple[Problem, ...]]:
-    """Return the entries of ``mapping`` that ``table`` knows and that are well-formed, by name, and what is wrong."""
+    """Return the valid entries of ``mapping`` that ``table`` knows, by name, and the problems."""
     found: dict[str, Entry] = {}
     problems: list[Problem] = []
     entries = {entry.key.text: entry for entry in mapping}

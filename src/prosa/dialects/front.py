@@ -1,9 +1,9 @@
 """The reading every dialect starts from (X1): front matter and body of a source, before any format gives them meaning.
 
 In: a source. Out: the front matter as a tree with places, the span of the body, and the problems that are wrong in any
-document. Never fails. There are two readings: that of all dialects, and a looser one for plain Markdown, in which front
-matter may be as other tools let people write it (MA4): templates of Hugo hold `title: {{ … }}`, rules of editors
-`globs: *.ts`. Such a value is its text, put out of the sight of the YAML reader.
+document. Never fails. There are two readings: that of all dialects, and a looser one for plain Markdown, which accepts
+front matter as other tools do (MA4): templates of Hugo hold `title: {{ … }}`, rules of editors `globs: *.ts`. Such a
+value is read as text and hidden from the YAML reader.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ _FILLER = "x"
 class FrontReading(Struct, frozen=True, dict=True):
     """``fields`` is the front matter; None when there is none, or when it is not a mapping that can be read.
 
-    ``present`` says that there is a front matter block, readable or not. ``anchor`` is where to point at something that
-    is missing from it: its opening fence, or the first character of the document. ``complete`` says that the fields are
-    all there are: after a syntax error the rest of the block is unread, and nobody should call a field missing.
-    ``loose`` says that it holds what only plain Markdown may do.
+    ``present`` is true if there is a front matter block, readable or not. ``anchor`` is where problems of missing
+    fields point: its opening fence, or the first character of the document. ``complete`` is true if all fields were
+    read: after a syntax error the rest of the block is unread, and no field may be reported missing. ``loose`` is true
+    if it uses forms that only plain Markdown allows.
     """
 
     source: SourceText
@@ -70,7 +70,7 @@ class FrontReading(Struct, frozen=True, dict=True):
 
     @cached_property
     def document(self) -> Document:
-        """The whole body as Markdown: parsed by whoever asks first, to find the dialect or to read it."""
+        """The whole body as Markdown, parsed on first access."""
         from prosa.document import parse  # only here: it loads the Markdown parser
 
         return parse(self.source, body=self.body)
@@ -109,8 +109,9 @@ def front_under(source: SourceText, name: DialectName) -> FrontReading:
 
 
 def _read_loosely(source: SourceText, strict: FrontMatter | None) -> FrontReading | None:
-    """Return the reading of front matter that is well only for plain Markdown; None where it is not well, or well
-    anyway, as the ``strict`` parts are."""
+    """Return the reading of front matter that is valid only for plain Markdown; None if it is invalid, or valid
+    without the exception, as the ``strict`` parts are.
+    """
     front, problems = split_front_matter(source.text, loose=True)
     if front is None or problems:
         return None
@@ -146,7 +147,7 @@ def _as_mapping(node: Node | None, yaml: Span, *, had_problems: bool) -> tuple[M
 
 
 def _texts_in(yaml: str, name: str) -> tuple[str, AbcMapping[int, str]]:
-    """Return the YAML with filler in place of values that are meant as text, and these by where they begin."""
+    """Return the YAML with filler in place of values that are plain text, and these texts by their start."""
     found: dict[int, str] = {}
 
     def hide(match: re.Match[str]) -> str:
@@ -160,7 +161,7 @@ def _texts_in(yaml: str, name: str) -> tuple[str, AbcMapping[int, str]]:
 
 
 def _with_texts(fields: Mapping, texts: AbcMapping[int, str], offset: int) -> Mapping:
-    """Return the fields with these texts back in their places; ``offset`` is where the YAML begins."""
+    """Return the fields with these texts restored; ``offset`` is where the YAML starts."""
 
     def restored(entry: Entry) -> Entry:
         text = texts.get(entry.value.span.start - offset)

@@ -1,4 +1,4 @@
-"""The names by which links reach headings, and what two of them have in common.
+"""The names by which links reach headings, and how they are derived.
 
 In: what a reader sees of headings. Out: the anchors that GitHub gives them. No document is needed for it.
 """
@@ -70,8 +70,9 @@ def section_number(sections: Sequence[Section], fragment: str) -> int | None:
 
 
 class _Anchored(dict[int, str]):
-    """What becomes of each character. Outside ASCII letters, marks, decimal digits and what connects words stay,
-    everything else goes; a character is looked up once."""
+    """The replacement of each character. Outside ASCII, letters, marks, decimal digits and connecting punctuation
+    stay, everything else is removed; each character is looked up once.
+    """
 
     def __missing__(self, code: int) -> str:
         char = chr(code)

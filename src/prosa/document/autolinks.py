@@ -1,7 +1,7 @@
-"""Addresses that stand in running text without marks: GFM's extended autolinks, as GitHub and Obsidian show them.
+"""Addresses in running text without markup: GFM's extended autolinks, as GitHub and Obsidian show them.
 
-In: a text without markup. Out: where it holds an address, and what that leads to. What is code, a link or HTML is not
-known here.
+In: a text without markup. Out: the addresses in it, and their destinations. The caller leaves out code, links and
+HTML.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Address(NamedTuple):
 
 
 def may_hold_address(text: str) -> bool:
-    """Return whether it is worth to look for one: most texts hold none."""
+    """Return whether a search for addresses is worthwhile: most texts hold none."""
     return "://" in text or "@" in text or "www." in text
 
 
@@ -61,7 +61,7 @@ def _url(text: str, at: int, done: int) -> Address | int | None:
 
 
 def _www(text: str, at: int, _: int) -> Address | int | None:
-    """Return an address that begins with `www.`; where it is none, the end of its host."""
+    """Return an address that begins with `www.`, or the end of its host if it is not an address."""
     before = text[max(at - 1, 0) : at]
     host = _HOST.match(text, at)
     if host is None or not (not before or before.isspace() or before in _BEFORE):

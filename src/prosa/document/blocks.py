@@ -30,8 +30,9 @@ def heading_texts(parsed: Parsed) -> tuple[str, ...]:
 
 
 class OutlineEntry(NamedTuple):
-    """What a table of contents needs of a heading beside its text: where it begins, and whether another block holds
-    it."""
+    """What a table of contents needs of a heading besides its text: where it starts, and whether another block holds
+    it.
+    """
 
     level: int
     start: int
@@ -47,7 +48,7 @@ def outline(parsed: Parsed) -> tuple[OutlineEntry, ...]:
 
 
 def headings(parsed: Parsed, texts: Iterable[str]) -> tuple[Heading, ...]:
-    """Return the headings, given what a reader sees of each."""
+    """Return the headings, from their visible texts."""
     return tuple(_heading(parsed, found, text) for found, text in zip(parsed.found.headings, texts, strict=True))
 
 

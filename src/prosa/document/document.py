@@ -44,14 +44,14 @@ Placed = TypeVar("Placed", Link, Wikilink)
 _DOLLAR = regex(r"\$")
 
 _MARKED = ("](", "<", "]: ")
-"""What stands in front of the destination of a link: most documents have no other addresses, and none is looked up."""
+"""What precedes the destination of a link: most documents have no other addresses, so none is searched for."""
 
 
 class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
     """One parsed body. ``body`` is the part of the source that was parsed as Markdown.
 
-    Each kind of element is a tuple in document order, built when it is first asked for: the parse itself only sorts
-    events, and most readers want two or three kinds.
+    Each kind of element is a tuple in document order, built on first access: the parse itself only sorts events, and
+    most readers need two or three kinds.
     """
 
     source: SourceText
@@ -163,7 +163,7 @@ class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
 
     @cached_property
     def undefined_footnotes(self) -> tuple[FootnoteReference, ...]:
-        """What looks like a reference to a footnote and has no definition."""
+        """Text that looks like a reference to a footnote without a definition."""
         return undefined(self.parsed)
 
     @cached_property
@@ -246,7 +246,7 @@ class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
 
     @cached_property
     def _taken(self) -> Cover:
-        """What is no running text: code, HTML, links and their definitions."""
+        """Spans that are not running text: code, HTML, links and their definitions."""
         links = (each.span for some in (self.links, self.images, self.wikilinks, self.definitions) for each in some)
         fenced = (fence.span for fence in self.fences)
         code = (*fenced, *self.indented_code, *(each.span for each in self.code_spans))
@@ -261,7 +261,7 @@ class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
 
     @cached_property
     def _maths(self) -> Cover:
-        """What is mathematics: nothing in it is a link."""
+        """Spans of mathematics: they contain no links."""
         text, base, offset = self.parsed.text, self.body.start, self.parsed.bytes.offset_of_byte
         if not self._has_dollars:
             return Cover(())
@@ -297,7 +297,8 @@ class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
 
 NAMED_BLOCK = regex(r"\^(?<![^\n \t]\^)([A-Za-z0-9-]+)[ \t]*(?=\r?$)", re.MULTILINE)
 """Where a line ends with the name of a block, ` ^id`; group 1 is the id. It begins with the circumflex, so that a
-search goes from one to the next; what stands in front is looked at there."""
+search jumps from one to the next; the text before it is checked there.
+"""
 
 
 # Code spans made of what the walk found.
@@ -387,10 +388,9 @@ def _comments_in(text: str, each: Html) -> Iterator[Span]:
         start = stop
 
 
-# Footnotes made of what the walk found: references, definitions, and references without a definition.
-#
-# The parser gives the last kind as plain text, its opening bracket as a piece of its own; whether such a piece begins
-# `[^label]` is looked up in the source.
+# Footnotes built from what the walk found: references, definitions, and references without a definition.  The parser
+# gives the last kind as plain text, its opening bracket as a piece of its own; whether such a piece begins `[^label]`
+# is looked up in the source.
 
 _REFERENCE = regex(r"\[\^([^\s\[\]`<>]+)\]")
 _GAP = regex(r"[ \t]*")
@@ -423,7 +423,7 @@ def _defined(parsed: Parsed) -> frozenset[str]:
 
 
 def _folded(label: str) -> str:
-    """Labels are equal whatever their case."""
+    """Return a label for comparison: case does not count."""
     return label.casefold()
 
 

@@ -1,6 +1,6 @@
-"""What stands in Markdown and is none: the JavaScript of MDX files, and TOML in the shortcodes of Hugo (X3).
+"""Text inside Markdown that is not Markdown: the JavaScript of MDX files, and TOML in the shortcodes of Hugo (X3).
 
-In: the text of a body. Out: ordered spans that no Markdown parser should see. Nothing is understood of what is in them.
+In: the text of a body. Out: ordered spans that no Markdown parser should see. Their content is not interpreted.
 """
 
 from __future__ import annotations
@@ -39,8 +39,7 @@ def mdx_spans(text: str) -> Iterator[Span]:
 
 
 def _code_spans(text: str) -> dict[int, int]:
-    """Return where each run of backticks ends a code span that a run of as many begins on the same line, by its
-    beginning."""
+    """Map the start of each code span that begins and ends on one line to its end."""
     ends: dict[int, int] = {}
     next_runs: dict[int, int] = {}
     for each in reversed(list(_RUNS.finditer(text))):

@@ -20,7 +20,7 @@ _NO_TARGET = regex(r"[\[\]`]")
 """Signs that the parser took the brackets of something else for a wikilink: such a thing names no file."""
 
 _CODE = regex(r"(?<!`)(`+)(?!`)[^`]+\1(?!`)")
-"""Code as a heading may have it: `[[a#`b`]]` leads to the heading `b`."""
+"""Code in a heading: `[[a#`b`]]` leads to the heading `b`."""
 
 _BLOCK = regex(r"([^^\n]+)(\^[A-Za-z0-9-]+)\s*")
 """A document and a block of it; no file name that a wikilink can name holds a circumflex."""
@@ -39,9 +39,9 @@ def links(parsed: Parsed, *, images: bool) -> tuple[Link, ...]:
 
 
 def inline_links(parsed: Parsed, wanted: Callable[[str], bool]) -> Iterator[tuple[Link, bool]]:
-    """Yield the links and images written in place whose destination is ``wanted``; whether one is an image stands
-    beside it. Where parts of the text were hidden from the parser, it may not know the destination before the link is
-    made."""
+    """Yield the inline links and images whose destination is ``wanted``, each with whether it is an image. If parts of
+    the text were hidden from the parser, it may not know the destination before the link is built.
+    """
     for found in parsed.found.links:
         tag = found.tag
         if tag["link_type"] == "Inline" and (parsed.masked or wanted(tag["dest_url"])):
@@ -83,8 +83,7 @@ def _link(parsed: Parsed, found: FoundLink) -> Link:
 
 
 def _inline(parsed: Parsed, tag: dict[str, Value], span: Span, text: Span) -> Link:
-    """Return an inline link. The parser's own view of the text is searched: what is hidden from it holds no brackets
-    there."""
+    """Return an inline link. The parser's own view of the text is searched: hidden parts hold no brackets there."""
     base, end = parsed.base, span.end - parsed.base
     destination: str = tag["dest_url"]
     at = parsed.text.find("](", text.end - base, end)
@@ -128,8 +127,9 @@ def _is_no_target(written: str) -> bool:
 
 
 def wikilink_target(written: str) -> tuple[str, str | None]:
-    """Return the target of `target#fragment`, and its fragment, None without one. A block is named `target#^id`, or
-    `target^id` for short; its fragment begins with `^`."""
+    """Return the target of `target#fragment`, and its fragment, None without one. A block is referenced as
+    `target#^id` or `target^id`; its fragment begins with `^`.
+    """
     target, mark, fragment = written.partition("#")
     if not mark and (short := _BLOCK.fullmatch(written)):
         target, fragment = short[1], short[2]
@@ -141,11 +141,10 @@ def _one_line(text: str) -> str:
     return " ".join(text.split()) if "\n" in text or "\r" in text else text.strip()
 
 
-# Where a link writes its destination: the grammar of CommonMark 6.3 and 4.7, applied to one place of a text.
-#
-# In: a text, the place behind `](` or `]:`, and the destination as the parser decoded it. Out: the span of the
-# destination as written, without angle brackets around it. It decides nothing about structure: that a link is there,
-# and what it says, is known.
+# Where a link writes its destination: the grammar of CommonMark 6.3 and 4.7, applied to one place of a text.  In: a
+# text, the place behind `](` or `]:`, and the destination as the parser decoded it. Out: the span of the destination
+# as written, without angle brackets around it. It decides nothing about structure: that there is a link, and its
+# destination, is known.
 
 _GAP = regex(r"[ \t\f\v]*(?:(?:\r\n|\n|\r)[ \t\f\v>]*)?")
 """Blank space with at most one line end, behind which the marks of quotations are no part of the destination."""
@@ -156,8 +155,9 @@ _ENDS = frozenset(" \t\f\v\r\n)")
 
 
 def destination_at(text: str, start: int, end: int, destination: str) -> Span | None:
-    """Return the span of ``destination`` in ``text``, which begins at ``start`` or behind blank space, and ends by
-    ``end``."""
+    """Return the span of ``destination`` in ``text``, which starts at ``start`` or after blank space, and ends by
+    ``end``.
+    """
     gap = _GAP.match(text, start, end)
     start = gap.end() if gap else start
     if text.startswith("<", start):

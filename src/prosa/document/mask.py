@@ -12,7 +12,7 @@ from prosa.regex import regex
 from prosa.source import Span
 
 _FILLER = "x"
-"""A letter: it takes part in a word and in nothing else. Filler is as many characters as what it hides."""
+"""A letter: it is part of a word and has no other meaning. Filler has as many characters as the text it hides."""
 
 _SURROGATE = regex("[\ud800-\udfff]")
 

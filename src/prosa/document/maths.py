@@ -1,9 +1,9 @@
 r"""Mathematics in TeX between dollar signs, as GitHub, Obsidian and pandoc read it: `$a_1$`, and `$$ … $$` over lines.
 
 In: the text of a body. Out: the same text in which every block of mathematics is one line for the parser, and which of
-the parser's findings are mathematics. Prices stay prose: an opening sign has no blank behind it, a closing one neither
-a blank in front of it nor a digit or, if in doubt, a letter behind it; and outside of vaults a text has to hold
-something that is TeX beyond doubt.
+the parser's findings are mathematics. Prices stay prose: an opening sign has no blank after it, a closing one neither
+a blank before it nor a digit or, if in doubt, a letter after it; and outside vaults a text must hold something that is
+certainly TeX.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ MATHS = pyromark.Options.ENABLE_MATH
 
 _BLOCK = regex(r"^(?P<mark>[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*)\$\$", re.MULTILINE)
 _OTHER = regex(r"[\r\n][ \t>]*(?:#{1,6}[ \t]|```|~~~)")
-"""What no TeX begins a line with: two signs with that between them belong to no block."""
+"""What no line of TeX starts with: two signs around it belong to no block."""
 
 _LINE = regex(r"(?P<end>\r\n|\n|\r)(?P<mark>[ \t]*(?:>[ \t]?)*)")
 _TEX = regex(r"\\[A-Za-z]+|\\[{},;:!|\\]|[_^]\{|[A-Za-z0-9)\]]\^[A-Za-z0-9({*+-]|\b[A-Za-z]_[A-Za-z0-9]\b")
-"""What nobody writes but in TeX."""
+"""What only occurs in TeX."""
 
 _NEW_LINE, _NOTHING = "\x1e", "\x1f"
 """What stands for the end of a line inside a block, and for what belongs to the quotation around it."""
@@ -58,8 +58,9 @@ def may_hold_maths(text: str) -> bool:
 
 
 def joined(text: str, in_code: Callable[[int], bool]) -> str:
-    """Return a text of the same length in which each block of mathematics over several lines is one line: nothing in it
-    is a list, a heading or a table then. ``in_code`` says of an offset whether it lies in code."""
+    """Return a text of the same length in which each block of mathematics over several lines is one line: no list,
+    heading or table can start in it. ``in_code`` returns whether an offset lies in code.
+    """
     pieces: list[str] = []
     done = 0
     for found in _BLOCK.finditer(text):
@@ -97,7 +98,7 @@ def _one_line(inside: str, depth: int) -> str:
 
 
 def written(tex: str) -> str:
-    """Return what the author wrote between the signs, given what stands there in the joined text."""
+    """Return what the author wrote between the signs, for the text there in the joined text."""
     return tex.translate(_FREED) if _NEW_LINE in tex else tex
 
 
@@ -135,7 +136,7 @@ def maths(text: str) -> Iterator[Maths]:
 
 
 def _is_prose(event: Value, after: Value) -> bool:
-    """Return whether what follows a closing sign says that it closes nothing: `$5-$10`, `$HOME/$USER`."""
+    """Return whether the text after a closing sign shows that it closes nothing: `$5-$10`, `$HOME/$USER`."""
     text = after.get("Text", "") if type(after) is dict else ""
     return "InlineMath" in event and (text[:1].isdigit() or (text[:1].isalnum() and not _is_sure(event)))
 

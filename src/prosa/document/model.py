@@ -1,8 +1,8 @@
 """What a parsed document holds. Spans count characters of the whole source, front matter included.
 
-Elements are listed by kind, each list in document order. ``nested`` says that a block lies inside a quotation, a list,
-a table or a footnote; a format that gives blocks a meaning usually wants the top-level ones only. Where a string is the
-text *as written*, it is a slice of the source; everything else is decoded as CommonMark says.
+Elements are listed by kind, each list in document order. ``nested`` is true for a block inside a quotation, a list, a
+table or a footnote; formats that give blocks a meaning usually want the top-level ones only. A string that is text *as
+written* is a slice of the source; all others are decoded as CommonMark specifies.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ LinkForm: TypeAlias = Literal["inline", "reference", "autolink"]
 
 
 class Heading(Struct, frozen=True):
-    """A heading of level 1–6. ``text`` is its inline source without the marks of the heading, ``content`` its span;
-    ``plain`` is what a reader sees of it: words and code, without markup.
+    """A heading of level 1–6. ``text`` is its inline source without the markers of the heading, ``content`` its span;
+    ``plain`` is its visible text: words and code, without markup.
     """
 
     level: int
@@ -30,10 +30,10 @@ class Heading(Struct, frozen=True):
 
 
 class Section(Struct, frozen=True):
-    """A heading and what stands under it, up to the next heading of the same or a higher level.
+    """A heading and the text under it, up to the next heading of the same or a higher level.
 
     ``anchor`` is the fragment that GitHub gives the heading: unique in the document, possibly empty. A nested heading
-    has a section too; it ends with the outermost block around it, and it ends no section of the document itself.
+    has a section too; it ends with the outermost block around it, and does not end a section of the document.
     """
 
     heading: Heading

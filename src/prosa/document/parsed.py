@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 class Parsed(Struct, frozen=True):
-    """``text`` is the body as the parser saw it, character for character as long as the body of ``source``, which
-    begins at ``base``; ``masked`` says that parts of it were hidden from the parser. ``bytes`` counts its bytes.
+    """The body as the parser saw it: ``text`` is as long as the body of ``source``, which starts at ``base``;
+    ``masked`` is true if parts of it were hidden from the parser. ``bytes`` counts its bytes.
     """
 
     source: SourceText

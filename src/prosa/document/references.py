@@ -1,7 +1,7 @@
-"""References and definitions: what a document points at, and what others can point at in it.
+"""References and definitions: what a document points at, and what other documents can point at in it.
 
-Dialects emit them; only `graph/resolve.py` makes an edge of them. Both are plain values, cheap to compare and to send
-to another process. `link_references` gives the references that every Markdown document has, whatever its dialect.
+Dialects emit them; only `graph/resolve.py` makes edges of them. Both are plain values, cheap to compare and to send to
+another process. `link_references` returns the references of any Markdown document, for all dialects.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ MADE_LATER = regex(r"[{}<>|*$`\\]")
 """Signs of placeholders that something fills in before a path or a name is one."""
 
 _NAMED_LATER = regex(r"[{}|*$`\\]")
-"""The same in a wikilink: an angle bracket may stand in the name of a file."""
+"""The same in a wikilink: a file name may contain an angle bracket."""
 
 _SCHEME = regex(r"[A-Za-z][A-Za-z0-9+.-]+:|//")
 _WEB = regex(r"https?://|//", re.IGNORECASE)
 
 
 class Ref(Struct, frozen=True):
-    """Something that points. ``target`` is as written, without its fragment and percent-decoded where it is a path;
-    ``fragment`` is what followed `#`. ``rel``, ``strength`` and ``bidirectional`` are what the dialect says about it.
+    """A reference. ``target`` is as written, without its fragment and percent-decoded where it is a path; ``fragment``
+    is what followed `#`. ``rel``, ``strength`` and ``bidirectional`` are set by the dialect.
     """
 
     origin: Origin

@@ -1,12 +1,12 @@
-"""What a reader sees of a Markdown text: its words without markup, each piece with the place it came from.
+"""What a reader sees of a Markdown text: its words without markup, each piece with its place in the source.
 
-In: a text, perhaps a part of a document. Out: runs in order, each an offset and how many characters are seen there as
-they are written, or the text that is seen instead: an entity, or a space for a break between blocks. A link shows its
-text and no address, a wikilink its label, an image its description; comments and tags show nothing. One parse decides,
-so nothing is ever half a link (X2).
+In: a text, perhaps a part of a document. Out: runs in order, each an offset and how many characters are shown as
+written, or the replacement shown: an entity, or a space for a break between blocks. A link shows its text without its
+address, a wikilink its label, an image its description; comments and tags show nothing. One parse decides, so no link
+is split (X2).
 
-A search passes every section that it shows through this loop, so it counts bytes, as the parser does, and joins what
-it can.
+A search passes every section that it shows through this loop, so it counts bytes, as the parser does, and joins runs
+where it can.
 """
 
 from __future__ import annotations
@@ -24,21 +24,23 @@ from prosa.document.walk import OPTIONS
 from prosa.regex import regex
 
 Runs: TypeAlias = list[int | str]
-"""The offset of the first run, what is seen there, the offset of the second, and so on: a number of characters that are
-seen as they are written, or the text that is seen instead (X2)."""
+"""The offset of the first run, its content, the offset of the second, and so on. A content is a number of characters
+shown as written, or the text shown instead (X2).
+"""
 
 _LONE_CR = regex(r"\r(?!\n)")
 _MARKUP = regex(rb"<!--.*?(?:-->|\Z)|</?[A-Za-z][^<>]*(?:>|\Z)", re.DOTALL)
 _LABEL = regex(r"\]\[([^\[\]\n]{1,200})\]|\[([^\[\]\n]{1,200})\]\[\]|\[(\^[^\[\]\s]{1,200})\]")
 _ALTERED = regex(rb"[&\0\t\r]")
-"""What a text must hold for the parser to give some piece of it otherwise than it is written."""
+"""What a text must contain for the parser to change any piece of it."""
 
 _INLINE = frozenset({"Emphasis", "Strong", "Strikethrough", "Link", "Image", "Superscript", "Subscript"})
 
 
 def shown_runs(text: str) -> Runs:
-    """Return the runs of ``text``. Blank space between two that are seen as written belongs to one run of both.
-    References count as such whether or not what they name is defined in it."""
+    """Return the runs of ``text``. Blank space between two runs of literal text joins them into one. References count
+    as such even if they have no definition.
+    """
     parsed = encodable(_LONE_CR.sub("\n", text) if "\r" in text else text)
     whole = f"{parsed}\n\n{_definitions(parsed)}" if "]" in parsed else parsed
     raw = parsed.encode()
@@ -53,8 +55,9 @@ def _definitions(text: str) -> str:
 
 
 class _Runs(Struct):
-    """The runs so far, in bytes of ``raw``: the last of them begins at ``begin`` and may go on behind ``end``, or there
-    is none (-1); ``blank`` is where a break behind it begins."""
+    """The runs so far, in bytes of ``raw``: the last one starts at ``begin`` and may continue after ``end``, or there
+    is none (-1); ``blank`` is where a break after it starts.
+    """
 
     raw: bytes
     found: Runs = field(default_factory=list)
@@ -63,7 +66,7 @@ class _Runs(Struct):
     blank: int = -1
 
     def see(self, at: int, until: int, instead: str | None = None) -> None:
-        """Add what is seen from ``at`` to ``until``."""
+        """Add the visible text from ``at`` to ``until``."""
         if self.begin >= 0:
             if instead is None and (at == self.end if self.blank < 0 else self.raw[self.end : at].isspace()):
                 self.end, self.blank = until, -1
@@ -87,7 +90,7 @@ class _Runs(Struct):
 
 
 def _runs(raw: bytes, whole: str) -> Runs:
-    """Return the runs of ``raw``, the beginning of what is parsed, in bytes."""
+    """Return the runs of ``raw``, the start of the parsed text, in bytes."""
     runs, size, html = _Runs(raw), len(raw), False
     as_written = _ALTERED.search(raw) is None
     events: Iterator[tuple[Value, Value]] = pyromark.events_with_range(whole, options=OPTIONS)
@@ -117,14 +120,14 @@ def _runs(raw: bytes, whole: str) -> Runs:
 
 
 def _is_written(value: str, raw: bytes, start: int, stop: int) -> bool:
-    """Return whether what the parser gives is what stands there; the end of it may be beyond that of ``raw``."""
+    """Return whether the parser's text equals the source; its end may lie after that of ``raw``."""
     if value.isascii():
         return stop - start == len(value)
     return raw[start:stop] == value.encode()[: len(raw) - start]
 
 
 def _code(value: str, raw: bytes, start: int, stop: int) -> tuple[int, int, str | None]:
-    """Return what is seen of a code span."""
+    """Return the visible text of a code span."""
     code = value.encode()
     at = raw.find(code, start, stop)
     return (at, at + len(code), None) if at >= 0 else (start, start, value)

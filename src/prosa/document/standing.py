@@ -1,7 +1,7 @@
-"""In which part of a document an offset stands: front matter, a fence, or the rest of the body.
+"""Which part of a document an offset is in: front matter, a fence, or the rest of the body.
 
-In: a text that somebody is writing, and an offset. Out: a `Standing`. It is found from lines, so front matter and
-fences that are not closed yet count: front matter up to the next blank line, a fence up to the end. Never fails.
+In: a text that is being edited, and an offset. Out: a `Standing`. It works on lines, so unclosed front matter and
+fences count: front matter up to the next blank line, a fence up to the end. Never fails.
 """
 
 from __future__ import annotations
@@ -24,8 +24,10 @@ _FENCE = regex(
 
 
 class Standing(Struct, frozen=True):
-    """``region`` is the YAML of the front matter, the code of a fence, or the body; ``info`` the info string of a
-    fence; ``line`` the line of the offset, without its end. ``last`` says that no other fence follows."""
+    """The part around an offset. ``region`` is the YAML of the front matter, the code of a fence, or the body;
+    ``info`` the info string of a fence; ``line`` the line of the offset, without its end. ``last`` is true if no other
+    fence follows.
+    """
 
     part: Literal["front", "fence", "opening", "body", "mark"]
     region: Span
@@ -70,7 +72,7 @@ def _front(text: str) -> Span | None:
 
 
 def _after_line(text: str, offset: int) -> int:
-    """Return where the line behind the closing line of front matter begins."""
+    """Return where the line after the closing line of front matter starts."""
     closed = _CLOSE.match(text, offset)
     ended = _LINE_END.match(text, closed.end()) if closed else None
     return ended.end() if ended else closed.end() if closed else offset

@@ -1,6 +1,6 @@
 """Tags in running text, `#travel/2026`, as Obsidian reads them. In: a document. Out: their names without `#`.
 
-Only who knows that a document lies in a vault asks: elsewhere a number sign is anything.
+Only used for documents in a vault: elsewhere a number sign has other meanings.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _TAG = regex(
     r"(?<![^\s(\[{\"'*_~>])#(?P<name>[^\s!-,.:-@\[-^`{-~\u00a1\u00a7\u00ab\u00b6\u00b7\u00bb\u00bf\u2000-\u206f"
     r"\u2e00-\u2e7f\u3000-\u303f\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65]*+)"
 )
-"""Everything but punctuation, of which `-`, `_` and `/` may stand in a name."""
+"""Any character but punctuation, except for `-`, `_` and `/`, which a name may contain."""
 
 _COMMENT = "%%"
 

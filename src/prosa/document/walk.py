@@ -1,7 +1,7 @@
 """One pass over the parser's events, which only sorts them: what was found, by kind, in the parser's own terms.
 
 In: the text of a body. Out: `Found`. Ranges stay UTF-8 bytes and nothing is built, because this loop sees every event
-of every document; elements are made of it when somebody asks for them.
+of every document; elements are built on first access.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def _where(found: tuple[str, Range]) -> Range:
 
 
 class _Walk(Struct):
-    """Where a walk stands: the containers around it, the links it is in, the block whose pieces are collected."""
+    """The state of a walk: the containers around it, the links it is in, the block whose pieces are collected."""
 
     found: Found
     containers: list[str] = field(default_factory=list)
@@ -132,7 +132,7 @@ def walk(text: str) -> Found:
             if brackets is not None and event["Text"] == "[":
                 brackets.append(where)
         else:
-            kind, value = event.popitem()  # the event is ours alone, and this is the quickest look
+            kind, value = event.popitem()  # only Prosa emits this event, and this is the fastest test
             if kind == "Start":
                 name, value = (value, None) if type(value) is str else value.popitem()
                 if pieces is not None:  # inside a heading
@@ -236,7 +236,7 @@ _STARTS: dict[str, Callable[[_Walk, str, Value, Range], None]] = {
     "CodeBlock": _code_block,
     "HtmlBlock": _html_block,
 }
-"""What is done where something starts; emphasis and the rows of tables, say, are passed over."""
+"""Handlers of start events; emphasis and table rows, for example, are skipped."""
 
 _ENDS: dict[str, Callable[[_Walk, Range, Range], Range]] = {
     **dict.fromkeys(("Link", "Image"), _end_link),
@@ -244,4 +244,4 @@ _ENDS: dict[str, Callable[[_Walk, Range, Range], Range]] = {
     "Heading": _end_heading,
     **dict.fromkeys(("CodeBlock", "HtmlBlock"), _end_block),
 }
-"""What is done where something ends, given its range and the one before; the answer counts as the last one seen."""
+"""Handlers of end events, called with its range and the previous one; the result counts as the last one seen."""

@@ -318,7 +318,7 @@ def _side(suite: SuiteReport, counts: Sequence[Counted]) -> TriedSide:
 
 
 def _spread(values: Sequence[float | None]) -> Spread | None:
-    """Return the mean of what is known, where everything is."""
+    """Return the mean of the known values, if all are known."""
     known = [each for each in values if each is not None]
     if not known or len(known) < len(values):
         return None

@@ -110,7 +110,7 @@ def wilson(passed: float, repeats: int) -> Interval:
 
 
 def mean_rate(rates: Sequence[float], answers: int) -> Estimate:
-    """Return the mean of the rates of cases, each in [0, 1] and resting on at least so many answers.
+    """Return the mean of the rates of cases, each in [0, 1] and based on at least the given number of answers.
 
     The interval is about these cases, tried again: at equal means, cases that pass at different rates vary less
     together than equal ones do, so the Wilson interval of all answers covers at least as often as it says. Raises

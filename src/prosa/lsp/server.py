@@ -164,7 +164,7 @@ class ProsaServer(SessionServer):
         self._refuse(None, JsonRpcParseError())
 
     def _out_of_turn(self, method: str) -> JsonRpcException | None:
-        """Return why a request may not come now: before `initialize`, a second time, or after `shutdown`."""
+        """Return why a request is not allowed now: before `initialize`, a second time, or after `shutdown`."""
         if self.protocol.is_shut_down:
             return JsonRpcInvalidRequest("Invalid Request: the client has said `shutdown`")
         if method == types.INITIALIZE:

@@ -102,7 +102,7 @@ class Session:
         self._waiting(document.path, document.text, document.version)
 
     def closed(self, document: OpenDocument) -> None:
-        """Let the file of a document count again."""
+        """Use the file of a document again instead of the editor's text."""
         self._waiting(document.path, None, None)
 
     def touched(self, paths: Iterable[Path]) -> None:

@@ -140,7 +140,7 @@ class Server(Protocol):
 
 
 async def serve(stream: BinaryIO, server: Server) -> None:
-    """Return the server every message until the client is gone. Raises `BrokenWire`."""
+    """Pass every message to the server until the client disconnects. Raises `BrokenWire`."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[None] = loop.create_future()
     room = Room()

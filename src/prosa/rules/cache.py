@@ -33,7 +33,7 @@ class Store(Protocol):
     """Where rows are kept: a private place of the user (`adapters.files.result_store`)."""
 
     def get(self, keys: Sequence[str]) -> Mapping[str, str]:
-        """Return the rows there are."""
+        """Return the existing rows."""
         ...
 
     def put(self, rows: Mapping[str, str]) -> None:

@@ -39,7 +39,7 @@ _RUNNING: ContextVar[tuple[_Clock, ...]] = ContextVar("prosa_deadlines", default
 
 @contextmanager
 def counting(timeout: asyncio.Timeout) -> Iterator[None]:
-    """Return a program begins under this timeout, and ends with the block."""
+    """Run a program under this timeout until the block ends."""
     token = _RUNNING.set((*_RUNNING.get(), _Clock(timeout)))
     try:
         yield
@@ -50,7 +50,7 @@ def counting(timeout: asyncio.Timeout) -> Iterator[None]:
 
 @contextmanager
 def paused() -> Iterator[None]:
-    """Return the wall clocks of the programs around this call stand still."""
+    """Stop the wall clocks of the programs around this call."""
     clocks, loop = _RUNNING.get(), asyncio.get_running_loop()
     for clock in clocks:
         clock.stop(loop.time())

@@ -40,7 +40,7 @@ def messages(
 
 
 def spoken_to(conversation: Sequence[Message], notice: str) -> tuple[Message, ...]:
-    """Return a conversation with something to say below its own system messages."""
+    """Return a conversation with a text added below its own system messages."""
     return sequence((*conversation, *_system(notice))) if notice else tuple(conversation)
 
 

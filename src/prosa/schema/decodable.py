@@ -22,7 +22,7 @@ from prosa.source.url import PATH_SAFE
 Handling: TypeAlias = Literal["enforced", "validated", "refused"]
 
 STRING_LENGTH = 400
-"""Characters of a string for which the schema gives no bound: a small model that is not held runs on."""
+"""Maximum length of a string for which the schema gives no bound: an unconstrained small model may never stop."""
 
 NUMBER_BOUND = 10**15
 """The same for numbers: as many digits as a double keeps."""
@@ -104,8 +104,9 @@ _BOUNDS = frozenset(("exclusiveMaximum", "exclusiveMinimum", "maximum", "minimum
 
 
 def decodable(schema: Value) -> dict[str, Value]:
-    """Return the part of a valid schema that is enforced while a model writes; an object where the whole value is none
-    (`Lowered.wrapped`). Never changes what it is given."""
+    """Return the part of a valid schema that is enforced while a model writes; an object if the whole value is not one
+    (`Lowered.wrapped`). Never changes its argument.
+    """
     if not isinstance(schema, Mapping):
         return {"type": "object"}
     reduced = _Reducing(References(schema)).root(schema)
@@ -152,7 +153,7 @@ class _Reducing:
         return self._reduced(value) if isinstance(value, Mapping) else value
 
     def _reference(self, schema: Mapping[str, Value]) -> dict[str, Value]:
-        """Return a reference as a pointer from the root; none to a place that is not sent as it is."""
+        """Return a reference as a pointer from the root, or None if its target is not sent unchanged."""
         located = self._references.locate(schema)
         if located is None or any(
             KEYWORDS.get(each) != "enforced" or each in ("oneOf", "patternProperties")
@@ -186,7 +187,7 @@ def _is_small(value: Value) -> bool:
 
 
 def _is_short_factor(value: Value) -> bool:
-    """Return whether a factor has few digits: of others the engine gives up in the middle of a number."""
+    """Return whether a factor has few digits: the engine gives up in the middle of a number for others."""
     if not isinstance(value, int | float | Decimal):
         return False
     factor = Decimal(str(value))
@@ -232,7 +233,7 @@ def _merge_choices(result: dict[str, Value]) -> None:
 
 
 def _bound(result: dict[str, Value]) -> None:
-    """Return strings and number an end where the schema gives them none."""
+    """Add bounds to strings and numbers that have none."""
     named = result.get("type")
     types = named if isinstance(named, list) else [named]
     if "maxLength" not in result and ("string" in types or named is None):
@@ -247,7 +248,7 @@ def _bound(result: dict[str, Value]) -> None:
 
 
 def _is_circular(references: References) -> bool:
-    """Return whether a reference leads back to itself, over whatever lies between."""
+    """Return whether a reference leads back to itself, directly or through others."""
     state: dict[int, bool] = {}  # False while it is being followed
     waiting: list[tuple[Value, bool]] = [(references.root, False)]
     while waiting:

@@ -1,7 +1,7 @@
 """Defaults filled in before a template sees the input (X13).
 
-In: a schema and a value. Out: the value with the ``default`` of every declared property that it lacks; the value
-given is not changed and nothing in it is overridden. Reached through ``properties``, ``items``, ``prefixItems``,
+In: a schema and a value. Out: the value with the ``default`` of every declared property that it lacks; the original
+value is not changed and nothing in it is overridden. Reached through ``properties``, ``items``, ``prefixItems``,
 ``additionalProperties``, ``$ref``, ``allOf``, and an ``anyOf`` or ``oneOf`` whose one alternative has the type of the
 value. A default that is an object is filled in turn, though never inside itself.
 """
@@ -27,7 +27,7 @@ def fill_defaults(schema: Value, instance: Value) -> Value:
 
 
 class _Filling:
-    """The state of one filling: how many defaults were used, and which ones are being filled themselves."""
+    """The state of one pass: how many defaults were used, and which are being filled in now."""
 
     def __init__(self, references: References) -> None:
         self.references = references
@@ -61,7 +61,7 @@ class _Filling:
         return sources
 
     def _with_default(self, declared: Value) -> Mapping[str, Value] | None:
-        """Return the schema that gives a property its default, unless that default is being filled already."""
+        """Return the schema that gives a property its default, unless that default is already being filled in."""
         if not isinstance(declared, Mapping):
             return None
         source = next((each for each in _applied([declared], None, self.references) if "default" in each), None)

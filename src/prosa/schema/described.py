@@ -1,7 +1,7 @@
-"""What a schema says of the values that somebody is writing: which members there are, which values, in words.
+"""What a schema says about values that are being written: which members and values there are, in words.
 
-In: a schema as plain data, and a way into the values that it describes. Out: the schemas of the value there, and what
-they say. Alternatives count together: what one of them allows may be written. Nothing is validated.
+In: a schema as plain data, and a path into the values that it describes. Out: the schemas of the value there, and
+their descriptions. Alternatives count together: what one of them allows may be written. Nothing is validated.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from prosa.schema.values import shown_value
 from prosa.schema.walk import References, in_place
 
 MAX_PARTS = 1_000
-"""Parts of a schema that are looked at for one value; recursive schemas have no end."""
+"""Maximum number of subschemas visited for one value; recursive schemas are infinite."""
 
 MAX_VALUES = 200
 """Values of one enumeration that are listed."""
 
 
 class SchemaView:
-    """A schema that is asked about, with its references. A schema that is no mapping describes nothing."""
+    """The view of a schema with its references. A schema that is no mapping describes nothing."""
 
     def __init__(self, root: Value) -> None:
         self.root = root
@@ -60,7 +60,7 @@ class SchemaView:
         return list(found.values())
 
     def told(self, schemas: Iterable[Value]) -> tuple[str, str]:
-        """Return the type that schemas accept, and what they say about it, for people."""
+        """Return the type that schemas accept, and their description, for people."""
         parts = self._parts(schemas)
         types = dict.fromkeys(type_text(part, self.references) for part in parts if part.keys() & _TYPED)
         texts = (part.get(key) for key in ("description", "title") for part in parts)
@@ -68,7 +68,7 @@ class SchemaView:
         return " or ".join(types) or "any JSON", about
 
     def _parts(self, schemas: Iterable[Value]) -> tuple[Mapping[str, Value], ...]:
-        """Return the schemas and all that look at the same value."""
+        """Return the schemas and all that apply to the same value."""
         waiting, seen, found = list(schemas), set[int](), list[Mapping[str, Value]]()
         while waiting and len(found) < MAX_PARTS:
             schema = waiting.pop(0)
@@ -113,5 +113,5 @@ def _named(schema: Mapping[str, Value]) -> Iterator[Value]:
 
 
 def keyword_text(name: str) -> str:
-    """Return what a keyword of JSON Schema means; empty for one that nobody knows."""
+    """Return what a keyword of JSON Schema means; empty for an unknown one."""
     return ABOUT.get(name, "")

@@ -73,7 +73,7 @@ def merged(schema: Value, references: References) -> Iterator[Mapping[str, Value
 
 
 def describe_inputs(schema: Value) -> tuple[InputField, ...]:
-    """Return the inputs of a program as its schema declares them, required ones first, else in the order written."""
+    """Return the inputs of a program as its schema declares them, required ones first, otherwise in their order."""
     references = References(schema)
     declared = Declared(schema, references)
     names = sorted(islice(declared.properties, MAX_FIELDS), key=lambda name: name not in declared.required)

@@ -1,4 +1,4 @@
-"""The keywords of JSON Schema 2020-12: which of them hold schemas, and which there are at all. Tables only."""
+"""The keywords of JSON Schema 2020-12: which of them hold schemas, and which exist. Tables only."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LIST_OF_SCHEMAS = frozenset(("allOf", "anyOf", "oneOf", "prefixItems"))
 MAP_OF_SCHEMAS = frozenset(("$defs", "definitions", "dependentSchemas", "patternProperties", "properties"))
 
 IN_PLACE = frozenset(("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas"))
-"""Applicators that look at the same value as the schema that holds them."""
+"""Applicators that apply to the same value as the schema that holds them."""
 
 ASSERTIONS = frozenset(
     (
@@ -169,4 +169,4 @@ FORMATS: dict[str, tuple[str, str]] = {
     "uri-template": ("a URI template", "https://example.org/{name}"),
     "uuid": ("a UUID", "123e4567-e89b-12d3-a456-426614174000"),
 }
-"""Formats that are asserted: what they are, and an example."""
+"""Formats that are asserted, with a description and an example."""

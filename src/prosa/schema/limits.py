@@ -15,7 +15,7 @@ BACKTRACK_LIMIT = 100_000
 """Steps of a pattern with look-around or back-references on one text (X20), some milliseconds."""
 
 MAX_PROBLEMS = 100
-"""Problems listed for one value: nobody reads more, and a list of a million wrong items has a million."""
+"""Problems listed for one value: more are not read, and a list of a million wrong items has a million."""
 
 MAX_SHOWN = 60
 """Characters of a value quoted in a message."""
@@ -27,7 +27,7 @@ MAX_DEFAULTS = 1_000
 """Defaults filled into one value: defaults inside defaults of a recursive schema have no end."""
 
 MAX_UNKNOWN_KEYWORDS = 200
-"""Unknown keywords of one schema that are compared with the known ones; each comparison takes its time."""
+"""Unknown keywords of one schema that are compared with the known ones; each comparison is slow."""
 
 MAX_FIELDS = 1_000
 """Inputs described for one program."""

@@ -1,6 +1,6 @@
-"""What of an output schema goes over the wire (LA4, LA5); the schema as written stays the judge of every answer.
+"""The part of an output schema that is sent (LA4, LA5); every answer is validated with the schema as written.
 
-In: a schema. Out: itself with ``strict`` when that mode takes it; otherwise a copy that accepts at least as much and
+In: a schema. Out: itself with ``strict`` if that mode accepts it; otherwise a copy that accepts at least as much and
 leaves out what servers refuse or ignore; wrapped as ``{"value": …}`` when its root is not an object.
 """
 
@@ -69,7 +69,7 @@ class Lowered(Struct, frozen=True):
 
 
 def lower(schema: Value) -> Lowered:
-    """Return the schema to send for a valid schema (a mapping, true or false). Never changes what it is given.
+    """Return the schema to send for a valid schema (a mapping, true or false). Never changes its argument.
 
     ``strict`` is true only where the schema is sent as it is, or as it is inside the wrapper.
     """
@@ -97,7 +97,7 @@ def unwrap(lowered: Lowered, value: Value) -> Value:
 
 
 def is_object_root(schema: Mapping[str, Value]) -> bool:
-    """Return whether every value the schema means is an object. One that says nothing of types counts as one."""
+    """Return whether every value that the schema accepts is an object. A schema without types counts as one."""
     references = References(schema)
     current: Value = schema
     for _ in range(16):  # references to references; more than some is a circle
@@ -126,7 +126,9 @@ def _undecided_is_object(schema: Mapping[str, Value]) -> bool:
 
 
 def wrap(schema: Mapping[str, Value]) -> dict[str, Value]:
-    """Return an object whose one property is the value; definitions move to the root, so that references stay short."""
+    """Return an object with the value as its only property; definitions move to the root, so that references stay
+    short.
+    """
     inner = {key: _moved(value, key) for key, value in schema.items() if key not in ("$defs", "definitions", "$schema")}
     outer: dict[str, Value] = {
         "type": "object",
@@ -157,9 +159,9 @@ def _mapped(value: Value, keyword: str, change: Value) -> Value:
 
 
 def without_booleans(schema: Mapping[str, Value]) -> Mapping[str, Value]:
-    """Return the schema with no `true` or `false` in the place of a schema but in `additionalProperties`: there are
-    servers that refuse a whole request for one. What is left out is validated afterwards; the same object where there
-    is none."""
+    """Return the schema without booleans as schemas except in `additionalProperties`: some servers refuse a whole
+    request for one. Parts left out are validated afterwards; a schema without any is returned unchanged.
+    """
     if not any(isinstance(each, bool) and way[-1] != "additionalProperties" for way, each in subschemas(schema)):
         return schema
     return _spelled(schema)
@@ -269,8 +271,9 @@ def why_not_strict(schema: Value) -> str | None:
 
 
 def backtracks(pattern: Value) -> bool:
-    """Return whether a pattern has look-around or back-references, which servers that decode by grammar cannot
-    follow."""
+    """Return whether a pattern has look-around or back-references, which servers with grammar-based decoding do not
+    support.
+    """
     return _BACKTRACKING.search(str(pattern)) is not None
 
 

@@ -23,11 +23,11 @@ from prosa.source import Span
 
 _SAYS_ITS_TYPE = frozenset(("$ref", "$dynamicRef", "allOf", "anyOf", "const", "enum", "oneOf", "type"))
 _HELPERS = frozenset(("contains", "else", "if", "not", "propertyNames", "then"))
-"""Schemas that only refine another one; nobody writes a type in them or inside them."""
+"""Schemas that only refine another one; types are not written in them or inside them."""
 _PARTIAL = frozenset(
     ("additionalProperties", "allOf", "anyOf", "dependentSchemas", "oneOf", "unevaluatedItems", "unevaluatedProperties")
 )
-"""Places where a schema often says a part only, though schemas inside it say everything."""
+"""Places where a schema often states only a part, although schemas inside it are complete."""
 
 
 def check_schema_shape(node: Node) -> tuple[Problem, ...]:
@@ -88,7 +88,7 @@ def _first_key(node: Node) -> Span:
 
 
 def _refines(parts: Parts) -> bool:
-    """Return whether a schema stands where only a part of the whole is said, as in ``allOf`` or ``not``."""
+    """Return whether a schema only states a part of the whole, as in ``allOf`` or ``not``."""
     way = list(applicators(parts))
     return bool(way) and (way[-1] in _PARTIAL or any(keyword in _HELPERS for keyword in way))
 

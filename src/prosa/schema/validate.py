@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class SchemaProblem(NamedTuple):
-    """One way in which a value does not satisfy a schema.
+    """A violation of a schema.
 
     ``pointer`` (RFC 6901) leads to the place in the value, ``keyword`` is the one that refused it, ``message`` says
     what was expected and what was found, without the pointer. Its `str` has both.
@@ -87,7 +87,7 @@ class Schema:
 
 
 MAX_COMPILED = 64
-"""Validators that are kept: a program that runs over many rows has the same schema each time."""
+"""Cached validators: a program that runs over many rows has the same schema each time."""
 
 _COMPILED: dict[bytes, Draft202012Validator] = {}
 
@@ -138,9 +138,8 @@ def _validator(schema: Value, patterns: RegexOptions | FancyRegexOptions) -> Dra
         raise SchemaError("", f"expected at most {MAX_SCHEMA_DEPTH} levels, found more") from None
 
 
-# Whether a value is plain JSON data at all. In: anything. Out: the first place where it is not; no recursion.
-#
-# The validator would crash, raise or look away at these values, so they never reach it.
+# Whether a value is plain JSON data. In: anything. Out: the first place where it is not; no recursion. The validator
+# would crash, raise or ignore such values, so they never reach it.
 
 _TOO_MANY_BITS = MAX_INTEGER_DIGITS * 3322 // 1000
 
@@ -179,9 +178,8 @@ def _wrong_scalar(value: Value) -> str | None:
     return f"expected JSON data, found a value of the Python type {type(value).__name__}"
 
 
-# What a schema may be before it is compiled: its dialect, and how often it may look at one value.
-#
-# Raises `SchemaError`. A chain of definitions, each of which uses the next one twice, would take time without end.
+# What a schema may be before it is compiled: its dialect, and how often it may visit one value. Raises `SchemaError`.
+# A chain of definitions, each of which uses the next one twice, would take time without end.
 
 
 def check_bounds(schema: Value) -> None:
@@ -219,8 +217,9 @@ def _check_paths(root: Value) -> None:
 
 
 def _check_loops(root: Value, references: References) -> None:
-    """Refuse a schema that comes back to itself before it looks into the value: it says nothing, and trying it would
-    have no end (section 9.4.1)."""
+    """Refuse a schema that refers to itself before it descends into the value: it states nothing, and validating with
+    it would never end (section 9.4.1).
+    """
     mappings = [(parts, each) for parts, each in subschemas(root) if isinstance(each, Mapping)]
     places = {id(each): parts for parts, each in mappings}
     done: set[int] = set()
@@ -292,7 +291,7 @@ def _wrong_type(pointer: str, named: Value) -> SchemaError:
 
 
 def _unresolved(schema: Value, reason: str) -> SchemaError:
-    """Find the reference that leads nowhere; the validator tells only what it did not find."""
+    """Find the unresolved reference; the validator reports only what it looked up."""
     references = References(schema)
     for parts, current in subschemas(schema):
         if not isinstance(current, Mapping):

@@ -83,7 +83,7 @@ class References:
         return None if found is None else found[1]
 
     def locate(self, schema: Mapping[str, Value]) -> tuple[Parts, Value] | None:
-        """Return the same with the way to it from the root; None for what is not inside this schema."""
+        """Return the target with its path from the root, or None if it is outside this schema."""
         reference = schema.get("$ref", schema.get("$dynamicRef"))
         if not isinstance(reference, str):
             return None
@@ -124,7 +124,7 @@ def _follow(resource: tuple[Parts, Value], pointer: str) -> tuple[Parts, Value] 
 
 
 def in_place(schema: Mapping[str, Value], references: References) -> Iterator[Value]:
-    """Yield the schemas that look at the same value as this one: its reference and its in-place applicators."""
+    """Yield the schemas that apply to the same value as this one: its reference and its in-place applicators."""
     if (target := references.target(schema)) is not None:
         yield target
     yield from (child for way, child in children(schema) if way[0] in IN_PLACE)

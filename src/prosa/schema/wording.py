@@ -16,7 +16,7 @@ from prosa.schema.values import found, listed, shown_value
 from prosa.schema.walk import applicators
 
 LibraryError: TypeAlias = Value
-"""An error of jsonschema_rs: each kind of it has attributes of its own, which its stubs do not tell from outside."""
+"""An error of jsonschema_rs: each kind has its own attributes, which its stubs do not show."""
 
 
 def keyword_of(error: LibraryError) -> str:

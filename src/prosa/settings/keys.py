@@ -1,7 +1,7 @@
-"""TOML with places: the tree of a settings file, and where each key stands in its text.
+"""TOML with places: the tree of a settings file, and the span of each key.
 
-In: the text of a file. Out: its table, the span of each key that stands on a line of its own, a problem for what is
-no TOML. It knows no setting. The standard reader gives no places, so keys are found by a second look at the lines; a
+In: the text of a file. Out: its table, the span of each key that stands on a line of its own, a problem for invalid
+TOML. It knows no settings. The standard reader reports no places, so a second pass over the lines finds the keys; a
 key inside an inline table takes the span of the key in front of it.
 """
 
@@ -71,7 +71,7 @@ def span_of(spans: Mapping[Path, Span], path: Path) -> Span:
 
 
 def _lines(text: str) -> Iterator[tuple[Path, tuple[Span, bool]]]:
-    """For each line that begins with a header or a key: its parts, its span, whether it is a header."""
+    """Yield, for each line that starts with a header or a key, its parts, its span, and whether it is a header."""
     offset = 0
     for line in text.split("\n"):
         found = _LINE.match(line)

@@ -44,13 +44,13 @@ class ModelSettings(Struct, frozen=True):
 
     @property
     def sampling(self) -> dict[str, Value]:
-        """What is asked of the chance in an answer, where a document says nothing about it."""
+        """The sampling parameters for documents that set none."""
         asked = {"temperature": self.temperature, "top_p": self.top_p, "seed": self.seed}
         return {name: value for name, value in asked.items() if value is not None}
 
 
 class GlobSettings(Struct, frozen=True):
-    """What holds for the documents that a glob matches, in addition to what holds for all. None leaves it as it is."""
+    """Settings for the documents that a glob matches, in addition to those for all. None leaves a setting unchanged."""
 
     glob: str
     strict: bool | None = None
@@ -59,7 +59,7 @@ class GlobSettings(Struct, frozen=True):
 
 
 class ProviderSettings(Struct, frozen=True):
-    """What the user set for a provider: its address, the variable with its key (X7), and what it speaks."""
+    """What the user set for a provider: its address, the variable with its key (X7), and its protocol."""
 
     base_url: str | None = None
     api_key_env: str | None = None
@@ -75,16 +75,14 @@ class ServerSettings(Struct, frozen=True):
 
 
 class Settings(Struct, frozen=True):
-    """Everything that can be set. None and empty mean: not set, the built-in default holds.
+    """Everything that can be set. None and empty mean: not set, the built-in default applies.
 
-    From the user: endpoint, limits of every run, prices and facts of models, what is kept of
-    runs and where traces of them go. Times are seconds and sizes bytes.
-    ``key_variables`` maps a base URL without a final `/` to the environment variable with its key, ``site_variables``
-    the origin of a site, as written, to the one with its token (X8); ``servers`` has the same of MCP servers. From the
-    project: model name, dialects by glob in
-    the order written, rules; ``tests`` are globs of test documents, ``relations`` are fields of front matter with the
-    type of relationship, ``schemas`` globs with a path below the root of the project; ``site_nav`` is as it was
-    written.
+    From the user: endpoint, limits of every run, prices and facts of models, what is kept of runs and where traces of
+    them go. Times are seconds and sizes bytes. ``key_variables`` maps a base URL without a final `/` to the
+    environment variable with its key, ``site_variables`` the origin of a site, as written, to the one with its token
+    (X8); ``servers`` has the same for MCP servers. From the project: model name, dialects by glob in their order,
+    rules; ``tests`` are globs of test documents, ``relations`` are fields of front matter with the type of
+    relationship, ``schemas`` are globs with a path below the root of the project; ``site_nav`` is kept as written.
     """
 
     base_url: str | None = None

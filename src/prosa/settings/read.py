@@ -1,8 +1,8 @@
 """Reading settings: from the text of a file to `Settings` and the problems found, each at its key (X7).
 
-In: the text of a user's `settings.toml`, or of a project's `prosa.toml` or `pyproject.toml` (`[tool.prosa]`). Out:
-what is right, and a problem for the rest. A project may name a model and say how its documents are checked; endpoints,
-keys, tools and permissions in it are refused with the way that allows them. It opens no file.
+In: the text of a user's `settings.toml`, or of a project's `prosa.toml` or `pyproject.toml` (`[tool.prosa]`). Out: the
+valid settings, and a problem for each other one. A project may name a model and say how its documents are checked;
+endpoints, keys, tools and permissions in it are refused, with a hint on how to allow them. It opens no files.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from prosa.settings.table import REFUSED, SETTINGS, Level, Path, Setting
 from prosa.source import Span
 from prosa.source.wildmatch import MAX_GLOB, is_glob
 
-# One more than the longest key of the table; what is nested deeper is unknown, however deep.
+# One more than the longest key of the table; anything nested deeper is unknown.
 MAX_DEPTH = 4
 
 # Longer names and values are cut in messages, and not compared with ours.
@@ -55,7 +55,7 @@ _CHOSEN: Mapping[str, str] = {
 
 
 def read_user_settings(text: str) -> tuple[Settings, tuple[Problem, ...]]:
-    """Return the user's own settings. What is wrong is left out and reported."""
+    """Return the user's own settings. Invalid ones are left out and reported."""
     values, problems = _read(text, "user", ())
     return _user(values), problems
 
@@ -104,7 +104,7 @@ class _Wrong(Struct, frozen=True):
 
 
 def _checked(path: Path, raw: Value, level: Level) -> _Value | _Wrong | None:
-    """Return the value of a setting, or what is wrong with it; None for an empty table that may stand there."""
+    """Return the value of a setting, or what is wrong with it; None for an empty table where one is allowed."""
     name = ".".join(path)
     setting = next((each for each in SETTINGS if _matches(each.path, path)), None)
     if level == "project" and (how := _refusal(path, setting)):
@@ -117,14 +117,14 @@ def _checked(path: Path, raw: Value, level: Level) -> _Value | _Wrong | None:
     expected, convert = KINDS[setting.kind]
     value = convert(raw)
     if value is None:
-        # Where the name of a variable is due, somebody may have put the key itself; it is never shown (X7).
+        # Where a variable name is expected, the user may have written the key itself; it is never shown (X7).
         found = "" if setting.kind == "variable" else _fault(raw)
         return _Wrong("bad-setting", f"`{name}` must be {expected}{found}")
     return _bad_name(setting, path) or _Value(value)
 
 
 def _bad_name(setting: Setting, path: Path) -> _Wrong | None:
-    """Return what is wrong with the name that the writer chose, where the table has a `*`."""
+    """Return what is wrong with the name that the user chose, where the table has a `*`."""
     name = next((part for want, part in zip(setting.path, path, strict=True) if want == "*"), None)
     if name is None:
         return None
@@ -150,7 +150,7 @@ def _leaves(tree: Mapping[str, Value]) -> Iterator[tuple[Path, Value]]:
 
 
 def _spelled(parent: Path, key: str) -> str:
-    """Return the key as the table spells it, with `-` for `_`; names that the writer chooses stay as they are."""
+    """Return the key as the table spells it, with `-` for `_`; names that the user chooses stay as they are."""
     depth = len(parent)
     chosen = any(each.path[depth : depth + 1] == ("*",) and _matches(each.path[:depth], parent) for each in SETTINGS)
     return key if chosen else key.replace("_", "-")
@@ -195,7 +195,7 @@ def _cut(text: str) -> str:
 
 
 def _fault(raw: Value) -> str:
-    """Return what is wrong with a value, to follow what it must be."""
+    """Return what is wrong with a value, as the end of a sentence that says what it must be."""
     each = "it" if isinstance(raw, str) else "one of them"
     texts = [raw] if isinstance(raw, str) else raw if isinstance(raw, list) else []
     if "" in texts:
@@ -235,7 +235,7 @@ def _user(values: Mapping[Path, Value]) -> Settings:
 
 
 def _servers(values: Mapping[Path, Value]) -> dict[str, ServerSettings]:
-    """Return what is set for the servers of each origin, as it was written."""
+    """Return the settings for the servers of each origin, as written."""
     found: dict[str, ServerSettings] = {}
     for path, value in values.items():
         if path[0] == "servers":
@@ -250,7 +250,9 @@ def _servers(values: Mapping[Path, Value]) -> dict[str, ServerSettings]:
 def _tables(
     values: Mapping[Path, Value], table: str, spelled: Callable[[str], str] = str
 ) -> dict[str, dict[str, Value]]:
-    """Return what is set in each table of a table, by the name that the writer chose, as it is to be spelled."""
+    """Return the settings of each table in a table, by the name that the user chose, with keys in their official
+    spelling.
+    """
     found: dict[str, dict[str, Value]] = {}
     for path, value in values.items():
         if path[0] == table:
@@ -264,7 +266,7 @@ def _field(path: Path) -> str:
 
 
 def _prices(values: Mapping[Path, Value]) -> dict[str, Price]:
-    """Return the price of each model for which both directions are given."""
+    """Return the price of each model that has one for both directions."""
     halves = {path[1] for path, _ in _half_prices(values)}
     return {
         path[1]: Price(value, values[("prices", path[1], "output")], values.get(("prices", path[1], "cached-input")))
@@ -291,10 +293,9 @@ def _pairs(values: Mapping[Path, Value], table: str) -> tuple[tuple[str, str], .
     return tuple((path[1], value) for path, value in values.items() if path[0] == table)
 
 
-# What a value in a settings file must be: for each kind the words for a message and the check.
-#
-# In: a value as the TOML reader gives it, numbers with a fraction as `Decimal`. Out: the value as `Settings` holds it,
-# or None for one that will not do. It converts units (MiB to bytes) and guesses nothing.
+# What a value in a settings file must be: for each kind the words for a message and the check.  In: a value as the
+# TOML reader gives it, numbers with a fraction as `Decimal`. Out: the value as `Settings` holds it, or None for an
+# invalid one. It converts units (MiB to bytes) and never guesses.
 
 MIB = 1024 * 1024
 

@@ -1,6 +1,6 @@
 """The table of settings: every key, who may set it, what it must be. `docs/settings.md` shows the same lines.
 
-Nothing here reads a file; `read` matches what a file holds against these lines.
+Nothing here reads a file; `read` checks the contents of a file against these lines.
 """
 
 from __future__ import annotations
@@ -22,12 +22,11 @@ PROJECT_FILE = "prosa.toml"
 PYPROJECT_FILE = "pyproject.toml"
 
 PROJECT_FILES = (PROJECT_FILE, PYPROJECT_FILE)
-"""Where a project's settings are looked for; the first that is there counts."""
+"""Where project settings are looked up; the first existing file counts."""
 
 
 def is_about_prosa(name: str, text: str) -> bool:
-    """Return whether a file of that name holds settings of Prosa at all: a `pyproject.toml` may be about anything
-    else."""
+    """Return whether a file of that name holds only settings of Prosa: a `pyproject.toml` may have none."""
     return name != PYPROJECT_FILE or "tool.prosa" in text
 
 

@@ -1,6 +1,6 @@
-"""SHA-256, by which content is told from content. In: bytes. Out: what hashes them.
+"""SHA-256, which identifies content. In: bytes. Out: a hash object.
 
-`hashlib` brings OpenSSL along and is loaded at the first question: a check of documents that did not change asks none.
+`hashlib` brings OpenSSL along and is loaded at first use: a check of unchanged documents does not need it.
 """
 
 from __future__ import annotations

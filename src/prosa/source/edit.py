@@ -26,9 +26,9 @@ class Edit(Struct, frozen=True):
 
 
 def apply_edits(text: str, edits: Iterable[Edit]) -> str:
-    """Return the text after all edits at once, their spans counted in the text before any of them.
+    """Apply all edits at once and return the text. Their spans count in the text before any edit.
 
-    Insertions at one offset keep the order given. Raises `OverlappingEdits`; a span past the end is a ValueError.
+    Insertions at the same offset keep their order. Raises `OverlappingEdits`; a span past the end is a ValueError.
     """
     ordered = sorted(edits, key=lambda edit: edit.span)
     pieces: list[str] = []

@@ -37,7 +37,7 @@ def hidden_folder(path: str) -> str:
 
 
 class ProsaError(Exception):
-    """Base of the errors of Prosa. ``hint`` says what to do, and is empty where the text of the error says all."""
+    """Base of the errors of Prosa. ``hint`` says what to do, and is empty where the message alone is enough."""
 
     hint: str = ""
 
@@ -57,8 +57,9 @@ class FileProblem(ProsaError):
 
 
 class Skipped(Struct):
-    """What walks passed over though somebody might look for it: ``folders``, and ``files`` that are texts of other
-    kinds. What git ignores is in neither."""
+    """What walks passed over although a user might look for it: ``folders``, and ``files`` that are texts of other
+    kinds. Files ignored by git are in neither.
+    """
 
     folders: list[str] = field(default_factory=list)
     files: list[str] = field(default_factory=list)

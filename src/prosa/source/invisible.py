@@ -1,4 +1,4 @@
-"""Characters that nobody sees, where nothing around them needs them (X39). In: text. Out: runs of them. Linear."""
+"""Invisible characters that their context does not need (X39). In: text. Out: runs of them. Linear."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _FLAG = regex("\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{1,15}\U000
 
 
 class Run(NamedTuple):
-    """Neighbouring characters that nobody sees, from ``start`` to ``end``."""
+    """Neighbouring invisible characters, from ``start`` to ``end``."""
 
     start: int
     end: int
@@ -43,7 +43,7 @@ class Run(NamedTuple):
 
 
 def invisible(text: str) -> Iterator[Run]:
-    """Yield the runs of characters in ``text`` that nobody sees and that no script, emoji or flag around them needs."""
+    """Yield the runs of invisible characters in ``text`` that no script, emoji or flag around them needs."""
     if text.isascii():
         return
     around, start, end = _Around(text), -1, -1
@@ -65,11 +65,11 @@ def _run(text: str, start: int, end: int) -> Run:
 
 
 class _Around:
-    """What is around the characters of one text, asked from front to back."""
+    """The context of the characters of one text, read from front to back."""
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.flag = self.line = 0  # where the last flag, and the last line asked for, end
+        self.flag = self.line = 0  # where the last flag and the last requested line end
         self.turned = False  # that line has letters that are written from right to left
 
     def needs(self, at: int) -> bool:

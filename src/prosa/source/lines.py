@@ -14,7 +14,7 @@ from prosa.regex import regex
 
 _LINE_END = regex(r"\r\n|\n|\r")
 _BLOCK = 512
-"""Characters between two counted places: no question costs more than one block, however long the line is."""
+"""Characters between two counted places: no lookup costs more than one block, however long the line is."""
 
 
 _CONTINUATION = bytes(range(0x80, 0xC0))
@@ -102,11 +102,11 @@ class LineIndex:
         if not 0 <= byte < len(encoded):
             return 0 if byte < 0 else len(self.text)
         block = byte // _BLOCK
-        # Characters begun up to this byte, its own among them, less that one.
+        # Characters started up to this byte, inclusive, less one.
         return self._begun[block] + len(encoded[block * _BLOCK : byte + 1].translate(None, _CONTINUATION)) - 1
 
     def _encode(self) -> bytes:
-        """Return the text as bytes, kept with the number of characters that begin in front of each block of them."""
+        """Return the text as bytes, and store how many characters start before each block of bytes."""
         self._encoded = encoded = _utf8(self.text)
         blocks = (encoded[start : start + _BLOCK] for start in range(0, len(encoded), _BLOCK))
         begun = (len(block.translate(None, _CONTINUATION)) for block in blocks)
@@ -131,8 +131,7 @@ class LineIndex:
 
 
 def _line_starts(text: str) -> tuple[int, ...]:
-    """Return where lines begin. Most texts end their lines in one way, and then nothing is done per line but
-    counting."""
+    """Return where lines begin. Most texts use one kind of line end, and then lines are only counted."""
     if "\r" in text:
         return (0, *(match.end() for match in _LINE_END.finditer(text)))
     return (0, *map(add, accumulate(map(len, text.split("\n")[:-1])), count(1)))

@@ -1,4 +1,4 @@
-"""One text under a name of its own, over other files: standard input, or a text that has no file at all."""
+"""One text under its own name, in front of other files: standard input, or a text that has no file at all."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """URLs as text: what may stand in a path, origins (RFC 6454), one spelling of each (RFC 3986, section 6).
 
-In: paths, hosts and URLs. Out: URLs, parts of them, or ValueError. Nothing is looked up and nothing is asked.
+In: paths, hosts and URLs. Out: URLs, parts of them, or ValueError. No network access.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from msgspec import Struct
 from prosa.regex import regex
 
 SEGMENT_SAFE = "!$&'()*+,;=:@-._~"
-"""What RFC 3986 lets stand in a segment of a path as it is; everything else is percent-encoded."""
+"""What RFC 3986 allows unescaped in a path segment; everything else is percent-encoded."""
 
 PATH_SAFE = f"/{SEGMENT_SAFE}"
-"""What may stand in a path as it is."""
+"""What is allowed unescaped in a path."""
 
 ESCAPED_SAFE = f"{PATH_SAFE}%"
-"""The same for a path whose own escapes stay."""
+"""The same for a path whose existing escapes are kept."""
 
 EMBEDDED_SERVICE = "embedded:"
 """What stands before the name of a model in the place of a base URL where it runs in a process of ours (X35)."""
 
 MAX_URL = 16_384
-"""Characters of a URL with its query: servers read no longer ones."""
+"""Maximum length of a URL with its query: servers do not read longer ones."""
 
 _PORTS = {"http": 80, "https": 443}
 _ODD = regex(r'[\x00- \\\x7f<>"]')
@@ -44,12 +44,14 @@ KEPT = 256
 
 
 def quoted_path(path: str) -> str:
-    """Return the path of a file or a node as it stands in a URL, percent-encoded as UTF-8."""
+    """Return the path of a file or a node for a URL, percent-encoded as UTF-8."""
     return quote(path, safe=PATH_SAFE, errors="replace")
 
 
 def quoted_relative(path: str) -> str:
-    """Return the same for a URL relative to a document: a colon in it begins no scheme, `&` no reference of HTML."""
+    """Return the same for a URL relative to a document: a colon in it must not start a scheme, nor `&` an HTML
+    reference.
+    """
     return quote(path, safe=_RELATIVE_SAFE, errors="replace")
 
 
@@ -71,13 +73,14 @@ class Origin(Struct, frozen=True):
 
     @property
     def is_loopback(self) -> bool:
-        """Whether the host is this machine by its very name: `localhost`, or a loopback address. One that is wrapped
-        in an IPv6 address is no such name: whoever writes that hides it (X8)."""
+        """Return whether the host names this machine literally: `localhost`, or a loopback address. One wrapped in an
+        IPv6 address does not count, because that form hides it (X8).
+        """
         return is_loopback(self.host) and not _is_wrapped(self.host)
 
     @property
     def keeps_secrets(self) -> bool:
-        """Whether a credential may travel there: over TLS, or without leaving this machine (X8)."""
+        """Return whether a credential may be sent there: over TLS, or without leaving this machine (X8)."""
         return self.scheme == "https" or self.is_loopback
 
 
@@ -130,8 +133,7 @@ def _origin(url: str) -> Origin:
 
 
 def http_origin(url: str) -> str:
-    """Return `https://host` as an absolute URL has it, in lower case; an empty text for any other, and never an
-    error."""
+    """Return the `https://host` of an absolute URL in lower case, or an empty text for any other. Never raises."""
     http = _HTTP.match(url)
     return http[1].lower() if http else ""
 
@@ -158,8 +160,9 @@ def _is_wrapped(host: str) -> bool:
 
 
 def address_key(url: str) -> str:
-    """Return the name under which addresses of one document meet: without fragment, scheme and host in lower case, no
-    slash at its end. An empty text for what is fetched in no way that documents are."""
+    """Return the key under which addresses of one document are equal: no fragment, scheme and host in lower case, no
+    trailing slash. Empty for schemes that documents are not fetched with.
+    """
     found = _ADDRESS.match(url.strip())
     if found is None:
         return ""
@@ -168,9 +171,9 @@ def address_key(url: str) -> str:
 
 
 def normal_url(url: str) -> str:
-    """Return the one spelling of a URL, so that it can be compared: scheme and host in lower case, no port that says
-    nothing, an empty path is `/`, no fragment, other characters escaped. Raises ValueError for what no site can be
-    asked."""
+    """Return the one spelling of a URL, so that it can be compared: scheme and host in lower case, no default port,
+    `/` for an empty path, no fragment, other characters escaped. Raises ValueError for a URL that cannot be fetched.
+    """
     if is_normal(url):
         return url
     origin, parts = origin_of(url), urlsplit(url)

@@ -2,9 +2,9 @@
 
 In: a pattern and a path with `/`, both bytes. Out: whether it matches. The grammar is that of git's wildmatch: `*` and
 `?` stay inside a folder, `**` as a whole part of a path crosses folders, `[a-z]`, `[!a-z]` and `[[:digit:]]` are one
-byte of a set, a backslash escapes. A pattern becomes the positions of an automaton, which are the bits of one number;
-every byte of a path moves all of them at once. So the work is one step for each byte, whatever the pattern. Where a
-work tree says `core.ignoreCase`, the letters of ASCII are folded as git folds them.
+byte of a set, a backslash escapes. A pattern becomes an automaton whose positions are the bits of one number; every
+byte of a path moves all of them at once. So matching takes one step per byte, for any pattern. Where a work tree says
+`core.ignoreCase`, the letters of ASCII are folded as git folds them.
 """
 
 from __future__ import annotations
@@ -57,8 +57,7 @@ class _Automaton(Struct, frozen=True):
         return bool(state & self.end)
 
     def _beyond(self, arrived: int, stayed: int) -> int:
-        """Return the positions with those that are reached without a byte: behind every gap, and behind what is
-        optional, as long as it has taken nothing."""
+        """Return the positions with those reached without a byte: after every gap, and after optional parts."""
         state = arrived | (arrived & self.optional) << 2 | stayed
         return state | (state & self.gaps) << 1
 
@@ -125,13 +124,13 @@ def glob_matches(glob: str, path: str) -> bool:
 
 
 def is_glob(glob: str) -> bool:
-    """Return whether a glob of a setting can match any path at all."""
+    """Return whether a glob in a setting can match any path."""
     found = path_glob(as_bytes(glob.removeprefix("./"))) if len(glob) <= MAX_GLOB else None
     return found is not None and found.wildcard not in (None, Wildcard(b""))
 
 
 def as_bytes(text: str) -> bytes:
-    """Return a text as the file system has it; what is no text in any file name becomes a question mark."""
+    """Return a text in the encoding of the file system. Characters that no file name can hold become question marks."""
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
@@ -140,8 +139,9 @@ def as_bytes(text: str) -> bytes:
 
 @lru_cache(maxsize=4_096)
 def wildcard(pattern: bytes, *, folds: bool = False) -> Wildcard | None:
-    """Return a pattern read; None for one that can match nothing. As in git a `**` at the first wildcard crosses
-    folders whatever stands before it. One that ``folds`` is for texts in lower case."""
+    """Return the parsed pattern, or None if it can match nothing. As in git, a `**` at the first wildcard crosses
+    folders whatever precedes it. A pattern that ``folds`` is for texts in lower case.
+    """
     special = _SPECIAL.search(pattern)
     if special is None:
         return Wildcard(pattern.lower() if folds else pattern)
@@ -155,7 +155,7 @@ def wildcard(pattern: bytes, *, folds: bool = False) -> Wildcard | None:
 
 
 def _literal_tail(items: list[_Item]) -> int:
-    """Return where the single bytes at the end begin; the slash of a `**` is none of them."""
+    """Return where the literal bytes at the end start, excluding the slash of a `**`."""
     tail = len(items)
     while tail and isinstance(item := items[tail - 1], frozenset) and len(item) == 1:
         if tail > 1 and items[tail - 2] is _Gap.FOLDERS:
@@ -222,8 +222,9 @@ def _gap(pattern: bytes, at: int) -> tuple[_Gap, int]:
 
 
 def _set(pattern: bytes, at: int, *, folds: bool) -> tuple[frozenset[int], int] | None:
-    """Return the bytes of the set that begins at ``at``, behind its bracket, and where it ends; None where it is
-    broken. The first byte is no end, and the one before a range counts by itself, also where the range is empty."""
+    """Return the bytes of the set that starts at ``at``, after its bracket, and where it ends; None for a broken set.
+    Its first byte never closes it, and the first byte of a range counts even if the range is empty.
+    """
     negated = pattern[at : at + 1] in (b"!", b"^")
     at += negated
     found: set[int] = set()

@@ -1,7 +1,7 @@
 """Which names of the data a template looks up: the tree walked once with paths in place of values (X13).
 
-In: a tree. Out: paths from the root, with spans. A path step None stands for any element of a list or map. What a
-function computes has no path; it is followed no further, so nothing is claimed that is not certain.
+In: a tree. Out: paths from the root, with spans. A path step None stands for any element of a list or map. The result
+of a function has no path and is not followed, so every result is certain.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ MAX_CALLS: Final = 1000
 """Different ways in which named templates are entered; beyond it they are followed no further."""
 
 MAX_CALLED: Final = 20_000
-"""Nodes of named templates looked at, over all the ways in which they are entered."""
+"""Maximum number of visits to nodes of named templates, over all paths that enter them."""
 
 MAX_PATH: Final = 64
 """Steps of a path: as deep as data may be (X9). What lies deeper has no path."""
@@ -33,9 +33,9 @@ _MAX_PATHS: Final = 8
 
 
 class NameUse(Struct, frozen=True):
-    """One lookup: the whole path from the root of the data, and where it stands in the template.
+    """One lookup: the whole path from the root of the data, and where it is in the template.
 
-    The first ``start`` steps are those of the value in which it looks; another lookup took them.
+    The first ``start`` steps are those of the containing value; another lookup took them.
     """
 
     path: Path
@@ -44,7 +44,7 @@ class NameUse(Struct, frozen=True):
 
 
 def uses(tree: nodes.Tree) -> tuple[NameUse, ...]:
-    """Return every lookup whose path is known, in the order of the text, each place and path once."""
+    """Return every lookup with a known path, in the order of the text, each place and path once."""
     walk = _Walk(tree)
     walk.body(tree.body, _ROOT)
     walk.called()
@@ -52,10 +52,10 @@ def uses(tree: nodes.Tree) -> tuple[NameUse, ...]:
 
 
 class Positions(Struct, frozen=True):
-    """Where a template puts the values that it looks up: their paths, by what is done with the value.
+    """Where a template puts the values that it looks up: their paths, by how they are used.
 
-    ``printed`` values stand in the text as they are, a template goes through the ``listed`` ones, and the ``given``
-    ones are arguments of functions, which may take any type. A condition says nothing about its value.
+    ``printed`` values are inserted unchanged, a template iterates over the ``listed`` ones, and the ``given`` ones are
+    arguments of functions, which may take any type. A condition tells nothing about its value.
     """
 
     printed: Paths
@@ -79,10 +79,10 @@ class _Walk(Struct):
     scope: Scope[Paths] = field(default_factory=lambda: Scope(_ROOT))
     entered: dict[tuple[str, Paths], None] = field(default_factory=dict)
     left: int | None = None
-    """Nodes that may still be looked at; None in the text itself, which is looked at once."""
+    """Nodes that may still be visited; None in the text itself, which is visited once."""
 
     def called(self) -> None:
-        """Look at the named templates, each once for each cursor it is called with."""
+        """Visit the named templates, each once for each cursor it is called with."""
         self.left = MAX_CALLED
         done = 0
         while done < len(self.entered):
@@ -165,7 +165,7 @@ class _Walk(Struct):
         return self.function(first.name, rest, arguments, piped)
 
     def function(self, name: str, operands: list[nodes.Operand], given: list[Paths], piped: Paths | None) -> Paths:
-        """Return what a function gives, where that is a part of what it takes."""
+        """Return the result of a function if it is a part of its argument."""
         everything = [*given, *([piped] if piped is not None else [])]
         if name in ("and", "or", "default"):
             return _some(frozenset().union(*everything))
@@ -212,7 +212,7 @@ _CONDITIONS: Final = frozenset(("and", "or", "not"))
 
 
 class _PositionWalk(_Walk):
-    """An analysis that notes what is done with each value."""
+    """An analysis that records how each value is used."""
 
     printed: set[Path] = field(default_factory=set)
     listed: set[Path] = field(default_factory=set)

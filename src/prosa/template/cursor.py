@@ -64,7 +64,7 @@ class Cursor:
         return self._depth
 
     def behind_action(self, depth: int) -> None:
-        """Go behind the action at hand, whatever is in it; ``depth`` is how deep it stands. For what went wrong."""
+        """Move past the current action, whatever it contains; ``depth`` is its nesting. For error recovery."""
         while self._at and self._tokens[self._at].kind != "open":
             self._at -= 1
         while self._tokens[self._at].kind not in ("close", "end"):

@@ -26,7 +26,7 @@ _FLAGS: Final = {"#": "sharp", "0": "zero", "+": "plus", "-": "minus", " ": "spa
 _NUMBER: Final = regex("[0-9]+")
 _SHORTEST_INDEX: Final = 3
 _MOST_INDEX_DIGITS: Final = 10
-"""Digits after which an index is out of range whatever follows."""
+"""Digits after which an index is always out of range."""
 
 
 class Spec(Struct, frozen=True):
@@ -67,7 +67,7 @@ def steps(format_text: str, args: Sequence[object]) -> Iterator[Step]:
 
 
 class _Reader:
-    """One reading: where it stands in the format, which argument comes next, and what it saw of indexes."""
+    """The state of reading a format: the position, the next argument, and the indexes seen."""
 
     def __init__(self, text: str, args: Sequence[object]) -> None:
         self._text = text

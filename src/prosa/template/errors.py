@@ -37,7 +37,7 @@ class TooDeep(TemplateError):
 
 
 class Unended(TemplateError):
-    """A block without its ``{{end}}``: the template is over."""
+    """A block without its ``{{end}}`` at the end of the template."""
 
 
 def quoted(piece: str) -> str:

@@ -152,8 +152,8 @@ class _Execution:
     def _bind(self, pipeline: nodes.Pipeline, key: Value, element: Value) -> int:
         """Set the variables of a range for one round: the last is the element, the one before it the key.
 
-        Return the mark up to which variables are forgotten after the round. The pipeline itself has given the
-        variables its whole value; those of the round hide that.
+        Return the mark to which the scope is reset after the round. The pipeline has already set the variables to its
+        whole value; those of the round hide that.
         """
         names = pipeline.declares
         values = (element,) if len(names) == 1 else (key, element)

@@ -102,8 +102,8 @@ def index(value: Value, keys: Sequence[object]) -> Value:
 def cut(value: Value, bounds: Sequence[object]) -> Value:
     """``slice x i j`` is ``x[i:j]`` of a string or list; no bounds: all of it.
 
-    Bounds beyond the end stand for the end (X14). A third bound, of a list only, is checked and changes nothing.
-    Raises `FunctionError` for a negative or reversed range. Null and absent give absent.
+    Bounds beyond the end mean the end (X14). A third bound, of a list only, is checked and changes nothing. Raises
+    `FunctionError` for a negative or reversed range. Null and absent return absent.
     """
     if value is None or isinstance(value, Absent):
         return ABSENT
@@ -299,7 +299,7 @@ ABOUT: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         "split": ('split TEXT ","', "the parts of a text between separators, as a list"),
     }
 )
-"""How each function is called, and what it gives, for people."""
+"""Each function's signature and description, for people."""
 
 KEYWORDS_ABOUT: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
     {

@@ -16,9 +16,9 @@ variable would otherwise fill the memory before any limit on the output sees a c
 
 
 class FunctionError(Exception):
-    """A function cannot do what it was asked.
+    """A function failed.
 
-    ``message`` says why. The executor puts the name of the function in front of it and knows the position.
+    ``message`` says why. The executor adds the name of the function and the position.
     """
 
     def __init__(self, message: str) -> None:

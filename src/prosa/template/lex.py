@@ -1,7 +1,7 @@
 """Text → tokens, as Go's `text/template/parse` lexes them: plain text, and the pieces between ``{{`` and ``}}``.
 
-In: any text. Out: tokens with offsets, trim markers already applied, comments gone. Where no token can begin, an error
-token stands for the rest of that action. It never looks at data. One pass, every character a bounded number of times.
+In: any text. Out: tokens with offsets, trim markers already applied, comments removed. Where no token can start, an
+error token replaces the rest of the action. It sees no data. One pass, each character read a bounded number of times.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ class Token(NamedTuple):
 
 
 def lex(text: str) -> tuple[list[Token], Mapping[int, TemplateError]]:
-    """All tokens, an ``end`` token last, and the errors by the offset of their ``error`` token.
+    """Return all tokens, an ``end`` token last, and the errors by the offset of their ``error`` token.
 
-    They are not raised here, because the parser may find a mistake that comes before them. Lexing goes on behind the
-    action in which an error stands.
+    Errors are not raised here, because the parser may find an earlier mistake. Lexing continues after the action that
+    contains one.
     """
     lexer = _Lexer(text)
     lexer.run()
@@ -91,7 +91,7 @@ class _Lexer:
                 at, trim = self._behind(opened, begun, error), False
 
     def _behind(self, opened: int, begun: int, error: TemplateError) -> int:
-        """Put the error token and end its action, and return the offset where lexing goes on."""
+        """Add the error token, end its action, and return the offset where lexing continues."""
         if len(self.tokens) == begun:
             self._add("open", opened, opened + len(OPEN))
         failed = max(error.offset, self.tokens[-1].end)
@@ -149,7 +149,7 @@ class _Lexer:
         return closed.end(), closed.end() - closed.start() > len(CLOSE)
 
     def _token(self, at: int, opened: int) -> int:
-        """Return one token inside an action; gives the offset behind it."""
+        """Read one token inside an action and return the offset after it."""
         first = self.text[at : at + 1]
         if not first:
             raise self._error("unclosed action: it ends with }}", opened, len(self.text))

@@ -17,8 +17,7 @@ _COMMENT: Final = regex(r"\{\{(?:-[ \t\r\n])?/\*")
 
 
 def action_spans(text: str) -> tuple[Span, ...]:
-    """Return the spans of all ``{{ … }}``, delimiters included, in order. Never fails; what is not closed has no
-    span."""
+    """Return the spans of all ``{{ … }}``, delimiters included, in order. Never fails; leaves unclosed actions out."""
     spans: list[Span] = []
     unclosed: dict[str, int] = {}
     at = text.find("{{")
@@ -49,8 +48,8 @@ def _end(text: str, opened: int, unclosed: dict[str, int]) -> int:
 def _unquoted(text: str, start: int, unclosed: dict[str, int]) -> int:
     """Return the offset behind the closing quote, or -1: an unclosed quote hides nothing.
 
-    ``unclosed`` remembers up to where a quote was sought in vain. Seeking it again from each of many quotes on one
-    long line would make hostile text quadratic.
+    ``unclosed`` stores how far a closing quote was searched without success. Searching again for each quote on one
+    long line would be quadratic for hostile text.
     """
     quote = text[start]
     if start < unclosed.get(quote, 0):

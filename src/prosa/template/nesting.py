@@ -19,7 +19,9 @@ MAX_NESTING: Final = 1_000
 
 
 class Layout(Struct, frozen=True):
-    """How nested values look. ``leaf`` writes what is neither list nor map, ``key`` a key and what follows it."""
+    """The format of nested values. ``leaf`` writes anything but lists and maps, ``key`` a key and the separator after
+    it.
+    """
 
     list_marks: tuple[str, str]
     map_marks: tuple[str, str]

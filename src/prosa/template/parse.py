@@ -1,8 +1,8 @@
 """Tokens → tree, with the grammar of Go's `text/template/parse` (X11).
 
-In: a text. Out: a `Tree`. Refuses with `TemplateError`: blocks that do not end, words where none can stand, nesting
-beyond `MAX_DEPTH`, and what `pipeline` refuses. The grammar stands above each function; every token is looked at a
-bounded number of times, and a chain of ``else if`` is as cheap as its length.
+In: a text. Out: a `Tree`. Raises `TemplateError` for unended blocks, misplaced words, nesting beyond `MAX_DEPTH`, and
+the errors of `pipeline`. The grammar is above each function; each token is visited a bounded number of times, and a
+chain of ``else if`` takes linear time.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from prosa.template.scope import Scope
 _EMPTY: nodes.Body = ()
 
 MAX_PROBLEMS: Final = 50
-"""Mistakes of one template that are told; whoever made more has seen what is wrong."""
+"""Maximum number of mistakes reported for one template."""
 
 T = TypeVar("T")
 
@@ -34,7 +34,7 @@ def parse(text: str, functions: Collection[str]) -> nodes.Tree:
 def problems(text: str, functions: Collection[str]) -> tuple[TemplateError, ...]:
     """Return every mistake of a template as they are found, at most `MAX_PROBLEMS`; the first is what `parse` raises.
 
-    An action that is wrong is passed over; a block whose head is wrong is a block all the same.
+    An invalid action is skipped; a block with an invalid head is still a block.
     """
     found: list[TemplateError] = []
     parser = _Parser(Cursor(text, functions), found)
@@ -48,7 +48,7 @@ def problems(text: str, functions: Collection[str]) -> tuple[TemplateError, ...]
 class _Parser:
     """The statements of one template: the bodies defined so far, and how many ranges are open.
 
-    With ``found`` mistakes are put there and parsing goes on; without, the first one is raised.
+    With ``found``, mistakes are collected there and parsing continues; without it, the first one is raised.
     """
 
     def __init__(self, cursor: Cursor, found: list[TemplateError] | None = None) -> None:
@@ -90,14 +90,14 @@ class _Parser:
         self._add(name, body, opened)
 
     def _add(self, name: str, body: nodes.Body, at: Token) -> None:
-        """Add a definition; one that is only white space gives way to any other."""
+        """Add a definition; one of white space only is replaced by any other."""
         known = self.defined.get(name, _EMPTY)
         if _blank(known):
             self.defined[name] = body
         elif not _blank(body):
             self._fail(self.cursor.error(at, f"the template {quoted(name)} is defined twice"))
 
-    # list: { text | action } until "{{end" or "{{else", which is given too, its word consumed
+    # list: { text | action } until "{{end" or "{{else", which is returned too, its word consumed
     def list_until_end(self, opened: Token) -> tuple[nodes.Body, Token]:
         self.cursor.deeper(opened)
         body: list[nodes.Node] = []
@@ -215,7 +215,7 @@ class _Parser:
         self._tried(lambda: self.cursor.expect("close", context), None)
 
     def _tried(self, read: Callable[[], T], otherwise: T) -> T:
-        """Return what ``read`` gives; where mistakes are collected, ``otherwise`` for one in the action at hand."""
+        """Return the result of ``read``; while mistakes are collected, return ``otherwise`` for an invalid action."""
         depth = self.cursor.depth
         try:
             return read()

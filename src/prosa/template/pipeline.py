@@ -158,7 +158,7 @@ def literal(cursor: Cursor, token: Token) -> nodes.Literal:
 
 
 def _check_stages(text: str, commands: list[nodes.Command]) -> None:
-    """Only a function, field, variable or parenthesis can take what is piped into it."""
+    """Check that only functions, fields, variables and parentheses take a piped value."""
     for command in commands[1:]:
         first = command.operands[0]
         if isinstance(first, nodes.Literal | nodes.Nil | nodes.Dot):

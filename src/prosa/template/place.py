@@ -1,8 +1,8 @@
-"""What stands at an offset of a template that somebody is writing.
+"""What is at an offset of a template that is being edited.
 
-In: a text and an offset. Out: a `TemplatePlace` where the offset lies in an action, closed or not; else None. What is
-in scope is found from the tokens in front of it, so it is there while the template does not parse. Never fails, looks
-at no data.
+In: a text and an offset. Out: a `TemplatePlace` if the offset lies in an action, closed or not; otherwise None. The
+scope is computed from the tokens before the offset, so it is known even if the template does not parse. Never fails,
+sees no data.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Path: TypeAlias = tuple[str | None, ...]
 """A way into the data; None stands for any element of a list or map."""
 
 MAX_BLOCKS: Final = 200
-"""Blocks inside one another; deeper ones are not followed."""
+"""Maximum nesting of blocks; deeper ones are not followed."""
 
 _FIELD_BACK = regex(r"(?:\.|(?<![\w-]))[\w-]*+\Z")
 _WORD_BACK = regex(r"(?:\$|(?<!\w))\w*+\Z")
@@ -35,13 +35,13 @@ Opened: TypeAlias = Literal["if", "range", "with", "define"]
 
 
 class TemplatePlace(Struct, frozen=True):
-    """``slot``: a name of the data behind a dot, a variable behind `$`, a word or nothing yet, the name of a template
-    in quotes. ``span`` is what is written of it, with its dot or `$` or quotes left out; ``typed`` that of it in front
-    of the offset.
+    """A place in an action. ``slot``: a name of the data after a dot, a variable after `$`, a word or nothing yet, the
+    name of a template in quotes. ``span`` covers the written text without its dot, `$` or quotes; ``typed`` its part
+    before the offset.
 
-    ``path`` is the value whose names may follow the dot, None where nobody knows it; ``dot`` what `.` stands for.
-    ``variables`` are those in scope with what they hold, ``blocks`` the open blocks, outermost first, ``first`` whether
-    nothing stands in front in the action, ``piped`` whether a `|` does, ``closed`` whether the action is.
+    ``path`` is the value whose names may follow the dot, None if unknown; ``dot`` is the meaning of `.`. ``variables``
+    are those in scope with their values, ``blocks`` the open blocks, outermost first. ``first`` is true if nothing
+    precedes the offset in the action, ``piped`` after a `|`, ``closed`` if the action is.
     """
 
     slot: Literal["name", "variable", "word", "template"]
@@ -73,7 +73,7 @@ def template_names(text: str) -> tuple[str, ...]:
 
 
 def _opened(text: str, offset: int) -> int:
-    """Return where the action begins that the offset lies in; -1 where it lies in none, or in a comment."""
+    """Return where the action around the offset starts; -1 outside of actions and in comments."""
     opened = text.rfind(OPEN, 0, offset)
     if opened < 0 or offset < opened + len(OPEN) or text.startswith(("/*", "- /*"), opened + len(OPEN)):
         return -1
@@ -93,8 +93,9 @@ def _actions(text: str) -> list[list[Token]]:
 
 
 class _Block(Struct):
-    """An open block: its word, where the scope stood, what `.` was in front of it; ``inner`` is where the scope stood
-    behind its first action, whose variables hold in all of it."""
+    """An open block: its word, the scope and the `.` before it; ``inner`` is the scope after its first action, whose
+    variables are valid in the whole block.
+    """
 
     word: Opened
     mark: int
@@ -103,7 +104,7 @@ class _Block(Struct):
 
 
 class _Walk(Struct):
-    """What is in scope behind the actions that were met."""
+    """The scope after the actions visited so far."""
 
     dot: Path | None = ()
     scope: Scope[Path | None] = field(default_factory=lambda: Scope[Path | None](()))
@@ -163,7 +164,7 @@ class _Walk(Struct):
             self.dot = block.dot
 
     def _declare(self, tokens: list[Token]) -> Path | None:
-        """Return the value of a pipeline, given to the variable in front of it."""
+        """Return the value of a pipeline, assigned to the variable in front of it."""
         names, value = self._split(tokens)
         path = self.value(value)
         for name in names:
@@ -247,7 +248,7 @@ def _base(before: str, walk: _Walk) -> Path | None:
 
 
 def _parted(before: str, first: Token) -> bool:
-    """Return whether a chain does not go on from something in front of it, such as a parenthesis."""
+    """Return whether a chain does not continue an expression before it, such as a parenthesis."""
     return before[first.start - len(OPEN) - 1] in " \t\r\n(|,="
 
 
@@ -267,7 +268,7 @@ def _in_quotes(written: str) -> bool:
 
 
 def _quoted(text: str, offset: int, tokens: list[Token], walk: _Walk) -> TemplatePlace | None:
-    """Return the name of a template that is called; other texts in quotes are nobody's names."""
+    """Return the name of a template that is called; other quoted texts are not names."""
     if not tokens or tokens[0].text != "template":
         return None
     start = text.rfind('"', 0, offset) + 1

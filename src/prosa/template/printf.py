@@ -192,7 +192,7 @@ def quoted(text: str, *, ascii_only: bool = False, quote: str = '"') -> str:
 
 
 def quoted_character(code: int, *, ascii_only: bool = False) -> str:
-    """Return a character constant such as ``'a'``; what is no character becomes ``U+FFFD``."""
+    """Return a character constant such as ``'a'``; an invalid character becomes ``U+FFFD``."""
     return quoted(character_of(code), ascii_only=ascii_only, quote="'")
 
 
@@ -239,7 +239,7 @@ def padded(text: str, spec: Spec, *, zero: bool = True) -> str:
 
 
 def truncated(text: str, spec: Spec) -> str:
-    """Return the first characters of a text, as many as the precision says."""
+    """Return the first characters of a text, up to the precision."""
     return text if spec.precision is None else text[: spec.precision]
 
 
@@ -282,7 +282,9 @@ def _sign(spec: Spec, *, negative: bool) -> str:
 
 
 def _with_point(body: str, verb: str, precision: int | None) -> str:
-    """Return what ``#`` asks for: always a point, and for ``g`` the zeros that the shortest form leaves out."""
+    """Return the number in the alternate form ``#``: always a point, and for ``g`` the zeros that the shortest form
+    leaves out.
+    """
     marks = "pP" if verb in "xX" else "pPeE"
     end = next((place for place, character in enumerate(body) if character in marks), len(body))
     number, tail = body[:end], body[end:]

@@ -40,7 +40,7 @@ def value_text(value: Value) -> str:
 
 
 def json_text(value: Value) -> str:
-    """Compact JSON: keys in the order given, non-ASCII literal, nothing HTML-escaped; a string has its quotes."""
+    """Return compact JSON: keys in their order, non-ASCII literal, nothing HTML-escaped; a string has its quotes."""
     return laid_out(value, _JSON) if isinstance(value, list | dict) else _leaf(value)
 
 

@@ -1,4 +1,4 @@
-"""A template: parsed once, rendered with data, asked which names it uses."""
+"""A template: parsed once, rendered with data, analysed for the names it uses."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Template:
 
     @cached_property
     def uses(self) -> tuple[NameUse, ...]:
-        """The names of the data that the template looks up, in the order they stand."""
+        """The names of the data that the template looks up, in order of appearance."""
         return uses(self.tree)
 
     def _refuse_closed(self, schema: Mapping[str, Value] | bool) -> None:

@@ -14,7 +14,7 @@ from prosa.source import Span
 from prosa.template.analyse import NameUse
 
 MAX_SUGGESTIONS: Final = 50
-"""Names for which a similar one is sought: each takes milliseconds, and nobody mistypes more."""
+"""Maximum number of names that are compared with known ones: each comparison takes milliseconds."""
 
 
 class Undeclared(Struct, frozen=True):
@@ -41,7 +41,7 @@ class WithUses(Protocol):
 def undeclared(template: WithUses, schema: Mapping[str, Value] | bool) -> tuple[Undeclared, ...]:
     """Return the undeclared names of a template, in the order they stand, each place and name once.
 
-    What is looked up in an undeclared value is not reported again.
+    Lookups inside an undeclared value are not reported again.
     """
     declarations = Declarations(schema)
     found: dict[Undeclared, None] = {}

@@ -50,7 +50,7 @@ def described(value: Value) -> str:
     return f"a Python {type(value).__name__}"
 
 
-# A Python bool is an int, so it is asked for first.
+# A Python bool is an int, so it is tested first.
 _GO_TYPES: Final[tuple[tuple[type, str], ...]] = (
     (bool, "bool"),
     (int, "int"),

@@ -15,7 +15,7 @@ from prosa.template.printing import value_text
 from prosa.template.values import Absent, described
 
 MAX_PARTS: Final = 1_000_000
-"""Elements of the list that ``split`` makes: each costs some sixty bytes whatever its length."""
+"""Maximum number of elements that ``split`` returns: each takes some sixty bytes."""
 
 _APOSTROPHES: Final = "'’"
 
@@ -48,7 +48,7 @@ def default(fallback: Value, value: Value) -> Value:
 
 
 def join(items: Value, separator: Value) -> str:
-    """Return the texts of a list's elements with the separator between them. Null and absent give the empty text."""
+    """Return the texts of a list's elements with the separator between them. Null and absent return the empty text."""
     if items is None or isinstance(items, Absent):
         return ""
     if not isinstance(items, list):
@@ -58,8 +58,8 @@ def join(items: Value, separator: Value) -> str:
 
 
 def split(value: Value, separator: Value) -> list[object]:
-    """Return the parts of a text between separators; an empty separator gives its characters. Null and absent give
-    ``[]``.
+    """Return the parts of a text between separators; an empty separator splits it into characters. Null and absent
+    return ``[]``.
 
     Raises `FunctionError` for a list or map, and for more than `MAX_PARTS` parts.
     """

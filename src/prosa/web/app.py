@@ -105,14 +105,14 @@ class SiteApp:
             return ANYBODY, Refusal(refused.status, refused.title, refused.detail, refused.headers)
 
     def _for_nobody(self, route: Route, reader: Reader) -> Refusal | None:
-        """Return why a closed site says nothing to a reader."""
+        """Return why a closed site refuses a reader."""
         if not self.web.closed or reader.signed_in or route.who == "open":
             return None
         challenge = (("www-authenticate", 'Bearer realm="prosa"'),)
         return Refusal(401, "Sign in", "This site shows its nodes to those who know its token.", challenge)
 
     async def _refuse(self, asked: Request, refusal: Refusal) -> int:
-        """Say why a request is refused; a browser that lacks the token is led to the form for it."""
+        """Explain why a request is refused; a browser without the token is redirected to the form for it."""
         if refusal.status == 401 and asked.scope["method"] in SAFE_METHODS and _is_browser(asked.scope):
             where = f"{self.web.prefix}/mdh/sign-in"
             found = answer("", "text/plain", status=303, cache=NEVER, headers=[("location", where)])

@@ -194,7 +194,7 @@ async def _handed_on(asked: Request, application: Asgi | None) -> int:
 
 
 async def send_refusal(asked: Request, refusal: Refusal) -> int:
-    """Say why a request is refused, in the form that was asked for."""
+    """Explain why a request is refused, in the requested format."""
     frame, accept = asked.shown.web.frame(asked.reader), header_of(asked.scope, b"accept")
     found = error(frame, accept, refusal.status, refusal.title, refusal.text, refusal.headers)
     return await send_answer(asked.scope, asked.send, found)

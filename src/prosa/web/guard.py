@@ -66,8 +66,9 @@ class Guard(Struct):
     questions: Rate = field(default_factory=lambda: Rate(20.0, 60.0))
 
     def refusal(self, scope: Scope, *, changes: bool = True) -> Refusal | None:
-        """Return why a request is refused by its head alone. ``changes`` False says that its body is a question,
-        whatever its method."""
+        """Return why the head of a request alone refuses it. ``changes`` is False for a request that only reads,
+        whatever its method.
+        """
         host = header_of(scope, b"host").lower()
         if host not in self.hosts:
             return Refusal(421, "Wrong host", "This site is not called so. Start it with --allow-host to add a name.")

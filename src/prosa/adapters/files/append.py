@@ -76,7 +76,7 @@ class Below(Struct):
         self._try()
 
     def cut(self, count: int) -> None:
-        """Take everything behind the first ``count`` pieces away again. Never raises."""
+        """Remove everything after the first ``count`` pieces again. Never raises."""
         del self.pieces[count:]
         self._try()
 

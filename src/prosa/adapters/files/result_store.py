@@ -58,7 +58,7 @@ class ResultStore(Struct):
             self._connection = None
 
     def get(self, keys: Sequence[str]) -> Mapping[str, str]:
-        """Return the rows there are."""
+        """Return the existing rows."""
         found: dict[str, str] = {}
         self._safely(lambda store: self._fetch(store, [key for key in keys if _is_key(key)], found))
         return found

@@ -63,7 +63,7 @@ def sweep(folder: Path) -> None:
 
 
 def _held(target: Path, mode: int) -> tuple[int, Path]:
-    """Return a new file whose lock is held. One that another process took for dead in between is made anew."""
+    """Return a new file whose lock is held. One that another process took for abandoned meanwhile is created again."""
     # 100 of 255 characters leave room for the rest of the name in any encoding.
     name = os.fsencode(target.name)[:100].decode(errors="ignore")
     while True:

@@ -168,8 +168,7 @@ def _repaired(line: bytes) -> types.JSONRPCMessage | None:
 
 
 def _broken(line: bytes, pending: set[int]) -> list[types.JSONRPCMessage]:
-    """Return the error for the one call whose answer a line begins to be, where the line is no JSON: nothing else
-    comes."""
+    """Return the error for the call whose answer a line starts, if the line is not JSON: no other answer will come."""
     ends = b"".join(_ends([line]))
     named = {int(found) for found in _ID.findall(ends)} & pending
     if len(named) != 1 or b'"jsonrpc"' not in ends or not line.lstrip().startswith(b"{") or _is_json(line):

@@ -63,8 +63,9 @@ class Index(Struct):
             yield self.writer()
 
     def refresh(self, scan: Scan, reading: Reading, *, anew: bool = False) -> Refreshed:
-        """Make it hold the documents of ``scan`` and no others; with ``anew`` all of them are read again. A broken file
-        is made anew. Raises `IndexProblem`."""
+        """Make the index hold the documents of ``scan`` and no others; with ``anew`` all of them are read again. A
+        broken file is rebuilt. Raises `IndexProblem`.
+        """
         return self._healing(lambda: refresh(self._file(), scan, reading, anew=anew))
 
     def refresh_some(self, scan: Scan, gone: Collection[str], reading: Reading) -> Refreshed:

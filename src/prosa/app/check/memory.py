@@ -23,7 +23,7 @@ class MemoryStore(Struct):
     characters: int = 0
 
     def get(self, keys: Sequence[str]) -> Mapping[str, str]:
-        """Return the rows there are."""
+        """Return the existing rows."""
         rows = self.rows
         return {key: row for key in keys if (row := rows.get(key)) is not None}
 

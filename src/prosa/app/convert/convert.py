@@ -187,7 +187,7 @@ def _without_clash(result: Result, before: Sequence[Result]) -> Result:
 
 
 def blocked(path: Path, folder: Path | None, *, force: bool) -> str:
-    """Return why a file is not written; empty where it may be."""
+    """Return why a file may not be written; empty if it may be."""
     if path.is_symlink():
         return f"{path} is a link; nothing was written"
     if folder is not None and not real_path(path.parent).is_relative_to(real_path(folder)):

@@ -130,7 +130,7 @@ def _label(choice: KnownValue) -> str:
 
 
 def _written(candidate: Candidate, writer: Callable[[Value], str | None]) -> Candidate:
-    """Return a candidate whose text is written as data."""
+    """Return a candidate with its text written as data."""
     text = writer(candidate.label if candidate.text is None else candidate.text)
     return replace(candidate, text=text)
 

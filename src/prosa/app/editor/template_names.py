@@ -113,7 +113,7 @@ class _Walk(Struct):
 
 
 def inputs_in(model: ProgramModel) -> Iterator[InputName]:
-    """Yield the inputs of a program wherever they are named, within the program."""
+    """Yield all places in a program that name one of its inputs."""
     if model.input is not None:
         yield from _declared(model.input.node)
     if model.template is None:

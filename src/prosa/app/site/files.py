@@ -95,8 +95,7 @@ class SiteFiles:
         return data if _stamp_of(found) == stamp else b""
 
     def others(self, wanted: Callable[[str], bool]) -> Iterator[str]:
-        """Yield the paths of files whose name is ``wanted`` and that may be seen, in order. Links among folders are not
-        followed; what lies in a folder that is no link is where its path says, unless it is one."""
+        """Yield the paths of visible files named ``wanted``, in order. Links among folders are not followed."""
         waiting = [""]
         while waiting:
             folder = waiting.pop()

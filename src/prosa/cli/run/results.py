@@ -120,7 +120,7 @@ class Delivery(Struct):
             self.console.out(text, end="")
 
     def _put(self, name: str, text: str) -> None:
-        """Keep a text until everything before it is there."""
+        """Hold a text back until everything before it has arrived."""
         self._ready[name] = text
         while self._next < len(self.order) and self.order[self._next] in self._ready:
             self._print(self._ready.pop(self.order[self._next]))

@@ -76,7 +76,7 @@ def _mentioning(move: Move, store: DocumentStore) -> Iterator[str]:
 
 
 def _expected(record: Record, move: Move) -> Record:
-    """Return the record of the moved document before its own references are looked at."""
+    """Return the record of the moved document before its own references are read."""
     definitions = tuple(
         each._replace(name=move.new_id) if each.kind == "id" and each.name == move.old_id else each
         for each in record.definitions

@@ -145,7 +145,7 @@ def _attached(place: Place, move: Move) -> str | None:
 
 
 def unwritable(place: Place, record: Record) -> MoveRefused:
-    """Return why a place cannot say what it should."""
+    """Return why a place cannot hold its new text."""
     where = f"{record.path}:{place.reference.line}"
     return MoveRefused(
         f"{where}: the reference `{place.reference.target}` has no way to name the document after the move",

@@ -1,6 +1,6 @@
 """MAGI: Markdown with metadata, instructions for models and typed relationships.
 
-What `prosa show` says about a document has the keys that interface.md fixes.
+The facts that `prosa show` prints have the keys of interface.md.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def facts(model: MagiModel) -> dict[str, Value]:
 
 
 def corpus_facts(model: MagiModel) -> dict[str, Value]:
-    """Return what a meta file lends to others: its patterns and its fields; nothing for any other document (M20)."""
+    """Return the patterns and fields of a meta file, which others inherit; nothing for any other document (M20)."""
     globs = model.fields.texts("globs")
     if not globs:
         return {}

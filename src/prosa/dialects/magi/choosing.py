@@ -1,9 +1,9 @@
 """Which scripts of a document run, in which order, and why the others do not (M26, M27, M33, M37, MA12, MA13); which
 results are stale or edited by hand (X19). Pure.
 
-In: scripts, what the user chose, what is wrong with each and how its result stands. Out: a row for each script. High
-comes before medium before low, then the order of the document. That a block asks for `auto-run` chooses nothing: the
-user does.
+In: scripts, the user's choice, the problems of each and the state of its result. Out: a row for each script. High
+comes before medium before low, then the order of the document. A block's `auto-run` chooses nothing: only the user
+does.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _RANKS = {"high": 0, None: 1, "medium": 1, "low": 2}
 
 
 def rank(script: Script) -> int:
-    """0 for high, 1 for medium and for none, 2 for low, 3 for a value that nobody knows."""
+    """Return 0 for high, 1 for medium and for none, 2 for low, 3 for an unknown value."""
     return _RANKS.get(script.fields.text("priority"), 3)
 
 
@@ -32,8 +32,9 @@ def in_order(scripts: Iterable[Script]) -> tuple[Script, ...]:
 
 
 State: TypeAlias = Literal["absent", "fresh", "stale", "edited"]
-"""Of the result of a script: there is none; it is what the script would be asked for; it is not; it was changed by hand
-(or nobody can say that it was not), whether it is stale or not."""
+"""State of a script's result: absent; matching what would be sent now; outdated; edited by hand (or possibly so),
+whether outdated or not.
+"""
 
 
 class Status(Struct, frozen=True):
@@ -122,8 +123,8 @@ def choose(
 ) -> tuple[Row, ...]:
     """Return a row for each script, in the order in which they would run (MA13).
 
-    ``wrong`` says by address what keeps a script from running, ``states`` how its result stands: absent (also when it
-    is missing here), fresh, stale or edited. With no choice made the rows say what could be chosen.
+    ``wrong`` maps an address to the reason why a script cannot run, ``states`` to the state of its result: absent (the
+    default), fresh, stale or edited. Without a choice the rows show what could be chosen.
     """
     rows: list[Row] = []
     for order, script in enumerate(in_order(scripts), 1):

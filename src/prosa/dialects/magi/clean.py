@@ -1,7 +1,7 @@
 """What a person reads of a MAGI document (M42): the body without ai-script blocks and relationships.
 
-In: a model, or spans to leave out. Out: the text that stays and, beside it, what was taken away and where, so that
-nothing is lost: `restored` gives the original back to the byte (MW5). Ordinary footnotes, results and comments stay.
+In: a model, or spans to leave out. Out: the remaining text and the removed parts with their places, so that nothing is
+lost: `restored` returns the original, byte for byte (MW5). Ordinary footnotes, results and comments stay.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Removed(Struct, frozen=True):
 
 
 class Clean(Struct, frozen=True):
-    """``text`` is what stayed, ``removed`` what did not, in order."""
+    """The remaining ``text`` and the ``removed`` parts, in order."""
 
     text: str
     removed: tuple[Removed, ...]
@@ -151,7 +151,7 @@ def _before_line_end(text: str, end: int) -> int:
 
 
 def _before_blank_lines(source: SourceText, offset: int, first: int) -> int:
-    """Return where the blank lines in front of a line begin."""
+    """Return where the blank lines before a line start."""
     line = source.position(offset).line
     while line > 1 and source.lines.starts[line - 2] >= first and not source.lines.line_text(line - 1).strip():
         line -= 1

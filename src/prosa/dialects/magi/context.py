@@ -1,13 +1,13 @@
-"""What is sent of a document beside the prompt of one of its blocks (MA11, X19), and the hash of everything that
-produces its result. A model in; a text, or SHA-256, out; pure.
+"""The part of a document that is sent with the prompt of one of its blocks (MA11, X19), and the hash of everything
+that produces its result. A model in; a text, or SHA-256, out; pure.
 
-Sent is what people see, and the section in which the block stands, up to it. Never sent: other ai-script blocks,
-relationships, managed regions, comments, front matter. A heading inside a region begins no section: what a model wrote
-once does not decide what the next one is shown.
+The visible text is sent, and the section of the block up to the block. Never sent: other ai-script blocks,
+relationships, managed regions, comments, front matter. A heading inside a region starts no section, so the output of
+one model does not decide what the next one sees.
 
-What counts for the hash is what the document says: prompt, system prompt, provider, model, parameters, output format
-and schema, and the context that is sent, without results. Line ends, blank lines and white space at the end of a line
-make no difference, so that writing a result below a block, or a checkout with other line ends, ages nothing.
+The hash covers the inputs in the document: prompt, system prompt, provider, model, parameters, output format and
+schema, and the context that is sent, without results. Line ends, blank lines and white space at the end of a line make
+no difference, so that writing a result below a block, or a checkout with other line ends, makes no result stale.
 """
 
 from __future__ import annotations
@@ -41,8 +41,9 @@ _RUN = regex(r"`{3,}")
 
 
 class Visible(Struct, frozen=True):
-    """What people see of a body. ``hidden`` are the spans left out, in order and apart; ``headings`` the places at
-    which a section begins; ``text`` the whole, with plain line feeds and no blank lines around it."""
+    """The visible part of a body. ``hidden`` are the spans left out, in order and disjoint; ``headings`` the places at
+    which a section starts; ``text`` the whole, with plain line feeds and no blank lines around it.
+    """
 
     source: SourceText
     body: Span
@@ -51,7 +52,7 @@ class Visible(Struct, frozen=True):
     text: str
 
     def between(self, start: int, end: int) -> str:
-        """Return what is seen of a part of the body."""
+        """Return the visible part of a range of the body."""
         first = bisect_left(self.hidden, start, key=lambda span: span.end)
         last = bisect_left(self.hidden, end, key=lambda span: span.start)
         clipped = (Span(max(span.start, start), min(span.end, end)) for span in self.hidden[first:last])
@@ -85,7 +86,7 @@ def context_of(
 
 
 def document_text(text: str) -> str:
-    """Return a text that is sent as a document is: what stands in place of the one that a block is written in."""
+    """Return a text that is sent as the document in place of the script's own."""
     return _framed(DOCUMENT, _plain(text))
 
 
@@ -134,8 +135,9 @@ _LINE_END = regex(r"\r\n|\n|\r")
 
 
 class Contexts(Struct, frozen=True, dict=True):
-    """The contexts of all scripts of a document as hashes, made in one pass: a document with many results, each of
-    which was sent all that stands above it, is checked in time linear in its length."""
+    """The contexts of all scripts of a document as hashes, made in one pass: a document with many results, each made
+    from all the text above it, is checked in linear time.
+    """
 
     model: MagiModel
 
@@ -158,7 +160,7 @@ class Contexts(Struct, frozen=True, dict=True):
 
     @cached_property
     def _sections(self) -> dict[int, str]:
-        """By the place of the block: each section is read once, however many blocks stand in it."""
+        """The section by the place of its block: each is read once, even if it has many blocks."""
         digests: dict[int, str] = {}
         begin = done = -1
         text = hashlib.sha256()
@@ -197,8 +199,9 @@ def context_mode(word: str) -> ContextMode:
 
 
 def _add(digest: _Hash, text: str) -> None:
-    """Add the lines that say something. Marks of quotations alone say nothing: they may be left over around a block,
-    and a byte-order mark is one only where nothing stands in front of it."""
+    """Add the lines with content. Quotation markers alone do not count, since they may be left over around a block; a
+    byte-order mark counts only at the very start.
+    """
     for line in _LINE_END.split(text.replace("\ufeff", "")):
         if line.replace(">", "").strip():
             digest.update(line.rstrip().encode("utf-8", "surrogatepass") + b"\n")

@@ -1,12 +1,12 @@
 """One JSON object inside a document: the content of an ai-script fence or of a relationship footnote.
 
-In: the stretches of the source it is written in: the code of a fence in a list, a code span over two lines. Out: the
+In: the pieces of the source it is written in: the code of a fence in a list, a code span over two lines. Out: the
 object, every offset, span, node and problem of it at its place in the source, and what is wrong with it.
 
 It is read strictly first; only a text that is not JSON is read again as people write it (MA1): with commas at the end
 of a list, and with comments: `//`, `/* … */`, and, as real documents have them, `#` to the end of the line and `<!-- …
--->`, outside of strings. These are blanked, so that the text has as many characters and the same lines, and a strict
-reader takes it from there.
+-->`, outside of strings. These are blanked, so that the text keeps its length and lines, and the strict reader does
+the rest.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ _MARKS = regex(r"[ \t>]*")
 
 
 class Pieces(Struct, frozen=True):
-    """``text`` is the stretches ``spans`` of a source put together, character for character; ``starts`` are the
-    offsets in ``text`` at which they begin."""
+    """The joined text of several spans: ``text`` is the pieces ``spans`` of a source, character for character;
+    ``starts`` are the offsets in ``text`` at which they start.
+    """
 
     text: str
     spans: tuple[Span, ...]
     starts: tuple[int, ...]
 
     def place(self, offset: int) -> int:
-        """Return where a character of the text stands in the source; the end of the text is the end of the last
-        stretch."""
+        """Return where a character of the text is in the source; the end of the text is the end of the last piece."""
         index = max(bisect_right(self.starts, offset) - 1, 0)
         span = self.spans[index]
         return min(span.start + offset - self.starts[index], span.end)
@@ -79,8 +79,9 @@ def joined(source: SourceText, spans: Sequence[Span], empty: int) -> Pieces:
 
 
 def unfolded(source: SourceText, span: Span) -> Pieces:
-    """Inline text over several lines, as a code span reads it: each line end is one space, and what containers put in
-    front of the next line (white space, `>`) is left out."""
+    """Return inline text over several lines as a code span reads it: each line end becomes one space, and the
+    container markers of the next line (white space, `>`) are removed.
+    """
     if "\n" not in (text := source.slice(span)) and "\r" not in text:
         return Pieces(text, (span,), (0,))
     spans: list[Span] = []
@@ -127,7 +128,7 @@ class Lenient(Struct, frozen=True):
 
 
 def tolerate(text: str) -> Lenient:
-    """Return what a lenient reading of ``text`` passes over. A comment that is not closed is none."""
+    """Return what a lenient reading of ``text`` skips. An unclosed comment is not one."""
     comments: list[Span] = []
     tokens: list[Span] = []
     missing: set[str] = set()

@@ -1,9 +1,9 @@
-"""Any text as Markdown that is nothing but text to those who read documents for instructions (X19).
+"""Any text as Markdown without structure that documents give a meaning (X19).
 
-In: the result of a script. Out: the same Markdown with a backslash in front of every character that begins something
-that counts: an HTML comment, the language of an ai-script fence, a footnote, a message heading, a configuration line,
-a heading that would end the author's section; and a fence closed that was left open. The places are remembered, so
-that `unescaped` gives the text back. What cannot be made harmless in a few rounds is None: it belongs into a fence.
+In: the result of a script. Out: the same Markdown with a backslash before every character that starts such structure:
+an HTML comment, the language of an ai-script fence, a footnote, a message heading, a configuration line, a heading
+that would end the author's section; and an open fence closed. The places are stored, so that `unescaped` restores the
+text. A text that cannot be made harmless in a few rounds gives None: it belongs in a fence.
 """
 
 from __future__ import annotations
@@ -35,8 +35,9 @@ _SURROGATE = regex("[\ud800-\udfff]")
 
 
 class Escaped(Struct, frozen=True):
-    """``text`` is what to write. ``places`` are the offsets in the original in front of which a backslash was put;
-    ``closed`` says that a last line was added that closes a fence."""
+    """The escaped ``text``. ``places`` are the offsets in the original before which a backslash was added; ``closed``
+    is true if a last line was added to close a fence.
+    """
 
     text: str
     places: tuple[int, ...] = ()
@@ -76,7 +77,7 @@ def escaped(text: str, *, level: int = 0, strict: bool = False) -> Escaped | Non
 
 
 def unescaped(shown: str, places: Sequence[int], *, closed: bool) -> str:
-    """Return the text that was escaped. Where someone has changed it since, what is no backslash stays."""
+    """Return the original text. If the escaped one was changed since, characters other than backslashes stay."""
     text = shown.rpartition("\n")[0] if closed else shown
     pieces: list[str] = []
     done = 0
@@ -88,7 +89,7 @@ def unescaped(shown: str, places: Sequence[int], *, closed: bool) -> str:
 
 
 class _Probe:
-    """A text as it would stand in a region, read by the parser that reads documents."""
+    """A text as it would be inside a region, read by the parser for documents."""
 
     def __init__(self, shown: str) -> None:
         self.span = Span(len(_BEFORE), len(_BEFORE) + len(shown))
@@ -152,7 +153,7 @@ class _Probe:
 
 
 def _counts(heading: Heading, level: int) -> bool:
-    """Return whether a heading ends the section it stands in, or begins a message."""
+    """Return whether a heading ends its section or starts a message."""
     if heading.nested:
         return False
     return heading.level <= level or (heading.level == 3 and _MESSAGE.match(heading.text) is not None)

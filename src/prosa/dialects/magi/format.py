@@ -1,11 +1,11 @@
-"""The normal form of a MAGI document by span edits: pure JSON in ai-script blocks, relationships in backticks, lists as
-lists, dates as ISO 8601 (MA1, MA8, MA16, MA17, X22). Nothing else moves; a second formatting finds nothing to do. Names
-in another case stay: other programs may read them, so only an unsafe fix renames a field (MA21).
+"""The normal form of a MAGI document by span edits: pure JSON in ai-script blocks, relationships in backticks, lists
+as lists, dates as ISO 8601 (MA1, MA8, MA16, MA17, X22). Nothing else moves; a second formatting finds nothing to do.
+Names in another case stay: other programs may read them, so only an unsafe fix renames a field (MA21).
 
-`sentences` says the footnotes for people, as the list `relationships` of the front matter does (M21, MA19). The author
-may say it in other words: a sentence of another form only has to share a word with a footnote. With `--sync` (MA19b)
-the list is written anew, but not where it says the same already, where it holds more than sentences, and where
-something else would change with it: a comment, an anchor that another field uses.
+`sentences` renders the footnotes for people, like the list `relationships` of the front matter (M21, MA19). The author
+may use other words: a sentence in another form only has to share a word with a footnote. `--sync` (MA19b) rewrites the
+list, unless it is equal already, holds more than sentences, or the change would affect something else: a comment, an
+anchor that another field uses.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def sentences(model: MagiModel) -> tuple[str, ...]:
 
 
 def listed(model: MagiModel) -> Entry | None:
-    """Return the field as written, whatever is wrong with it; the first of several spellings (MA21)."""
+    """Return the field as written, valid or not; the first of several spellings (MA21)."""
     entries = model.front.fields.entries if model.front.fields is not None else ()
     return next((entry for entry in entries if squashed(entry.key.text) == FIELD), None)
 

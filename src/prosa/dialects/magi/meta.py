@@ -1,12 +1,12 @@
-"""Meta files: documents whose `globs` lend their metadata to others (M20, MA18). Pure; who reads them is the caller's.
+"""Meta files: documents whose metadata others inherit by `globs` (M20, MA18). Pure; the caller reads the files.
 
-The document's own front matter wins, then the nearest meta file; metadata only fills gaps. What is lent stays known as
-lent, with the meta file that it comes from, and never names a document (X33): titles are those of `graph.records`.
+The document's own front matter wins, then the nearest meta file; metadata only fills gaps. Inherited values are marked
+with their meta file and never name a document (X33): titles are those of `graph.records`.
 
-`globs` work as in a gitignore file: the last pattern that matches decides, `!` takes back, a pattern without a slash
-matches at any depth, one that names a folder covers what is below it. Different from there: a leading slash means the
-root of the project, and a pattern with `://` looks at the URL that the document came from. The matching itself is that
-of all globs (`source.wildmatch`).
+`globs` work as in a gitignore file: the last pattern that matches decides, `!` negates, a pattern without a slash
+matches at any depth, one that names a folder covers everything below it. Unlike there, a leading slash means the root
+of the project, and a pattern with `://` matches the URL that the document came from. The matching itself is that of
+all globs (`source.wildmatch`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from prosa.dialects.reading import DialectReading
 
 MAX_URL = 4_096
-"""Characters of a URL that patterns look at; a longer one matches nothing."""
+"""Maximum length of a URL that patterns match; longer ones match nothing."""
 
 
 def applies(
@@ -53,15 +53,15 @@ def _matches(pattern: str, path: PurePosixPath | None, root_path: PurePosixPath 
 
 
 def _anchored(pattern: str) -> str:
-    """Return the pattern with a leading slash where it says that it begins here."""
+    """Return the pattern with a leading slash if it is relative to its own folder."""
     return f"/{pattern[2:]}" if pattern.startswith("./") else pattern
 
 
 V = TypeVar("V")
-"""A field as whoever asks has it: plain data, or rows of the index."""
+"""A field as the caller stores it: plain data, or rows of the index."""
 
 OWN = frozenset({"doc-id", "globs"})
-"""Fields that say something about the meta file itself and are never lent."""
+"""Fields about the meta file itself, which are never inherited."""
 
 
 class Inherited(NamedTuple, Generic[V]):
@@ -72,7 +72,9 @@ class Inherited(NamedTuple, Generic[V]):
 
 
 class MetaFile(Struct, Generic[V], frozen=True):
-    """A document with `globs`. ``path`` is relative to the root of the project; a field that is None lends nothing."""
+    """A document with `globs`. ``path`` is relative to the root of the project; nothing is inherited from a field that
+    is None.
+    """
 
     path: PurePosixPath
     globs: tuple[str, ...]
@@ -90,7 +92,7 @@ class MetaFile(Struct, Generic[V], frozen=True):
 def inherited_by(
     reading: DialectReading[object], path: str, metas: Iterable[MetaFile[Value]]
 ) -> dict[str, Inherited[Value]]:
-    """Return what meta files lend to a document of any dialect at ``path``, by field, as plain data."""
+    """Return what a document of any dialect at ``path`` inherits from meta files, by field, as plain data."""
     own = reading.front_matter or {}
     url = own.get("source-url")
     return lent_fields(own, PurePosixPath(path), metas, url=url if isinstance(url, str) else None)
@@ -99,7 +101,7 @@ def inherited_by(
 def lent_fields(
     own: Mapping[str, V | None], path: PurePosixPath, metas: Iterable[MetaFile[V]], *, url: str | None = None
 ) -> dict[str, Inherited[V]]:
-    """Return what is lent to the document at ``path`` with the fields ``own``; a field that is None is a gap.
+    """Return what the document at ``path`` with the fields ``own`` inherits; a field that is None is a gap.
 
     Nearest is the meta file in the deepest folder; of two in one folder the first by name.
     """

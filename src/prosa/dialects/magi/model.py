@@ -1,7 +1,7 @@
-"""The typed reading of a MAGI document (M1, M5–M49). Everything carries its place; what the author left out is None.
+"""The typed reading of a MAGI document (M1, M5–M49). Everything carries its place; absent fields are None.
 
-The model says what is written and understood, not what is allowed: a document with errors has a model too, with the
-wrong parts left out. What a script asks for is a wish; nothing here runs anything (MA12).
+The model holds what was understood, not what is allowed: a document with errors has a model too, without the wrong
+parts. The requests of a script are wishes; nothing here runs anything (MA12).
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from prosa.document import Document, Fence, FootnoteDefinition
 from prosa.source import Edit, SourceText, Span
 
 RelationshipForm: TypeAlias = Literal["backticked", "bare", "surrounded"]
-"""How the object stands in its footnote: alone in backticks (M43), alone without, or in backticks beside other text."""
+"""The form of the object in its footnote: alone in backticks (M43), alone without, or in backticks beside other text.
+"""
 
 
 class Fields(Struct, frozen=True):
@@ -60,8 +61,8 @@ class Script(Struct, frozen=True):
     """One ai-script block (M23). ``data`` is the object as written, None when it is no JSON object.
 
     ``address`` names the block in commands: its `script-id`, `id@line` where an earlier block has that id, `@line`
-    without one (MA9). ``hint`` is the comment in front of it (M40). ``containers`` are the blocks around it, outermost
-    first (MA3). ``pure`` are the edits that make its content pure JSON (MA1), empty when it is.
+    without one (MA9). ``hint`` is the comment before it (M40). ``containers`` are the blocks around it, outermost
+    first (MA3). ``pure`` are the edits that make its content pure JSON (MA1).
     """
 
     fence: Fence

@@ -1,9 +1,9 @@
 """A MAGI document taken apart and put together again: text in, four parts out, and back without loss (MW5).
 
 `decode` gives `front_matter`, `content` (what a person reads), `ai_scripts` and `relationships`, and `layout`, which
-remembers where everything stood and how it was written. As long as the four parts are what the layout says, `encode`
-gives the original text, byte for byte; otherwise it writes a new document (M23, M43, MA1, MA8): blocks are pure JSON
-and relationships stand in backticks. An existing text is never written anew: it changes by edits.
+stores the place and notation of everything. As long as the four parts match the layout, `encode` returns the original
+text, byte for byte; otherwise it writes a new document (M23, M43, MA1, MA8): blocks are pure JSON and relationships
+stand in backticks. An existing text is never written anew: it changes by edits.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ PARTS = ("front_matter", "content", "ai_scripts", "relationships")
 
 
 class EnvelopeError(ValueError):
-    """Parts or an envelope of the wrong shape; the text says what was found and what was expected."""
+    """Parts or an envelope of the wrong shape; the message says what was found and expected."""
 
 
 def decode(text: str) -> dict[str, Value]:
@@ -169,7 +169,7 @@ def model_of(text: str) -> MagiModel:
 
 
 def removed_of(layout: Value) -> list[Removed] | None:
-    """Return what a layout says was left out, or None when it is no layout."""
+    """Return what a layout lists as left out, or None if it is not a layout."""
     entries = layout.get("removed") if isinstance(layout, Mapping) else None
     if not isinstance(entries, list):
         return None

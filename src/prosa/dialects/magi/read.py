@@ -1,8 +1,8 @@
 """Read a MAGI document: its front reading and parsed body in, `MagiModel` and problems out (M1–M51).
 
-Never fails, opens nothing, runs nothing. Reported here is what one part shows by itself; what weighs one part against
-another, or one document against others, is found by rules. The problems of `FrontReading` itself are not repeated.
-Custom fields are allowed in front matter, so an unknown name is only mentioned when it is nearly a known one.
+Never fails, opens nothing, runs nothing. Only problems of a single part are reported here; rules compare parts and
+documents with each other. The problems of `FrontReading` itself are not repeated. Custom fields are allowed in front
+matter, so an unknown name is only mentioned when it is nearly a known one.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Managed regions: results that a run has written into a document (X19). A parsed document in, regions out.
 
-A region stands between two HTML comments, `<!-- ai-result {"script-id": …, "sha256": …} -->` and
-`<!-- /ai-result -->`, each a block of its own. What is inside is data: no fence in it is a script and no footnote in it
-a relationship. A marker without its partner makes no region.
+A region stands between two HTML comments, `<!-- ai-result {"script-id": …, "sha256": …} -->` and `<!-- /ai-result
+-->`, each a block of its own. Its content is data: no fence in it is a script and no footnote a relationship. A marker
+without its partner makes no region.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from prosa.regex import regex
 from prosa.source import Span
 
 Form: TypeAlias = Literal["plain", "fenced", "image"]
-"""How a result stands in its region: as Markdown, as the code of one fence, or as the address of one image."""
+"""The form of a result in its region: Markdown, the code of one fence, or the address of one image."""
 
 END = "<!-- /ai-result -->"
 """The comment behind a result."""
 
 MAX_MARKS = 100
-"""Characters that one result may have escaped, each a number in its marker; a result with more stands in a fence."""
+"""Maximum number of escapes in one result, each a number in its marker; a result with more is put in a fence."""
 
 _MARKER = regex(r"<!--[ \t]*(?:ai-result[ \t]+(?P<about>\{[^\r\n]*\})|(?P<end>/ai-result))[ \t]*-->")
 _FORMS: Mapping[object, Form] = {"plain": "plain", "fenced": "fenced", "image": "image"}
@@ -34,13 +34,13 @@ _ENDS_COMMENT = regex(r"[<>]|(?<=-)-")
 
 
 class About(Struct, frozen=True):
-    """What the first marker of a region says.
+    """The data in the first marker of a region.
 
-    ``sha256`` is the hash of everything that produced the result, ``written`` that of what was written, None in a
-    marker that does not say it. ``model_name`` and ``context`` are the model that was asked and the context mode of the
-    run; ``answered_by`` is the model that the service says answered, where it does, and ``cut`` says that the answer
-    ends at its length limit. ``escaped`` are the places in the result in front of which a backslash was put; ``closed``
-    says that a line was added that closes an open fence.
+    ``sha256`` is the hash of everything that produced the result, ``written`` that of the written text, None if
+    absent. ``model_name`` and ``context`` are the requested model and the context mode of the run; ``answered_by`` is
+    the model that answered according to the service, and ``cut`` is true if the answer ends at its length limit.
+    ``escaped`` are the places in the result before which a backslash was added; ``closed`` is true if a line was added
+    that closes an open fence.
     """
 
     script_id: str

@@ -1,7 +1,7 @@
-"""A result of an ai-script in its document (X19): whose it is, where it goes, and how its text stands there.
+"""A result of an ai-script in its document (X19): its script, its place, and the form of its text.
 
-A region says the id of its script. Where several blocks share an id (MA9), it belongs to the one that it stands below;
-a region above all of them belongs to the first. Of several regions of one script the first is its result.
+A region names the id of its script. Where several blocks share an id (MA9), it belongs to the one that it stands
+below; a region above all of them belongs to the first. Of several regions of one script the first is its result.
 
 A region stands below its block, in the same quotations and lists: every line repeats their marks. Below a block in a
 footnote there is no such place.
@@ -30,7 +30,8 @@ from prosa.source import Edit, SourceText, Span
 
 class Owners(Struct, frozen=True):
     """``regions`` by the place of their script's fence; ``pairs`` in the order of the regions; ``orphans`` are regions
-    without a script, ``spare`` those of a script that has another one above."""
+    without a script, ``spare`` further regions of a script that has one above.
+    """
 
     regions: Mapping[int, Region]
     pairs: tuple[tuple[Script, Region], ...]
@@ -75,9 +76,10 @@ _NOT_A_MARK = regex(r"[^>\s]")
 
 
 class Place(Struct, frozen=True):
-    """``span`` is what a region takes the place of, an empty one where it is new. ``before`` and ``after`` stand
-    around it; ``marks`` begin every line but its first, whose own stand in ``before`` or in the document. ``inside`` is
-    a place in the same containers."""
+    """``span`` is what a region replaces, empty if it is new. ``before`` and ``after`` stand around it; ``marks``
+    begin every line but its first, whose own stand in ``before`` or in the document. ``inside`` is a place in the same
+    containers.
+    """
 
     span: Span
     marks: str
@@ -127,8 +129,9 @@ def instead_of(model: MagiModel, region: Region) -> Place:
 
 
 def marks_of(source: SourceText, offset: int) -> str:
-    """Return what the lines below the one at an offset begin with to stand in the same containers: marks of quotations
-    stay, the mark of a list item is as many spaces."""
+    """Return the prefix of lines in the same containers as the line at an offset: quotation markers stay, a list
+    marker becomes as many spaces.
+    """
     start = source.lines.starts[source.position(offset).line - 1]
     return _NOT_A_MARK.sub(" ", source.text[start:offset])
 
@@ -153,7 +156,7 @@ class Shape(Struct, frozen=True):
     closed: bool = False
 
     def described(self, about: About) -> About:
-        """Return the marker with what is to be known of this shape."""
+        """Return the marker with the data for this form."""
         return replace(about, written=digest(self.shown), form=self.form, escaped=self.escaped, closed=self.closed)
 
 
@@ -170,8 +173,7 @@ def shapes(text: str, form: str, level: int) -> Iterator[Shape]:
 
 
 def shown_text(model: MagiModel, region: Region) -> str:
-    """Return what is written in a region, without the marks of the containers around it and the blank lines at its
-    ends."""
+    """Return the text of a region without container markers and without blank lines at its ends."""
     marks = marks_of(model.source, region.span.start)
     lines = [_without(marks, line) for line in _LINE_END.split(model.source.slice(region.content))[1:-1]]
     if lines and not lines[0].strip(" \t"):
@@ -182,7 +184,7 @@ def shown_text(model: MagiModel, region: Region) -> str:
 
 
 def region_text(model: MagiModel, region: Region) -> str:
-    """Return the result in a region as it was given, with plain line feeds and without blank lines at its end."""
+    """Return the result in a region in its original form, with plain line feeds and without blank lines at its ends."""
     shown, about = shown_text(model, region), region.about
     if about.form == "fenced":
         return _unfenced(shown)
@@ -204,7 +206,7 @@ def digest(shown: str) -> str:
 
 
 def _image(text: str) -> Shape | None:
-    """Return the image of an address, where Markdown reads the address as it is."""
+    """Return the image of an address if Markdown reads that address unchanged."""
     shown = f"![result]({text})"
     document = parse(SourceText(shown))
     whole = [(each.destination, each.span) for each in document.images]
@@ -229,7 +231,7 @@ def _unfenced(shown: str) -> str:
 
 
 def _without(marks: str, line: str) -> str:
-    """Return a line without the marks of its containers; one that has lost some of them loses what is left of them."""
+    """Return a line without its container markers; if some are missing, the remaining ones are removed."""
     if line.startswith(marks):
         return line[len(marks) :]
     at = 0

@@ -1,12 +1,12 @@
-"""Write results of ai-scripts into their document (X19): a model, scripts and texts in; edits out. Pure; who reads and
-writes files is the caller's.
+"""Write results of ai-scripts into their document (X19): a model, scripts and texts in; edits out. Pure; the caller
+reads and writes the files.
 
-Below its block a result stands as Markdown between two comments. What is written is data: every edit is tried on the
-text and read again, and is given only if scripts, relationships, regions and all other Markdown around it are what they
-were. Markdown is tried first, then Markdown with every heading and definition escaped, then the code of a fence.
+A result is placed below its block as Markdown between two comments. It is data: every edit is tried on the text and
+read again, and is returned only if scripts, relationships, regions and all other Markdown around it are unchanged.
+Markdown is tried first, then Markdown with every heading and definition escaped, then the code of a fence.
 
-One result costs several readings of the document. Many are tried in one go and cost the same, or give None where they
-cannot be tried together: then each is written by itself, and says why it cannot be.
+One result costs several readings of the document. Many are tried in one go at the same cost. If they cannot be tried
+together, the result is None, and each is written separately with its own reason for failing.
 """
 
 from __future__ import annotations
@@ -42,7 +42,9 @@ from prosa.source import Edit, Span, apply_edits
 
 
 class ResultRefused(ValueError):
-    """A result that is not written; the text says why and what to do. ``edited`` when `--force` would write it."""
+    """A result that cannot be written; the message says why and what to do. ``edited`` is true if `--force` would
+    write it.
+    """
 
     def __init__(self, message: str, *, edited: bool = False) -> None:
         super().__init__(message)
@@ -165,7 +167,7 @@ class _Tried:
 
     @property
     def says_around(self) -> tuple[object, ...]:
-        """What the document says outside of what was written."""
+        """The content of the document outside of the written text."""
         return meaning(self.model, self.hole), structure(self.model, self.hole)
 
     def is_data(self, text: str) -> bool:
@@ -196,7 +198,7 @@ class Given(Struct, frozen=True):
     cut: bool = False
 
     def about(self, mode: str, now: str) -> About:
-        """Return what its marker says; ``now`` is the hash of its script in the document as it is."""
+        """Return the data of its marker; ``now`` is the current hash of its script in the document."""
         return About(
             self.script.script_id or "",
             self.sent or now,
@@ -208,7 +210,7 @@ class Given(Struct, frozen=True):
 
 
 class _Placed(Struct, frozen=True):
-    """A result with its place and its marker. ``current`` says that nothing changed since the script was sent."""
+    """A result with its place and its marker. ``current`` is true if nothing changed since the script was sent."""
 
     place: Place
     about: About
@@ -222,10 +224,10 @@ class _Placed(Struct, frozen=True):
 
 
 def written_together(model: MagiModel, given: Sequence[Given], *, force: bool = False) -> tuple[Edit, ...] | None:
-    """Return the edits that write these results, of different scripts of the model; None where they do not all go
+    """Return the edits that write these results, of different scripts of the model; None if they cannot be written
     together.
 
-    New results and those in the place of others do not: what is compared around them differs.
+    New results cannot be combined with replacements: each kind compares other text.
     """
     placed = _placed(model, given, force=force)
     if placed is None or len({bool(len(each.place.span)) for each in placed}) != 1:
@@ -263,7 +265,7 @@ def _placed(model: MagiModel, given: Sequence[Given], *, force: bool) -> list[_P
 
 
 def _fit_together(model: MagiModel, placed: Sequence[_Placed], empty: _TriedTogether) -> bool:
-    """Return whether empty results can stand there, as `results.written` asks of one."""
+    """Return whether empty results fit there, with the same test as `results.written`."""
     spans = [each.place.span for each in placed]
     if meaning(empty.model, *empty.holes) != meaning(model, *spans):
         return False
@@ -317,19 +319,19 @@ class _TriedTogether:
 
     @property
     def scripts(self) -> list[Script]:
-        """The scripts whose results they are."""
+        """The scripts of the results."""
         return [self._owner[region.span] for region in self.regions]
 
     @cached_property
     def says_around(self) -> tuple[object, ...]:
-        """What the document says outside of what was written."""
+        """The content of the document outside of the written text."""
         return meaning(self.model, *self.holes), structure(self.model, *self.holes)
 
     def is_data(self, texts: Sequence[str]) -> bool:
         """Return whether nothing that was written acts, also for readers who know no regions, and the texts come
         back."""
         document = self.model.document
-        # A definition in one result would make links in another, which nobody compares here.
+        # A definition in one result would create links in another, which is not compared here.
         acting = [each.span for each in document.fences if each.language == LANGUAGE]
         acting += [each.span for each in document.footnote_definitions]
         acting += [each.span for each in document.definitions]

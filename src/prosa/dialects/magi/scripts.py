@@ -1,9 +1,9 @@
 """ai-script blocks (M23–M40): the fences of a document in, scripts and their problems out. Nothing is run.
 
-Only real fences count, wherever they stand: an example inside a longer fence is text, a comment is a comment (MA2, MA3,
-MW1). A block that is no JSON object is a script all the same, without data (MW2). Comments and last commas have a fix
-that makes the content pure JSON (MA1, X22): the words of the comments move, as one HTML comment, above the fence, where
-there is room for it; nothing else changes.
+Only real fences count, in any place: an example inside a longer fence is text, a comment is a comment (MA2, MA3, MW1).
+A block that is no JSON object is still a script, without data (MW2). Comments and trailing commas have a fix that
+makes the content pure JSON (MA1, X22): the text of the comments moves, as one HTML comment, above the fence if there
+is room; nothing else changes.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LANGUAGE = "ai-script"
 """The first word of the info string, exactly (M23, M40)."""
 
 MAX_COMMENTS_ABOVE = 8
-"""Comments in front of a block among which its hint is looked for."""
+"""Comments before a block that are searched for its hint."""
 
 _HINT = regex(r"(?:<!--|^)[ \t>]*AI-PROCESSOR\b", re.MULTILINE)
 _NO_TYPE = "schema-without-type"
@@ -93,7 +93,7 @@ def _about_id(problem: Problem, mapping: Mapping) -> Problem:
 
 
 def _schema(entry: Entry | None) -> Iterator[Problem]:
-    """Yield what is wrong with the output schema. A result may be described loosely, so a missing type is no matter."""
+    """Yield the problems of the output schema. A result may be described loosely, so a missing type is allowed."""
     if entry is not None:
         yield from (problem for problem in check_schema_shape(entry.value) if problem.rule != _NO_TYPE)
 
@@ -101,9 +101,9 @@ def _schema(entry: Entry | None) -> Iterator[Problem]:
 def _passed_over(
     source: SourceText, fence: Fence, pieces: Pieces, embedded: Embedded
 ) -> tuple[tuple[Edit, ...], tuple[Problem, ...]]:
-    """Return the edits to pure JSON, and a problem each for comments and for last commas (MA1).
+    """Return the edits to pure JSON, and a problem each for comments and for trailing commas (MA1).
 
-    A block with other mistakes is left as it is: nobody knows what its author meant.
+    A block with other mistakes is left unchanged: its author's intent is unknown.
     """
     lenient = embedded.lenient
     if lenient is None:
@@ -129,7 +129,7 @@ def _passed_over(
 
 
 def address_of(script_id: str | None, line: int, seen: set[str]) -> str:
-    """Return how commands name a script (MA9). ``seen`` are the ids that earlier ones have; this one is added."""
+    """Return the address of a script in commands (MA9). ``seen`` are the ids of earlier scripts; this one is added."""
     if not script_id:
         return f"@{line}"
     address = f"{script_id}@{line}" if script_id in seen else script_id
@@ -162,7 +162,7 @@ _CLOSES = regex(r"--(!?)>")
 
 
 def comment_edits(source: SourceText, fence: Fence, pieces: Pieces, lenient: Lenient) -> tuple[Edit, ...] | None:
-    """Return the edits that move the comments; None where the fence begins a footnote and leaves no line above it."""
+    """Return the edits that move the comments; None if the fence starts a footnote and leaves no line above it."""
     line_start = source.lines.starts[source.position(fence.span.start).line - 1]
     prefix = source.text[line_start : fence.span.start]
     if "[^" in prefix:

@@ -1,7 +1,7 @@
-"""Whether edits leave the rest of a document what it was (X19): a reading in, what it says outside of stretches out.
+"""Whether edits leave the rest of a document unchanged (X19): a reading in, its content outside of given ranges out.
 
-Two documents that say the same around the stretches in which they differ have equal answers. Places count as if the
-stretches were empty.
+Two documents with the same content around their differences have equal results. Places count as if the ranges were
+empty.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ class Around(Struct, frozen=True):
         return offset - (self.cut[before - 1] if before else 0)
 
     def spans(self, spans: Iterable[Span]) -> list[tuple[int, int]]:
-        """Return the spans that begin outside."""
+        """Return the spans that start outside."""
         return [(self.place(each.start), self.place(each.end)) for each in spans if self.outside(each.start)]
 
     def each(self, elements: Iterable[E], said: Callable[[E], object]) -> list[tuple[int, int, object]]:
-        """Return the elements that begin outside, with what they say."""
+        """Return the elements that start outside, with their content."""
         return [
             (self.place(each.span.start), self.place(each.span.end), said(each))
             for each in elements
@@ -59,7 +59,7 @@ class Around(Struct, frozen=True):
         ]
 
     def starts(self, spans: Iterable[Span]) -> list[int]:
-        """Return where the spans that begin outside begin: a container ends with the results in it."""
+        """Return where the spans that start outside do so: a container ends with the results in it."""
         return [self.place(each.start) for each in spans if self.outside(each.start)]
 
     def outside(self, offset: int) -> bool:
@@ -129,7 +129,7 @@ def depth(model: MagiModel, offset: int) -> int:
 
 
 def _is_titled_inside(model: MagiModel, around: Around) -> bool:
-    """Return whether a heading inside is what a document without a `title` is called after."""
+    """Return whether a document without a `title` takes its name from a heading inside."""
     first = next((each for each in model.document.headings if each.level == 1 and not each.nested), None)
     return model.title is None and first is not None and not around.outside(first.span.start)
 

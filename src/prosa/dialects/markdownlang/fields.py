@@ -70,7 +70,7 @@ def _not_empty(text: str) -> str | None:
 
 
 def _model_form(text: str) -> str | None:
-    """Return the name of a model has a letter; a number or a truth value was meant for something else."""
+    """Require a letter in the name of a model; a number or a truth value was meant for something else."""
     if not text.strip():
         return "is empty"
     if text.strip() in ("true", "false") or not any(each.isalpha() for each in text):

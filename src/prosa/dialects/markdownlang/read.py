@@ -268,7 +268,7 @@ def _above(ceiling: Ceiling, entry: Entry) -> Problem:
 
 
 def read_servers(entry: Entry | None) -> tuple[tuple[ServerModel, ...], tuple[Problem, ...]]:
-    """Return the servers in the order they are declared."""
+    """Return the servers in order of declaration."""
     if entry is None or not isinstance(entry.value, Sequence):
         return (), ()
     servers: list[ServerModel] = []

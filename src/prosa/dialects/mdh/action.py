@@ -161,8 +161,9 @@ def _names(entry: Entry | None) -> tuple[Text, ...]:
 
 
 def _property_problems(described: Mapping | None) -> tuple[Problem, ...]:
-    """Return a description is a schema as far as the specification goes; mistakes in it are warnings, since it may go
-    on."""
+    """Check a description as a schema as far as the specification goes; mistakes are warnings, since sites may extend
+    it.
+    """
     problems: list[Problem] = []
     for entry in described or ():
         if not _is_description(entry.value):

@@ -112,8 +112,9 @@ def route_url(route: str) -> str:
 
 
 def route_fault(route: str) -> str:
-    """Return why no node may have the URL path that a record asks for: it is none on this site, or belongs to the site
-    itself or to a form of another node. Empty for one that a node may have."""
+    """Return why no node may have the URL path that a record requests: it is not on this site, or belongs to the site
+    itself or to a form of another node. Empty if a node may have it.
+    """
     path = _route_path(route)
     if scheme := _SCHEME.match(route.strip()):
         return f"`{scheme[0][:20]}` leads away from the site"

@@ -31,7 +31,7 @@ def references(model: ChatModel) -> tuple[Ref, ...]:
 
 
 def definitions(model: ChatModel) -> tuple[Def, ...]:
-    """Return a chat has no name but its path."""
+    """Return nothing: a chat has no name but its path."""
     del model
     return ()
 

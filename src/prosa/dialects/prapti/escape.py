@@ -262,5 +262,5 @@ def _more(slashes: str) -> str:
 
 
 def _fewer(slashes: str) -> str:
-    """Return an even number is no work of ours."""
+    """Return half of an odd number of backslashes. Leave an even number unchanged: Prosa never writes one."""
     return "\\" * (len(slashes) // 2) if len(slashes) % 2 else slashes

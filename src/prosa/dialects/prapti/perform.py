@@ -165,7 +165,7 @@ class _Work(Struct):
         return text
 
     def _included(self, source: SourceText, line: ConfigLine, at: _Place, *, final: bool) -> str:
-        """Return the text of a file whose own lines are carried out, because the user says so (PA11)."""
+        """Return the text of a file whose own lines are carried out, as the user allows (PA11)."""
         here = at.files.real(Path(source.path))
         within = (*at.within, at.files.real(Path(at.source.path)))
         if here in within:

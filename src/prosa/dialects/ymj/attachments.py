@@ -71,7 +71,7 @@ def effective(catalog: Iterable[Mapping], handling: Iterable[Mapping]) -> tuple[
 
 
 def _join(uri: str | None, yaml: Mapping | None, json: Mapping | None) -> Attachment:
-    """Return the header gives identity, the footer handling (Y31)."""
+    """Return the joined attachment: the header identifies it, the footer handles it (Y31)."""
     identity = [item for item in (yaml, json) if item is not None]
     digest = next((entry for item in identity if (entry := _text_entry(item, "sha256")) is not None), None)
     note = next((text for item in identity if (text := text_in(item, "note")) is not None), None)

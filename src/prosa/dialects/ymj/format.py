@@ -117,7 +117,7 @@ def hash_edits(model: YmjModel, *, rehash: bool = False) -> tuple[Edit, ...]:
 
 
 def header_hash_edits(model: YmjModel, *, rehash: bool = False) -> tuple[Edit, ...]:
-    """Return the deprecated hash taken out of the header, once it is verified and the footer has it (YW6)."""
+    """Return the edits that remove the deprecated hash, once it is verified and the footer has it (YW6)."""
     stored, other = payload_hash(model), header_hash(model)
     will_have = stored.verified or bool(hash_edits(model, rehash=rehash))
     if other.entry is None or not will_have or not (other.verified or rehash):

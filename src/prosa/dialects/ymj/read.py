@@ -161,7 +161,7 @@ def _entries(footer: Footer | None) -> _Found:
 
 
 def read_ops(entry: Entry | None) -> tuple[dict[str, Entry], tuple[Problem, ...]]:
-    """Return the entries below `ops` whose own shape is right, by name."""
+    """Return the well-formed entries below `ops`, by name."""
     if entry is None or not isinstance(entry.value, Mapping):
         return {}, ()
     owner = Owner("`ops`", entry.key.span, "ops.", unknown=Severity.INFO)

@@ -197,11 +197,10 @@ def _split(rest: str) -> tuple[str, bool, str]:
 
 
 def _walk(sections: Iterable[Section], names: list[str]) -> Section | None:
-    """Return the first section whose headings above it are the path: one pass, each name looked for below the last
-    match.
+    """Return the first section reached by the path of headings: one pass, each name searched below the last match.
 
-    Every open section knows how far the path has come at it, so that a second heading of the same name, further down,
-    may succeed where the first has no such heading below.
+    Every open section stores how much of the path it matches, so that a later heading of the same name may succeed
+    where the first one has no match below it.
     """
     open_sections: list[tuple[Section, int]] = []
     for each in sections:
@@ -280,7 +279,9 @@ def between(rest: str) -> Finder:
 
 
 def _with_flags(rest: str) -> tuple[str, str]:
-    """Return a pattern may hold slashes: what follows the last one is flags only when it is nothing or flags."""
+    """Return a pattern and its flags. A pattern may contain slashes: the text after the last one counts as flags only
+    if it is empty or valid.
+    """
     pattern, slash, flags = rest.rpartition("/")
     if not slash or not _FLAGS.fullmatch(flags):
         return rest, ""

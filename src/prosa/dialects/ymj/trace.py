@@ -223,7 +223,7 @@ def path_key(path: str) -> list[tuple[int, ...]]:
 
 
 def scope_of(path: str) -> str:
-    """Return the path of the program whose call a path is."""
+    """Return the path of the program that makes the call at a path."""
     return path[: path.rfind("/") + 1]
 
 

@@ -188,7 +188,7 @@ def _best(skyline: Sequence[_Step], width: float) -> tuple[float, float]:
 
 
 def _covered(skyline: Sequence[_Step], top: _Step) -> list[_Step]:
-    """Return the skyline after something was put there."""
+    """Return the skyline after a rectangle was placed."""
     end = top.x + top.width
     left = [_Step(each.x, each.y, min(each.width, top.x - each.x)) for each in skyline if each.x < top.x]
     right = [

@@ -24,7 +24,7 @@ class Network(Struct, frozen=True):
 
 
 def network(count: int, pairs: Sequence[tuple[int, int]]) -> Network:
-    """Return the network of ``count`` bodies; several links between two are one, a link of a body to itself is none."""
+    """Return the network of ``count`` bodies; parallel links are merged, and a link of a body to itself is dropped."""
     links: list[dict[int, float]] = [{} for _ in range(count)]
     for one, other in pairs:
         if one != other:

@@ -33,7 +33,7 @@ def dot(selection: Selection) -> str:
 
 
 def quoted(text: str) -> str:
-    """Return a quoted string whose value is the text, whether Graphviz reads escapes in it or not."""
+    """Return a quoted string with this text as its value, whether Graphviz reads escapes in it or not."""
     plain = one_line(text).replace("\\", "\\\\").replace('"', '\\"').replace("&", "&amp;")
     return f'"{plain}"'
 

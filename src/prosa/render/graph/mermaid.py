@@ -38,7 +38,7 @@ def mermaid(selection: Selection) -> str:
 
 
 def quoted(text: str) -> str:
-    """Return a quoted label whose text is shown as it is."""
+    """Return a quoted label that shows the text unchanged."""
     return '"' + "".join(char if _is_harmless(char) else f"#{ord(char)};" for char in one_line(text)) + '"'
 
 

@@ -233,8 +233,9 @@ def render_text(
     scope: str = "",
     quoting: Quoting | None = None,
 ) -> Rendered:
-    """Return a text whose headings have these ``anchors``; ``scope`` keeps its footnotes apart from others on the page,
-    whose limits of what is quoted are in ``quoting``."""
+    """Return a text whose headings have these ``anchors``; ``scope`` keeps its footnotes apart from others on the
+    page, and ``quoting`` limits quotations.
+    """
     quoting = quoting or Quoting(page.view.path)
     written, cleaned = with_quotes(page, text, quoting, anchors=anchors, unseen=unseen, scope=scope)
     parts = [

@@ -119,7 +119,9 @@ def attachment_hash_mismatch(subject: Subject[YmjModel]) -> Iterator[Finding]:
 
 
 def _hashed(subject: Subject[YmjModel]) -> Iterator[tuple[Attachment, str | FileProblem]]:
-    """Yield the attached files whose hash the record says, each with the hash of its bytes or why there is none."""
+    """Yield the attached files with a hash in the record, each with the hash of its bytes or the reason why there is
+    none.
+    """
     files = subject.files
     for each, path in local_attachments(subject):
         if files is None or each.sha256 is None or not is_sha256(each.sha256) or each.sha256_span is None:

@@ -55,7 +55,7 @@ def negotiates_json(evidence: Evidence) -> Outcome:
 
 
 def json_agrees(evidence: Evidence) -> Outcome:
-    """Return the JSON of a node has the id, type and title of its Markdown (HA8)."""
+    """Require the id, type and title of the Markdown in the JSON of a node (HA8)."""
     nodes = {node.at: node for node in evidence.nodes}
 
     def look(page: PageSeen, reply: Reply) -> str | None:
@@ -200,7 +200,7 @@ def html_for_people(evidence: Evidence) -> Outcome:
 
 
 def html_guarded(evidence: Evidence) -> Outcome:
-    """Return the HTML has a content security policy, and its type is not guessed (HW3)."""
+    """Require a content security policy and a fixed content type for HTML (HW3)."""
 
     def look(_: PageSeen, reply: Reply) -> str | None:
         absent = [name for name in _GUARDS if not reply.header(name.lower())]

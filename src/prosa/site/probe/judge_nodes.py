@@ -109,7 +109,7 @@ def _of_form(name: str, raw: Value) -> str:
 
 
 def actions_stay(evidence: Evidence) -> Outcome:
-    """Return the URL of an action is on the site itself (HA12)."""
+    """Require URLs of actions on the site itself (HA12)."""
     own = http_origin(evidence.site.root) if evidence.site else ""
     wrong = []
     for node, action in _every(evidence):
@@ -139,7 +139,7 @@ def readable_contracts(evidence: Evidence) -> Outcome:
 
 
 def one_meaning(evidence: Evidence) -> Outcome:
-    """Return an id stands for one method and one URL (HA13)."""
+    """Require one method and one URL for each id (HA13)."""
     return _actions(evidence, evidence.remarked("conflicting-action"))
 
 
@@ -154,7 +154,7 @@ def auth_declared(evidence: Evidence) -> Outcome:
 
 
 def csrf_documented(evidence: Evidence) -> Outcome:
-    """Return a change with a cookie says how it is protected (H20)."""
+    """Require that a change with a cookie declares its protection (H20)."""
     concerned = sum(
         action.changes_state and bool(action.auth and action.auth.type and action.auth.type.text == "cookie")
         for _, action in _every(evidence)
@@ -176,7 +176,7 @@ def pagination_followed(evidence: Evidence) -> Outcome:
 
 
 def declared_links(evidence: Evidence) -> Outcome:
-    """Return the targets of front matter are nodes of the site (HA4)."""
+    """Require that the targets of front matter are nodes of the site (HA4)."""
     if evidence.site is not None and evidence.site.cut:
         return Outcome("not-applicable", words="not all pages were asked for")
     count = sum(len(node.model.links) for node in evidence.nodes)

@@ -1,6 +1,6 @@
-"""Tests of programs: cases with an input and what is expected of the answer, in Markdown (X28).
+"""Tests of programs: cases with an input and expectations, in Markdown (X28).
 
-`model` is what a test document is, `read` gives it, `rows` reads cases from a file beside it.
+`model` defines a test document, `read` parses it, `rows` reads cases from a file beside it.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ FRONT: Final[tuple[Field, ...]] = (
 )
 
 Role: TypeAlias = Literal["input", "expect", "check", "run", "grade"]
-"""What a block says of a case. A `python expect` block is its ``check``."""
+"""The field of a case that a block fills. A `python expect` block is its ``check``."""
 
 _DATA = ("yaml", "yml", "json")
 _TEXT = ("text", "md", "markdown")
@@ -98,7 +98,7 @@ BLOCKS: Final[Mapping[str, str]] = {
     "yaml run": "how the run has to go",
     "text grade": "questions for a grader, one a line; it is asked only where everything else holds",
 }
-"""The blocks as people write them most, and what each says."""
+"""The most common notations of blocks, and their fields."""
 
 RUN: Final[tuple[Field, ...]] = (
     Field("calls", "anything", about="how often the model is asked: a number or `{min: …, max: …}`"),

@@ -15,8 +15,9 @@ from prosa.source import Span
 
 
 class Block(Struct, frozen=True):
-    """A fence of a case. ``value`` is what it says, MISSING where it cannot be read; ``node`` has the places of data,
-    None for text. ``span`` is the code, ``fence`` all of it."""
+    """A fence of a case. ``value`` is its content, MISSING if it cannot be read; ``node`` has the places of data, None
+    for text. ``span`` is the code, ``fence`` all of it.
+    """
 
     role: Role
     language: str
@@ -35,13 +36,13 @@ class CaseModel(Struct, frozen=True):
     blocks: Map[Role, Block]
 
     def value(self, role: Role, otherwise: Value = MISSING) -> Value:
-        """Return what the block of a role says."""
+        """Return the value of the block with a role."""
         block = self.blocks.get(role)
         return otherwise if block is None or block.value is MISSING else block.value
 
     @property
     def expect(self) -> Value:
-        """What is expected of the output: what the block says, and then the check in Python."""
+        """Return the expectations of the output: those of the block, then the check in Python."""
         wanted, code = self.value("expect"), self.value("check")
         if code is MISSING:
             return wanted
@@ -58,7 +59,7 @@ def _with_check(wanted: Value, code: str) -> Value:
 
 
 class SuiteModel(Struct, frozen=True):
-    """A test document. ``tests`` is the path of the program as written; None where a field was left out.
+    """A test document. ``tests`` is the path of the program as written; absent fields are None.
 
     ``entries`` are the fields that were read, by name; ``anchor`` is where to point at what is missing.
     """
@@ -85,7 +86,7 @@ class SuiteModel(Struct, frozen=True):
         return self.document.source.position(case.heading.span.start).line
 
     def case(self, model: CaseModel) -> Case:
-        """Return a case of the document as what it is to a runner."""
+        """Return a case of the document as the runner's value."""
         return Case(
             model.name,
             model.value("input", {}),

@@ -1,4 +1,5 @@
-"""Read a test document: a front reading and a document in, a `SuiteModel` and problems out. Never fails, opens nothing.
+"""Read a test document: a front reading and a document in, a `SuiteModel` and problems out. Never fails, opens
+nothing.
 
     ## Charged twice                          a case: a heading of level 2 with blocks below it
 
@@ -6,8 +7,8 @@
     request: I was charged twice.
     ```
 
-Any other fence is an example for people, and a heading without a block is text. What needs the program or a file of
-rows is found by rules.
+Any other fence is an example for people, and a heading without a block is text. Rules check what needs the program or
+a file of rows.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from prosa.source import Span
 
 
 def read(front: FrontReading, document: Document) -> tuple[SuiteModel, tuple[Problem, ...]]:
-    """Return the suite, and what is wrong with the text of it."""
+    """Return the suite and the problems of its text."""
     entries, problems = _fields(front)
     cases, found = _cases(document)
     require = parse_requirement(text_of(entries.get("require")) or "all") or Requirement()
@@ -128,8 +129,7 @@ def _case(document: Document, headings: list[Heading], at: int, blocks: dict[Rol
 
 
 def _role(document: Document, fence: Fence, problems: list[Problem]) -> Role | None:
-    """Return what a fence says of a case; None where it is an example for people. What looks like a role is looked
-    at."""
+    """Return the role of a fence in its case; None for an example for people. Whatever resembles a role is checked."""
     words = fence.info.split()
     if len(words) != 2:
         return None

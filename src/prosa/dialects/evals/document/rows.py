@@ -24,15 +24,14 @@ MAX_ROWS = 100_000
 
 
 class RowProblem(Struct, frozen=True):
-    """What is wrong with a row; ``line`` is that of the file."""
+    """A problem of a row; ``line`` counts in the file."""
 
     line: int
     message: str
 
 
 def read_rows(source: SourceText) -> Iterator[Case | RowProblem]:
-    """Yield the cases of a file, in order, and what is wrong with the rows that give none. Blank lines are passed
-    over."""
+    """Yield the cases of a file in order, and the problems of invalid rows. Blank lines are skipped."""
     count = 0
     for line, text in enumerate(source.text.split("\n"), 1):
         if not text.strip():

@@ -1,8 +1,8 @@
-"""How a skill is tried: the cases in its `evals/evals.json`, and the requests that it is for in
+"""Evaluations of a skill: the cases in its `evals/evals.json`, and the requests that it is meant for in
 `evals/trigger-eval.json`, as other tools write them (X32).
 
-`fields` are their names, `assertions` reads what is expected, `read` gives the model. They are JSON: nothing of them is
-Markdown, and nothing is said of how they are laid out.
+`fields` are their names, `assertions` reads what is expected, `read` gives the model. They are JSON without Markdown,
+and their layout is free.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["DIALECT", "definitions", "facts", "read", "references"]
 
 
 def facts(model: EvalsModel) -> dict[str, Value]:
-    """Return the keys of a file that says how a skill is tried."""
+    """Return the keys of an evaluation file of a skill."""
     return {
         "skill_name": model.skill_name,
         "repeat": model.repeat,

@@ -1,13 +1,13 @@
-"""Assertions as others write them: sentences, and records that name what is decided how.
+r"""Assertions as other tools write them: sentences, and records that name a rule.
 
-    "The total is in bold"                                   a sentence: a grader is asked
+    "The total is in bold"                                   a sentence: for a grader
     {"name": "total", "description": "The total is in bold"}  the same
     {"name": "total", "contains": "42"}                      decided by a rule, as the record says so
     {"type": "regex", "value": "total: \\\\d+"}                 the same in another spelling
     {"json": {"total": 42}}, {"tools": {"called": ["python"]}}
 
-In: a list as data with places. Out: what a grader is asked, what rules decide, what is expected of the run, and what is
-wrong. What a sentence means is never guessed.
+In: a list as data with places. Out: the questions for a grader, the assertions for rules, the expectations of the run,
+and the problems. The meaning of a sentence is never guessed.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class Asserted(Struct):
 
 
 def _typed(said: dict[str, Node]) -> dict[str, Node]:
-    """Return the word of a record that has it as its `type`, and what it is about as its `value`."""
+    """Return the word that a record names as its `type`, and its `value`."""
     kind = _text(said, _KIND).lower()
     value = next((said[each] for each in _VALUE if each in said), None)
     if kind in VALID_JSON and value is None:
@@ -157,7 +157,7 @@ def _mistake(mistake: Mistake, words: dict[str, Node], record: Mapping) -> Probl
 
 
 def asserted(lists: Sequence[tuple[str, Node]]) -> Asserted:
-    """Return what several lists of assertions say together; what stands in two of them counts once."""
+    """Return the combined meaning of several lists of assertions; duplicates count once."""
     found = Asserted()
     for name, node in lists:
         found.take(node, name)

@@ -61,7 +61,7 @@ UNJUDGED: Final[Mapping[str, str]] = {
     "`evals/trigger-eval.json`",
     "expected_script": 'an assertion can ask that scripts run: {"tools": {"called": ["skill_run"]}}',
 }
-"""Fields of others that say what is expected and are not judged, with what to do instead."""
+"""Fields of other tools whose expectations are not judged, each with an alternative."""
 
 TOP: Final[tuple[Field, ...]] = (
     Field("skill_name", "text", also="skill", about="the name of the skill"),
@@ -100,7 +100,7 @@ LISTS: Final = ("queries", "triggers", "evals")
 """Under which of these names the requests stand where the file is an object."""
 
 SENTENCES: Final = ("description", "text", "assertion", "expectation")
-"""What an assertion that is a record says, in the first of these that it has; else its name says it."""
+"""The name of an assertion that is a record: the first of these fields that it has."""
 
 ALIASES: Final[Mapping[str, str]] = {
     **{name.replace("-", "_"): name for name in MATCHERS if "-" in name},

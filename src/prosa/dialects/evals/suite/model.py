@@ -14,9 +14,10 @@ Holds: TypeAlias = Literal["cases", "triggers"]
 
 
 class EvalModel(Struct, frozen=True):
-    """A case. ``name`` is what reports call it: the one it has, else its id and the beginning of its prompt.
-    ``questions`` are the assertions for a grader, ``assertions`` those that a rule decides, ``run`` what is expected of
-    the run. ``files`` are paths with the places where they stand."""
+    """A case. ``name`` is its name in reports: its own, otherwise its id and the start of its prompt. ``questions``
+    are the assertions for a grader, ``assertions`` those for a rule, ``run`` the expectations of the run. ``files``
+    are paths with their places.
+    """
 
     id: str
     name: str
@@ -30,14 +31,16 @@ class EvalModel(Struct, frozen=True):
 
     @property
     def asked(self) -> tuple[str, ...]:
-        """What a grader is asked: the assertions, or what the output has to be where nothing else is said of it."""
+        """Return the questions for a grader: the assertions, or the expected output if there are none."""
         if self.questions or self.assertions or self.run or not self.expected_output.strip():
             return self.questions
         return (f"The output is what is described here: {self.expected_output.strip()}",)
 
 
 class TriggerModel(Struct, frozen=True):
-    """A request, and whether the skill is for it. ``belongs`` is the skill that it is for, where the author says so."""
+    """A request, and whether the skill is meant for it. ``belongs`` is the skill that it is meant for, if the author
+    names one.
+    """
 
     query: str
     should_trigger: bool
@@ -46,8 +49,9 @@ class TriggerModel(Struct, frozen=True):
 
 
 class EvalsModel(Struct, frozen=True):
-    """A file beside a skill: its cases, or the requests it is for. ``skill_name`` is what it says it is of, ``named``
-    where; ``anchor`` is where to point at what is missing."""
+    """A file beside a skill: its cases, or the requests it is meant for. ``skill_name`` is the skill it names,
+    ``named`` the place of that name; ``anchor`` is where problems of missing fields point.
+    """
 
     source: SourceText
     holds: Holds

@@ -40,7 +40,7 @@ _NAMES: dict[str, Holds] = {
 
 
 def read(front: FrontReading, document: Document) -> tuple[EvalsModel, tuple[Problem, ...]]:
-    """Return what the file says, and what is wrong with it."""
+    """Return the content of the file, and its problems."""
     del document
     model, problems = read_evals(front.source)
     return model, problems
@@ -169,7 +169,7 @@ def _called(ident: str, prompt: str) -> str:
 
 
 def _named_apart(evals: list[EvalModel]) -> Iterator[EvalModel]:
-    """Yield the cases, each under a name of its own: who names two alike has an id to tell them apart."""
+    """Yield the cases under unique names: cases of equal name get their id added."""
     from msgspec.structs import replace
 
     seen: set[str] = set()
@@ -311,8 +311,9 @@ def _owner(title: str, anchor: Span, mapping: Mapping, table: tuple[Field, ...])
 
 
 def _kept(mapping: Mapping, table: tuple[Field, ...]) -> Callable[[str], bool]:
-    """Return whether a field is one of somebody else: unknown ones are kept, unless they are a slip of one that is
-    absent."""
+    """Return whether a field belongs to another tool: unknown fields are kept, unless they are a typo of an absent
+    one.
+    """
     names = {entry.key.text for entry in mapping}
     known = frozenset(name for each in table for name in (each.name, each.also) if name)
     absent = tuple(sorted(known - names - {"models"}))
