@@ -1,7 +1,7 @@
 """Quantities as people write them: `30s`, `2m`, `128MB`, `20`. Text in, seconds, bytes or a count out.
 
 A plain number means seconds for a time and megabytes for a size. Units of size are powers of 1024, with or without the
-`i`: a limit of 128 MB is what every runtime calls 128 MB.
+`i`: every runtime means this by 128 MB.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""The front door to a reading: a source in, the document under its dialect out, the same way for everybody.
+"""The entry point of reading: a source in, the document under its dialect out, the same for all callers.
 
-In: a source, and what is known of its dialect. Out: a `DialectReading`: front matter, Markdown and model, and the
-answers of its `Dialect`. Never fails, opens nothing. The package of a dialect is loaded when the first document needs
-it.
+In: a source, and hints about its dialect. Out: a `DialectReading`: front matter, Markdown and model, and the functions
+of its `Dialect`. Never fails, opens nothing. The package of a dialect is loaded for its first document.
 """
 
 from __future__ import annotations
@@ -32,12 +31,12 @@ M_co = TypeVar("M_co", covariant=True)
 
 
 class DialectReading(Struct, Generic[M_co], frozen=True):
-    """A document as its dialect understands it: a model, and the dialect that read it and answers for it.
+    """A document as its dialect understands it: a model, and the dialect that read it.
 
     ``problems`` are those of detection and of the dialect's reader, without those of the front matter. ``relations``
-    are the fields that name other documents because the project says so. ``vault`` says that the document lies in a
-    vault of Obsidian. That model and dialect belong together is why
-    the type may be covariant: nobody hands the dialect the model of another one.
+    are the fields that the project declares as references to other documents. ``vault`` is true in a vault of
+    Obsidian. The type may be covariant because model and dialect belong together: a dialect never gets the model of
+    another one.
     """
 
     dialect: Dialect[M_co]
@@ -90,8 +89,9 @@ class DialectReading(Struct, Generic[M_co], frozen=True):
         return self.dialect.facts(self.model)
 
     def judged_facts(self, *, strict: bool, errors: frozenset[str]) -> dict[str, Value]:
-        """Return the same where the dialect gives a verdict: ``strict`` is the mode in force, ``errors`` the rules
-        broken."""
+        """Return the facts with the verdict of the dialect, if it gives one: ``strict`` is the mode in force,
+        ``errors`` the rules broken.
+        """
         return self.dialect.judged(self.facts(), strict, errors)
 
     def corpus_facts(self) -> dict[str, Value]:
@@ -99,7 +99,7 @@ class DialectReading(Struct, Generic[M_co], frozen=True):
         return self.dialect.corpus_facts(self.model)
 
     def strictness(self) -> bool | None:
-        """Return whether the document asks to be read strictly; None where it says nothing."""
+        """Return whether the document requests strict reading; None if it does not say."""
         return self.dialect.strictness(self.model)
 
     def format_edits(self, options: FormatOptions) -> tuple[Edit, ...]:
@@ -116,10 +116,10 @@ def open_document(source: SourceText, hints: Hints = NO_HINTS, relations: Relati
 def open_documents(
     sources: Sequence[tuple[SourceText, Hints]], relations: Relations = ()
 ) -> list[DialectReading[object]]:
-    """Return the same for many documents, with what is known of each.
+    """Read many documents, each with its hints.
 
     They go from stage to stage together, so that the code of a stage stays where the processor finds it: a seventh of
-    the time. A reader that fails is a problem of its document, of which nothing is known then.
+    the time. A reader that fails is a problem of its document, which is not read further.
     """
     try:
         found = [(*_detected(source, hints), hints.vault) for source, hints in sources]
@@ -138,8 +138,9 @@ def _contained(source: SourceText, hints: Hints, relations: Relations) -> Dialec
 
 
 def failed_reading(source: SourceText, error: Exception) -> DialectReading[object]:
-    """Return the reading of a document on which a reader failed: a plain one without its text, and the problem. Nobody
-    knows who may see the document, so it is a secret (X23)."""
+    """Return the reading of a document on which a reader failed: a plain one without its text, and the problem. It is
+    treated as secret, because its visibility is unknown (X23).
+    """
     from prosa.diagnostics.crash import crash  # only here: readers do not fail
 
     blank = replace(source, text="---\nclassification: secret\n---\n", digest="")
@@ -147,7 +148,7 @@ def failed_reading(source: SourceText, error: Exception) -> DialectReading[objec
 
 
 def open_as(source: SourceText, row: DialectRow[M], relations: Relations = ()) -> DialectReading[M]:
-    """Return the document of ``source`` read under one dialect, whatever it looks like."""
+    """Read the document of ``source`` under one dialect, whatever its shape."""
     return _under(row, front_under(source, row.name), (), relations)
 
 

@@ -1,7 +1,7 @@
-"""Relations that a project has in front matter: fields of any dialect whose values name other documents.
+"""Relations that a project declares in front matter: fields of any dialect whose values name other documents.
 
-In: a front matter, and the fields with the type of relationship each stands for, as `[relations]` of `prosa.toml` says.
-Out: references. A value is `[[a name]]`, a path, a URL, or the name, the title or the id of a document.
+In: a front matter, and the fields with the type of relationship of each, from `[relations]` in `prosa.toml`. Out:
+references. A value is `[[a name]]`, a path, a URL, or the name, the title or the id of a document.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""What a mapping may hold, asked by the path to it: the tables of a dialect, JSON Schema itself, a schema of a project.
+"""What a mapping may hold, by the path to it: from the tables of a dialect, JSON Schema itself, or a schema of a
+project.
 
-In: a `DataShape` and a path. Out: the members there may be, the values one may have, and what they mean, for who writes
-them. Nothing is checked here, and a path that leads nowhere has no members and no values.
+In: a `DataShape` and a path. Out: the possible members, the possible values, and their descriptions, for editing.
+Nothing is checked here, and an unknown path has no members and no values.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ Path: TypeAlias = tuple[str | None, ...]
 
 
 class Member(Struct, frozen=True):
-    """``type`` is what it takes, in words; ``opens`` says that its value is no scalar, so it goes on below."""
+    """A member of a mapping. ``type`` is its type, in words; ``opens`` is true if its value is not a scalar and
+    continues below.
+    """
 
     name: str
     type: str
@@ -31,7 +34,7 @@ class Member(Struct, frozen=True):
 
 
 class KnownValue(Struct, frozen=True):
-    """A value that may be written, and what it means."""
+    """A known value and its description."""
 
     value: Value
     about: str = ""
@@ -103,7 +106,9 @@ def _member(field: Field) -> Member:
 
 
 class KeywordShape(Struct, frozen=True):
-    """The shape of a JSON Schema that somebody writes below ``base``, or of a mapping of names to some (``named``)."""
+    """The shape of a JSON Schema that is being written below ``base``, or of a mapping of names to schemas
+    (``named``).
+    """
 
     names: Mapping[Path, tuple[str, ...]] = {}
     base: Path = ()
@@ -204,6 +209,6 @@ class SchemaShape(Struct, frozen=True):
 
 
 def member_at(shapes: tuple[DataShape, ...], path: Path, name: str) -> Member | None:
-    """Return what is known of one member; the first shape that knows it with a meaning counts."""
+    """Return the data of one member; the first shape with a description for it counts."""
     found = [each for shape in shapes for each in shape.members(path) if each.name == name]
     return next((each for each in found if each.about), found[0] if found else None)

@@ -1,5 +1,6 @@
-"""The table of dialects. Adding one is a row here and a package whose `__init__` holds its `Dialect` value. Nothing of
-a package is loaded before a document needs it."""
+"""The table of dialects. Adding one is a row here and a package whose `__init__` holds its `Dialect` value. A package
+is loaded when a document needs it.
+"""
 
 from __future__ import annotations
 
@@ -28,9 +29,9 @@ M_co = TypeVar("M_co", covariant=True)
 
 
 class DialectRow(Struct, Generic[M_co], frozen=True):
-    """One of the formats that give a document meaning: what is known of it before it is loaded.
+    """A dialect before it is loaded.
 
-    ``load`` gives its answers. ``suffixes`` and ``file_names`` decide by name (X3); comparison ignores case.
+    ``load`` returns its record. ``suffixes`` and ``file_names`` decide by name (X3); comparison ignores case.
     """
 
     name: DialectName
@@ -138,7 +139,7 @@ def skill_folder(path: Path) -> Path:
 
 
 def skill_beside(path: Path) -> Path | None:
-    """Return the `SKILL.md` that a file says how to try, where it lies in one of the places for that."""
+    """Return the `SKILL.md` that an evaluation file belongs to, if that file is in one of the known places."""
     folder = skill_folder(path)
     return folder / "SKILL.md" if path.relative_to(folder).as_posix() in (CASES, *TRIGGERS) else None
 
@@ -149,7 +150,7 @@ WHICH_DOCUMENTS = (
 """What to say where a folder holds none."""
 
 AGENT_FOLDERS = frozenset({".agents", ".claude", ".codex", ".cursor", ".gemini", ".github", ".windsurf"})
-"""The hidden folders that `check` looks into all the same: agents act on what lies there."""
+"""Hidden folders that `check` includes: agents act on their files."""
 
 
 def dialect(name: str) -> DialectRow[object]:

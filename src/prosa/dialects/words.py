@@ -1,6 +1,6 @@
-"""The words of a text that carry meaning, so that two texts can be compared: do they speak of the same things?
+"""The significant words of a text, to compare the topics of two texts.
 
-In: a text. Out: the beginnings of its words, or pairs of characters where a script sets no spaces. No model is asked.
+In: a text. Out: the beginnings of its words, or pairs of characters where a script sets no spaces. No model is called.
 """
 
 from __future__ import annotations

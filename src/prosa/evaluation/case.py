@@ -1,7 +1,7 @@
-"""A case, what a run of it is held against beside its output, and how many of its repeats have to pass.
+"""A case, the expectations of its run besides the output, and how many of its repeats must pass.
 
-In: plain data. Out: cases, what a run lacks, what is wrong with what an author wrote. Where a case comes from, a
-document, a file of rows or another tool's list, is for others to know.
+In: plain data. Out: cases, failed expectations, problems of what an author wrote. The source of a case, a document, a
+file of rows or another tool's list, is irrelevant here.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FailureKind: TypeAlias = Literal[
 OUTAGES: Final[frozenset[FailureKind]] = frozenset(
     {"provider", "budget", "tool-server", "site", "sandbox", "recording"}
 )
-"""What says nothing of the program that was tried: such a run is not measured (X34)."""
+"""Failures unrelated to the tested program: such a run is not measured (X34)."""
 
 FAILURE_KINDS: Final[tuple[FailureKind, ...]] = (
     "input",
@@ -54,9 +54,10 @@ class Assertion(Struct, frozen=True):
 
 
 class Case(Struct, frozen=True):
-    """Something to try: an input, and what is expected of the output and of the run. ``expect`` is `MISSING` where
-    nothing is; ``grade`` are questions for a grader. ``place`` says where it stands, for people. ``assertions`` are
-    expected beside ``expect``, each by itself; ``files`` are paths of what is given to the run beside its input."""
+    """A test case: an input, and expectations of the output and of the run. ``expect`` is `MISSING` if there is none;
+    ``grade`` are questions for a grader. ``place`` names its location for people. ``assertions`` are checked besides
+    ``expect``, each separately; ``files`` are paths of files given to the run besides its input.
+    """
 
     name: str
     input: Value
@@ -69,9 +70,10 @@ class Case(Struct, frozen=True):
 
 
 class RunFacts(Struct, frozen=True):
-    """What a run took: model calls with those of the programs below, dollars (None: no price is known), seconds, the
-    tools that were called, and why it has no output. ``tokens`` is None where nothing is known of them. ``unanswered``
-    says why a model call was never answered, where that did not end the run by itself."""
+    """The facts about a run: model calls with those of the programs below, dollars (None: no known price), seconds,
+    the called tools, and why it has no output. ``tokens`` is None if unknown. ``unanswered`` says why a model call was
+    never answered, unless that ended the run.
+    """
 
     calls: int
     cost: float | None
@@ -84,14 +86,15 @@ class RunFacts(Struct, frozen=True):
 
     @property
     def outage(self) -> FailureKind | None:
-        """What kept the run from being what it would have been, where that says nothing of the program: the service
-        that did not answer, the budget, the recording. None where nothing did."""
+        """The external cause of a failed run, which says nothing about the program: the service that did not answer,
+        the budget, the recording. None if there was none.
+        """
         if self.failure in OUTAGES:
             return self.failure
         return self.unanswered if self.failure in (None, "limit") else None
 
 
-# ---- what is expected of a run: calls, cost, seconds, tools, failure ----
+# ---- expectations of a run: calls, cost, seconds, tools, failure ----
 
 _NUMBERS = {"calls": True, "cost": False, "seconds": False}
 """The fields that bound a number, and whether it is whole."""
@@ -102,7 +105,7 @@ _FAILS = ("kind", "text")
 
 
 def run_mistakes(expected: Value) -> Iterator[Mistake]:
-    """Yield what is wrong with the expectations of a run."""
+    """Yield the problems of the expectations of a run."""
     if not isinstance(expected, dict):
         yield _mistake("", f"takes a mapping of {listed(_WORDS, 'and')}")
         return
@@ -170,7 +173,7 @@ def expects_failure(run: Value) -> bool:
 
 
 def is_judged(expected: Value, facts: RunFacts) -> bool:
-    """Return whether a run can be held against what is expected of it: an outage only where the case expects it."""
+    """Return whether a run can be judged: one with an outage only if the case expects it."""
     if facts.outage is None:
         return True
     return expects_failure(expected) and not any(_ending(expected, facts))
@@ -232,8 +235,9 @@ REQUIREMENT_FORMS: Final = "`all`, a share as in `4/5`, or a rate as in `pass^3 
 
 
 class Requirement(Struct, frozen=True):
-    """What has to pass. ``all`` and ``share`` are asked of every case: of ``k`` repeats ``least`` is the share that has
-    to pass. A rate, pass^k or pass@k, is asked of the mean over the cases."""
+    """The required result. ``all`` and ``share`` apply to every case: of ``k`` repeats ``least`` is the share that
+    must pass. A rate, pass^k or pass@k, applies to the mean over the cases.
+    """
 
     form: Literal["all", "share", "pass^", "pass@"] = "all"
     k: int = 1
@@ -242,17 +246,17 @@ class Requirement(Struct, frozen=True):
 
     @property
     def is_rate(self) -> bool:
-        """Whether it is asked of the mean over the cases."""
+        """Whether it applies to the mean over the cases."""
         return self.form in ("pass^", "pass@")
 
     def rate(self, counted: Counted) -> float:
-        """Return the rate of a case that is asked for. Raises ValueError for fewer repeats than ``k``."""
+        """Return the required rate of a case. Raises ValueError for fewer repeats than ``k``."""
         if self.form == "pass^":
             return pass_all(counted.passed, counted.repeats, self.k)
         return pass_any(counted.passed, counted.repeats, self.k) if self.form == "pass@" else counted.rate
 
     def holds(self, counted: Counted) -> bool:
-        """Return whether a case by itself does what is asked."""
+        """Return whether a single case meets the requirement."""
         return self.rate(counted) >= self.least - 1e-12
 
     def holds_surely(self, counted: Counted) -> bool:
@@ -274,9 +278,10 @@ def parse_requirement(text: str) -> Requirement | None:
 
 
 class Gate(Struct, frozen=True):
-    """Whether cases together do what is asked. ``rate`` is the one that was asked for, with its interval; None where
-    nothing was measured. ``short`` are the indexes of the cases that fall short where the gate is not open, and
-    ``lacking`` says what keeps it from being measured."""
+    """Whether all cases together meet the requirement. ``rate`` is the required rate with its interval; None if
+    nothing was measured. ``short`` are the indexes of the failing cases if the gate is not open, and ``lacking`` says
+    what prevents a measurement.
+    """
 
     passed: bool
     rate: Estimate | None
@@ -306,7 +311,7 @@ def gate(requirement: Requirement, counts: Sequence[Counted], *, lower: bool = F
 
 
 def _lacking(requirement: Requirement, counts: Sequence[Counted], known: int) -> str:
-    """Return what is missing for an answer, in words; empty where it is there."""
+    """Return what is missing for a result, in words; empty if nothing is."""
     measured, planned = sum(each.repeats for each in counts), sum(each.planned for each in counts)
     if not is_enough(measured, planned):
         return f"{measured} of {planned} attempts were measured, and 80 % are needed"

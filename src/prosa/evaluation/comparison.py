@@ -1,11 +1,12 @@
 """Two sides compared case by case: a two-sided sign-flip permutation test, its interval, and a verdict (X34).
 
-In: counts of the attempts of each case on both sides. Out: the mean difference of the pass rates, p, and a verdict. The
-unit is the case: if a side makes no difference, each case's difference is as likely to be its opposite, so p is the
-share of all ways to flip signs whose mean is at least as far from 0. Repeats only make a case's difference less noisy.
+In: counts of the attempts of each case on both sides. Out: the mean difference of the pass rates, p, and a verdict.
+The unit is the case: if a side makes no difference, each case's difference is as likely to be its opposite, so p is
+the share of all ways to flip signs whose mean is at least as far from 0. Repeats only make a case's difference less
+noisy.
 
-Everything that decides is computed in integers. A set of sign patterns is one integer with a bit for each pattern, and
-the sums of all patterns stand in such integers too, one for each binary digit.
+All decisive numbers are computed in integers. A set of sign patterns is one integer with a bit for each pattern, and
+the sums of all patterns are such integers too, one for each binary digit.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ PATTERNS: Final = 100_000
 """Sign patterns that are drawn where more cases differ."""
 
 MAX_RESIDENT: Final = 64
-"""Cases whose parts in them are drawn once for all comparisons."""
+"""The number of cases whose sign patterns are drawn once for all comparisons."""
 
 MIN_CASES: Final = 6
 """Cases that it takes for any verdict: with five, the smallest p is 1/16."""
@@ -56,8 +57,9 @@ Pair: TypeAlias = tuple[Counted, Counted]
 
 
 class Difference(Struct, frozen=True):
-    """The mean over the cases of the first rate minus the second; None where no case was measured on both sides. The
-    interval is None with fewer than six cases."""
+    """The mean over the cases of the first rate minus the second; None if no case was measured on both sides. The
+    interval is None for fewer than six cases.
+    """
 
     value: float | None
     interval: Interval | None = None
@@ -66,11 +68,11 @@ class Difference(Struct, frozen=True):
 class Comparison(Struct, frozen=True):
     """Two sides on the same cases.
 
-    ``p`` is that of the measured attempts, ``p_adjusted`` after Holm's adjustment for the other comparisons of the same
-    subject, ``p_worst`` the adjusted one with every unmeasured attempt counted against the verdict; all three are None
-    where the verdict is "not measured". ``level`` is that of the interval. ``measured`` are the measured and the
-    planned attempts of both sides. ``enough_cases`` is how many cases would have a chance of 0.8 of a verdict, where
-    it cannot be told now; None where more than 500 are needed, or where unmeasured attempts are what stands in the way.
+    ``p`` is that of the measured attempts, ``p_adjusted`` after Holm's adjustment for the other comparisons of the
+    same subject, ``p_worst`` the adjusted one with every unmeasured attempt counted against the verdict; all three are
+    None where the verdict is "not measured". ``level`` is that of the interval. ``measured`` are the measured and the
+    planned attempts of both sides. ``enough_cases`` is the number of cases with a chance of 0.8 of a verdict, if there
+    is none now; None if more than 500 are needed, or if unmeasured attempts prevent a verdict.
     """
 
     difference: Difference
@@ -86,7 +88,7 @@ class Comparison(Struct, frozen=True):
 
     @property
     def is_open(self) -> bool:
-        """Whether the measured attempts would give a verdict, and the unmeasured ones could take it back."""
+        """Whether the measured attempts would give a verdict that the unmeasured ones could reverse."""
         return self.verdict == "cannot tell" and self.p_adjusted is not None and self.p_adjusted <= ALPHA
 
 
@@ -108,7 +110,7 @@ def compare_together(several: Sequence[Sequence[Pair]]) -> list[Comparison]:
 
 
 def holm(values: Sequence[Fraction]) -> list[Fraction]:
-    """Return p values adjusted for their number after Holm: the chance that any of them is wrong stays what it was."""
+    """Return p values adjusted by Holm's method: the chance that any of them is wrong stays the same."""
     adjusted, least = [Fraction(1)] * len(values), Fraction(0)
     for rank, at in enumerate(sorted(range(len(values)), key=lambda each: values[each])):
         least = max(least, (len(values) - rank) * values[at])
@@ -197,8 +199,9 @@ def _whole(differences: Sequence[Fraction]) -> list[int]:
 
 
 def _with_test(low: float, *, rejects: bool) -> float:
-    """Return the lower end on the side of 0 where the test has it: of few cases that differ the test tries all
-    patterns, and the interval, to which every case counts, draws some."""
+    """Return the lower end on the same side of 0 as the test: for few differing cases the test tries all patterns,
+    while the interval, which counts every case, samples some.
+    """
     return max(low, 2.0**-DIGITS) if rejects else min(low, 0.0)
 
 
@@ -208,7 +211,8 @@ def _with_test(low: float, *, rejects: bool) -> float:
 class Flips(Struct, frozen=True):
     """What ``size`` sign patterns flip: the sum of the positive differences, that of the negative ones without their
     sign, and the number of cases. Each is a list of binary digits, from the lowest: bit j of a digit is that of
-    pattern j. One pattern flips nothing: what was seen."""
+    pattern j. One pattern flips nothing: the observation.
+    """
 
     gained: list[int]
     lost: list[int]
@@ -258,7 +262,7 @@ def _all_patterns(cases: int) -> tuple[int, ...]:
 
 
 def _drawn_patterns(cases: int) -> Iterable[int]:
-    """Return the columns of as many cases: always the same ones. Those of a small suite stay in memory."""
+    """Return the sign patterns of so many cases, always the same ones. Those of a small suite stay in memory."""
     if cases <= MAX_RESIDENT:
         return _resident_patterns()[:cases]
     draw = Random(SEED).getrandbits  # noqa: S311
@@ -276,8 +280,8 @@ def p_value(differences: Sequence[int], flips: Flips) -> Fraction:
     share of the sign patterns that take away at least what there is, at most 1. Where at most 16 differ, all patterns
     of these are tried.
 
-    A pattern takes away at least the whole sum exactly where what it flips adds up to 0 or less. So p never grows when
-    a difference does, and is 1 where the sum is 0 or less.
+    A pattern removes at least the whole sum exactly if its flips add up to 0 or less. So p never grows when a
+    difference does, and is 1 where the sum is 0 or less.
     """
     differing = [each for each in differences if each]
     if flips.size > 1 << MAX_EXACT and len(differing) <= MAX_EXACT:
@@ -335,8 +339,9 @@ def lower_end(flips: Flips, unit: int, mean: Fraction, alpha: Fraction) -> float
 
 
 def enough_cases(differences: Sequence[int], alpha: Fraction) -> int | None:
-    """Return the smallest number of cases, above the number seen, of which four of five suites give the verdict that
-    the sum of the differences points to, if their cases differ as those seen do; None above 500."""
+    """Return the smallest number of cases, above the observed number, with which four of five suites give the
+    indicated verdict if their cases differ like the observed ones; None above 500.
+    """
     if sum(differences) <= 0 or len(differences) >= MAX_CASES:
         return None
     draw = Random(SEED).choices  # noqa: S311

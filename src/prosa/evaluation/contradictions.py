@@ -1,7 +1,7 @@
 """Expectations that no output can meet, because the output schema of the program forbids it (X28).
 
-In: an expectation that is well formed and a schema. Out: the places where the two contradict each other. It says
-nothing where it is not certain: alternatives, conditions and references that it cannot follow allow everything.
+In: an expectation that is well formed and a schema. Out: the places where the two contradict each other. Only certain
+ones are reported: alternatives, conditions and unresolved references allow everything.
 """
 
 from __future__ import annotations

@@ -4,9 +4,9 @@
       team: billing                                   a field, exactly
       $.reason: {contains: twice, length: {max: 200}} a query, and words about what it finds
 
-In: an expectation as plain data, and an output. Out: what the output lacks, or what is wrong with the expectation
-itself, each at a JSON pointer. Only the keys at the top may be queries; a query that may find several values gives the
-list of them.
+In: an expectation as plain data, and an output. Out: the failures of the output, or the mistakes in the expectation
+itself, each at a JSON pointer. Only top-level keys may be queries; a query that may find several values returns a
+list.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MAX_FAILURES = 20
 
 
 GRADE = "grade"
-"""The pointer of what a grader says to a question."""
+"""The pointer of a grader's answer to a question."""
 
 
 class Failure(Struct, frozen=True):
@@ -45,7 +45,7 @@ class Failure(Struct, frozen=True):
 
 
 class PythonCheck(Struct, frozen=True):
-    """A check written in Python that is still to be asked about a value, somewhere else than here."""
+    """A check written in Python that is still to be run on a value, in the sandbox."""
 
     pointer: str
     code: str
@@ -53,7 +53,7 @@ class PythonCheck(Struct, frozen=True):
 
 
 class Match(Struct, frozen=True):
-    """An output held against an expectation. Without failures it is met once ``checks`` are."""
+    """The result of comparing an output with an expectation. Without failures it is met once ``checks`` pass."""
 
     failures: tuple[Failure, ...] = ()
     checks: tuple[PythonCheck, ...] = ()
@@ -131,12 +131,13 @@ def _placed(found: Iterator[Failure | PythonCheck], before: str) -> Iterator[Fai
             yield PythonCheck(pointer, each.code, each.value)
 
 
-# ---- what is wrong with an expectation ----
+# ---- mistakes in an expectation ----
 
 
 class Mistake(Struct, frozen=True):
-    """What is wrong with an expectation at a JSON pointer into it. ``on_key``: the key is wrong, not its value;
-    ``meant`` is the word that ``written`` was most likely meant to be."""
+    """A mistake in an expectation, at a JSON pointer into it. ``on_key``: the key is wrong, not its value; ``meant``
+    is the word that ``written`` most likely stands for.
+    """
 
     kind: str
     pointer: str
@@ -147,7 +148,7 @@ class Mistake(Struct, frozen=True):
 
 
 def mistakes(expected: Value) -> Iterator[Mistake]:
-    """Yield what is wrong with an expectation by itself."""
+    """Yield the mistakes in an expectation."""
     yield from _mistakes(expected, (), top=True)
 
 

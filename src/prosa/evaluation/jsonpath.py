@@ -1,7 +1,7 @@
 """JSONPath queries of RFC 9535 on outputs. In: a query as text. Out: the values it finds, each with its JSON pointer.
 
-Whoever writes a query may be a stranger: its length, its descents and what it may find are bounded, and its patterns
-run in linear time. The library loads with the first query.
+Queries are untrusted: their length, descents and results are bounded, and patterns run in linear time. The library
+loads with the first query.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MAX_NODES = 10_000
 """What a query may find."""
 
 MAX_AGAIN = 1_000
-"""Values of an output that a filter may ask for as a whole: each of them asks, which is quadratic."""
+"""Maximum size of an output that a filter may read as a whole: each value reads it, which is quadratic."""
 
 _MAX_WORDS = 200
 
@@ -40,12 +40,13 @@ Parts: TypeAlias = tuple[str | int, ...]
 
 
 class BadQuery(ValueError):
-    """A text that is no query, or one that costs too much. The message goes on after the name of the query."""
+    """An invalid query, or one that costs too much. The message continues after the name of the query."""
 
 
 class Query(Struct, frozen=True):
-    """A query ready to ask. ``parts`` are the names and indexes of one that leads to at most one value, else None;
-    ``again`` says that a filter in it asks for the whole output for each value that it tries."""
+    """A compiled query. ``parts`` are the names and indexes of one that leads to at most one value, else None;
+    ``again`` is true if a filter in it reads the whole output for each value.
+    """
 
     text: str
     compiled: JSONPathQuery
@@ -84,7 +85,7 @@ _STRING = regex(r"""'(?:[^'\\]|\\.)*+(?:'|\Z)|"(?:[^"\\]|\\.)*+(?:"|\Z)""")
 
 
 def _words(error: Exception) -> str:
-    """Return what the library says; an error that is none of its own is called by its name."""
+    """Return the library's message; a foreign error is described by its type."""
     from jsonpath_rfc9535 import JSONPathError
 
     words = str(error.args[0] if error.args else error).split("\n")[0][:_MAX_WORDS]
@@ -116,7 +117,7 @@ def _parts(compiled: JSONPathQuery) -> Iterator[str | int]:
 
 @cache
 def _environment() -> JSONPathEnvironment:
-    """Return an environment whose `match()` and `search()` use RE2: those of the library may backtrack without end."""
+    """Return an environment whose `match()` and `search()` use RE2: the library's own may backtrack without end."""
     from jsonpath_rfc9535 import JSONPathEnvironment
     from jsonpath_rfc9535.function_extensions import ExpressionType, FilterFunction
 

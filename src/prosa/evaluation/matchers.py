@@ -1,6 +1,6 @@
-"""The words of expectations: what each takes, and when a value meets it.
+"""The words of expectations: their arguments, and when a value meets them.
 
-In: the argument that an author wrote, and a value. Out: what is wrong with the argument, or what was expected of the
+In: the argument that an author wrote, and a value. Out: the problem of the argument, or what was expected of the
 value. A mapping made of these words only is a matcher; all its words must hold.
 """
 
@@ -32,11 +32,11 @@ MISSING: Final = Missing()
 """What stands where the output has nothing, which is not null."""
 
 Wrong: TypeAlias = tuple[str, str]
-"""A JSON pointer into the argument of a word, and what is wrong there: the rest of a sentence that begins with it."""
+"""A JSON pointer into the argument of a word, and the problem there: the rest of a sentence that begins with it."""
 
 
 class Matcher(Struct, frozen=True):
-    """A word. ``wrong`` looks at the argument; ``unmet`` gives what was expected where a value does not meet it."""
+    """A word. ``wrong`` checks the argument; ``unmet`` returns what was expected if a value does not meet it."""
 
     wrong: Callable[[Value], Wrong | None]
     unmet: Callable[[Value, Value], str | None]
@@ -55,8 +55,7 @@ def same(first: Value, second: Value) -> bool:
 
 
 def meets(words: Mapping[str, Value], value: Value) -> str | None:
-    """Return what a value lacks of a matcher, the first thing; None where it meets every word. `python` is not asked
-    here."""
+    """Return the first failure of a value against a matcher; None if it meets every word. `python` is not run here."""
     for name, argument in words.items():
         expected = MATCHERS[name].unmet(argument, value)
         if expected is not None:
@@ -133,7 +132,7 @@ def _matches(argument: Value, value: Value) -> str | None:
 
 
 WITHIN = 1e-6
-"""How near a number has to be where an author says nothing."""
+"""The default tolerance for numbers."""
 
 
 def _is_number(value: Value) -> bool:
@@ -167,7 +166,7 @@ def _distance(first: float, second: float) -> float:
 
 
 def bounds_wrong(argument: Value, *, whole: bool = True) -> Wrong | None:
-    """Return what is wrong with a number or `{min: …, max: …}`."""
+    """Return the problem of a number or `{min: …, max: …}`."""
     kind = "a whole number" if whole else "a number"
     if not isinstance(argument, dict):
         return None if _is_bound(argument, whole) else ("", f"takes {kind}, or `{{min: …, max: …}}`")
@@ -186,7 +185,7 @@ def _is_bound(value: Value, whole: bool) -> bool:
 
 
 def outside(argument: Value, number: float) -> str | None:
-    """Return what was expected of a number that is not what ``argument`` says, or not between its bounds."""
+    """Return what was expected of a number that is not equal to ``argument``, or not between its bounds."""
     if not isinstance(argument, dict):
         return None if number == argument else f"{argument:g}"
     least, most = argument.get("min"), argument.get("max")

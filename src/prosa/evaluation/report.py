@@ -1,7 +1,7 @@
-"""What came of a test: every repeat of every case, the gate of each suite, and comparisons.
+"""The results of a test: every repeat of every case, the gate of each suite, and comparisons.
 
-In: attempts as they were judged. Out: values that every form of report is made of. Nothing in them depends on when or
-how quickly something ran, but for the seconds of attempts that were asked now: the same answers give the same report.
+In: judged attempts. Out: values that every form of report is made of. They do not depend on when or how quickly
+something ran, except for the seconds of uncached attempts: the same answers give the same report.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Outcome: TypeAlias = Literal["passed", "failed", "not measured", "not offered", 
 
 
 class Reason(Struct, frozen=True):
-    """Why an attempt could not be judged: a word, and what was said."""
+    """Why an attempt could not be judged: a word, and the message."""
 
     kind: str
     message: str
@@ -35,8 +35,9 @@ class Reason(Struct, frozen=True):
 
 
 class Graded(Struct, frozen=True):
-    """What a grader said to one question: how many of its votes were for it, and the reason that the majority gave.
-    ``passed`` is None where too few votes were verdicts to say."""
+    """A grader's answer to one question: the number of votes in favour, and the reason of the majority. ``passed`` is
+    None if too few votes were verdicts.
+    """
 
     question: str
     passed: bool | None
@@ -46,9 +47,10 @@ class Graded(Struct, frozen=True):
 
 
 class Attempt(Struct, frozen=True):
-    """One repeat of a case. ``calls`` were made now, ``kept`` were answered by the cache; ``grading`` is what its
-    grader cost in dollars, None where the price is not known; ``trace`` is the file in which the run is recorded.
-    ``reason`` is there where it was not measured. ``seconds`` are those of an attempt that was asked now."""
+    """One repeat of a case. ``calls`` were made now, ``kept`` were answered by the cache; ``grading`` is the cost of
+    its grader in dollars, None if the price is unknown; ``trace`` is the file with the recording of the run.
+    ``reason`` is set if it was not measured. ``seconds`` are those of an uncached attempt.
+    """
 
     output: Value
     facts: RunFacts
@@ -81,7 +83,7 @@ class CaseReport(Struct, frozen=True):
 
     @property
     def counted(self) -> Counted:
-        """How many passed, of how many measured ones."""
+        """The number that passed, of the measured ones."""
         measured = [each for each in self.attempts if each.measured]
         return Counted(sum(each.passed for each in measured), len(measured), len(self.attempts) - len(measured))
 
@@ -112,10 +114,11 @@ class CaseReport(Struct, frozen=True):
 
 
 class SuiteReport(Struct, frozen=True):
-    """The cases of a test document, tried with one program and one model. ``label`` says which, where there are
-    several; ``baseline`` marks what others are compared with, which no gate is asked of. ``routing`` is there where
-    what counts of a run is which skills it loaded, and ``without`` marks what was tried without its skill (X32).
-    ``unavailable`` is what a skill asks for and cannot have here, in words."""
+    """The cases of a test document, tried with one program and one model. ``label`` distinguishes several;
+    ``baseline`` marks the one that others are compared with, which has no gate. ``routing`` is set if the loaded
+    skills are what counts, and ``without`` marks attempts without the skill (X32). ``unavailable`` is what a skill
+    needs and cannot get here, in words.
+    """
 
     path: str
     program: str
@@ -131,7 +134,7 @@ class SuiteReport(Struct, frozen=True):
 
     @property
     def confusion(self) -> Confusion | None:
-        """Which skills were loaded for which requests, where that is what was tried."""
+        """Which skills were loaded for which requests, if that was tested."""
         if self.routing is None:
             return None
         return confusion(
@@ -148,8 +151,9 @@ class SuiteReport(Struct, frozen=True):
         return not self.passed and index in self.gate.short
 
     def outcome(self, index: int) -> Outcome:
-        """Return what is said of a case: failed where it is why the gate is closed, not measured where nothing of it
-        was, or where that is why the gate is closed."""
+        """Return the outcome of a case: failed if it closes the gate; not measured if nothing of it was, or if
+        that closes the gate.
+        """
         if self.fails(index):
             return "failed"
         counted = self.cases[index].counted
@@ -163,7 +167,7 @@ class SuiteReport(Struct, frozen=True):
 
 
 def loaded_skills(attempt: Attempt) -> Sequence[str] | None:
-    """Return the skills that a repeat loaded, where that is what was tried; None where it failed."""
+    """Return the skills that a repeat loaded, if that was tested; None if it failed."""
     return attempt.output["loaded"] if isinstance(attempt.output, dict) else None
 
 
@@ -179,9 +183,9 @@ class Spread(Struct, frozen=True):
 
 
 class TriedSide(Struct, frozen=True):
-    """One side of a comparison: the mean pass rate of the cases that were compared, US dollars of all answers, and what
-    a measured attempt took. None stands for what is not known; there are no seconds of answers that came from the cache
-    or from a recording."""
+    """One side of a comparison: the mean pass rate of the cases that were compared, US dollars of all answers, and
+    what a measured attempt took. None means unknown; answers from the cache or a recording have no seconds.
+    """
 
     rate: float | None
     cost: float | None

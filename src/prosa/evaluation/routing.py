@@ -1,7 +1,7 @@
 """Which skill a model loads for a request, out of several that it knows by name and description (X32).
 
-In: what was expected and what was loaded, for each repeat of each request. Out: a confusion table. Nobody judges: a
-skill was loaded or it was not.
+In: the expected and the loaded skills, for each repeat of each request. Out: a confusion table. No judgement is
+needed: a skill was loaded or it was not.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ NONE = "none"
 SEVERAL = "several"
 FAILED = "failed"
 NOT_MEASURED = "not measured"
-"""What is counted in place of a name; the last two where there is no reply: the run failed, or could not be judged."""
+"""Columns besides the names; the last two are for requests without a reply: the run failed, or could not be judged."""
 
 
 class Routing(Struct, frozen=True):
-    """What was offered for the requests of one skill: ``own`` is its name, ``offered`` are the names of all.
-    ``belongs`` says by the name of a case which skill its request belongs to; empty where the author names none."""
+    """The skills offered for the requests of one skill: ``own`` is its name, ``offered`` are the names of all.
+    ``belongs`` maps the name of a case to the skill of its request; empty if the author names none.
+    """
 
     own: str
     offered: tuple[str, ...]
@@ -29,7 +30,7 @@ class Routing(Struct, frozen=True):
 
     @property
     def otherwise(self) -> str:
-        """What is expected of a request that belongs to no skill that anybody named."""
+        """The expectation of a request that belongs to no named skill."""
         return f"not {self.own}"
 
     def missed(self, case: str, loaded: Sequence[str]) -> Failure | None:
@@ -68,15 +69,16 @@ class Confusion(Struct, frozen=True):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """What was loaded at all, the skill itself first, `none` and `several` last."""
+        """Return everything that was loaded, the skill itself first, `none` and `several` last."""
         seen = {name for row in self.rows for name in row.loaded}
         names = [self.own, *(name for name in self.offered if name in seen and name != self.own), NONE]
         return (*names, *(name for name in (SEVERAL, FAILED, NOT_MEASURED) if name in seen))
 
 
 def confusion(routing: Routing, loads: Iterable[tuple[str, Sequence[Sequence[str] | None]]]) -> Confusion:
-    """Return the table of requests, each a name of a case with the skills that each of its repeats loaded; None for a
-    repeat that failed, and `NOT_MEASURED` alone for one that could not be judged."""
+    """Return the table of requests: the name of each case with the skills that each of its repeats loaded; None for a
+    repeat that failed, and `NOT_MEASURED` alone for one that could not be judged.
+    """
     counted: dict[str, dict[str, int]] = {}
     for case, repeats in loads:
         row = counted.setdefault(routing.expected(case), {})

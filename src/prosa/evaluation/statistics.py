@@ -17,7 +17,7 @@ from msgspec import Struct
 CONFIDENCE: Final = 0.95
 
 ENOUGH: Final = Fraction(4, 5)
-"""The share of the planned attempts that has to be measured for anything to be said."""
+"""The share of the planned attempts that must be measured for any result."""
 
 Method: TypeAlias = Literal["wilson", "sign-flip"]
 
@@ -98,7 +98,7 @@ def _require(passed: int, repeats: int, k: int) -> None:
 
 
 def wilson(passed: float, repeats: int) -> Interval:
-    """Return the Wilson score interval of a proportion; of nothing it is the whole range."""
+    """Return the Wilson score interval of a proportion; without attempts it is the whole range."""
     if not repeats:
         return Interval(0.0, 1.0, "wilson")
     share, z2 = passed / repeats, _Z * _Z
@@ -112,9 +112,8 @@ def wilson(passed: float, repeats: int) -> Interval:
 def mean_rate(rates: Sequence[float], answers: int) -> Estimate:
     """Return the mean of the rates of cases, each in [0, 1] and based on at least the given number of answers.
 
-    The interval is about these cases, tried again: at equal means, cases that pass at different rates vary less
-    together than equal ones do, so the Wilson interval of all answers covers at least as often as it says. Raises
-    ValueError for no rates.
+    The interval is for repeating these cases: at equal means, cases with different rates vary less together than equal
+    ones, so the Wilson interval of all answers covers at least as often as stated. Raises ValueError for no rates.
     """
     if not rates:
         raise ValueError("there is no rate of no cases")

@@ -1,10 +1,10 @@
 """Documents together: one typed graph of all references, and the import graph of programs.
 
-References of every dialect become edges here and nowhere else: `records.record_of` says what a document is called and
-points at, `resolve.resolve` where a reference leads, `build.build` makes the `Graph`. Files are read by the import
-graph alone, through its port.
+References of every dialect become edges here and nowhere else: `records.record_of` returns the names and references of
+a document, `resolve.resolve` the target of a reference, `build.build` the `Graph`. Only the import graph reads files,
+through its port.
 
-Every name loads on first use: a rule that asks where a link leads needs no reader of programs.
+Every name loads on first use: a rule that resolves links needs no reader of programs.
 """
 
 from __future__ import annotations

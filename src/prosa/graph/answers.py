@@ -1,6 +1,6 @@
-"""What `links` answers about one document: what it points at, what points at it, and what leads nowhere (Y22, X21).
+"""The links of one document: its targets, the documents that point at it, and broken references (Y22, X21).
 
-In: a graph and the id of a node, or edges that are known already. Out: `Links`. Nothing is looked up.
+In: a graph and the id of a node, or known edges. Out: `Links`. Nothing is looked up.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from prosa.graph.node import Edge, Node
 
 class Links(Struct, frozen=True):
     """``out`` are the references of ``node`` that lead somewhere, to a document, a file or outside; ``back`` those of
-    other documents to it (Y22); ``unresolved`` are its own that should lead to one document and do not."""
+    other documents to it (Y22); ``unresolved`` are its own that do not lead to one document as they should.
+    """
 
     node: Node
     out: tuple[Edge, ...]

@@ -67,14 +67,16 @@ class LoadedProgram(Struct, frozen=True):
 
 
 class Closure(Struct, frozen=True, dict=True):
-    """Programs by real path, in the order they were reached: the given ones first. ``roots`` are the given ones."""
+    """Programs by real path, in the order they were reached: the requested ones first. ``roots`` are the
+    requested ones.
+    """
 
     roots: tuple[Path, ...]
     programs: Mapping[Path, LoadedProgram]
 
     @property
     def root(self) -> LoadedProgram:
-        """The program that was asked for first."""
+        """The first requested program."""
         return self.programs[self.roots[0]]
 
     @property
@@ -99,7 +101,7 @@ class Closure(Struct, frozen=True, dict=True):
 
     @cached_property
     def cycle_from(self) -> Mapping[Path, tuple[Path, ...]]:
-        """The cycle that begins at a program, for those where one does."""
+        """The cycle that starts at a program, if there is one."""
         return {cycle[0]: cycle for cycle in self.cycles}
 
     @cached_property
@@ -117,9 +119,9 @@ def load_closure(
 ) -> Closure:
     """Read the programs at ``path`` and everything they import.
 
-    ``outside`` reads what an import leads to outside the root; where it is no program, it stays outside. ``known``
-    holds programs that were read already, by real path; their imports are not looked at. Raises `FileProblem` when a
-    given path itself cannot be read; an import that cannot is a fact in the closure.
+    ``outside`` reads imports outside the root; a file that is no program stays outside. ``known`` holds programs that
+    were read already, by real path; their imports are not followed. Raises `FileProblem` if ``path`` itself cannot be
+    read; an unreadable import is recorded in the closure.
     """
     loading = _Loading(files, outside, dict(known or {}))
     given = [path] if isinstance(path, Path) else list(path)
@@ -155,7 +157,7 @@ class _Loading(Struct):
         return real
 
     def _read(self, path: Path, real: Path) -> SourceText:
-        """Return the text of a file; one that cannot be read is asked for once."""
+        """Return the text of a file; an unreadable one is tried once."""
         if real in self.refused:
             raise self.refused[real]
         try:
@@ -215,7 +217,7 @@ class _Loading(Struct):
         return ResolvedImport(ref, "skill", real, name=text_of(entries.get("name")) or real.parent.name)
 
     def _open_outside(self, ref: ImportRef, target: Path, whole: Path) -> ResolvedImport:
-        """Return a program outside the root, where those are opened at all."""
+        """Return a program outside the root, if those may be opened."""
         real = self.files.real(target)
         if self.outside is None:
             return ResolvedImport(ref, "outside-root", real)

@@ -1,6 +1,6 @@
-"""Contradictions: pairs of documents of which one says that it contradicts the other (X21, M44).
+"""Contradictions: pairs of documents of which one declares that it contradicts the other (X21, M44).
 
-In: a graph. Out: each pair once, with the places where it is said. The passages are read by whoever has the files.
+In: a graph. Out: each pair once, with the places of the declarations. The caller reads the passages from the files.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ REL = "contradicts"
 
 
 class Contradiction(Struct, frozen=True):
-    """Two nodes in the order of their paths, and every edge between them that says so, in the order of the graph.
+    """Two nodes in the order of their paths, and every edge between them that declares a contradiction, in the order
+    of the graph.
 
-    The passage of the one that says it is the line of the edge; that of the other is the section its ``fragment``
+    The passage of the declaring document is the line of the edge; that of the other is the section its ``fragment``
     names, else the whole document.
     """
 

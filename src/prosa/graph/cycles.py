@@ -14,8 +14,8 @@ Key = TypeVar("Key", bound=Hashable)
 def find_cycles(edges: Mapping[Key, Sequence[Key]]) -> tuple[tuple[Key, ...], ...]:
     """Return one shortest cycle for every group of nodes that reach each other, as the nodes on it in order.
 
-    A cycle begins at the first node of its group in the order of ``edges``; the cycles come in that order too. A node
-    that points at itself is a cycle of one. Targets that are no keys of ``edges`` are ignored.
+    A cycle starts at the first node of its group in the order of ``edges``, as do the cycles. A node that points at
+    itself is a cycle of one. Targets that are not keys of ``edges`` are ignored.
     """
     group_of = {node: number for number, group in enumerate(components(edges)) for node in group}
     sizes: dict[int, int] = {}

@@ -1,6 +1,6 @@
-"""The graph: nodes and edges, found by id, by path and by either end. Frozen; whoever builds it resolved before.
+"""The graph: nodes and edges, indexed by id, by path and by either end. Frozen, built from resolved references.
 
-In: nodes, and edges that lead where they lead. Out: `Graph`. Derived edges stand apart from written ones (X21).
+In: nodes and resolved edges. Out: `Graph`. Derived edges are separate from written ones (X21).
 """
 
 from __future__ import annotations
@@ -47,18 +47,18 @@ class Graph(Struct, frozen=True, dict=True):
         return (*found, *self._derived_out.get(node, ())) if derived else tuple(found)
 
     def back(self, node: str, *, derived: bool = False) -> tuple[Edge, ...]:
-        """Return what points at a node (Y22): resolved edges only; with ``derived`` the derived ones last."""
+        """Return the edges that point at a node (Y22), resolved ones only; ``derived`` adds the derived ones last."""
         found = self._back.get(node, ())
         return (*found, *self._derived_back.get(node, ())) if derived else tuple(found)
 
     @cached_property
     def resolved(self) -> tuple[Edge, ...]:
-        """The written edges that lead to one document each."""
+        """The written edges that lead to one document."""
         return tuple(edge for edge in self.edges if edge.state == "resolved")
 
     @cached_property
     def missing(self) -> tuple[Edge, ...]:
-        """The written edges that should lead to one document and do not: unresolved and ambiguous ones."""
+        """The written edges that do not lead to one document as they should: unresolved and ambiguous ones."""
         return tuple(edge for edge in self.edges if edge.is_missing)
 
     @cached_property

@@ -1,7 +1,7 @@
-"""Inverse edges (X21): what a relationship says about the document it points at.
+"""Inverse edges (X21): the meaning of a relationship for the document it points at.
 
-In: written edges. Out: derived edges, marked as such, none of them also written. Links, wikilinks, imports and includes
-say nothing about their target.
+In: written edges. Out: derived edges, marked as such, none of them also written. Links, wikilinks, imports and
+includes have no inverse.
 """
 
 from __future__ import annotations
@@ -34,8 +34,9 @@ TYPED: frozenset[Origin] = frozenset(("footnote", "front-matter", "ops.graph", "
 
 
 def derived_edges(edges: Iterable[Edge]) -> tuple[Edge, ...]:
-    """Return the inverses of ``edges``, in their order. A two-way edge of a rel without inverse gives one without
-    rel."""
+    """Return the inverses of ``edges``, in their order. For a two-way edge, a rel without inverse becomes an
+    edge without rel.
+    """
     edges = tuple(edges)
     found = [(edge, back) for edge in edges if edge.origin in TYPED and (back := _inverse(edge)) is not None]
     sources = {back.source for _, back in found}

@@ -1,7 +1,7 @@
-"""What a document answers to, and where a reference looks (Y21, YA21, HA4, HA5, M50).
+"""The names of a document, and where a reference is looked up (Y21, YA21, HA4, HA5, M50).
 
-In: a record, one of its references, the sites of the corpus. Out: keys and tiers of keys. Whoever has the names
-resolves (`graph.resolve`); nothing is looked up here.
+In: a record, one of its references, the sites of the corpus. Out: keys and tiers of keys. `graph.resolve` does the
+look-up.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def keys_of(record: Record, sites: Sites) -> tuple[Key, ...]:
 
 
 def tiers_of(record: Record, reference: Reference, sites: Sites) -> tuple[Tier, ...]:
-    """Return where to look for the target of a reference of ``record``; nowhere for what can only lead outside."""
+    """Return where to look up the target of a reference of ``record``; empty if it can only lead outside."""
     return tuple(tiers(record, reference, sites))
 
 
@@ -83,7 +83,9 @@ def _site_key(root: str, path: str) -> Key:
 
 
 def _site_tiers(root: str, path: str) -> tuple[Tier, ...]:
-    """Return a document at that URL path, else an action (HA5), whose last part may be a parameter (HA10)."""
+    """Return the keys of a document at that URL path, else an action (HA5), whose last part may be a parameter
+    (HA10).
+    """
     actions = Key(ACTION, f"{root}\0{path}"), Key(ACTION, f"{root}\0{posixpath.dirname(path).rstrip('/')}/{{}}")
     return Tier((_site_key(root, path),)), Tier((_site_key(root, f"~{path}"),)), Tier(actions)
 
@@ -98,7 +100,7 @@ def _id_tiers(record: Record, reference: Reference, sites: Sites) -> Iterator[Ti
 
 
 def _url_tiers(reference: Reference, sites: Sites) -> tuple[Tier, ...]:
-    """Return a document that says it lives there, or any document of a site that does."""
+    """Return the keys of a document that declares the URL as its own, or of one on a site with that URL."""
     name = address_key(reference.target)
     if not name:
         return ()
@@ -133,7 +135,7 @@ def _absolute_tiers(record: Record, reference: Reference, sites: Sites) -> Itera
 
 
 def _escaped(target: str) -> str:
-    """Return a decoded path as a URL has it: what would end the path, or be decoded again, is no sign."""
+    """Return a decoded path escaped for a URL: characters that would end the path or be decoded again are encoded."""
     return target.replace("%", "%25").replace("?", "%3F").replace("#", "%23")
 
 

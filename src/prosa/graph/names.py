@@ -1,7 +1,7 @@
 """Names: the one key space in which references look for documents, the same in memory and in the index.
 
-In: a record and what is known of sites. Out: the keys it answers to, and for each of its references the tiers of keys
-to look under. The first tier that finds anything decides; what it finds more than one of is ambiguous.
+In: a record and the known sites. Out: its keys, and for each of its references the tiers of keys to look up. The first
+tier with a result decides; several results are ambiguous.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from msgspec import Struct
 
 
 class Placed(Protocol):
-    """A document as whoever looks for names holds it: a `Record`, a `Node`, a row. Its path tells which is meant."""
+    """A document in the caller's representation: a `Record`, a `Node`, a row. Its path identifies it."""
 
     @property
     def path(self) -> str:
@@ -29,12 +29,12 @@ ACTION = "action"
 
 
 class Key(NamedTuple):
-    """A name in a space.
+    r"""A name in a space.
 
     Spaces are `id` and `id@DIALECT`, `path` (relative to the root), `stem` and `stem~` (case folded), `title~`,
     `alias~`, `url` (absolute, without fragment), `site`: `ROOT\\0PATH`, root folder of a site and a URL path, with a
-    `~` before the path of a name that is asked for last, and `action`: the same for the URL of an action, a last part
-    `{…}` as `{}`. What is found under an action is no document that a reference leads to.
+    `~` before the path of a name that is tried last, and `action`: the same for the URL of an action, a last part
+    `{…}` as `{}`. A match under an action is not the target of a reference.
     """
 
     space: str

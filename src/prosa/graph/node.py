@@ -1,4 +1,4 @@
-"""Nodes and edges: what the graph consists of, whatever dialect the documents are written in (X21, interface.md)."""
+"""Nodes and edges of the graph, for documents of all dialects (X21, interface.md)."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from prosa.dialects import DialectName
 from prosa.document.references import Origin, RefKind
 
 State: TypeAlias = Literal["resolved", "ambiguous", "unresolved", "external", "file"]
-"""Where a reference leads: to one document, to one of several, to none, to a URL outside the corpus, to a file that is
-no document. Only the first makes ``resolved`` true; the last two are nobody's mistake."""
+"""The target of a reference: one document, one of several, none, a URL outside the corpus, a file that is no document.
+Only the first makes ``resolved`` true; the last two are not mistakes.
+"""
 
 
 class Node(Struct, frozen=True):
-    """A document. ``id`` is its doc-id, MDH id or program name, else its path; an id that several documents have
-    gives each of them its path. ``path`` is relative to the root, ``url`` its `md_url` on its site, empty outside one.
+    """A document. ``id`` is its doc-id, MDH id or program name, else its path; documents that share an id get their
+    paths. ``path`` is relative to the root, ``url`` its `md_url` on its site, empty outside one.
     """
 
     id: str
@@ -28,12 +29,12 @@ class Node(Struct, frozen=True):
 
 
 class Edge(Struct, frozen=True):
-    """A reference after it was resolved. ``source`` and ``target`` are ids of nodes; a target that is none stands as
+    """A resolved reference. ``source`` and ``target`` are ids of nodes; a target that is not a node is kept as
     written. ``line`` counts from 1, ``start`` and ``end`` are offsets in the source document.
 
-    ``rel`` is normalised, None where the notation has none. ``exact`` is False where only another case of the name
-    matched (YA21). ``candidates`` are the ids of the documents that an ambiguous target may mean. ``derived`` marks an
-    edge that nobody wrote: the inverse of one that stands at that line of the *target* document (X21).
+    ``rel`` is normalised, None if the notation has none. ``exact`` is False if the name only matched in another case
+    (YA21). ``candidates`` are the ids of the documents that an ambiguous target may mean. ``derived`` marks the
+    inverse of an edge that is written at that line of the *target* document (X21).
     """
 
     source: str
@@ -59,5 +60,5 @@ class Edge(Struct, frozen=True):
 
     @property
     def is_missing(self) -> bool:
-        """Whether it should lead to a document and does not: unresolved or ambiguous."""
+        """Whether it does not lead to a document as it should: unresolved or ambiguous."""
         return self.state in ("unresolved", "ambiguous")

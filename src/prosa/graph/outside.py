@@ -1,6 +1,6 @@
-"""References that no document answers to: which of them are a mistake, and which lead elsewhere (HA5).
+"""References without a matching document: which of them are mistakes, and which lead elsewhere (HA5).
 
-In: a reference that was looked for. Out: where it leads all the same. No file is looked at.
+In: a reference without a match. Out: its other target. No file access.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Paths: where a relative link may lead, as the author wrote it or as the address of a page that is made of a document.
+"""Paths: where a relative link may lead, as the author wrote it or as the address of a page that is made of a
+document.
 
-In: the folder of a document and a decoded target. Out: paths to try, the best first. No file is looked at.
+In: the folder of a document and a decoded target. Out: paths to try, the best first. No file access.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Parts of a graph: what nobody points at, what hangs together, what runs in circles, what is not there yet.
+"""Parts of a graph: orphans, connected components, cycles, documents that do not exist yet.
 
 In: a graph. Out: ids of nodes, in the order of the nodes; names of documents that do not exist. Linear in nodes and
 edges.
@@ -43,7 +43,8 @@ def components(graph: Graph) -> tuple[tuple[str, ...], ...]:
 
 def cycles(graph: Graph, rels: Collection[str] | None = None) -> tuple[tuple[str, ...], ...]:
     """Return one shortest cycle for each group of nodes that reach one another over written edges, or over those of
-    some types (`import`: LA15). A document that points at itself is no cycle unless ``rels`` says which edges count."""
+    some types (`import`: LA15). A document that points at itself is no cycle unless ``rels`` selects the edges.
+    """
     edges: dict[str, dict[str, None]] = {node.id: {} for node in graph.nodes}
     for edge in graph.resolved:
         if edge.rel in rels if rels is not None else edge.source != edge.target:

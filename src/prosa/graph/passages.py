@@ -1,6 +1,6 @@
-"""What two documents say at the place where one contradicts the other: the passages a person compares (M44, X21).
+"""The passages where one document contradicts another, for people to compare (M44, X21).
 
-In: a document under its dialect, and an edge that begins or ends there. Out: a passage with its line. The passage of
+In: a document under its dialect, and an edge that starts or ends there. Out: a passage with its line. The passage of
 the source is the paragraph that refers to the relationship, else the one that holds it; that of the target the section
 that the edge names, else its opening.
 """
@@ -17,12 +17,13 @@ from prosa.graph.node import Edge
 from prosa.source import Span
 
 MAX_PASSAGE = 600
-"""Characters of a passage. A paragraph of ten lines fits; what is longer is cut, the file has the rest."""
+"""Maximum length of a passage. A paragraph of ten lines fits; longer ones are cut, the file has the rest."""
 
 
 class Passage(Struct, frozen=True):
-    """A piece of a document: ``line`` counts from 1, ``heading`` is the section it stands in, empty above the first.
-    ``text`` has its blanks and line ends as one blank each."""
+    """A piece of a document: ``line`` counts from 1, ``heading`` is its section, empty above the first. ``text`` has
+    runs of blanks and line ends as one blank.
+    """
 
     line: int
     heading: str
@@ -30,7 +31,7 @@ class Passage(Struct, frozen=True):
 
 
 def source_passage(reading: DialectReading[object], edge: Edge) -> Passage:
-    """Return where the document says that it contradicts the other."""
+    """Return the passage that declares the contradiction."""
     document = reading.document
     for place in _mentions(document, edge):
         found = next((each.span for each in document.paragraphs if _holds(each.span, place)), None)
@@ -40,7 +41,7 @@ def source_passage(reading: DialectReading[object], edge: Edge) -> Passage:
 
 
 def target_passage(reading: DialectReading[object], fragment: str) -> Passage:
-    """Return what the document says that is contradicted: the section with that anchor or heading, else its opening."""
+    """Return the contradicted passage: the section with that anchor or heading, else the opening of the document."""
     document = reading.document
     section = _section(document, fragment) if fragment else None
     if section is None:
@@ -70,7 +71,7 @@ def described(reading: DialectReading[object], edge: Edge) -> str:
 
 
 def opening(document: Document) -> Passage:
-    """Return the first paragraph of the document itself, else whatever it begins with."""
+    """Return the first paragraph of the document itself, else its first block."""
     first = next((each.span for each in document.paragraphs if not each.nested), document.body)
     return _passage(document, first)
 

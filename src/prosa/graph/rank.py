@@ -1,7 +1,7 @@
-"""Ranking: how much of the corpus points at a document, as PageRank (Page and Brin, 1998).
+"""Ranking: the weight of the references to a document, as PageRank (Page and Brin, 1998).
 
-In: a graph. Out: a number for every node; together they are 1. No library, no randomness. A round runs over all edges
-in the loops of `map` and `accumulate`, which is what makes it fast.
+In: a graph. Out: a number for every node; their sum is 1. No library, no randomness. A round runs over all edges in
+the loops of `map` and `accumulate`, which is what makes it fast.
 """
 
 from __future__ import annotations
@@ -15,18 +15,19 @@ from msgspec import Struct
 from prosa.graph.graph import Graph
 
 DAMPING = 0.85
-"""The share of readers who follow a link; the others begin anew anywhere."""
+"""The share of readers who follow a link; the others start again at a random document."""
 
 TOLERANCE = 1e-6
 """How much all numbers together may still change in the last round."""
 
 MAX_ROUNDS = 100
-"""Rounds after which whatever is left to change is less than 1e-6: 0.85 to the power of 100."""
+"""Rounds after which the remaining change is less than 1e-6: 0.85 to the power of 100."""
 
 
 class _Links(Struct, frozen=True):
-    """Who points at whom, by number. ``sources`` are those of the first target, of the second, …; ``ends`` says where
-    those of each target end. ``share`` is one divided by the number of documents that a node points at, 0 for none."""
+    """The links by number. ``sources`` are those of the first target, of the second, …; ``ends`` is where those of
+    each target end. ``share`` is one divided by the number of documents that a node points at, 0 for none.
+    """
 
     sources: Sequence[int]
     ends: Sequence[int]

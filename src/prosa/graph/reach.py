@@ -1,6 +1,6 @@
-"""Ways through the graph: what lies around a node, what a change of it reaches, the shortest way between two.
+"""Paths through the graph: the neighbourhood of a node, the impact of a change, the shortest path between two.
 
-In: a graph and ids of nodes. Out: nodes with their distance and the edge they were reached over. Breadth first, in the
+In: a graph and ids of nodes. Out: nodes with their distance and the edge that reached them. Breadth first, in the
 order of the edges, so that equal graphs give equal answers. Every walk is linear in the edges it sees.
 """
 
@@ -15,8 +15,9 @@ from prosa.graph.node import Edge
 
 
 class Reached(NamedTuple):
-    """A node that was reached: ``distance`` is the number of edges, ``edge`` the last of them, ``via`` the node at its
-    other end. ``forwards`` says that the edge was followed from source to target."""
+    """A reached node: ``distance`` is the number of edges, ``edge`` the last of them, ``via`` the node at its other
+    end. ``forwards`` is true if the edge was followed from source to target.
+    """
 
     node: str
     distance: int

@@ -1,6 +1,6 @@
-"""A document as the graph sees it: what it is called, and what it points at. Plain values, cheap to keep and to send.
+"""A document as the graph sees it: its names and its references. Plain values, cheap to store and to send.
 
-In: what a dialect's `references` and `definitions` give, with lines. Out: `Record`. Nothing is resolved here.
+In: a dialect's `references` and `definitions`, with lines. Out: `Record`. Nothing is resolved here.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ class Definition(NamedTuple):
 class Record(Struct, frozen=True):
     """One document of a corpus.
 
-    ``path`` is relative to the root of the corpus, with `/`. ``title`` is what it is called
-    (`records.title_of`), ``type`` the type of an MDH node, the kind of a YMJ record, else empty. ``canonical`` are the
-    absolute URLs that the document says it lives at (`canonical_url`, `source-url`), ``actions`` the URL paths of the
-    actions that a node declares: links to them lead to no document, and are no mistake (HA5).
+    ``path`` is relative to the root of the corpus, with `/`. ``title`` is its title (`records.title_of`), ``type`` the
+    type of an MDH node, the kind of a YMJ record, else empty. ``canonical`` are the absolute URLs that the document
+    declares as its own (`canonical_url`, `source-url`), ``actions`` the URL paths of the actions that a node declares:
+    links to them lead to no document but are valid (HA5).
     """
 
     path: str

@@ -1,7 +1,7 @@
-"""A record of a document: what its dialect says, with lines, in the words of the graph.
+"""The record of a document: the data from its dialect, with lines, in the terms of the graph.
 
-In: a reading. Out: a `Record`. Links of the body count in every dialect; what a dialect says of a link itself comes
-first.
+In: a reading. Out: a `Record`. Links of the body count in every dialect; a dialect's own reference for a link takes
+precedence.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from prosa.regex import regex
 from prosa.source import SourceText
 
 _WHOLE = ("mdh", "plain", "skill_md")
-"""Dialects whose references hold the links of the body."""
+"""Dialects whose own references include the links of the body."""
 
 _OF_THE_SYSTEM = ("import", "include")
-"""Notations whose absolute paths are those of the file system; in a link `/x` is a page of a site."""
+"""Notations whose absolute paths are file system paths; in a link `/x` is a page of a site."""
 
 _OWN_TITLE = {
     "markdownlang": ("title", "name"),
     "skill_md": ("title", "name"),
     "ymj": ("title", "subject", "doc_summary"),
 }
-"""The fields in which a dialect says what a document is called, the best first; in all others it is `title`."""
+"""The fields with the name of a document by dialect, the best first; in all others it is `title`."""
 
 _CANONICAL = ("canonical_url", "canonical-url", "source-url")
 _ABSOLUTE = regex(r"https?://", re.IGNORECASE)
@@ -78,7 +78,7 @@ def _reference(ref: Ref, source: SourceText, path: str) -> Reference:
 
 
 def _from_here(target: str, source_path: str, path: str) -> str:
-    """Return a path of the file system below the root as one from the document (L28); any other as it is."""
+    """Return a file system path below the root as relative to the document (L28); any other unchanged."""
     root = source_path.removesuffix(path)
     if not target.startswith("/") or root == source_path or not posixpath.normpath(target).startswith(root):
         return target
@@ -90,14 +90,14 @@ def _definition(each: Def, source: SourceText) -> Definition:
 
 
 def title_of(reading: DialectReading[object], path: str) -> str:
-    """Return what a document is called, for everybody who names it (X45): the title that it gives itself, else the name
-    of its file."""
+    """Return the title of a document for all uses (X45): its own title, otherwise the name of its file."""
     return own_title(reading) or file_title(path)
 
 
 def own_title(reading: DialectReading[object]) -> str:
-    """Return the title that a document gives itself, on one line: that of its dialect, else, outside of vaults, the
-    heading of level 1 that it begins with, where it has no other of that level, else its `name`. Empty without one."""
+    """Return a document's own title, on one line: that of its dialect; otherwise, outside vaults, the heading of level
+    1 at its start if it is the only one; otherwise its `name`. Empty without one.
+    """
     for name in _OWN_TITLE.get(reading.name, ("title",)):
         if title := _said(reading, name):
             return title
@@ -108,7 +108,7 @@ def own_title(reading: DialectReading[object]) -> str:
 
 
 def _said(reading: DialectReading[object], name: str) -> str:
-    """Return a field of the front matter as its author typed it, on one line; empty for what is no text or number."""
+    """Return a field of the front matter as typed, on one line; empty for anything but text and numbers."""
     node = reading.front.fields.get(name) if reading.front.fields is not None else None
     return _one_line(node.text) if isinstance(node, Scalar) and node.value is not None else ""
 

@@ -1,4 +1,4 @@
-"""Resolving: the one place where a reference becomes a way to a document, whatever its dialect (X21).
+"""Resolving: the only place where references of all dialects are mapped to documents (X21).
 
 In: a reference of a record, the sites of the corpus, and names. Out: a `Resolution`.
 """
@@ -22,11 +22,14 @@ from prosa.graph.stems import stem_of
 from prosa.source.files import compared_name
 
 MAX_CANDIDATES = 50
-"""Documents that an ambiguous reference names. More help nobody, and a thousand documents called alike that point at
-one another would name each other a million times."""
+"""Maximum number of candidates of an ambiguous reference. More do not help, and a thousand documents of the same name
+that point at one another would name each other a million times.
+"""
 
 MAX_ALIKE = 1000
-"""Documents of one name of which each is looked at. Among more a wikilink needs the whole path of a document."""
+"""Maximum number of documents of one name that are examined. With more, a wikilink needs the whole path of a
+document.
+"""
 
 _STEMS = ("stem", "stem~")
 
@@ -84,14 +87,14 @@ def _meant(found: Sequence[Document], source: str, target: str, names: Names[Doc
 
 
 def nearest_to(folder: str, found: Sequence[Document]) -> Sequence[Document]:
-    """Return those of several documents that are nearest to a folder (YA21). Several that are equally near are all
-    given."""
+    """Return the documents nearest to a folder (YA21), all of them if several are equally near."""
     return next(by_nearness(folder, found))
 
 
 def by_nearness(folder: str, found: Iterable[Document]) -> Iterator[Sequence[Document]]:
-    """Return documents in groups that are equally near to a folder, the nearest first: in it, else the fewest folders
-    up and down away, of these the ones with the shortest path."""
+    """Return documents in groups of equal distance from a folder, the nearest first: those inside it, then by the
+    number of folders up and down, then by the length of their path.
+    """
     here = folder.split("/") if folder else []
     groups: dict[tuple[int, int], list[Document]] = {}
     for each in found:
@@ -110,7 +113,7 @@ def _way(here: Sequence[str], there: Sequence[str]) -> tuple[int, int]:
 
 
 def _at(folder: str, stem: str, names: Names[Document]) -> Iterator[Document]:
-    """Yield the documents of that stem in a folder, looked up by path."""
+    """Yield the documents with that stem in a folder, looked up by path."""
     for suffix in DOCUMENT_SUFFIXES:
         yield from names.find(Key("path", posixpath.join(folder, f"{stem}{suffix}")))
 

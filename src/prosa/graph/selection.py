@@ -28,15 +28,16 @@ class GraphFilter(Struct, frozen=True):
 
 
 class Ghost(Struct, frozen=True):
-    """A target that is no document: as written, and what it was meant to be."""
+    """A target that is no document: as written, and as it was meant."""
 
     target: str
     kind: RefKind
 
 
 class Selection(Struct, frozen=True, dict=True):
-    """Nodes and edges to show; edges come written first, then derived. ``ghosts`` are the targets that do not exist,
-    where they were asked for."""
+    """Nodes and edges to show; written edges come first, then derived ones. ``ghosts`` are the targets that do not
+    exist, if requested.
+    """
 
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
@@ -54,7 +55,7 @@ class Selection(Struct, frozen=True, dict=True):
 
     @cached_property
     def missing(self) -> tuple[Edge, ...]:
-        """Edges that should lead to a document and do not."""
+        """Edges that do not lead to a document as they should."""
         return tuple(edge for edge in self.edges if edge.is_missing)
 
     @cached_property
@@ -65,7 +66,7 @@ class Selection(Struct, frozen=True, dict=True):
         return tuple(edge for edge in self.resolved if not edge.derived or (edge.target, edge.source) not in written)
 
     def ghost_edges(self) -> tuple[tuple[Edge, int], ...]:
-        """Missing edges with the place of their ghost in ``ghosts``; none where ghosts were not asked for."""
+        """Missing edges with the place of their ghost in ``ghosts``; empty if ghosts were not requested."""
         place = {ghost: at for at, ghost in enumerate(self.ghosts)}
         found = ((edge, place.get(Ghost(edge.target, edge.kind))) for edge in self.missing)
         return tuple((edge, at) for edge, at in found if at is not None)
@@ -94,5 +95,5 @@ def _wanted(edge: Edge, graph_filter: GraphFilter) -> bool:
 
 
 def _ends(edge: Edge, ids: Collection[str]) -> bool:
-    """Return whether its target is shown, or is no node at all."""
+    """Return whether the target of an edge is shown, or is no node."""
     return edge.target in ids if edge.resolved else True

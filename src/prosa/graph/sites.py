@@ -1,10 +1,10 @@
 """Sites: which documents form a site of nodes, and the URL of each document on it (HA2, H4).
 
-In: the path and the dialect of every document of a corpus, and what the nodes call their canonical URL. Out: `Sites`,
-cheap and comparable. A document belongs to a site when
+In: the path and the dialect of every document of a corpus, and the canonical URLs of the nodes. Out: `Sites`, cheap
+and comparable. A document belongs to a site when
 
-1. the root of the corpus was given, a node lies directly in it, or no node is an `index.md`: then that root is the root
-   of the one site; else
+1. the user named the root of the corpus, a node lies directly in it, or no node is an `index.md`: then that root is
+   the root of the one site; else
 2. an `index.md` that is a node lies in its folder or above it: the highest such folder is the root of its site. So a
    site may live inside a repository, and several beside one another.
 
@@ -30,8 +30,9 @@ INDEX_NAMES = frozenset(("index.md", "index.markdown"))
 
 class Sites(Struct, frozen=True):
     """``roots`` are the root folders of the sites, none of them inside another. ``origins`` are the addresses that are
-    one of these sites, as pairs of `https://host` and its root: those of a `canonical_url` whose path is the node's own
-    URL. ``readmes`` are the paths of the READMEs that stand for their folders."""
+    one of these sites, as pairs of `https://host` and its root: those of a `canonical_url` whose path is the node's
+    own URL. ``readmes`` are the paths of the READMEs that represent their folders.
+    """
 
     roots: frozenset[str] = frozenset()
     origins: frozenset[tuple[str, str]] = frozenset()
@@ -45,9 +46,10 @@ class Sites(Struct, frozen=True):
         *,
         given: bool = False,
     ) -> Sites:
-        """Return the sites of a corpus of ``documents``, pairs of path and dialect. ``canonical`` are pairs of the path
-        of a node and the absolute URL it says it lives at. ``given`` says that the user named the root (`--root`). Of
-        documents that are no nodes only indexes and READMEs matter."""
+        """Return the sites of a corpus of ``documents``, pairs of path and dialect. ``canonical`` are pairs of the
+        path of a node and its declared absolute URL. ``given`` is true if the user named the root (`--root`). Of other
+        documents than nodes only indexes and READMEs matter.
+        """
         known = list(documents)
         roots = _roots([path for path, dialect in known if dialect == "mdh"], given=given)
         if not roots:

@@ -1,6 +1,6 @@
-"""Names of documents as people write them between double brackets: stems, titles, other names (Y21, YA21).
+"""Names of documents in double brackets: stems, titles, aliases (Y21, YA21).
 
-In: a target. Out: the keys to look under, the best first.
+In: a target. Out: the keys to look up, the best first.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ NAMED: frozenset[Origin] = frozenset(("ops.ticket", "ops.trace"))
 """Where a record is named by what people call it: the subject of a ticket, the run of a trace."""
 
 _NAME = regex(r"(?!.*<[^<>]+>)(?:[./]*[^\W\d_]|[./]*\d+[^\d])")
-"""How the name of a document begins. `[[0]]` is an index, `[[ -f file ]]` a test, `[[:space:]]` a pattern, `[[<name>]]`
-a placeholder."""
+"""The start of a document's name. `[[0]]` is an index, `[[ -f file ]]` a test, `[[:space:]]` a pattern, `[[<name>]]` a
+placeholder.
+"""
 
 
 def stem_tiers(record: Record, reference: Reference) -> Iterator[Tier]:
@@ -45,7 +46,7 @@ def _stems(stem: str) -> tuple[Tier, Tier]:
 
 
 def is_name(target: str) -> bool:
-    """Return whether double brackets may name a document, not an attachment or nothing at all."""
+    """Return whether double brackets may name a document rather than an attachment or nothing."""
     suffix = suffix_of(target)
     return bool(_NAME.match(target)) and (suffix in DOCUMENT_SUFFIXES or suffix not in FILE_SUFFIXES)
 

@@ -1,6 +1,6 @@
 """markdownlang: programs in Markdown with YAML front matter.
 
-`model` is what a program is, `read` gives it, `names` are the names of its tools. Only the model is loaded here.
+`model` defines a program, `read` parses it, `names` makes the names of its tools. Only the model is loaded here.
 """
 
 from prosa.dialects.markdownlang.model import ImportRef, LimitsModel, ProgramModel, SchemaModel, ServerModel

@@ -1,7 +1,7 @@
 """The agreement that gates running markdownlang programs: its phrases and the record of accepting one (L38–L41).
 
-In: what a person typed, the text of a record. Out: whether that accepts, the record as data or the reason why it is
-none. It reads no file and asks nobody.
+In: what a user typed, the text of a record. Out: whether that accepts, the record as data or the reason why it is
+invalid. It reads no files and never prompts.
 """
 
 from __future__ import annotations
@@ -46,7 +46,9 @@ MAX_RECORD_CHARACTERS = 4096
 
 
 class AgreementRecord(Struct, frozen=True):
-    """That somebody accepted. ``agreed_at`` is ISO 8601 in UTC, empty in the origin's form; the index is from 0."""
+    """The record of an acceptance. ``agreed_at`` is ISO 8601 in UTC, empty in the original format; the index
+    counts from 0.
+    """
 
     agreed_at: str
     phrase_index: int
@@ -58,7 +60,7 @@ def accepts(shown_index: int, typed: str) -> bool:
 
 
 def index_of(phrase: str) -> int | None:
-    """Return the index of a phrase given without being shown one (LA29); None for anything else."""
+    """Return the index of a phrase typed without being shown one (LA29); None for anything else."""
     return PHRASES.index(phrase) if phrase in PHRASES else None
 
 

@@ -1,5 +1,5 @@
-"""Programs as a dialect like the others (`prosa.dialects.dialect`): the same questions, answered by their reader. What
-`prosa show` says about one has the keys that interface.md fixes.
+"""Programs as a dialect (`prosa.dialects.dialect`), answered by their reader. The facts that `prosa show` prints have
+the keys of interface.md.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def masked(front: FrontReading) -> tuple[Span, ...]:
 
 
 def read(front: FrontReading, document: Document) -> tuple[ProgramModel, tuple[Problem, ...]]:
-    """Return the program, and what is wrong with the text of it beyond its front matter block."""
+    """Return the program, and the problems of its text outside the front matter block."""
     del document  # the body of a program is a template first
     model, problems = read_program(front.source, front)
     return model, problems[len(front.problems) :]

@@ -1,8 +1,8 @@
 """The fields of a program, its servers and its limits, as tables (L2–L8, L18, LA9, LA19), the list of sites in `mdh`
-(X15), and the names that look like fields and are for the user alone (X7).
+(X15), and names that look like fields but are user settings (X7).
 
-`limits` and its names are ours: the specification says only that limits are configurable (LA7, LA19). Nothing of a site
-is fetched: what it offers is known only while a program runs.
+`limits` and its names are defined by Prosa: the specification only says that limits are configurable (LA7, LA19).
+Sites are not fetched: their actions are known only while a program runs.
 """
 
 from __future__ import annotations
@@ -19,14 +19,13 @@ from prosa.dialects.quantity import age_form, count_form, count_or_none_form, si
 
 FIELD = "mdh"
 MAX_SITES = 16
-"""Pages on which one run may begin; each is read before a model is asked."""
+"""Pages on which one run may start; each is read before a model is called."""
 
 _UNSAFE = '\\\x7f<>"{}'
 
 
 def site_form(text: str) -> str | None:
-    """Return what keeps a text from being the URL of a page, as the rest of a sentence; None for one that can be
-    asked."""
+    """Return why a text cannot be the URL of a page, as the rest of a sentence; None if it can."""
     if any(char <= " " or char in _UNSAFE for char in text):
         return "must be a URL without white space, braces or backslashes"
     try:
@@ -284,7 +283,7 @@ USER_SETTINGS: dict[str, str] = {
     "trust": _TRUST,
     "trusted": _TRUST,
 }
-"""In lower case with `_`; look a name up with `user_setting`."""
+"""In lower case with `_`; use `user_setting` to look up a name."""
 
 
 def user_setting(name: str) -> str | None:

@@ -1,7 +1,7 @@
-"""The typed reading of a program (L1–L9, L18, LA19). Everything carries its span; what the author left out is None.
+"""The typed reading of a program (L1–L9, L18, LA19). Everything carries its span; absent fields are None.
 
-The model says what is written, not what is allowed: a program with errors has a model too, with the wrong parts left
-out, so that one reading can report every mistake.
+The model holds what is written, not what is allowed: a program with errors has a model too, without the wrong parts,
+so that one reading can report every mistake.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ Transport: TypeAlias = Literal["auto", "stdio", "streamable-http", "sse"]
 
 
 class ImportRef(Struct, frozen=True):
-    """One entry of `imports` as written, with the span of its path (L6, L28). ``wait`` says that a call of it waits for
-    its output."""
+    """One entry of `imports` as written, with the span of its path (L6, L28). With ``wait``, a call of it waits
+    for its output.
+    """
 
     text: str
     span: Span
@@ -42,7 +43,7 @@ class MailboxModel(Struct, frozen=True):
 
 
 class ServerToolModel(Struct, frozen=True):
-    """One tool that front matter names under a server. What it leaves out is None: the server knows it."""
+    """A tool that front matter names under a server. Absent fields are None: the server knows them."""
 
     name: str
     span: Span
@@ -73,12 +74,12 @@ class ServerModel(Struct, frozen=True):
 
     @property
     def built_in(self) -> bool:
-        """Whether the entry only asks for the built-in interpreter (LA17)."""
+        """Whether the entry only requests the built-in interpreter (LA17)."""
         return self.name == BUILT_IN_SERVER and self.command is None and self.url is None
 
 
 BUILT_IN_SERVER = "python-interpreter"
-"""The server name that means "prefer Python", and the built-in tool when nothing says how to start it (L24, LA17)."""
+"""The server name that means "prefer Python", and the built-in tool if there is no command to start it (L24, LA17)."""
 
 
 class SchemaModel(Struct, frozen=True, dict=True):
@@ -96,7 +97,7 @@ class SchemaModel(Struct, frozen=True, dict=True):
 
 
 class LimitsModel(Struct, frozen=True):
-    """Limits the program asks for, already cut to the ceilings of X9; None where it asks for nothing.
+    """Limits the program asks for, already cut to the ceilings of X9; None for those it does not set.
 
     Times are seconds, sizes bytes.
     """
@@ -115,8 +116,8 @@ class LimitsModel(Struct, frozen=True):
 class ProgramModel(Struct, frozen=True):
     """A program. ``name`` falls back to the file name without its suffix, ``description`` is derived (LA1) when
     ``derived_description`` says so. ``mdh`` are URLs of pages whose actions are tools. ``body`` is the template text,
-    ``body_offset`` where it begins in the source; ``template`` is None when it does not parse. ``spans`` holds the
-    value span of every top-level field that was read, ``sampling`` what is asked of the chance in an answer.
+    ``body_offset`` its start in the source; ``template`` is None when it does not parse. ``spans`` holds the value
+    span of every top-level field that was read, ``sampling`` the sampling parameters.
     """
 
     source: SourceText

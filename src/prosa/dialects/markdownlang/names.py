@@ -1,6 +1,6 @@
 """Names of tools as model APIs accept them: at most 64 of `[A-Za-z0-9_-]` (L20, LA12).
 
-A wire name is never parsed back: whoever offers tools keeps the map from name to tool.
+A wire name is never parsed back: the code that offers tools keeps the map from name to tool.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MAIL_TOOLS = ("mail_send", "mail_receive", "mail_query")
 MAX_MAILBOX = 64
 
 ACTION_PREFIX = "mdh__"
-"""What the wire names of actions begin with."""
+"""Prefix of the wire names of actions."""
 
 MAILBOX = regex(r"[A-Za-z0-9_-]{1,64}")
 """The name of a mailbox."""
@@ -64,5 +64,5 @@ def action_tool_name(action: str, taken: Collection[str], site: str) -> str:
 
 
 def server_prefix(server: str) -> str:
-    """Return what the wire names of a server's tools begin with, unless they are too long."""
+    """Return the prefix of the wire names of a server's tools, unless they are too long."""
     return _BAD.sub("_", f"mcp__{server}__")

@@ -1,9 +1,9 @@
 """Read a program: `SourceText` in, `ProgramModel` and problems out. Never fails, opens nothing, runs nothing.
 
-Reported here is what one document shows by itself: front matter, field shapes, schemas, servers (L18, LA9), template
-syntax, limits. Limits are cut to what a document may ask for (X9); the cut is reported, never silent. What needs other
-files, or weighs one part against another, is found by rules. A program without a description gets its first heading,
-else its first paragraph, else its name (LA1).
+Only problems of the document itself are reported here: front matter, field shapes, schemas, servers (L18, LA9),
+template syntax, limits. Limits are cut to the ceilings for documents (X9), and the cut is reported. Rules check what
+needs other files or compares parts. The description defaults to the first heading, then the first paragraph, then the
+name (LA1).
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ def _imports(entry: Entry | None, problems: list[Problem]) -> tuple[ImportRef, .
 
 
 def _mailbox(entry: Entry | None, program: str, problems: list[Problem]) -> MailboxModel | None:
-    """Return the mailbox that a program asks for, called as the program where it has no name of its own."""
+    """Return the mailbox that a program requests, by default with the name of the program."""
     if entry is None or not (_is_true(entry) or isinstance(entry.value, Mapping)):
         return None
     found: dict[str, Entry] = {}
@@ -334,7 +334,7 @@ def _server_tool(item: Mapping) -> tuple[ServerToolModel, list[Problem]]:
 
 
 def _parameter_problems(node: Node) -> Iterable[Problem]:
-    """Yield what is wrong with the schema of arguments, which are always an object."""
+    """Yield the problems of the schema of arguments, which are always an object."""
     yield from check_schema_shape(node)
     kind = next((each for each in node if each.key.text == "type"), None) if isinstance(node, Mapping) else None
     if kind is not None and to_value(kind.value) != "object":

@@ -1,11 +1,11 @@
 """The actions of a node (H5, H11–H15): mappings in, `ActionModel`s and the problems of their shape out.
 
-An id is opaque, but one word, so that a link, a URL or a tool can carry it (H9, HA20). A body schema must compile
-(HA16); where it is a URL, nothing is fetched. Parameters of a query have a description where a site has the extension
-(HA11). Pagination says how to ask for the next page, and where a response names it (HA17, HA18).
+An id is opaque but a single word, so that links, URLs and tools can contain it (H9, HA20). A body schema must compile
+(HA16); where it is a URL, nothing is fetched. Parameters of a query may have a description (an extension, HA11).
+Pagination describes how to request the next page, and where a response names it (HA17, HA18).
 
-`changing_word` judges a name: a rule warns where an action that is called like a change has the method GET, and clients
-ask before they send it (H17, HA19).
+`changing_word` judges a name: a rule warns about an action with the method GET whose name suggests a change, and
+clients confirm before they send it (H17, HA19).
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _action(item: Mapping, source: SourceText) -> tuple[ActionModel, tuple[Probl
 def inner_fields(
     item: Mapping, table: tuple[Field, ...], title: str, prefix: str
 ) -> tuple[dict[str, Entry], tuple[Problem, ...]]:
-    """Return the fields of a mapping inside a node; unknown ones are information (HA11)."""
+    """Return the fields of a mapping inside a node; unknown ones are reported as information (HA11)."""
     anchor = item.entries[0].key.span if item.entries else item.span
     return read_fields(item, table, Owner(title, anchor, prefix, unknown=Severity.INFO))
 
@@ -237,7 +237,9 @@ def _inside(path: Text, offset: int, source: SourceText) -> Span:
 
 
 def identifier_problems(identifier: Text | None, owner: str) -> Iterator[Problem]:
-    """Yield `identifier-form` where an id has white space, or begins as only a URL in `target` does (HA4)."""
+    """Yield `identifier-form` for an id with white space, or with a start that only a URL in `target` may have
+    (HA4).
+    """
     if identifier is None:
         return
     text = identifier.text
@@ -270,17 +272,17 @@ READING = frozenset(
         *("summary", "terms", "view"),
     )
 )
-"""Words that say a name is about reading, whatever else is in it."""
+"""Words that mark a name as reading, whatever else it contains."""
 
 ARTICLES = frozenset(("a", "an", "the", "this", "these", "your", "my", "one"))
 
 _WORD = regex(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _CUT = 200
-"""Characters of a name that are looked at."""
+"""Maximum length of a name that is examined."""
 
 
 def changing_word(id: str, title: str) -> str:  # noqa: A002 - the name of the field
-    """Return the verb in an id or a title that says that something is changed; empty where none does."""
+    """Return the verb in an id or a title that suggests a change; empty if there is none."""
     return _of_id(id) or _of_title(title)
 
 

@@ -18,9 +18,10 @@ from prosa.dialects.mdh.read import read
 
 def write(fields: Mapping[str, Value], body: str) -> str:
     """Return the document. ``fields`` are plain data; known fields come first in the order of the specification,
-    unknown ones keep theirs. A single `action` becomes a list under `actions` (HA9); fields that are None are left out.
+    unknown ones keep theirs. A single `action` becomes a list under `actions` (HA9); fields that are None are left
+    out.
 
-    Raises ValueError for data nested too deep, TypeError for what is no plain data.
+    Raises ValueError for data nested too deep, TypeError for anything but plain data.
     """
     known = {name: value for name, value in fields.items() if value is not None}
     if "action" in known and "actions" not in known:

@@ -1,5 +1,5 @@
-"""What a node tells others: the keys of `prosa show` that interface.md fixes, references and definitions for the graph
-(H4, X21), and plain data for the rules of a whole site, which travels between processes.
+"""The public data of a node: the keys of `prosa show` in interface.md, references and definitions for the graph (H4,
+X21), and plain data for the rules of a whole site, which travels between processes.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _link(link: LinkModel, model: NodeModel) -> dict[str, Value]:
 
 
 def action_value(action: ActionModel) -> dict[str, Value]:
-    """Return an action as plain data; what is declared as a string is its text (X1)."""
+    """Return an action as plain data; a value declared as a string is its text (X1)."""
     value = declared_value(action.node, ACTION)
     if action.method and action.verb:
         value["method"] = action.verb
@@ -56,10 +56,10 @@ def action_value(action: ActionModel) -> dict[str, Value]:
 
 
 def references(model: NodeModel) -> tuple[Ref, ...]:
-    """Return links of the front matter, then links of the body, then wikilinks, each in the order written.
+    """Return links of the front matter, then links of the body, then wikilinks, each in their order.
 
     Inline links to other sites have the kind ``url``; those within the site the kind ``path``, relative to the URL of
-    the node (HA6) where they do not begin with `/`. Links that are only a fragment point at nothing else.
+    the node (HA6) unless they begin with `/`. Links that are only a fragment have no target.
     """
     front = (ref for link in model.links for ref in _front(link))
     inline = (ref for each in model.inline_links if (ref := _inline(each.href, each.span)))
@@ -134,7 +134,7 @@ def _pair(span: Span) -> tuple[int, int]:
 
 
 def _targets(link: LinkModel) -> tuple[tuple[str, str, tuple[int, int]], ...]:
-    """Absolute URLs are nobody's business here."""
+    """Absolute URLs are ignored here."""
     found = []
     if link.target is not None:
         target = target_of(link.target.text)

@@ -2,8 +2,8 @@
 HA17).
 
 `href` of a link, `action`, `description`, `csrf`, `query.properties`, `auth.in`, `auth.name` and `auth.token_url` are
-extensions that are accepted; every other unknown field is ignored, with information (HA11). A form gives the complaint
-about a text, or None.
+extensions that are accepted; every other unknown field is ignored and reported as information (HA11). A form returns
+the problem of a text, or None.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The typed reading of a node (H9–H15). Everything carries its span; what the author left out is None.
+"""The typed reading of a node (H9–H15). Everything carries its span; absent fields are None.
 
-The model says what is written, not what is allowed: a field of the wrong shape is reported by the reader and left out.
+The model holds what is written, not what is allowed: the reader reports and leaves out a field of the wrong shape.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ class LinkModel(Struct, frozen=True):
 
 
 class InlineLink(Struct, frozen=True):
-    """A link of the body (H3). ``href`` is its destination; ``span`` where the destination is written, else the link;
-    ``start`` the offset at which the link begins.
+    """A link of the body (H3). ``href`` is its destination; ``span`` the place of the destination, else of the link;
+    ``start`` the offset of the link.
 
-    Images, code and links of other formats are none (HA5).
+    Images, code and links of other formats do not count (HA5).
     """
 
     href: str
@@ -94,7 +94,7 @@ class PaginationModel(Struct, frozen=True):
 
 
 class SchemaRef(Struct, frozen=True):
-    """`body_schema`: a URL, or a schema with its plain value (HA16). ``valid`` says that it compiles."""
+    """`body_schema`: a URL, or a schema with its plain value (HA16). ``valid`` is true if it compiles."""
 
     url: Text | None
     node: Node
@@ -123,7 +123,7 @@ class ActionModel(Struct, frozen=True):
 
     @property
     def verb(self) -> str:
-        """The method in upper case, whatever it is; empty when there is none."""
+        """The method in upper case, valid or not; empty if there is none."""
         return self.method.text.upper() if self.method else ""
 
     @property

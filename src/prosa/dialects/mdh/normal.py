@@ -1,10 +1,9 @@
-"""Tolerated forms: what is understood although it is written another way (X4), each with the fix that `fmt` applies:
-`actions` for `action`, methods in capital letters, URLs of actions from the root, `url:` in front of URL targets (HA4,
-HA9, H11).
+"""Tolerated variants of the notation (X4), each with the fix that `fmt` applies: `actions` for `action`, methods in
+capital letters, URLs of actions from the root, `url:` in front of URL targets (HA4, HA9, H11).
 
 In: a node. Out: `single-action`, `method-case`, `relative-action-url` and `bare-url-target`, and the edits of the
-normal form. A fix is offered only where its edits are certain to change nothing else. The edits of the normal form are
-these fixes, so a document without such forms stays as it is: formatting twice is formatting once.
+normal form. A fix is offered only if its edits certainly change nothing else. The edits of the normal form are these
+fixes, so a document without such forms stays as it is: formatting twice is formatting once.
 """
 
 from __future__ import annotations

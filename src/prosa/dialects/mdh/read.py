@@ -1,8 +1,8 @@
 """Read a node: front matter and body in, `NodeModel` and problems out. Never fails, opens nothing (H9–H15).
 
-Reported here is what one document shows by itself: shapes and forms of fields, schemas, JSONPaths, tolerated forms. The
-problems of the front matter as YAML are not repeated. What weighs parts against each other, or looks at the whole
-site, is found by rules.
+Only problems of the document itself are reported here: shapes and forms of fields, schemas, JSONPaths, tolerated
+forms. The problems of the front matter as YAML are not repeated. Rules compare parts with each other and check the
+whole site.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Where the documents of a site live, and what a target names: file paths to URL paths and back to names, links to URL
-paths, ids and `url:` (H10, HA2, HA4, HA5, HA6).
+"""The URLs of the documents of a site, and the meaning of targets: file paths to URL paths and back to names, links to
+URL paths, ids and `url:` (H10, HA2, HA4, HA5, HA6).
 
-In: paths relative to the root of the site, with `/`; destinations of links. Out: URL paths. Pure text, no file is
-looked at.
+In: paths relative to the root of the site, with `/`; destinations of links. Out: URL paths. Pure text, no file access.
 """
 
 from __future__ import annotations
@@ -21,13 +20,13 @@ SUFFIXES: tuple[str, ...] = (".md", ".markdown")
 """File names that lose their suffix in a URL."""
 
 RESERVED: tuple[str, ...] = ("mdh", "healthz", "llms.txt", "sitemap.xml", "robots.txt")
-"""First parts of URL paths that belong to a site itself and win over files."""
+"""First parts of URL paths that belong to the site itself and take precedence over files."""
 
 NODE_ROOT = "/node/"
-"""Where a site gives nodes by their ids (H7)."""
+"""The path under which a site serves nodes by their ids (H7)."""
 
 MAX_PATH = 2_048
-"""Characters of a URL path; no file system takes much longer ones."""
+"""Maximum length of a URL path; no file system allows much longer ones."""
 
 _INDEX = "index"
 _SPELLED = (*SUFFIXES, *(suffix.upper() for suffix in SUFFIXES))
@@ -106,8 +105,9 @@ def decoded(raw_path: bytes) -> str | None:
 
 
 def route_url(route: str) -> str:
-    """Return the URL path that a record asks for (Y12), in its one spelling: `hours`, `/hours/` and `/hours` are the
-    same. It is empty for one that no node may have (`route_fault`)."""
+    """Return the URL path that a record requests (Y12), normalised: `hours`, `/hours/` and `/hours` are the same.
+    Empty if no node may have it (`route_fault`).
+    """
     return "" if route_fault(route) else exact_url(_route_path(route)[1:])
 
 
@@ -165,8 +165,9 @@ def _without_suffix(path: str) -> str:
 
 
 class Destination(Struct, frozen=True):
-    """Where a link leads. ``origin`` is empty for a destination on the site itself, else `https://host` in lower case
-    or, for what is not fetched over HTTP, its scheme. ``path`` is absolute, decoded, without query and fragment."""
+    """The target of a link. ``origin`` is empty on the site itself, else `https://host` in lower case or, for other
+    schemes than HTTP, the scheme. ``path`` is absolute, decoded, without query and fragment.
+    """
 
     origin: str
     path: str
@@ -208,7 +209,7 @@ def _no_dots(path: str) -> str:
 
 PREFIX = "url:"
 BARE_URL = regex(r"(?:https?://|/|\.{1,2}/)", re.IGNORECASE)
-"""What begins as no id does: a URL whose prefix was forgotten."""
+"""What no id begins with: a URL whose prefix was forgotten."""
 
 
 class LinkTarget(Struct, frozen=True):

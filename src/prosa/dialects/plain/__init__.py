@@ -1,7 +1,7 @@
-"""Plain Markdown: a document that no other dialect claims. What it says is its links, its title and its other names.
+"""Plain Markdown: a document that no other dialect claims. It has links, a title and aliases.
 
-Its front matter may hold anything, so nothing in it is wrong; what is wrong in any document is found by rules. No form
-of Markdown is better than another without a dialect that says so, so nothing is formatted.
+Its front matter may hold anything, so nothing in it is wrong; rules find the problems of any document. Without a
+dialect no form of Markdown is preferred, so nothing is formatted.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def read(front: FrontReading, document: Document) -> tuple[PlainModel, tuple[Pro
 
 
 def masked(front: FrontReading) -> tuple[Span, ...]:
-    """Return what is no Markdown in the body: the JavaScript of an MDX file, TOML in shortcodes."""
+    """Return the parts of the body that are not Markdown: the JavaScript of an MDX file, TOML in shortcodes."""
     text = front.source.slice(front.body)
     if front.source.path.lower().endswith(".mdx"):
         found = mdx_spans(text)
@@ -78,12 +78,12 @@ def facts(_: PlainModel) -> dict[str, Value]:
 
 
 def format_edits(_model: PlainModel, _options: FormatOptions) -> tuple[Edit, ...]:
-    """No edits: no form of Markdown is better than another without a dialect that says so."""
+    """Return no edits: without a dialect no form of Markdown is preferred."""
     return ()
 
 
 def write(fields: Mapping[str, Value], body: str) -> str:
-    """Return the document. Raises ValueError for data nested too deep, TypeError for what is no plain data."""
+    """Return the document. Raises ValueError for data nested too deep, TypeError for anything but plain data."""
     text = body.lstrip("\r\n")
     if not fields:
         return text

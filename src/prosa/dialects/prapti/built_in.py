@@ -1,10 +1,9 @@
-"""The commands that every chat has, one row each; `include` among them, and what it makes a chat point at (P10, PA11,
-PW3).
+"""The commands that every chat has, one row each; including `include` and the references it creates (P10, PA11, PW3).
 
 `include FILE` and `include.code FILE [LANGUAGE]` give the text of a file, or a fence around it that no line of it can
-close. A path is relative to the file that names it and stays inside the allowed roots. What is included is data:
-nothing in it is a heading, and its configuration lines are text unless the user says that they are to be carried out.
-The links of a chat are those of any Markdown document.
+close. A path is relative to the file that names it and stays inside the allowed roots. Included text is data: nothing
+in it is a heading, and its configuration lines are text unless the user allows them. The links of a chat are those of
+any Markdown document.
 """
 
 from __future__ import annotations
@@ -115,7 +114,7 @@ _NAME = regex(r"[\w.-]{1,64}")
 
 
 def load_plugin(call: Call) -> Outcome:
-    """Return `plugins.load NAME`: nothing to do for what is built in or allowed; everything else is refused (X7)."""
+    """Implement `plugins.load NAME`: nothing to do for a built-in or allowed plugin; any other is refused (X7)."""
     name = _first(call)
     if not name:
         return Outcome(problem="`plugins.load` names no plugin", note="write `% plugins.load NAME`")

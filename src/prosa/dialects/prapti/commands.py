@@ -22,14 +22,14 @@ CHAT_ROLES = ("user", "assistant", "system")
 TEXT_ROLES = ("prompt", "completion")
 
 DEFAULT_RESPONDER = "default"
-"""Who answers where no responder is pushed: a chat with whoever the user chose."""
+"""The responder if none is pushed: a chat with the user's default."""
 
 MAX_RESPONDERS = 64
 """Responders of one chat; a conversation with more is a mistake in a loop that wrote it."""
 
 
 class Kind(Struct, frozen=True):
-    """A kind of responder: its names, what it sends, and the provider that it asks unless the chat names another."""
+    """A kind of responder: its names, what it sends, and its provider unless the chat names another."""
 
     names: tuple[str, ...]
     mode: Mode
@@ -68,7 +68,7 @@ class Responders(Struct, frozen=True):
         return Responders({**self.known, name: kind}, self.stack)
 
     def pushed(self, name: str) -> Responders:
-        """With another one that answers."""
+        """Return a copy with another responder on top."""
         return Responders(self.known, (*self.stack, name))
 
     def popped(self) -> Responders:
@@ -85,22 +85,23 @@ PLUGIN_GROUP = "prosa.plugins"
 """The group of entry points in which plugins are found."""
 
 PLUGIN_API = 1
-"""The version of what stands in this module for plugins; a plugin for another one is refused."""
+"""The API version of this module for plugins; a plugin for another one is refused."""
 
 MAX_OUTPUT = 1024 * 1024
 """Characters that one command may put into a message; more is no text for a conversation."""
 
 
 class PluginCall(Struct, frozen=True):
-    """A call of a plugin's command: ``args`` is what stands behind its name, ``path`` the file it stands in."""
+    """A call of a plugin's command: ``args`` is the text after its name, ``path`` the file that contains it."""
 
     args: str
     path: str
 
 
 class PluginCommand(Struct, frozen=True):
-    """``run`` gives the text that takes the place of the line, and may be empty. With ``final_only`` it runs only in
-    the last message of a chat: for commands that have effects elsewhere."""
+    """A plugin's command. ``run`` returns the text that replaces the line, possibly empty. With ``final_only`` it runs
+    only in the last message of a chat: for commands with external effects.
+    """
 
     run: Callable[[PluginCall], str]
     final_only: bool = False
@@ -115,8 +116,9 @@ class Plugin(Struct, frozen=True):
 
 
 class Call(Struct, frozen=True):
-    """A built-in command as it is called. ``follows`` says that included text may hold commands; ``plugins`` are the
-    names that the user allows."""
+    """A call of a built-in command. ``follows`` is true if included text may hold commands; ``plugins`` are the names
+    that the user allows.
+    """
 
     line: ConfigLine
     source: SourceText
@@ -130,8 +132,9 @@ Shown: TypeAlias = Literal["tree", "plugins"]
 
 
 class Outcome(Struct, frozen=True):
-    """What a command did: the text for its place, the responders as they are now, what it wants to be shown (beside the
-    conversation), or why it failed. ``included`` is a file whose own lines are to be looked at."""
+    """The result of a command: the text that replaces it, the responders, the output to show beside the conversation,
+    or the reason for failing. ``included`` is a file whose own lines are to be carried out.
+    """
 
     text: str = ""
     responders: Responders | None = None
@@ -174,7 +177,7 @@ def _of_plugin(name: str, command: PluginCommand) -> Command:
     def run(call: Call) -> Outcome:
         try:
             text: Value = command.run(PluginCall(call.line.args, call.source.path))
-        except Exception as error:  # code of somebody else: whatever it raises is a failed command
+        except Exception as error:  # plugin code: whatever it raises is a failed command
             return Outcome(problem=f"the command `{name}` failed: {type(error).__name__}: {error}")
         if not isinstance(text, str):
             return Outcome(problem=f"the command `{name}` gave {type(text).__name__}, not text")

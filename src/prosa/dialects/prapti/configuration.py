@@ -1,9 +1,9 @@
 """The configuration of a chat: where it comes from, and what is in effect (P14, PA9, X7).
 
-In: chats that were read, lowest layer first. Out: one list of assignments, the messages that stand in front of the
-document's, and one value for every path that is set, with the line that set it; as text for people, too. The last
-assignment wins, `var(NAME)` is looked up late. A file in the tree has the rights of a document and no more; only the
-user's own file has the user's. Nothing runs: actions have no effect here.
+In: chats that were read, lowest layer first. Out: one list of assignments, the messages that precede the document's,
+and one value for every path that is set, with the line that set it; also as text for people. The last assignment wins,
+`var(NAME)` is looked up late. A file in the tree only has the rights of a document; the user's own file has the
+user's. Nothing runs: actions have no effect here.
 """
 
 from __future__ import annotations
@@ -29,8 +29,9 @@ USER_FILES = ("chat.md",)
 
 
 class Layer(Struct, frozen=True):
-    """One chat file that configures. ``trusted`` says that it has the rights of the user, ``follows`` that the files it
-    includes may hold configuration lines too: trust in a document says nothing about those (PA11)."""
+    """One chat file that configures. ``trusted`` gives it the rights of the user, ``follows`` lets the files it
+    includes hold configuration lines too: trust in a document does not extend to those (PA11).
+    """
 
     kind: LayerKind
     model: ChatModel
@@ -39,7 +40,7 @@ class Layer(Struct, frozen=True):
 
 
 class Standing(Struct, frozen=True):
-    """A line or a message with the layer it comes from; ``final`` says that it is in the last message of the chat."""
+    """A line or a message with the layer it comes from; ``final`` is true in the last message of the chat."""
 
     layer: Layer
     message: ChatMessage
@@ -61,7 +62,7 @@ def runs(line: ConfigLine, standing: Standing) -> bool:
 
 
 def is_config_root(model: ChatModel) -> bool:
-    """Return whether a file says that no file above it counts."""
+    """Return whether a file stops the search for configuration above it."""
     values = [line.value for line in model.assignments if path_of(line.key or "") == "prapti.config_root"]
     return bool(values) and values[-1] is True
 
@@ -78,7 +79,7 @@ class Assigned(Struct, frozen=True):
 
 
 class EffectiveValue(Struct, frozen=True):
-    """A value in effect. ``problem`` says why a variable cannot be looked up; ``value`` is then None."""
+    """A value in effect. ``problem`` is the reason why a variable cannot be looked up; ``value`` is None then."""
 
     path: str
     value: Value

@@ -1,7 +1,7 @@
 """The text of a message as it is sent: without configuration lines and comments, commands replaced by their output.
 
-In: the span of a message and what is cut out of it. Out: text. What a command gave is data and is not looked at again
-(P10, PA10, PA13).
+In: the span of a message and the parts to remove. Out: text. The output of a command is data and is not processed
+again (P10, PA10, PA13).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _BLANKS = " \t"
 
 
 class Cut(Struct, frozen=True):
-    """A part that is not sent. ``lines`` says that it covers whole lines, ``text`` is what stands there instead."""
+    """A part that is not sent. ``lines`` is true if it covers whole lines, ``text`` is its replacement."""
 
     span: Span
     lines: bool = True
@@ -54,11 +54,11 @@ def without(text: str, body: Span, cuts: Iterable[Cut]) -> str:
 
 
 def sent_text(message: ChatMessage, document: Document, outputs: Mapping[int, str]) -> str:
-    """Return what a message says to a model, lines ending with a line feed.
+    """Return the text of a message for a model, lines ending with a line feed.
 
-    ``outputs`` are the texts that commands gave, by the offset at which their line begins; a line in a quotation gives
-    a quotation (PA10). Comments outside code are left out with the lines that hold nothing else (PA13), and so are the
-    backslashes that keep a line from being structure, in front of `%` or `### @` say (PA6).
+    ``outputs`` are the outputs of commands, by the offset of their line; a line in a quotation gives a quotation
+    (PA10). Comments outside code are left out with the lines that hold nothing else (PA13), and so are the backslashes
+    that keep a line from being structure, in front of `%` or `### @` say (PA6).
     """
     text = document.source.text
     cuts = [Cut(span, True, _quoted(text, span, outputs.get(span.start, ""))) for span in message.removed]

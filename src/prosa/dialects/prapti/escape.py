@@ -1,14 +1,14 @@
-"""Text that a model wrote, as text of a message: nothing in it can become structure, and it can be had back (PA1, PA6,
-X19).
+"""Text that a model wrote, as text of a message: nothing in it can become structure, and the original can be restored
+(PA1, PA6, X19).
 
-In: a reply, whole or as it streams. Out: whole lines for the file, and from these the reply again. In front of what
-would read as a message heading, a configuration line, a comment, a block of HTML or a fence of doubtful extent stands a
-backslash, which CommonMark does not show. Where n backslashes stand already there will be 2n + 1, so the number is
-always odd and tells the first one. Exact up to line ends, blank lines at both ends, and blank space at the very end.
+In: a reply, whole or as it streams. Out: whole lines for the file, and from these the reply again. A backslash, which
+CommonMark does not show, is added before anything that would read as a message heading, a configuration line, a
+comment, a block of HTML or a fence of doubtful extent. n backslashes become 2n + 1, so an odd number marks an escape.
+Exact up to line ends, blank lines at both ends, and blank space at the very end.
 
 Code in fences stays as it is. Which lines are code is decided line by line as the text arrives: a line is called code
-only when the Markdown parser calls it so, whatever follows; where that cannot be told within bounds, the answer is that
-it cannot.
+only when the Markdown parser calls it so, whatever follows; if that cannot be decided within bounds, the result says
+so.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ class OpenFence(Struct, frozen=True):
 
 
 Opened: TypeAlias = "OpenFence | Literal['unsure'] | None"
-"""What a line opens; ``unsure`` where it cannot be told within bounds."""
+"""What a line opens; ``unsure`` if it cannot be decided within bounds."""
 
 
 def column_of(text: str) -> int:
-    """Return the column behind a text that begins a line, tabs expanded (CommonMark 2.2)."""
+    """Return the column after a text at the start of a line, tabs expanded (CommonMark 2.2)."""
     return len(text.expandtabs(_TAB))
 
 
@@ -60,7 +60,7 @@ def indentation(line: str) -> int:
 
 
 class Fences(Struct):
-    """Where a text stands after the lines that it was told. ``fence`` is what is open."""
+    """The state after the lines read so far. ``fence`` is the open fence."""
 
     fence: OpenFence | None = None
     _since: list[str] = field(default_factory=list)
@@ -86,7 +86,7 @@ class Fences(Struct):
         return self._probed(line, mark, column_of(found["before"]))
 
     def take(self, line: str, opened: OpenFence | None = None) -> None:
-        """Take the next line as it stands in the file; ``opened`` is what it opens."""
+        """Read the next line as in the file; ``opened`` is what it opens."""
         blank = _BLANK.fullmatch(line) is not None
         if self.covers(line):
             if self.fence is not None and _closes(line, self.fence):
@@ -94,13 +94,13 @@ class Fences(Struct):
         else:
             self.fence = opened
             if self._after_blank and not blank and line[0] not in _BLANKS:
-                self._since, self._size = [], 0  # behind a blank line nothing goes on without indentation
+                self._since, self._size = [], 0  # after a blank line nothing continues without indentation
         self._since.append(line)
         self._size += len(line) + 1
         self._after_blank = blank
 
     def _probed(self, line: str, mark: str, column: int) -> Opened:
-        """Return what an indented line opens. A list around it may begin at any of the last four columns."""
+        """Return what an indented line opens. A list around it may start at any of the last four columns."""
         columns = range(0 if column < _TAB else column - _TAB + 1, column + 1)
         size = self._size + len(line) + 1
         if self._left < size * len(columns):
@@ -129,7 +129,7 @@ def _is_code(text: str) -> bool:
 
 
 MAX_INDENT = 3
-"""Columns in front of a block; what is indented more is none of those that matter here."""
+"""Maximum indentation of a block; lines indented more do not matter here."""
 
 _COMMENT = regex(r"<(\\*)!--")
 _CONFIG = regex(r"(?P<indent>[ \t]*)(?:>[ \t]{0,4})*(?P<slashes>\\*)(?=(?://)?%)")
@@ -166,8 +166,7 @@ def restored(text: str) -> str:
 
 
 def marks(lines: Iterable[tuple[int, str]]) -> Iterator[Span]:
-    """Yield the backslashes that `restored` takes away, as spans; each line comes with the offset at which it
-    begins."""
+    """Yield the spans of the backslashes that `restored` removes; each line comes with its offset."""
     fences = Fences()
     for start, line in lines:
         if fences.covers(line):
@@ -184,7 +183,7 @@ def marks(lines: Iterable[tuple[int, str]]) -> Iterator[Span]:
 
 
 class Escaping(Struct):
-    """A reply that arrives in pieces. `feed` and `finish` together give what `escaped` gives, and a line feed."""
+    """A reply that arrives in pieces. `feed` and `finish` together return the result of `escaped`, and a line feed."""
 
     _fences: Fences = field(default_factory=Fences)
     _rest: str = ""
@@ -192,8 +191,9 @@ class Escaping(Struct):
     _begun: bool = False
 
     def feed(self, piece: str) -> str:
-        """Return the whole lines that are ready. A line is held back until it ends, and blank ones until one
-        follows."""
+        """Return the whole lines that are ready. A line is held back until it is complete, and blank ones until
+        another follows.
+        """
         text = self._rest + piece
         cut = len(text) - 1 if text.endswith("\r") else len(text)  # a line feed may follow
         last = max(text.rfind("\n", 0, cut), text.rfind("\r", 0, cut)) + 1
@@ -231,7 +231,7 @@ class Escaping(Struct):
 
 
 def _escaped(line: str, *, fence: bool) -> str:
-    """Return a line that is not code. ``fence`` says that it is not to open one."""
+    """Return a line outside of code. With ``fence`` it must not open a fence."""
     line = _COMMENT.sub(lambda found: f"<{_more(found[1])}!--", line)
     found = _sign(line)
     if found is None or (found.re.pattern == _FENCE.pattern and not fence and not found["slashes"]):
@@ -249,7 +249,7 @@ def _restored(line: str) -> str:
 
 
 def _sign(line: str) -> re.Match[str] | None:
-    """Return what a line begins with that would be structure, backslashes in front of it or not."""
+    """Return the start of a line that would be structure, with or without backslashes before it."""
     for pattern in (_CONFIG, _BLOCK, _FENCE):
         found = pattern.match(line)
         if found is not None and (pattern is _FENCE or column_of(found["indent"]) <= MAX_INDENT):

@@ -1,7 +1,7 @@
-"""The configuration tree of a chat: what is known, of which type, and what a document may not set (PA9, X7).
+"""The configuration tree of a chat: the known names, their types, and what a document may not set (PA9, X7).
 
 A bare name is looked up in this order: exact path, `prapti.NAME`, then the well-known variables. Endpoints, keys,
-plugins, responder endpoints and permissions come from the user alone: a refusal names what allows it instead.
+plugins, responder endpoints and permissions come from the user alone: a refusal names the setting to use instead.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ ABOUT_ACTIONS: Mapping[str, str] = {
 ACTIONS = tuple(ABOUT_ACTIONS)
 
 BUILT_IN_PLUGINS = ("koboldcpp.text", "local.openai.chat", "openai.chat", "prapti.include")
-"""Names that documents load for what is always there here; loading them does nothing."""
+"""Names that documents load although they are built in; loading them does nothing."""
 
 _ENDPOINT = ("api_base", "base_url", "endpoint", "api_url", "host", "url")
 _KEY = ("api_key", "apikey", "token", "secret", "password", "key")
 _COUNTED = ("max_", "min_")
-"""What is counted in tokens is no token: `max_token` is a mistyped `max_tokens`."""
+"""A count of tokens is not a token: `max_token` is a typo for `max_tokens`."""
 
 _PERMISSION = ("permissions", "trust", "trusted", "allow", "mcp", "mcp_servers")
 
 
 class Refusal(Struct, frozen=True):
-    """``message`` says what is refused, ``instead`` how the user allows it."""
+    """``message`` says what is refused, ``instead`` how the user can allow it."""
 
     message: str
     instead: str
@@ -102,7 +102,7 @@ _WORDS: Mapping[Type, str] = {
 
 
 class Setting(Struct, frozen=True):
-    """One known name, the type of its value, and what it means for people."""
+    """A known name, the type of its value, and its description."""
 
     path: str
     type: Type
@@ -130,7 +130,7 @@ SETTINGS: tuple[Setting, ...] = (
 )
 
 ROOTS = ("prapti", "plugins", "responders", "vars")
-"""Where an exact path begins. What lies below `plugins` and `responders` is the business of whoever they name."""
+"""First parts of exact paths. Names below `plugins` and `responders` belong to those plugins and responders."""
 
 _BY_PATH = {setting.path: setting for setting in SETTINGS}
 
@@ -143,7 +143,7 @@ def path_of(key: str) -> str:
 
 
 def setting_of(key: str) -> Setting | None:
-    """Return what is known about a key; a responder's own `temperature` is typed like the variable."""
+    """Return the entry of a known key; a responder's own `temperature` has the type of the variable."""
     path = path_of(key)
     if path.startswith("responders."):
         return _BY_PATH.get(f"vars.{path.rpartition('.')[2]}")

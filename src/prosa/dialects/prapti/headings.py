@@ -1,5 +1,5 @@
 """Message headings: level-3 headings at the top level that name a role (P3, P7, P8, PA2–PA5, PA16), and the names in
-them as a model service takes them, and as somebody is spoken to (PA4, PA18).
+them in the form for a model service and for mentions (PA4, PA18).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LEVEL = 3
 
 
 class MessageHeading(Struct, frozen=True):
-    """A heading that begins a message. ``role`` and ``name`` are as written; ``role_span`` covers `role/name`."""
+    """A heading that starts a message. ``role`` and ``name`` are as written; ``role_span`` covers `role/name`."""
 
     role: str
     name: str | None
@@ -36,8 +36,9 @@ class MessageHeading(Struct, frozen=True):
 def find_headings(
     document: Document, *, legacy: bool = False
 ) -> tuple[tuple[MessageHeading, ...], tuple[Problem, ...]]:
-    """Return the message headings in order, and what is to be said about headings that are one or nearly are. With
-    ``legacy`` lines of code are headings too (PA1)."""
+    """Return the message headings in order, and the problems of headings that are one or nearly are. With ``legacy``
+    lines of code are headings too (PA1).
+    """
     found: list[MessageHeading] = []
     problems: list[Problem] = []
     for heading in _with_code(document) if legacy else document.headings:
@@ -54,7 +55,7 @@ def find_headings(
 
 
 def _with_code(document: Document) -> list[Heading]:
-    """Return all headings, and what would be one of level 3 if it did not stand in a fence."""
+    """Return all headings, including those of level 3 inside fences."""
     text = document.source.text
     found = list(document.headings)
     for fence in document.fences:
@@ -129,7 +130,7 @@ def mentioned(text: str, participants: Iterable[str]) -> tuple[str, ...]:
 
 
 def without_code(text: str) -> str:
-    """Return a text without its code, in which nobody is spoken to (PA1)."""
+    """Return a text without its code, in which mentions do not count (PA1)."""
     document = parse(SourceText(text))
     code = (*(each.span for each in document.fences), *document.indented_code, *(s.span for s in document.code_spans))
     pieces, at = [], 0

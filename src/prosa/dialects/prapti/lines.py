@@ -1,8 +1,8 @@
-"""Configuration lines of a chat: which lines are some, and what each says (P9, P12–P14, PA1, PA7, PA8, PA13, PA14).
+"""The configuration lines of a chat and their content (P9, P12–P14, PA1, PA7, PA8, PA13, PA14).
 
-In: the document of a chat. Out: `ConfigLine`s, assignments and actions, in order, or the problem that keeps a line from
-being one. Code and HTML comments are opaque: the Markdown parse says where they are, a pattern only looks at one line
-that is neither. Nothing runs.
+In: the document of a chat. Out: `ConfigLine`s, assignments and actions, in order, or the problem that keeps a line
+from being one. Code and HTML comments are opaque: the Markdown parse finds them, and a pattern is only applied to
+other lines. Nothing runs.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class RawLine(Struct, frozen=True):
 
 class Lines(Struct, frozen=True):
     """The configuration lines of a document; ``opaque`` are those inside code, which are text. A disabled line in code
-    is nothing at all.
+    does not count.
     """
 
     config: tuple[RawLine, ...]
@@ -88,7 +88,7 @@ class _Code:
         self._spans = sorted(each.span for each in document.code_spans)
 
     def covers(self, offset: int, *, since: int) -> bool:
-        """Return whether an offset lies in a block of code, or in a code span that begins at ``since`` or later."""
+        """Return whether an offset lies in a block of code, or in a code span that starts at ``since`` or later."""
         at = bisect_right(self._spans, offset, key=_start) - 1
         in_span = at >= 0 and since <= self._spans[at].start and offset < self._spans[at].end
         return in_span or offset in self._blocks
@@ -149,7 +149,7 @@ _SHOWN = 40
 
 
 def read_command(raw: RawLine, text: str) -> tuple[ConfigLine | None, Problem | None]:
-    """Return the line that was meant, and what is wrong with it. A disabled line is never complained about (P12)."""
+    """Return the parsed line, and its problems. A disabled line has none (P12)."""
     line, problem = _read(raw, text)
     return line, None if raw.disabled else problem
 
@@ -235,7 +235,7 @@ def _assignment(
 
 
 def _literal(right: str, span: Span) -> tuple[Value, Problem | None]:
-    """Return the JSON value of a right side, or what is wrong with it and how it was most likely meant (PA8)."""
+    """Return the JSON value of a right side, or its problem and the likely correction (PA8)."""
     try:
         return parse_json(right), None
     except JsonError as error:

@@ -54,9 +54,9 @@ class ConfigLine(Struct, frozen=True):
 class ChatMessage(Struct, frozen=True):
     """One message. ``role`` is as written; ``heading`` is the span of its heading line, None for `_head`.
 
-    ``content`` is the text of the message without its configuration lines; ``unread`` are those among them, not
-    disabled, that are no command; ``removed`` are all lines that are no text of it, disabled ones among them. ``colon``
-    says that the heading has one.
+    ``content`` is the text of the message without its configuration lines; ``unread`` are enabled ones that are not a
+    command; ``removed`` are all lines outside its text, including disabled ones. ``colon`` is true if the heading has
+    one.
     """
 
     role: str

@@ -46,15 +46,16 @@ class Complaint(Struct, frozen=True):
 
 
 class Said(Struct, frozen=True):
-    """A message and its text: configuration lines and comments gone, commands replaced by what they gave."""
+    """A message and its text: configuration lines and comments removed, commands replaced by their output."""
 
     standing: Standing
     text: str
 
 
 class Performed(Struct, frozen=True):
-    """``values`` is the tree in effect by path; ``said`` the messages of all layers that are not disabled, in order;
-    ``shows`` what commands want to be shown beside the conversation."""
+    """``values`` is the tree in effect by path; ``said`` the enabled messages of all layers, in order; ``shows`` the
+    output of commands to show beside the conversation.
+    """
 
     values: Mapping[str, EffectiveValue]
     said: tuple[Said, ...]
@@ -80,7 +81,7 @@ def perform(
 
 
 class _Place(Struct, frozen=True):
-    """Where lines stand: the file, what it may include, and the files that included it."""
+    """The location of lines: the file, what it may include, and the files that included it."""
 
     source: SourceText
     files: Files
@@ -89,7 +90,7 @@ class _Place(Struct, frozen=True):
 
 
 class _Work(Struct):
-    """What a walk over all lines has come to."""
+    """The state of a walk over all lines."""
 
     registry: Registry
     responders: Responders

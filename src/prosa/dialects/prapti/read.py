@@ -24,7 +24,7 @@ def read(front: FrontReading, document: Document, *, legacy: bool = False) -> tu
     found = [Found(raw, *read_command(raw, front.source.text)) for raw in lines.config]
     messages = _messages(headings, found, document)
     ignored = Cover(message.body for message in messages if message.disabled)  # P8: nothing there is worth a word
-    written = Cover(message.body for message in messages if message.by_model)  # PA6: nobody is to mend it
+    written = Cover(message.body for message in messages if message.by_model)  # PA6: it must not be repaired
     complaints = (
         each.problem
         for each in found
@@ -36,7 +36,7 @@ def read(front: FrontReading, document: Document, *, legacy: bool = False) -> tu
 
 
 class Found(NamedTuple):
-    """A configuration line, what it says, and what keeps it from saying anything."""
+    """A configuration line, its content, and the problem that makes it invalid."""
 
     raw: RawLine
     line: ConfigLine | None

@@ -1,9 +1,8 @@
 """Chats as text: a new chat, and what is written below one that people edit (P3).
 
-In: messages, or the text of a chat. Out: messages under their headings, one blank line around each; what has to stand
-between a chat and a heading below it, a mark that closes an open fence or block of HTML among it; the line end of a
-file, and the place of lines that were written before. Compared are lines without blank space at their ends, as editors
-take that away.
+In: messages, or the text of a chat. Out: messages under their headings, one blank line around each; the separator
+between a chat and a heading below it, including a line that closes an open fence or block of HTML; the line end of a
+file, and the place of lines written earlier. Lines are compared without trailing blanks, since editors remove those.
 """
 
 from __future__ import annotations
@@ -40,16 +39,16 @@ def heading(role: str, name: str | None = None) -> str:
 
 
 def is_another(asked: str, answered_by: str | None) -> bool:
-    """Return whether another model answered than was asked for. A dated name of the same model (`gpt-4o-2024-08-06` for
-    `gpt-4o`) is no other."""
+    """Return whether another model answered than the requested one. A dated name of the same model
+    (`gpt-4o-2024-08-06` for `gpt-4o`) is the same.
+    """
     return answered_by is not None and answered_by != asked and not answered_by.startswith(f"{asked}-")
 
 
 def reply_note(answered_by: str | None = None, *, cut: bool = False) -> str:
-    """Return the comment below a reply that says by whom it is and that it was cut off; empty where neither is to be
-    said.
+    """Return the comment below a reply that names its model and says if it was cut off; empty if neither applies.
 
-    Comments are never sent (PA13), and no text in it ends this one.
+    Comments are never sent (PA13), and no text inside can end this one.
     """
     said: dict[str, Value] = {"answered_by": answered_by} if answered_by is not None else {}
     if cut:
@@ -61,7 +60,7 @@ def reply_note(answered_by: str | None = None, *, cut: bool = False) -> str:
 
 
 def write(messages: Sequence[NewMessage], *, head: str = "") -> str:
-    """Return the text of a chat that begins with ``head``, configuration lines say."""
+    """Return the text of a chat that starts with ``head``, for example configuration lines."""
     blocks = [head.strip()] if head.strip() else []
     for message in messages:
         blocks.append(heading(message.role, message.name))
@@ -101,7 +100,7 @@ _LINE = regex(r"([^\r\n]*)(\r\n|\n|\r|\Z)")
 _BLANKS = " \t"
 _ASSISTANT, _USER = heading("assistant"), heading("user")
 _FURTHEST = "---"
-"""All that acts at a distance in a reply, whatever is escaped: even in code it ends front matter (X1)."""
+"""Everything with a remote effect in a reply, even if escaped: in code it still ends front matter (X1)."""
 _MARK = "\ufeff"
 
 
@@ -116,7 +115,7 @@ def lead(text: str) -> str:
 
 
 def _lead(text: str) -> str:
-    """Return the same for a text that says something, as if line ends were all alike."""
+    """Return the separator for a non-empty text, as if line ends were all alike."""
     source = SourceText(text)
     mark = closing(parse(source, body=read_front(source).body))
     last, before = _ending(text)
@@ -128,11 +127,11 @@ def _lead(text: str) -> str:
 
 
 def keeps(text: str, whole: str, more: int) -> bool:
-    """Return whether ``whole``, which begins with ``text``, reads as the messages of ``text`` and ``more`` further ones
-    (X19).
+    """Return whether ``whole``, which begins with ``text``, reads as the messages of ``text`` and ``more`` further
+    ones (X19).
 
-    Text below reaches up where the text above is open: a line `---` ends front matter that never ended, and takes what
-    stands in it away. The last message of ``text`` may go on in ``whole``.
+    Text below can affect an open text above: a line `---` ends front matter that was never closed, and removes its
+    content. The last message of ``text`` may continue in ``whole``.
     """
     (opened, before), (opened_after, after) = _messages(text), _messages(whole)
     if opened != opened_after or len(after) != len(before) + more:
@@ -154,7 +153,7 @@ def takes_replies(text: str) -> bool:
 
 
 def _same(one: ChatMessage, other: ChatMessage) -> bool:
-    """Return whether two messages of texts that begin alike are one."""
+    """Return whether two messages of texts with the same beginning are the same."""
     return (one.heading, one.body, one.content, one.removed) == (
         other.heading,
         other.body,
@@ -171,8 +170,9 @@ def line_end(text: str) -> str:
 
 
 def find_lines_below(lines: Sequence[str], text: str) -> Span | None:
-    """Return where these lines stand in a text, one below the other, the last place of several. The span ends in front
-    of the last line end."""
+    """Return where these consecutive lines are in a text, the last place of several. The span ends before the
+    last line end.
+    """
     wanted = [line.rstrip() for line in lines]
     while wanted and not wanted[-1]:
         wanted.pop()

@@ -1,9 +1,9 @@
-"""What a skill takes as arguments, and its text with a request in their place.
+"""The arguments of a skill, and its text with a request in their place.
 
-Agents fill `$ARGUMENTS` with what the user typed, as it is, and `$1`, `$ARGUMENTS[0]` and the names of the field
-`arguments` with its words, split as a shell splits them. What no word fills stays as it is written, and a request that
-the text gives no place is put below it: none is lost. In: a text and a request. Out: text. The request is data: nothing
-in it is filled again, and no template is read.
+Agents replace `$ARGUMENTS` with the user's text, and `$1`, `$ARGUMENTS[0]` and the names of the field `arguments` with
+its words, split as a shell splits them. A placeholder without a word stays unchanged, and a request without a
+placeholder is added below the text. In: a text and a request. Out: text. The request is data: no placeholder or
+template in it is expanded.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ class Arguments(Struct, frozen=True):
 
 
 def arguments_of(text: str, prose: str, *, names: Sequence[str] = (), declared: bool = False) -> Arguments | None:
-    """Return how the text of a skill takes arguments; None where it takes none and the request stands by itself.
+    """Return how the text of a skill takes arguments; None if it takes none.
 
     ``prose`` is the text without its code blocks: a `$1` in the code of a shell is no argument, unless the skill has
-    ``declared`` in its front matter that it takes some. A `$0` alone is an amount of money. A text that uses `$0` and
-    others counts from 0, as Claude Code does; one that has no `$0` counts from 1, as commands always have.
+    ``declared`` arguments in its front matter. A `$0` alone is an amount of money. A text with `$0` and others counts
+    from 0, as Claude Code does; one without `$0` counts from 1, as commands always have.
     """
     every = _PLACE.finditer(text) if declared else _CLEAR.finditer(prose)
     numbers = {found["number"] for found in every if found["number"]}

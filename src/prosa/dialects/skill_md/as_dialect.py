@@ -1,8 +1,7 @@
 """Agent Skills as a dialect: their references, facts and normal form.
 
-A skill is read in the published form with front matter and in the bare form without (LA30). `interface.md` fixes no
-keys for what `prosa show` says of one. Its normal form is whatever its author wrote: the specification leaves no choice
-that a formatter could make without changing what a client sees.
+A skill is read in the published form with front matter and in the bare form without (LA30). `interface.md` defines no
+keys for `prosa show`. Its text is never reformatted: any choice would change what a client sees.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ def _parameter(model: SkillModel, each: Parameter) -> dict[str, Value]:
 
 
 def corpus_facts(model: SkillModel) -> dict[str, Value]:
-    """Return what the rules of skills beside each other look at: the description, and where it stands."""
+    """Return the data that rules compare between skills: the description and its place."""
     if model.bare or model.description is None:
         return {}
     span = model.span("description")
@@ -83,9 +82,10 @@ def format_edits(_model: SkillModel, _options: FormatOptions) -> tuple[Edit, ...
 
 
 def write(fields: Mapping[str, Value], instructions: str) -> str:
-    """Return the document. Fields that are None are left out, unknown ones come last; a list of tools becomes one text.
+    """Return the document. Fields that are None are left out, unknown ones come last; a list of tools becomes one
+    text.
 
-    Raises ValueError for data nested too deep, TypeError for what is no plain data.
+    Raises ValueError for data nested too deep, TypeError for anything but plain data.
     """
     known = {name: value for name, value in fields.items() if value is not None}
     tools = known.get("allowed-tools")

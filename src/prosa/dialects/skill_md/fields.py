@@ -25,7 +25,7 @@ CLIENT: tuple[Field, ...] = (
     Field("user-invocable", "boolean", about="false: users do not see it among their commands"),
     Field("when_to_use", "string", about="when to use the skill, beside its description"),
 )
-"""Fields that single clients define and all others ignore: no mistake, and nothing is asked of their values."""
+"""Fields that single clients define and all others ignore: they are valid, and their values are not checked."""
 
 CLIENT_FIELDS = frozenset(field.name for field in CLIENT)
 

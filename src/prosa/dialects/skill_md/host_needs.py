@@ -1,7 +1,7 @@
-"""What a skill asks for that only the agent it was written for can give (X32): commands, tools, other languages.
+"""What a skill needs that only the agent it was written for provides (X32): commands, tools, other languages.
 
-In: a skill, and the paths of the files beside it where they are known. Out: what it asks for, in words that follow
-"asks for". Nothing of it is executed here, and a run goes on without it.
+In: a skill, and the paths of the files beside it where they are known. Out: its needs, in words that follow "asks
+for". Nothing is executed here, and a run continues without them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from prosa.dialects.skill_md.model import SkillModel
 from prosa.regex import regex
 
 _MAX_FOLDER = 256
-"""Characters in front of a script that are looked at."""
+"""Characters before a script that are examined."""
 
 MOST_NAMED = 5
 """Things of one kind that are named."""
@@ -20,7 +20,7 @@ MOST_NAMED = 5
 SHELLS = frozenset(
     ("bash", "batch", "bat", "cmd", "console", "fish", "powershell", "ps1", "pwsh", "sh", "shell", "shell-session")
 ) | frozenset(("shellscript", "terminal", "zsh"))
-"""Languages of code blocks that somebody is to type into a shell."""
+"""Languages of code blocks for a shell."""
 
 _OTHERS = (
     *("bash", "bat", "cjs", "cmd", "fish", "go", "js", "jsx", "mjs", "php", "pl", "ps1", "r", "rb", "rs", "sh"),
@@ -35,8 +35,9 @@ _PYTHON = regex(r"(?:python3?\s+)?[^\s|&;<>]*scripts/[\w./-]{1,255}\.py(?:\s[^|&
 
 
 def host_needs(model: SkillModel, files: Sequence[str] = (), *, hooks: bool = False) -> Iterator[str]:
-    """Return what the skill asks for and cannot have here, one text for each kind. ``files`` are the paths of the files
-    beside it, ``hooks`` says whether it has the field of that name."""
+    """Return what the skill needs and cannot get here, one text for each kind. ``files`` are the paths of the files
+    beside it, ``hooks`` is true if it has that field.
+    """
     document = model.document
     body = document.body
     text = document.source.text[: body.end]
@@ -60,7 +61,7 @@ def host_needs(model: SkillModel, files: Sequence[str] = (), *, hooks: bool = Fa
 
 
 def _begins_path(text: str, start: int) -> bool:
-    """Return whether a path begins at ``start``, or with one folder in front of it: `./` or `${SKILL}/`."""
+    """Return whether a path starts at ``start``, or after one folder: `./` or `${SKILL}/`."""
     if text[start - 1 : start] != "/":
         return True
     folder = _FOLDER.search(text[max(0, start - _MAX_FOLDER) : start])

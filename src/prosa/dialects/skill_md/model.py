@@ -1,4 +1,4 @@
-"""The typed reading of a skill (LA30, L46). What the author left out is None or empty; what is derived says so."""
+"""The typed reading of a skill (LA30, L46). Absent fields are None or empty; derived ones are marked."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from prosa.source import Span
 
 
 class Parameter(Struct, frozen=True):
-    """One item of the list under "Parameters". ``required`` is what the item says, None where it says nothing."""
+    """One item of the list under "Parameters". ``required`` is None if the item does not say."""
 
     name: str
     required: bool | None
@@ -23,10 +23,10 @@ class Parameter(Struct, frozen=True):
 class SkillModel(Struct, frozen=True):
     """A skill.
 
-    ``bare`` is a skill without front matter: its ``name`` is the first heading as a name, its ``description`` the first
-    paragraph. ``allowed_tools`` are the tools, however they are separated; ``metadata`` values are source text (X1).
-    ``entries`` are the fields that were read, by name. ``instructions`` is the body; ``anchor`` is where to point at
-    what is missing.
+    ``bare`` is true without front matter: the ``name`` then comes from the first heading, its ``description`` the
+    first paragraph. ``allowed_tools`` are the tools, however they are separated; ``metadata`` values are source text
+    (X1). ``entries`` are the fields that were read, by name. ``instructions`` is the body; ``anchor`` is where to
+    point at what is missing.
     """
 
     document: Document

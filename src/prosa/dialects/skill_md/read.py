@@ -1,10 +1,9 @@
 """Read a skill: a front reading and a document in, a `SkillModel` and problems out. Never fails, opens nothing.
 
-Reported here are the shapes of fields and the absence of front matter. What a rule of its own explains better, such as
-a name that other clients refuse, is found by rules. Tools are one text with spaces between them by the specification;
-in the wild they are also separated by commas, or a YAML list. Parameters are the items of a list under a heading, or
-behind a line, that says "Parameters" (L46): those that begin with a name, in backticks or in lower case. What looks
-otherwise is left alone: it is an instruction like any other.
+Shapes of fields and missing front matter are reported here. Rules explain the rest, such as a name that other clients
+refuse. Tools are one text with spaces between them by the specification; in the wild they are also separated by
+commas, or a YAML list. Parameters are the items of a list under a heading, or behind a line, that says "Parameters"
+(L46): those that begin with a name, in backticks or in lower case. Other items are instructions.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from prosa.source import Span
 
 
 def read(front: FrontReading, document: Document) -> tuple[SkillModel, tuple[Problem, ...]]:
-    """Return the skill, and what is wrong with the text of it."""
+    """Return the skill, and the problems of its text."""
     if front.fields is None:
         return _model(front, document, {}, ()), () if front.present else (_bare(front),)
     owner = Owner(

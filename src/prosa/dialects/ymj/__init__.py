@@ -1,6 +1,6 @@
 """YMJ: records of three sections, a YAML header, a Markdown body and a JSON footer.
 
-`DIALECT` answers what is asked of every dialect (`prosa.dialects.dialect`).
+`DIALECT` is its record (`prosa.dialects.dialect`).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ __all__ = [
 
 
 def strictness(model: YmjModel) -> bool | None:
-    """Return whether the record asks to be read strictly (YA11)."""
+    """Return whether the record requests strict reading (YA11)."""
     return model.asks_strict
 
 

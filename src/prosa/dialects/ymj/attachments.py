@@ -1,7 +1,7 @@
 """Effective attachments (Y14, YA18): the header's catalog and the footer's handling, joined by `uri`.
 
 In: the items of both lists. Out: one value per attachment, in the order of the header, then of the footer. Nothing is
-opened; `local_path` says which file a URI means, if any.
+opened; `local_path` maps a URI to a file, if any.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from prosa.regex import regex
 from prosa.source import Span
 
 HANDLING = ("select", "transform", "cache", "auth_ref")
-"""What the footer says about an attachment."""
+"""The footer's data about an attachment."""
 
 _SCHEME = regex(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
@@ -27,8 +27,8 @@ _SCHEME = regex(r"[A-Za-z][A-Za-z0-9+.-]+:")
 class Attachment(Struct, frozen=True):
     """One attachment. ``uri`` is None for an item of the footer without one; such an item joins with nothing.
 
-    ``sha256`` is the header's where it has one, else the footer's, and ``sha256_span`` is where it stands. ``handling``
-    holds the footer's directives, where they say nothing what the header says.
+    ``sha256`` is the header's if it has one, else the footer's, and ``sha256_span`` its place. ``handling`` holds the
+    footer's directives, with defaults from the header.
     """
 
     uri: str | None

@@ -108,7 +108,7 @@ SUMMARY = "doc_summary:"
 
 
 class _Lines(Struct, frozen=True):
-    """The whole lines of an entry, line end included; ``comment`` is what its last line says after the value."""
+    """The whole lines of an entry, line end included; ``comment`` is the comment on its last line."""
 
     span: Span
     comment: str
@@ -140,7 +140,7 @@ def removal_edit(model: YmjModel, entry: Entry) -> Edit | None:
 
 
 def first_line(model: YmjModel) -> int:
-    """Return where the second line of the file begins, that is the first of the header."""
+    """Return where the second line of the file starts, the first of the header."""
     match = _LINE_END.match(model.source.text, model.front.anchor.end)
     return match.end() if match else model.front.anchor.end
 

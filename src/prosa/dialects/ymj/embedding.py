@@ -1,8 +1,8 @@
-"""The embedding in the footer of a record (Y10, Y11): read with its model and age, written anew.
+"""The embedding in the footer of a record (Y10, Y11): read with its model and age, and replaced.
 
 The vector stands in `index.embedding`, the model in `ai.embedding_model` (older tools wrote `index.model`), and
 `ai.embedding_id` holds `sha256:` and the hash of the body that was embedded. A vector whose body has changed since is
-stale; one that carries no hash is as fresh as the hash of its body (YW7).
+stale; without a hash, the record's hash of its body decides (YW7).
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""What a record tells others: the keys of `prosa show` that interface.md fixes, references and definitions for the
-graph (Y12, Y21, Y31).
+"""The public data of a record: the keys of `prosa show` in interface.md, references and definitions for the graph
+(Y12, Y21, Y31).
 
-`mode` and `accepted` depend on flags and findings that a reader does not know: `facts` answers for the record alone,
-`judged` puts in what the caller knows (YA11). The subject of a record is its title; its stem comes from its path, and
-it has no id of its own.
+`mode` and `accepted` depend on flags and findings that a reader does not know: `facts` uses the record alone, `judged`
+adds the caller's knowledge (YA11). The subject of a record is its title; its stem comes from its path, and it has no
+id of its own.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _OF_THE_BODY = frozenset(
 
 
 def facts(model: YmjModel) -> dict[str, Value]:
-    """Return the keys of a record. `accepted` says here only that header and footer could be read (YA12)."""
+    """Return the keys of a record. `accepted` is true here if header and footer could be read (YA12)."""
     payload = model.payload
     header, footer = model.header_value, model.footer_value
     return {
@@ -53,7 +53,7 @@ def facts(model: YmjModel) -> dict[str, Value]:
 
 
 def _calls(model: YmjModel, footer: Value) -> dict[str, Value]:
-    """Return the calls of a recording (X27); of another record nothing."""
+    """Return the calls of a recording (X27), none for another record."""
     if not is_recording(footer):
         return {}
     trace = read_trace(model.source.text, model.body)
@@ -61,7 +61,7 @@ def _calls(model: YmjModel, footer: Value) -> dict[str, Value]:
 
 
 def corpus_facts(model: YmjModel) -> dict[str, Value]:
-    """Return what the rules of many documents need: the route that a record asks for, and where it says so (Y12)."""
+    """Return the data for rules over many documents: the route that a record requests, and its place (Y12)."""
     page = model.ops_map("page")
     route = page.get("route") if page is not None else None
     if not isinstance(route, Scalar) or not isinstance(route.value, str):
@@ -70,10 +70,9 @@ def corpus_facts(model: YmjModel) -> dict[str, Value]:
 
 
 def judged(found: dict[str, Value], strict: bool, errors: frozenset[str]) -> dict[str, Value]:
-    """Return the same facts with the mode in force and the verdict: accepted is a record in which no rule finds an
-    error.
+    """Return the facts with the mode in force and the verdict: a record is accepted if no rule finds an error.
 
-    The body is free-form (Y5), so where its links and footnotes lead does not count.
+    The body is free-form (Y5), so the targets of its links and footnotes do not count.
     """
     accepted = bool(found["accepted"]) and not errors - _OF_THE_BODY
     return {**found, "mode": "strict" if strict else "permissive", "accepted": accepted}

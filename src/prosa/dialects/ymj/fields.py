@@ -2,9 +2,8 @@
 and the versions of the specification that Prosa knows (Y23, Y28).
 
 Header fields are strings by their source text (X1, YA7): `version: 1.0` is "1.0". Footer fields are JSON, so a string
-is a string and a number a number. A form looks at a text and gives the rest of a sentence, or None when it is well-
-formed; nothing is converted. Placeholders where a hash belongs are weighed by a rule of their own (YA18), so no form is
-asked of hashes here.
+is a string and a number a number. A form checks a text and returns the rest of a sentence, or None if it is
+well-formed; nothing is converted. A separate rule judges placeholders for hashes (YA18), so hashes have no form here.
 """
 
 from __future__ import annotations
@@ -42,8 +41,7 @@ def date_form(text: str) -> str | None:
 
 
 def end_of(text: str) -> datetime | None:
-    """Return the moment at which a date, a month or a time of `date_form` is over, or None; without a zone it is
-    UTC."""
+    """Return when a date, a month or a time of `date_form` ends, or None; without a zone it is UTC."""
     match = _DATE.fullmatch(text.strip())
     if match is None or not _exists(match[1], match[2], match[3] or "01"):
         return None
@@ -80,7 +78,7 @@ def _exists(year: str, month: str, day: str) -> bool:
 
 
 def language_form(text: str) -> str | None:
-    """Return the shape of a BCP 47 tag (Y8); whether the subtags are registered is not looked up."""
+    """Check the shape of a BCP 47 tag (Y8); the registry of subtags is not consulted."""
     if _LANGUAGE.fullmatch(text):
         return None
     return f"is not a language tag (BCP 47): `{text[:40]}`; write it as `en` or `en-US`"
@@ -102,8 +100,7 @@ def days_form(text: str) -> str | None:
 
 
 MAX_SEVERITY = 10
-"""Scales of severity in use begin at 0 (SEV-0, syslog) or 1 and end at 10 (CVSS) at most; the specification gives no
-range."""
+"""Scales of severity start at 0 (SEV-0, syslog) or 1 and end at most at 10 (CVSS); the specification gives no range."""
 
 
 def severity_form(text: str) -> str | None:
@@ -137,7 +134,7 @@ def is_footerless(text: str) -> bool:
 
 
 SELECTORS = ("first_fenced:", "nth_fenced:", "block_id:", "section:", "heading_path:", "regex:", "between:")
-"""How a selector begins (`ymj.selectors`)."""
+"""The prefixes of selectors (`ymj.selectors`)."""
 
 BODY_FORMATS = ("markdown", "csv", "mermaid", "plain", "json", "yaml")
 """Y12."""
@@ -293,8 +290,9 @@ OPS_LISTS: dict[str, tuple[Field, ...]] = {
         Field("args", "mapping", about="what the handler is told"),
     ),
 }
-"""The items of the lists below `ops`. `sha256` of an attachment is not one of its fields and is read all the same:
-a rule says where it belongs (YA18)."""
+"""The items of the lists below `ops`. `sha256` of an attachment is not one of its fields but is read: a rule reports
+where it belongs (YA18).
+"""
 
 OPS: tuple[Field, ...] = (
     Field("body_format", "text", choices=BODY_FORMATS, about="what the body is: " + ", ".join(BODY_FORMATS)),
@@ -367,11 +365,11 @@ FOOTER: tuple[Field, ...] = (
 """Y10 and Y11; an absent `payload_hash` is a rule of its own (YA2)."""
 
 RECORDING = "prosa-trace"
-"""The name in `ops.handlers` by which a record says that its body is a recording of a run (X27)."""
+"""The name in `ops.handlers` that marks the body of a record as a recording of a run (X27)."""
 
 
 def is_recording(footer: Value) -> bool:
-    """Return whether a footer says that the body is a recording of a run."""
+    """Return whether a footer marks the body as a recording of a run."""
     ops = footer.get("ops") if isinstance(footer, dict) else None
     handlers = ops.get("handlers") if isinstance(ops, dict) else None
     return isinstance(handlers, list) and any(

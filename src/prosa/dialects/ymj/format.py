@@ -1,10 +1,10 @@
 """The Strict form of a record, by span edits (Y25, X22). In: a record. Out: edits; none for a record in that form.
 
 LF, no byte-order mark, `doc_summary` on the second line, exact fences, no mirrors that only repeat the header, a hash
-of the body in the footer. A hash that matches stays, that of a trimmed body too: other tools look for it. One that does
+of the body in the footer. A matching hash stays, also one of a trimmed body, which other tools expect. One that does
 not match is evidence and stays; `--rehash` writes the hash of the whole body in place of both. A mirror, a key of
-`index` that repeats the header (Y13, YA1), is never read as identity and never written; one that says something else
-stays. The body itself is never touched but for its line ends. What would not read back as the same record is not done.
+`index` that repeats the header (Y13, YA1), is never read as identity and never written; one that differs stays. Only
+the line ends of the body change. An edit that would not read back as the same record is not made.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MIRRORS = {"title": "subject", "summary": "doc_summary", "owner": "maintained_by
 
 
 class Mirror(Struct, frozen=True):
-    """One mirror; ``equal`` says that it repeats the header exactly, so that nothing is lost without it."""
+    """One mirror; ``equal`` is true if it repeats the header exactly, so that removing it loses nothing."""
 
     entry: Entry
     field: str
@@ -102,8 +102,9 @@ def mirror_edits(model: YmjModel, keys: Iterable[str]) -> tuple[Edit, ...]:
 
 
 def hash_edits(model: YmjModel, *, rehash: bool = False) -> tuple[Edit, ...]:
-    """Return the hash of the body, written where X22 says so: where there is none, in the form of a verified one in the
-    header; with ``rehash`` that of the whole body in place of any other."""
+    """Return the edits for the hash of the body as X22 specifies: added if absent, in the form of a verified one in
+    the header; with ``rehash`` the hash of the whole body replaces any other.
+    """
     stored, other = payload_hash(model), header_hash(model)
     if model.footer is None or not model.footer.sound or not model.footer.claimed or stored.state == "matches":
         return ()
@@ -140,7 +141,7 @@ def _footer_edits(model: YmjModel, options: FormatOptions) -> Iterator[Edit]:
 
 
 def _combined(edits: Iterable[Edit], plain: Iterable[Edit]) -> tuple[Edit, ...]:
-    """Return both kinds in order; a line end inside a replaced stretch goes with it, and what is put in has LF."""
+    """Return both kinds in order; a line end inside a replaced range goes with it, and new text has LF."""
     larger = sorted((Edit(edit.span, _CR.sub("\n", edit.replacement)) for edit in edits), key=lambda edit: edit.span)
     found = list(larger)
     at = 0

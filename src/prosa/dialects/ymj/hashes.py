@@ -1,4 +1,4 @@
-"""What the hashes of a record say about its body (Y10, Y18, YA2–YA4, X22). Nothing is changed here.
+"""The hashes of a record's body (Y10, Y18, YA2–YA4, X22). Nothing is changed here.
 
 `payload_hash` stands in the footer, the deprecated `payload_sha256` in the header; both mean the same bytes.
 """
@@ -17,7 +17,7 @@ State: TypeAlias = Literal["absent", "placeholder", "matches", "legacy", "differ
 
 
 class StoredHash(Struct, frozen=True):
-    """A hash as it is stored: its field, its entry (None when absent), and what it says about the body."""
+    """A stored hash: its field, its entry (None if absent), and whether it matches the body."""
 
     name: str
     entry: Entry | None

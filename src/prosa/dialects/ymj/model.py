@@ -1,8 +1,8 @@
 """The typed reading of a YMJ record: header, body, footer, and what follows from them. Everything keeps its span.
 
-The model says what is written: a record with errors has one too, with the parts that could be read. ``header`` and
-``footer`` are None when unreadable; a field that is not well-formed is missing from ``fields``, ``entries`` and
-``ops``, and still in the trees.
+The model holds what is written: a record with errors has one too, with the parts that could be read. ``header`` and
+``footer`` are None if unreadable; a malformed field is missing from ``fields``, ``entries`` and ``ops``, but present
+in the trees.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class YmjModel(Struct, frozen=True, dict=True):
 
     @cached_property
     def catalog(self) -> str | None:
-        """What the first two lines give of `doc_summary` (YA6)."""
+        """The `doc_summary` in the first two lines (YA6)."""
         head = self.source.text[:HEAD_CHARACTERS]
         return read_catalog(head, whole=len(head) == len(self.source.text))
 
@@ -136,7 +136,9 @@ class YmjModel(Struct, frozen=True, dict=True):
 
     @property
     def asks_strict(self) -> bool | None:
-        """What the record asks for: None where it says nothing, never strict for an unknown specification (YA11)."""
+        """The mode that the record requests: None if it does not say, never strict for an unknown specification
+        (YA11).
+        """
         spec = self.text("ymj_spec")
         if spec is not None and not is_known(spec):
             return False

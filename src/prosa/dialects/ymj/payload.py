@@ -1,7 +1,7 @@
-"""The payload of a record: what body format, selector and encoding name in its body (Y27, YA13, YA17, YA22).
+"""The payload of a record: the part of its body that format, selector and encoding name (Y27, YA13, YA17, YA22).
 
 In: a record. Out: a `Payload`, found or not, or None where the record names none. Nothing is inferred from the body
-itself (Y3). The media types of the body formats tell whether the deprecated `payload_mime` says the same (Y12).
+itself (Y3). The media types of the body formats show whether the deprecated `payload_mime` agrees (Y12).
 """
 
 from __future__ import annotations
@@ -84,10 +84,10 @@ class Extracted(Struct, frozen=True):
 
 
 def payload_bytes(record: PayloadRecord, selector: str | None = None, *, fallback_body: bool = False) -> Extracted:
-    """Return the bytes of a payload: decoded as `body_encoding` says, whatever they are, else UTF-8 with LF line ends.
+    """Return the bytes of a payload: decoded as `body_encoding` says, else UTF-8 with LF line ends.
 
-    ``selector`` takes the place of the record's own; ``fallback_body`` gives the whole body where nothing is selected
-    or found (YA17b), as it is: the encoding is that of the payload. Decoded are at most `MAX_PAYLOAD` bytes.
+    ``selector`` replaces the record's own; ``fallback_body`` returns the whole body if nothing is selected or found
+    (YA17b), without decoding: the encoding is that of the payload. At most `MAX_PAYLOAD` bytes are decoded.
     """
     chosen, explicit = (selector.strip(), True) if selector is not None else _selector(record)
     encoding = record.option("body_encoding")

@@ -17,7 +17,7 @@ class Profile(Struct, frozen=True):
     """One profile. ``header`` and ``ops`` are the fields it recommends; of a tuple inside ``ops`` any one will do.
 
     ``tags`` are its usual tags; two profiles of one ``kind`` are told apart by ``sign``, one of the tags or the value
-    of `ops.body_format`. ``summary``, ``body``, ``fields`` and ``directives`` fill a new record; ``link`` says that
+    of `ops.body_format`. ``summary``, ``body``, ``fields`` and ``directives`` fill a new record; ``link`` is true if
     its body should hold a wikilink.
     """
 
@@ -204,7 +204,9 @@ def profile(name: str) -> Profile | None:
 
 
 def profile_of(model: YmjModel) -> Profile | None:
-    """Return the profile that a record seems to follow, by its kind and what tells two of one kind apart."""
+    """Return the profile that a record seems to follow, by its kind and by the sign that distinguishes two of
+    one kind.
+    """
     kind = model.text("kind")
     of_kind = [each for each in PROFILES if each.kind == kind]
     signs = {*model.tags, model.option("body_format") or ""}

@@ -1,9 +1,8 @@
 """Read a YMJ record: a front reading in, `YmjModel` and problems out. Never fails, opens nothing, runs nothing.
 
-Reported here is what the three sections and their fields show by themselves (Y2, Y7–Y12, Y16); what weighs one part
-against another, or needs other files, is found by rules. Mode does not matter here: strict and permissive readings are
-the same, only the rule table weighs them differently. What the directives below `ops` ask for (YA19, YA20) is done
-elsewhere, or nowhere.
+Only problems of the three sections and their fields are reported here (Y2, Y7–Y12, Y16); rules compare parts and check
+what needs other files. Mode does not matter here: strict and permissive readings are the same, only the rule table
+weighs them differently. The directives below `ops` (YA19, YA20) are carried out elsewhere, or not at all.
 """
 
 from __future__ import annotations
@@ -204,7 +203,7 @@ _WANTED = '`public`, `private`, `role:[NAME,…]` or {"role": ["NAME", …]}'
 
 
 class Visibility(Struct, frozen=True):
-    """Who may see a record: everybody when ``public``, else the ``roles``, nobody else but its owner."""
+    """Who may see a record: everyone if ``public``, otherwise the ``roles`` and its owner."""
 
     public: bool
     roles: tuple[str, ...] = ()

@@ -1,17 +1,16 @@
 """The sections of a record in its text: where the footer is (Y9, YA8–YA10), the bytes of the body (YA3, Y18), and the
 card catalog, the summary in the first two lines (Y4, YA5, YA6, Y26).
 
-The footer is the last block, where that is a JSON fence. The scan goes backwards: the last line with anything on it
-must close the fence, and the nearest line above it that looks like a fence must open it. A line of JSON never begins
-with three backticks, so no example in the body can be mistaken for the footer, whatever fences it holds. Nothing in it
-is read.
+The footer is the last block, if that is a JSON fence. The scan runs backwards: the last line with anything on it must
+close the fence, and the nearest line above it that looks like a fence must open it. A line of JSON never begins with
+three backticks, so no example in the body can be mistaken for the footer, whatever fences it holds. The JSON is not
+parsed here.
 
-The body is hashed with LF for every line end, and nothing trimmed. The stripped form is what other tools hash; a hash
-of that form stays one when it is brought up to date, and none is written where there was no hash.
+The body is hashed with LF for every line end, and nothing trimmed. Other tools hash the stripped form; a hash of that
+form keeps it when updated, and a new hash never uses it.
 
-The catalog reads no further than it must, so it says nothing about whether the rest of the record is well-formed. A
-summary is compared with the words of the body, and no model is asked: it diverges only when it speaks of something else
-altogether.
+The catalog reads no further than it must, so it does not know whether the rest of the record is well-formed. A summary
+is compared with the words of the body, without a model: it diverges only if its topic differs altogether.
 """
 
 from __future__ import annotations
@@ -39,8 +38,8 @@ CANONICAL_CLOSE = "```"
 
 
 class FooterPlace(Struct, frozen=True):
-    """A JSON fence. ``open`` and ``close`` cover the fence lines without their line ends, ``content`` what lies between
-    them. ``closed`` is False where the text ends first; ``tail`` is what follows, blank for a footer in its place.
+    """A JSON fence. ``open`` and ``close`` cover the fence lines without their line ends, ``content`` the text between
+    them. ``closed`` is False if the text ends first; ``tail`` is the text after it, blank for a valid footer.
     """
 
     open: Span
@@ -50,14 +49,14 @@ class FooterPlace(Struct, frozen=True):
     closed: bool = True
 
     def is_canonical(self, text: str) -> bool:
-        """Return whether both fence lines are exactly what Strict form asks for."""
+        """Return whether both fence lines are exactly as Strict form requires."""
         return self.open.of(text) == CANONICAL_OPEN and self.close.of(text) == CANONICAL_CLOSE
 
 
 def find_footer(text: str, after: Span) -> FooterPlace | None:
     """Return the last JSON fence of the record when no other fence and no closing line follows it, else None.
 
-    Whether it is a footer in its place is said by ``closed`` and by a blank ``tail``.
+    It is a valid footer if ``closed`` is true and ``tail`` is blank.
     """
     lines = _fence_lines(text, after)
     last = next(lines, None)
@@ -81,7 +80,7 @@ def _pair(opening: str, closing: str) -> bool:
 
 
 def _fence_lines(text: str, within: Span) -> Iterator[Span]:
-    """Yield the lines that look like a fence, the last one first. Each kind of run is searched for once per place."""
+    """Yield the lines that look like a fence, the last one first. Each kind of run is searched once per place."""
     at = {run: text.rfind(run, within.start, within.end) for run in _RUNS}
     while (place := max(at.values())) >= 0:
         start = _line_start(text, place, within.start)
@@ -112,7 +111,7 @@ def is_blank(text: str) -> bool:
 _LINE_END = regex(r"\r\n?")
 
 EMPTY_SHA256 = hashlib.sha256(b"").hexdigest()
-"""The hash of nothing, found in records whose tool hashed the wrong thing."""
+"""The hash of an empty text, found in records whose tool hashed the wrong thing."""
 
 
 def normalised(text: str) -> str:
@@ -143,10 +142,10 @@ _BLOCK = ("literal", "folded")
 
 
 def read_catalog(head: str, *, whole: bool = False) -> str | None:
-    """Return `doc_summary` as the second line gives it. None when the first line is not `---`, the second does not
-    begin with `doc_summary:`, it cannot be parsed alone, or its value goes on in the next line.
+    """Return `doc_summary` from the second line. None if the first line is not `---`, the second does not begin with
+    `doc_summary:`, it cannot be parsed alone, or its value continues in the next line.
 
-    ``whole`` says that ``head`` is the whole text; else a second line without its end is taken as cut off.
+    ``whole`` is true if ``head`` is the whole text; otherwise a second line without its end counts as cut off.
     """
     match = _HEAD.match(head)
     if match is None or (match.end(1) == len(head) and not whole):
@@ -157,7 +156,7 @@ def read_catalog(head: str, *, whole: bool = False) -> str | None:
 
 
 def summary_of_line(line: str) -> str | None:
-    """Return the summary that the second line gives when it is parsed alone, or None."""
+    """Return the summary in the second line parsed alone, or None."""
     reading = read_yaml(line)
     if reading.problems or not isinstance(reading.node, Mapping):
         return None
@@ -168,13 +167,13 @@ def summary_of_line(line: str) -> str | None:
 
 
 HANDLER = "validate_summary"
-"""The name in `ops.handlers` that asks for the comparison."""
+"""The name in `ops.handlers` that requests the comparison."""
 
 LEAST_SHARE = 0.25
 """Below this a summary that its record wants compared is reported."""
 
 MIN_WORDS = 2
-"""A summary of fewer words says too little to compare."""
+"""A summary of fewer words is too short to compare."""
 
 MIN_BODY_WORDS = 12
 """A shorter body may leave its subject to the header."""
@@ -184,7 +183,7 @@ MAX_BODY = 200_000
 
 
 def share_of_words(summary: str, body: str) -> float | None:
-    """Return how many of the summary's words are in the body, 0 to 1; None when either says too little to compare."""
+    """Return the share of the summary's words that are in the body, 0 to 1; None if either is too short to compare."""
     wanted = frozenset(words(summary))
     if len(wanted) < MIN_WORDS:
         return None

@@ -26,15 +26,15 @@ from prosa.source import Span
 
 
 class BadSelector(ValueError):
-    """A selector that cannot mean anything; the text says why."""
+    """A selector without a possible meaning; the message says why."""
 
 
 class TooCostly(Exception):
-    """A pattern that is not tried on a body of this size; the text says so."""
+    """A pattern that is too expensive for a body of this size; the message says so."""
 
 
 class Body(Struct, frozen=True):
-    """What a selector looks at: the body as Markdown, and its text with LF line ends."""
+    """The text that a selector searches: the body as Markdown, and its text with LF line ends."""
 
     document: Document
     text: str
@@ -48,12 +48,12 @@ class Target(Struct, frozen=True):
 
 
 Finder = Callable[[Body], Target | None]
-"""Looks once, in linear time. None when there is no such target; may raise `TooCostly`."""
+"""Searches once, in linear time. Returns None if there is no such target; may raise `TooCostly`."""
 
 
 class SelectorType(Struct, frozen=True):
-    """A row of the registry. ``form`` shows how it is written; ``prepare`` turns the text after the first colon into a
-    finder or raises `BadSelector`. ``pattern`` says that it holds a regular expression (strict: a warning, Y27).
+    """A row of the registry. ``form`` shows its notation; ``prepare`` turns the text after the first colon into a
+    finder or raises `BadSelector`. ``pattern`` is true if it holds a regular expression (strict: a warning, Y27).
     """
 
     name: str
@@ -116,7 +116,7 @@ def nth_of(fences: tuple[Fence, ...], language: str, number: int) -> Fence | Non
 
 
 def info_ids(info: str) -> tuple[str, ...]:
-    """Return the ids that an info string gives its fence."""
+    """Return the ids in the info string of a fence."""
     found = [word for braces in _BRACES.findall(info) for word in _ID_WORD.findall(braces)]
     return (*found, *(pair.strip("\"'") for pair in _ID_PAIR.findall(info)))
 
@@ -137,7 +137,7 @@ def _language(text: str) -> str:
 
 
 def _commented(document: Document) -> dict[int, str]:
-    """Return where a fence begins that a comment gives an id: only blank characters stand between the two."""
+    """Return where a fence with an id from a comment starts: only blanks are between the two."""
     starts = [fence.span.start for fence in document.fences]
     found: dict[int, str] = {}
     for html in document.html:
@@ -235,7 +235,7 @@ def _content(document: Document, found: Section) -> Target:
 
 
 MAX_PATTERN = 1_000
-"""Characters of a pattern. Nobody reads a longer one."""
+"""Maximum length of a pattern."""
 
 MAX_WORK = 25_000_000
 """Instructions of the compiled pattern times bytes of the body: about 100 ms in the worst case (YA16)."""
@@ -291,7 +291,7 @@ def _with_flags(rest: str) -> tuple[str, str]:
 
 
 def _two_patterns(rest: str) -> tuple[Any, Any]:
-    """Return the first colon that leaves two patterns divides; `\\:` never does."""
+    r"""Split at the first colon that leaves two patterns; `\\:` never does."""
     problem = BadSelector("needs two patterns, `between:<!-- start -->:<!-- end -->` for example")
     for first, second in _halves(rest):
         try:
@@ -310,7 +310,7 @@ def _halves(rest: str) -> Iterator[tuple[str, str]]:
 
 
 class _Match(Protocol):
-    """What is asked of a match of RE2, which has no types of its own."""
+    """The part of a match of RE2 that is used; the library has no types."""
 
     def start(self, group: int = 0, /) -> int: ...
 
@@ -320,7 +320,7 @@ class _Match(Protocol):
 
 
 class _Pattern(Protocol):
-    """What is asked of a pattern of RE2."""
+    """The part of a pattern of RE2 that is used."""
 
     programsize: int
     groups: int

@@ -1,12 +1,12 @@
 """Recordings of runs as records of kind `trace` (X27): the blocks of their bodies, as typed values and as text.
 
-The footer says that a record is one: a handler `prosa-trace`, and the version of its form as `schema`. Each block is a
-fence ``json call:PATH``: `setup` of a program, a model call, a tool call, in the order of their paths. A request is
-written as what it adds to the call that `after` names, and `digest` is that of the whole. Texts of several lines are
-lists of lines; long values stand in files beside the record.
+The footer marks a recording: a handler `prosa-trace`, and the version of its form as `schema`. Each block is a fence
+``json call:PATH``: `setup` of a program, a model call, a tool call, in the order of their paths. A request is written
+as its additions to the call that `after` names, and `digest` is that of the whole. Texts of several lines are lists of
+lines; long values stand in files beside the record.
 
-In: the text of a record. Out: blocks with their places, whole requests as plain data, and what is wrong with the form.
-Nothing else is opened: whoever wants long values hands in how they are read.
+In: the text of a record. Out: blocks with their places, whole requests as plain data, and problems of the form.
+Nothing else is opened: the caller passes a function that reads long values.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SCHEMA = "1"
 """The version of the form, which is the `schema` of the footer."""
 
 MAX_INLINE = 64 * 1024
-"""Bytes of a value that stands in the record; a longer one is an attachment."""
+"""Maximum bytes of a value inside the record; a longer one is an attachment."""
 
 MAX_NESTING = 200
 """Levels of JSON in a block: far more than any schema of a tool has, and few enough for every step of a replay."""
@@ -44,7 +44,7 @@ in about half of them."""
 
 
 class Attached(Struct, frozen=True):
-    """A text that stands in a file beside the record."""
+    """A text in a file beside the record."""
 
     attached: str
 
@@ -72,8 +72,9 @@ class WrittenMessage(Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 
 
 class WrittenTool(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A tool as the model was offered it. ``origin`` is what it was outside of the run: `mcp`, the server and the tool;
-    `action`, the id and the page; `visit` and where the run was."""
+    """A tool as the model was offered it. ``origin`` is its source outside of the run: `mcp`, the server and the tool;
+    `action`, the id and the page; `visit` and where the run was.
+    """
 
     name: str
     description: WrittenText
@@ -123,10 +124,10 @@ class WrittenError(Struct, frozen=True, forbid_unknown_fields=True, omit_default
 
 
 class SetupBlock(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What stays the same over the calls of one program: the name, the model, tools, output and parameters.
+    """The constant data of all calls of one program: the name, the model, tools, output and parameters.
 
-    ``chosen_model`` is the model that the user chose for the whole run, ``default_model`` the one that programs without
-    a model of their own got, ``without`` what the machine did not have: `python`. They stand at the first program.
+    ``chosen_model`` is the model that the user chose for the whole run, ``default_model`` the one for programs without
+    their own, ``without`` what the machine lacked: `python`. They are stored with the first program.
     """
 
     program: str
@@ -142,8 +143,8 @@ class SetupBlock(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=
 class ModelBlock(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A model call. Its messages are those of ``after``, ``changed`` ones by their index, then ``messages``.
 
-    ``model``, ``tools``, ``output`` and ``parameters`` stand here where they are not those of the setup: a tool that
-    the program was offered before by its name.
+    ``model``, ``tools``, ``output`` and ``parameters`` are stored here if they differ from the setup; a tool offered
+    before is stored as its name.
     """
 
     digest: str
@@ -189,25 +190,25 @@ class TraceBlock(Struct, frozen=True):
 
 
 class TraceFault(Struct, frozen=True):
-    """What is wrong with the form, and where."""
+    """A problem of the form and its place."""
 
     message: str
     span: Span
 
 
 class Trace(Struct, frozen=True):
-    """The body of a recording: its blocks in the order written, and what is wrong with the form."""
+    """The body of a recording: its blocks in order, and the problems of its form."""
 
     blocks: tuple[TraceBlock, ...]
     faults: tuple[TraceFault, ...]
 
 
 class Unreadable(ValueError):
-    """A long value that is not there or is not what it was; the text says so."""
+    """A long value that is missing or was changed; the message says so."""
 
 
 Read: TypeAlias = Callable[[str], str]
-"""Gives the text of an attachment by its name. Raises `Unreadable`."""
+"""Returns the text of an attachment by its name. Raises `Unreadable`."""
 
 # Paths: the calls of a program that a tool call started stand below that call.
 
@@ -216,8 +217,7 @@ SETUP = "setup"
 
 
 def path_key(path: str) -> list[tuple[int, ...]]:
-    """Return the place of a path in the order of paths: the setup of a program, its calls, below each what it
-    started."""
+    """Return the sort key of a path: the setup of a program, its calls, below each the calls it started."""
     parts = path.split("/")
     return [(0,) if part == SETUP else tuple(map(int, part.split("."))) for part in parts]
 
@@ -266,8 +266,9 @@ def read_trace(text: str, body: Span) -> Trace:
 
 
 def _fences(text: str, body: Span) -> Iterator[tuple[re.Match[str], re.Match[str] | None]]:
-    """Yield the opening line of each block with its closing line. Where one is not closed none behind it is: the search
-    ends there, so that each line is looked at once."""
+    """Yield the opening line of each block with its closing line. After an unclosed one no other is closed: the search
+    ends there, so that each line is read once.
+    """
     at = body.start
     while (opening := _OPENING.search(text, at, body.end)) is not None:
         closing = _CLOSING.search(text, opening.end(), body.end)
@@ -300,7 +301,7 @@ def _no_constant(name: str) -> NoReturn:
 
 
 def _disorder(blocks: list[TraceBlock]) -> Iterator[TraceFault]:
-    """Yield what is wrong between blocks: their order, calls without a setup, tool calls that no reply asked for."""
+    """Yield the problems between blocks: their order, calls without a setup, tool calls that no reply requested."""
     known: dict[str, TraceBlock] = {}
     last: TraceBlock | None = None
     for block in blocks:
@@ -344,7 +345,7 @@ def _lonely(block: TraceBlock, known: Mapping[str, TraceBlock]) -> str:
     return "" if wanted == content.tool else f"it is of `{content.tool}`, and the reply asks for `{wanted}`"
 
 
-# Whole requests: what was sent, as plain data. Differences between two are said by pointers into this.
+# Whole requests as plain data, as they were sent. Differences between two are named by pointers into this.
 
 Request: TypeAlias = dict[str, Value]
 
@@ -360,7 +361,7 @@ TEXTS = frozenset(("content", "description", "arguments", "refusal", "message", 
 
 
 def text_of(text: WrittenText, read: Read) -> str:
-    """Return a text as it is."""
+    """Return a text, read from its file if it is attached."""
     if isinstance(text, Attached):
         return read(text.attached)
     return text if isinstance(text, str) else "\n".join(text)
@@ -487,8 +488,9 @@ def _unread(name: str) -> str:
 
 
 def digest_faults(trace: Trace, read: Read = _unread) -> Iterator[TraceFault]:
-    """Model calls whose digest is not that of their request; none behind the first long value, where these are not
-    read. What is wrong otherwise has been said by `read_trace`."""
+    """Return the model calls whose digest differs from that of their request; none after the first long value, if
+    these are not read. `read_trace` reports the other problems.
+    """
     blocks = {block.path: block.content for block in trace.blocks}
     spans = {block.path: block.span for block in trace.blocks}
     try:
@@ -509,7 +511,7 @@ def digest_faults(trace: Trace, read: Read = _unread) -> Iterator[TraceFault]:
 
 
 class CallRow(Struct, frozen=True):
-    """One call as a line of a table: ``name`` is the model or the tool, ``said`` what came of it, ``line`` from 1."""
+    """One call as a line of a table: ``name`` is the model or the tool, ``said`` its result, ``line`` from 1."""
 
     path: str
     program: str
@@ -565,7 +567,7 @@ _WIDTH = 112
 
 
 def block_text(path: str, content: Content, heading: str) -> str:
-    """Return a block as it stands in a body, below a heading for people."""
+    """Return a block as text of a body, below a heading for people."""
     return f"{heading}\n\n```json call:{path}\n{laid_out(msgspec.to_builtins(content))}\n```\n"
 
 

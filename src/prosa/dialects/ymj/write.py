@@ -1,6 +1,6 @@
 """A new record as text, in Strict form (Y25): canonical fences, `doc_summary` second and on one line, LF, no mirrors,
-the hash of the body; after a profile too, for `prosa new` (Y30): such a record passes a strict check and says in plain
-words what to fill in. For what exists already there are span edits only (`format`).
+the hash of the body; also from a profile, for `prosa new` (Y30): such a record passes a strict check and explains what
+to fill in. Existing records only change by span edits (`format`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _REQUIRED = ("doc_summary", "kind", "version", "subject", "maintained_by")
 
 
 class Unwritable(ValueError):
-    """Data that no record in Strict form can hold; the text says why."""
+    """Data that no record in Strict form can hold; the message says why."""
 
 
 def write(header: Mapping[str, Value], body: str, footer: Mapping[str, Value]) -> str:

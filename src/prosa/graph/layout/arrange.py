@@ -1,7 +1,7 @@
 """The layout of a whole graph: each connected part by itself, the parts packed on one sheet, single nodes in a grid.
 
-In: names, links and the size of what stands at each node. Out: a centre for every node, in pixels, the sheet's left
-upper corner at the origin. Pure and deterministic: it depends on nothing but its arguments.
+In: names, links and the size of each node's box. Out: a centre for every node, in pixels, the sheet's upper left
+corner at the origin. Pure and deterministic: it depends only on its arguments.
 """
 
 from __future__ import annotations
@@ -28,8 +28,9 @@ WIDEST = 1.6
 
 
 class Wanted(Struct, frozen=True):
-    """What is to be laid out. ``links`` are pairs of places in ``names``; ``spacing`` is the length of a link in
-    pixels, where there is room for it."""
+    """The input of a layout. ``links`` are pairs of places in ``names``; ``spacing`` is the length of a link in
+    pixels, if there is room for it.
+    """
 
     names: Sequence[str]
     links: Sequence[tuple[int, int]]
@@ -88,8 +89,9 @@ def _drawn(wanted: Wanted, part: Sequence[int]) -> list[Place]:
 
 
 def _stretch(sizes: Sequence[Size], places: Sequence[Place]) -> float:
-    """Return how much wider than high the drawing should be before boxes are pushed apart: wide boxes need it, or they
-    would all give way up and down. A drawing that is wide already stays as it is."""
+    """Return how much wider than high the drawing should be before boxes are pushed apart: otherwise wide boxes would
+    all move up and down. A drawing that is wide already stays unchanged.
+    """
     box = hull([Box(x, y, x, y) for x, y in places])
     shape = sum(size.width for size in sizes) / max(sum(size.height for size in sizes), 1e-9)
     room = WIDEST * max(box.height, 1e-9) / max(box.width, 1e-9)
@@ -98,7 +100,8 @@ def _stretch(sizes: Sequence[Size], places: Sequence[Place]) -> float:
 
 def _level(places: Sequence[Place]) -> list[Place]:
     """Turn the drawing along its principal axis so that it is wide rather than high, and mirror it so that most of it
-    stands at the left and the top, where people begin to read."""
+    is at the left and the top, where reading starts.
+    """
     middle_x = sum(x for x, _ in places) / len(places)
     middle_y = sum(y for _, y in places) / len(places)
     moved = [(x - middle_x, y - middle_y) for x, y in places]
@@ -137,10 +140,9 @@ def _parts(count: int, links: Sequence[tuple[int, int]]) -> list[list[int]]:
     return sorted(parts.values(), key=lambda part: (-len(part), part[0]))
 
 
-# Rectangles side by side on a sheet: the parts of a drawing that have nothing to do with each other.
-#
-# In: sizes and a width to fold at. Out: the left upper corner of each. A skyline: every rectangle goes where its top is
-# highest on the sheet, the largest first, which leaves little room unused and no two on top of each other.
+# Rectangles side by side on a sheet: the unconnected parts of a drawing.  In: sizes and a width to fold at. Out: the
+# upper left corner of each. A skyline: every rectangle goes where its top is highest on the sheet, the largest first,
+# which leaves little room unused and no two on top of each other.
 
 ASPECT = 1.5
 """Width of a sheet for each unit of its height: that of most screens, less the room for a legend."""
@@ -199,14 +201,12 @@ def _covered(skyline: Sequence[_Step], top: _Step) -> list[_Step]:
     return [*left, top, *right]
 
 
-# Boxes pushed apart until none overlap, with the drawing kept as it was as far as that is possible.
-#
-# In: positions and sizes. Out: positions whose boxes share no area. Two that overlap give way half each along the
-# shorter way; a crowd that does not come apart is enlarged a little and tried again, which ends because points grow
-# apart.
+# Boxes pushed apart until none overlap, with the drawing preserved as far as possible.  In: positions and sizes. Out:
+# positions whose boxes share no area. Two that overlap each move half of the shorter way; a crowd that does not
+# separate is enlarged a little and tried again, which ends because the points move apart.
 
 SLACK = 0.01
-"""What is added to every push, so that boxes that touch are not found again."""
+"""Added to every push, so that boxes that touch are not found again."""
 
 Place = tuple[float, float]
 
@@ -214,7 +214,7 @@ CROWDED = 1.2
 """Overlaps for each box above which the drawing is enlarged before anything is pushed."""
 
 STEP = 1.15
-"""Each of these enlargements."""
+"""The factor of each enlargement."""
 
 
 class Effort(NamedTuple):
@@ -231,7 +231,9 @@ THOROUGH = Effort(4, 40, 1.06, 60)
 """For hundreds of boxes: 1.06⁶⁰ is thirty times as wide, more than any crowd on one spot needs."""
 
 BRIEF = Effort(3, 10, 1.1, 5)
-"""For thousands: what still overlaps then is small, and more would cost seconds and a sheet that nobody overlooks."""
+"""For thousands of boxes: the remaining overlaps are small, and more rounds would take seconds and enlarge the
+sheet.
+"""
 
 
 def separate(places: Sequence[Place], sizes: Sequence[Size], effort: Effort = THOROUGH) -> list[Place]:

@@ -1,6 +1,6 @@
 """Smaller graphs that look like a larger one, for a layout from coarse to fine (Hu 2005; Hachul and Jünger 2004).
 
-In: a network. Out: a network in which every group of neighbours is one body, and which group each body went into.
+In: a network. Out: a network in which every group of neighbours is one body, and the group of each body.
 """
 
 from __future__ import annotations
@@ -35,9 +35,8 @@ def network(count: int, pairs: Sequence[tuple[int, int]]) -> Network:
 def coarsen(fine: Network) -> tuple[Network, list[int]]:
     """Return the coarser network and the group of every body.
 
-    Bodies with many neighbours gather those that are still free; a body that finds none free gathers the other free
-    neighbours of a neighbour, the leaves of one hub. Order and ties depend on places alone, so the same network gives
-    the same groups.
+    Bodies with many neighbours gather those that are still free; a body without free neighbours gathers those of a
+    neighbour, the leaves of one hub. Order and ties only depend on places, so the same network gives the same groups.
     """
     group = [-1] * len(fine)
     count = 0
@@ -54,7 +53,7 @@ def coarsen(fine: Network) -> tuple[Network, list[int]]:
 
 
 def _neighbours(network: Network) -> list[Iterator[int]]:
-    """For every body its neighbours, those with few links first, each given once: a hub is gone through only once."""
+    """Return the neighbours of every body, those with few links first, each once: a hub is traversed only once."""
     links = network.links
     return [iter(sorted(each, key=lambda at: (len(links[at]), at))) for each in links]
 

@@ -92,11 +92,10 @@ def _walk(
     return total
 
 
-# How bodies push each other apart: Barnes and Hut's approximation in O(n log n) (Nature 324, 1986).
-#
-# In: positions and masses. Out: a force for every body, `sum of m·m'·(p - p') / |p - p'|³`. It falls with the square of
-# the distance, so groups that are linked stay close and do not drive each other to the edge of the drawing. Far groups
-# count as one body at their centre of mass; what is far is decided for a whole leaf of the tree at once, for speed.
+# How bodies push each other apart: Barnes and Hut's approximation in O(n log n) (Nature 324, 1986).  In: positions and
+# masses. Out: a force for every body, `sum of m·m'·(p - p') / |p - p'|³`. It falls with the square of the distance, so
+# groups that are linked stay close and do not drive each other to the edge of the drawing. Far groups count as one
+# body at their centre of mass; for speed, distance is decided for a whole leaf of the tree.
 
 LEAF = 8
 """Bodies that a square holds before it is divided. Fewer make a deeper tree, more make longer sums; 8 was fastest."""
@@ -183,7 +182,7 @@ def _divide(
 def _near(
     leaf: _Square, whole: _Square, xs: Sequence[float], ys: Sequence[float], masses: Sequence[float]
 ) -> list[tuple[float, float, float]]:
-    """Return what pushes the bodies of a leaf: far squares as one body each, near ones body by body."""
+    """Return the bodies that push those of a leaf: far squares as one body each, near ones body by body."""
     found: list[tuple[float, float, float]] = []
     waiting = [whole]
     at_x, at_y, own = leaf.x, leaf.y, leaf.width

@@ -1,6 +1,6 @@
-"""Which labels can be shown at all, and on which side of their node: none ever covers a node or another label.
+"""Which labels can be shown, and on which side of their node: none covers a node or another label.
 
-In: the boxes of the nodes, the sizes of their labels, who comes first. Out: a box for every label that fits, None for
+In: the boxes of the nodes, the sizes of their labels, their priority. Out: a box for every label that fits, None for
 the others. Greedy: the most important node chooses first, below, above, right or left of it.
 """
 
@@ -14,7 +14,7 @@ from msgspec import Struct, field
 from prosa.graph.layout.box import Box, Size
 
 CELL = 64.0
-"""Edge of a cell of the grid that finds what is near, in pixels: about a label."""
+"""Edge length of a grid cell for neighbour search, in pixels: about a label."""
 
 DISTANCE = 3.0
 """Between a node and its label."""

@@ -1,7 +1,7 @@
 """Positions for one connected network: coarsened until it is small, laid out there, refined level by level.
 
 In: a network and a name for every body. Out: positions with a link about one unit long. The same names and links give
-the same positions: what is random in other layouts comes from the names here.
+the same positions: names replace the randomness of other layouts.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ SHRINKING = 0.85
 """A coarser network that keeps more than this share of the bodies is not worth a level."""
 
 ROUNDS = ((60, 300), (400, 200), (1500, 90), (6000, 50))
-"""Rounds for networks up to a size; larger ones take what `FEWEST` says. Chosen so that 5,000 bodies take seconds."""
+"""Rounds for networks up to a size; larger ones take those of `FEWEST`. Chosen so that 5,000 bodies take seconds."""
 
 FEWEST = 25
 
 JITTER = 0.8
-"""How far a body may begin from its place, in links: bodies that are equally far from everything must come apart."""
+"""How far a body may start from its place, in links: bodies equally far from everything must separate."""
 
 
 def positions(network: Network, names: Sequence[str]) -> Points:
@@ -56,9 +56,9 @@ def _levels(network: Network) -> list[tuple[Network, list[int]]]:
 
 
 def _unfolded(network: Network, names: Sequence[str]) -> Points:
-    """Return a start for few bodies that is not folded: each stands at its number of steps from three that are far
-    apart, a little moved aside as its name decides (Harel and Koren 2002). A chain begins as a line, a ring as a
-    ring."""
+    """Return an unfolded start for few bodies: each is placed by its number of steps from three distant ones, moved a
+    little by its name (Harel and Koren 2002). A chain starts as a line, a ring as a ring.
+    """
     one = _steps(network, 0)
     first = _farthest(one)
     one = _steps(network, first)
