@@ -1,8 +1,8 @@
-"""The body of forms that are Markdown for agents and people: a text, a chat, or a template that stands there as it is.
+"""The body of forms that are Markdown for agents and people: a text, a chat, or a literal template.
 
-In: a body and its marks. Out: texts, and back. Where a form knows parameters of its own (`$ARGUMENTS`), it says how a
-text with them is a template. What a program takes and gives is told in a section at the end, which is known again by
-its digest.
+In: a body and its marks. Out: texts, and back. A form with its own parameters (`$ARGUMENTS`) defines how a text with
+them becomes a template. A section at the end describes the input and output of a program; its digest identifies it
+later.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ from prosa.convert.neutral import NO_MARKS, FormName, Marks, Piece, Said, TextKi
 from prosa.data import Value
 
 BODY, ROLES = "=body", "=roles"
-"""Own fields of a form: the wording of a text with parameters, and that headings of messages stand in the text."""
+"""Private fields of a form: the wording of a text with parameters, and a marker that the text contains headings
+of messages.
+"""
 
 AsTemplate = Callable[[str], tuple[str, dict[str, Value]] | None]
 
@@ -30,7 +32,9 @@ def no_template(_: str) -> tuple[str, dict[str, Value]] | None:
 
 
 class BodyReading(Struct, frozen=True):
-    """``input`` is what the text takes where it is a template by itself; ``own`` are fields of the form."""
+    """The parts of a body. ``input`` is the input of a text that is a template by itself; ``own`` are fields of
+    the form.
+    """
 
     said: tuple[Said, ...]
     template: TextKind = "text"
@@ -45,7 +49,7 @@ def read_body(
     as_template: AsTemplate = no_template,
     unescaped: Callable[[str], str] = unescaped_headings,
 ) -> BodyReading:
-    """Return what a body says. ``unescaped`` takes away what its writer put in front of what would be structure."""
+    """Return the parts of a body. ``unescaped`` removes what its writer added before structure."""
     body = _without_section(body, marks)
     if marks.escaped:
         body = unescaped(body)
@@ -66,7 +70,8 @@ def write_body(
     piece: Piece, form: FormName, as_template: AsTemplate = no_template, *, tells: bool = False, guards: bool = True
 ) -> tuple[str, Marks]:
     """Return the body, and how its reader finds the texts in it. ``tells`` adds the section of parameters, ``guards``
-    keeps headings of messages from being any."""
+    escapes headings of messages.
+    """
     own = piece.own_of(form)
     if piece.is_conversation:
         text = body_of(piece)
@@ -93,7 +98,7 @@ def _told(piece: Piece, worded: Value, as_template: AsTemplate, *, tells: bool) 
 
 
 def told(piece: Piece) -> str:
-    """Return the section that tells parameters and results (L46); empty where a document says neither."""
+    """Return the section that describes parameters and results (L46); empty if a document describes neither."""
     parts = [("Parameters", piece.slot("input")), ("Output", piece.slot("output"))]
     said = [f"## {title}\n\n{lines}\n" for title, schema in parts if (lines := _listed(schema))]
     gap = "\n" if piece.text.endswith(("\n", "\r")) else "\n\n"

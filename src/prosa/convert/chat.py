@@ -1,7 +1,7 @@
 """Chats: messages under headings, with configuration in front (P2–P14).
 
-A document that is no conversation becomes one message: of the system where it instructs, else of the user. What a chat
-keeps for others stands in its front matter.
+A document that is no conversation becomes one message: of the system if it instructs, else of the user. A chat stores
+data for other forms in its front matter.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def read(source: SourceText, marks: Marks | None = None) -> FormReading:
 
 
 def _places(model: ChatModel) -> dict[str, At]:
-    """Return where messages begin, and the lines that set something."""
+    """Return where messages start, and the lines that configure something."""
     shown = [each for each in model.messages if each.heading is not None or each.content.strip()]
     starts = (each.heading.start if each.heading else each.body.start for each in shown)
     places = {f"text/{number}": At(start) for number, start in enumerate(starts)}
@@ -114,8 +114,9 @@ def as_messages(piece: Piece) -> tuple[tuple[Said, ...], tuple[Note, ...]]:
 
 
 def sendable(said: Sequence[Said]) -> tuple[Said, ...]:
-    """Return the messages that a service takes: without hidden and disabled ones, and without the empty one at the end
-    in which somebody goes on."""
+    """Return the messages to send: without hidden and disabled ones, and without the empty one at the end for
+    the next turn.
+    """
     sent = [each for each in said if each.role in ("system", "user", "assistant")]
     while sent and not sent[-1].text:
         sent.pop()

@@ -1,4 +1,4 @@
-"""Commands: what a user calls as `/name` in the program around an agent, and what is typed behind it (`$ARGUMENTS`)."""
+"""Commands, which a user calls as `/name` in an agent program, and their arguments (`$ARGUMENTS`)."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ def read(source: SourceText, marks: Marks | None = None) -> FormReading:
 
 
 def write(piece: Piece, carry: Carry, around: Around) -> Written:
-    """Return the command. Its name is that of its file, so it says one only where its author did or another form has
-    one."""
+    """Return the command. Its name is that of its file, so it is only written if the author did, or if another form
+    has a different one.
+    """
     del around
     return write_markdown(piece, carry, "command", ROWS, piece.slots, as_template, tells=True)
 

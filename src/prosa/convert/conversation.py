@@ -1,7 +1,7 @@
 """Conversations as the text of a chat, and back (P2–P14, PA6). Values only.
 
-In: messages. Out: a body with their headings, in which whatever they say stays text; and the messages in such a body as
-they would be sent, hidden and disabled ones by their role. Nothing is included and no command is run.
+In: messages. Out: a body with their headings, in which any content stays text; and the messages in such a body as they
+would be sent, hidden and disabled ones marked by their role. Nothing is included and no command is run.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ BODY = "=body"
 """The field of a chat that holds the wording of its author: comments, configuration lines, blank space."""
 
 OFF = "//"
-"""What the role of a disabled message begins with."""
+"""Prefix of the role of a disabled message."""
 
 
 def chat_model(source: SourceText, body: Span) -> ChatModel:
@@ -33,7 +33,7 @@ def chat_model(source: SourceText, body: Span) -> ChatModel:
 
 
 def messages_of(model: ChatModel) -> tuple[Said, ...]:
-    """Return the messages of a chat; what stands before the first heading is one where it says anything."""
+    """Return the messages of a chat; text before the first heading counts as one unless it is blank."""
     return tuple(
         Said(sent_text(each, model.document, {}), f"{OFF if each.disabled else ''}{each.role}", each.name)
         for each in model.messages
@@ -48,7 +48,7 @@ def conversation_in(text: str) -> tuple[tuple[Said, ...], dict[str, Mapping[str,
 
 
 def body_of(piece: Piece) -> str:
-    """Return the messages of a piece as the body of a chat, as its author worded it where that says the same."""
+    """Return the messages of a piece as the body of a chat, in the author's wording if it means the same."""
     worded = piece.own_of("chat").get(BODY)
     if isinstance(worded, str) and _says(worded, piece.said):
         return worded
@@ -60,7 +60,7 @@ def _says(text: str, said: Sequence[Said]) -> bool:
 
 
 def chat_body(said: Sequence[Said], head: Sequence[str] = ()) -> str:
-    """Return the text of a chat that begins with these lines."""
+    """Return the text of a chat with these first lines."""
     blocks = ["\n".join(head)] if head else []
     for each in said:
         if each.role == HEAD_ROLE:
@@ -74,8 +74,9 @@ def chat_body(said: Sequence[Said], head: Sequence[str] = ()) -> str:
 
 @lru_cache(maxsize=32)
 def _escaped(text: str) -> str:
-    """Return a text as it stands below a heading. It is asked for each time that a conversion writes or compares a
-    chat."""
+    """Return a text as it is written below a heading. Cached, since every conversion writes or compares chats
+    with it.
+    """
     return escaped(text)
 
 

@@ -1,7 +1,8 @@
-"""One document from one form to another (X31): read, write, read what was written, and carry what did not come back.
+"""The conversion of a document from one form to another (X31): read, write, read the result, and carry what is missing
+in it.
 
-In: a source and two forms. Out: the new text and a report that is computed, not promised: a part is kept where the new
-document says it by itself, moved where the document carries it along, lost where neither is so.
+In: a source and two forms. Out: the new text and a report computed from both: a part is kept if the new document
+expresses it, moved if the document carries it along, otherwise lost.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from prosa.data import Value
 from prosa.source import SourceText
 
 MAX_ROUNDS = 3
-"""How often a document is written with what it carries: that there is a carry may change how the rest is worded."""
+"""Maximum number of times a document is written with its carry, whose presence may change the wording of the rest."""
 
 
 class Converted(Struct, frozen=True):
@@ -59,7 +60,7 @@ def _converted(source: SourceText, origin: FormName, target: FormName, around: A
 
 
 def _written(form: Form, piece: Piece, around: Around) -> tuple[Written, Piece, Carry]:
-    """Return the document, what it says itself, and what it carries."""
+    """Return the document, its own content, and its carry."""
     bare = form.write(piece, NO_CARRY, around)
     back = form.read(SourceText(bare.text, around.path), bare.marks).piece
     carry = _fitting(carried(piece, back, bare.marks), form)
@@ -98,8 +99,9 @@ def _report(
     notes: tuple[Note, ...],
     form: Form,
 ) -> Report:
-    """Return the report. ``pieces`` are what the source says, what the new document says itself, and that with its
-    carry."""
+    """Return the report. ``pieces`` are the content of the source, the own content of the new document, and
+    that with its carry.
+    """
     wanted, said, final = flat(pieces[0]), aligned(*pieces[:2]), aligned(pieces[0], pieces[2])
     kept = 0
     made: list[Note] = []
@@ -135,7 +137,7 @@ def aligned(wanted: Piece, found: Piece) -> dict[str, Value]:
 
 
 def _is_silent(key: str) -> bool:
-    """Return whether a part is no field, but says how others are to be taken."""
+    """Return whether a part is not a field, but a marker for interpreting others."""
     return key in ("template", "roles") or key.endswith(("/=bare", "/=unsound", "/=roles", "/=front"))
 
 

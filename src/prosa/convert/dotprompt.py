@@ -1,7 +1,7 @@
 """Prompt files (`NAME.prompt`): a prompt in Handlebars under a model, its configuration and schemas.
 
-Values, conditions and loops are translated both ways; `{{role}}` begins a message. Helpers, partials, history and media
-have no counterpart: they are text where they came from, which is told, and stay what they are on the way back.
+Values, conditions and loops are translated both ways; `{{role}}` begins a message. Helpers, partials, history and
+media have no counterpart: they become text, which is reported, and are restored on the way back.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _CONFIG = {
 
 
 def _input_in(node: Node) -> Value:
-    """Return the input schema, with the defaults that stand beside it; of defaults alone, what they say."""
+    """Return the input schema with its separate defaults; without a schema, the one that the defaults imply."""
     value = to_value(node)
     if not isinstance(value, dict):
         return None

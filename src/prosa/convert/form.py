@@ -1,7 +1,7 @@
-"""What a form is to a conversion: a reader and a writer in one frozen record, and what both are given and give.
+"""The interface of a form: a reader and a writer in one frozen record, with their inputs and results.
 
 In: a source, or a neutral value. Out: the value with the places of its parts, or a text. A source that cannot be read
-whole is refused: what nobody can read nobody can keep.
+completely is refused, because unread parts would be lost.
 """
 
 from __future__ import annotations
@@ -26,15 +26,16 @@ class NotConvertible(ValueError):
 
 
 class At(Struct, frozen=True):
-    """Where a part stands in the source."""
+    """The place of a part in the source."""
 
     offset: int
     pointer: str = ""
 
 
 class Around(Struct, frozen=True):
-    """What is known of the target: ``path`` is the name of its file, ``stem`` what a document without a name is called.
-    ``programs`` are those that a program there could import: the path by the name."""
+    """The data about the target: ``path`` is the name of its file, ``stem`` the name of a document without one.
+    ``programs`` are those that a program there could import: the path by the name.
+    """
 
     stem: str = "document"
     path: str = "document.md"
@@ -42,7 +43,9 @@ class Around(Struct, frozen=True):
 
 
 class FormReading(Struct, frozen=True):
-    """A source as its form reads it. ``piece`` is what it says itself, ``carry`` what it keeps for others."""
+    """A source as its form reads it. ``piece`` is its own content, ``carry`` the data that it stores for other
+    forms.
+    """
 
     piece: Piece
     carry: Carry = NO_CARRY
@@ -51,8 +54,9 @@ class FormReading(Struct, frozen=True):
 
 
 class Written(Struct, frozen=True):
-    """A new document. ``marks`` are what its reader must know. ``added`` says of slots that only the writer made up how
-    it came to them: nobody has to guess from the report."""
+    """A new document. ``marks`` are the hints for its reader. ``added`` explains slots that only the writer made up,
+    for the report.
+    """
 
     text: str
     marks: Marks = NO_MARKS
@@ -61,8 +65,9 @@ class Written(Struct, frozen=True):
 
 class Form(Struct, frozen=True, kw_only=True):
     """One form. ``read`` takes the marks of a document that has just been written, else finds them itself; it raises
-    `NotConvertible`. ``carrier`` says where a carry is put, empty where there is no place for one; ``room`` is how many
-    characters of it fit. ``file_name`` gives the path of a document of that name below a folder."""
+    `NotConvertible`. ``carrier`` is where a carry is stored, empty if there is no place for one; ``room`` is its
+    maximum length. ``file_name`` returns the path of a document of that name below a folder.
+    """
 
     name: FormName
     read: Callable[[SourceText, Marks | None], FormReading]

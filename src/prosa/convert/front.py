@@ -1,7 +1,7 @@
-"""Forms whose documents are front matter and a body: one reading and one writing for all, told by tables.
+"""Forms whose documents are front matter and a body: one reader and one writer for all, driven by tables.
 
-A row says which slot a field is, and how its value becomes that of the slot and back. What no row knows, and what the
-author worded as the writer would not, stays a field of the form's own. The order of fields is that of the table.
+A row maps a field to a slot, and converts its value to that of the slot and back. Unknown fields, and values in the
+author's own wording, stay private fields of the form. The order of fields is that of the table.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Row(Struct, frozen=True):
 
 
 class FrontPart(Struct, frozen=True):
-    """What the front matter of a source says, and where its body begins."""
+    """The content of the front matter of a source, and where its body starts."""
 
     slots: dict[str, Value]
     own: dict[str, Value]
@@ -121,8 +121,7 @@ def _worded(node: Node, row: Row) -> Value:
 
 
 def own_and_slots(piece: Piece, form: FormName, rows: Iterable[Row], slots: Mapping[str, Value]) -> dict[str, Value]:
-    """Return the fields to write: those of the table, worded as the author did where that says the same, then the
-    others."""
+    """Return the fields to write: those of the table, in the author's wording if it means the same, then the others."""
     own = dict(piece.own_of(form))
     fields: dict[str, Value] = {}
     for row in rows:
@@ -148,8 +147,9 @@ def node_of(value: Value) -> Node:
 
 
 def document(fields: Mapping[str, Value], body: str, *, bare: bool, worded: Value = None) -> str:
-    """Return the text of a document. ``bare`` says that its body came without front matter and gets a blank line in
-    front, ``worded`` is the front matter as its author wrote it, which is taken where it says the same."""
+    """Return the text of a document. ``bare`` is true if its body came without front matter and needs a blank line
+    before it, ``worded`` is the author's front matter, used if it means the same.
+    """
     if not fields and not worded and not body.removeprefix("\ufeff").startswith(("---", "–", "—", " ")):
         return body
     gap = "\n" if bare and body and not body.startswith(("\n", "\r")) else ""
@@ -166,7 +166,7 @@ def is_bare(piece: Piece) -> bool:
 
 
 def _says(worded: str, fields: Mapping[str, Value]) -> bool:
-    """Return whether a front matter that somebody wrote says these fields, and nothing that breaks out of it."""
+    """Return whether an author's front matter means these fields and cannot break out of its block."""
     if not worded.endswith(("\n", "\r")) and worded:
         return False
     front = read_front(SourceText(f"---\n{worded}---\n"))
@@ -182,7 +182,7 @@ def with_carry(fields: dict[str, Value], carry: Carry) -> dict[str, Value]:
 
 
 MAX_KEY, MAX_NESTED = 1000, 40
-"""A key in YAML ends within 1,024 characters; and what is carried may be carried again, deeper."""
+"""A key in YAML ends within 1,024 characters; and a carry may be carried again, nested deeper."""
 
 
 def _is_tame(value: Value, depth: int) -> bool:
@@ -193,8 +193,7 @@ def _is_tame(value: Value, depth: int) -> bool:
 
 
 def _wording(front: FrontReading, fields: Mapping[str, Value]) -> str | None:
-    """Return the front matter as its author wrote it, without what it carries; None where it would be written just
-    so."""
+    """Return the author's front matter without its carry; None if it would be written identically."""
     parts = split_front_matter(front.source.text)[0]
     if parts is None or front.fields is None:
         return None
@@ -212,7 +211,7 @@ def _wording(front: FrontReading, fields: Mapping[str, Value]) -> str | None:
 
 
 def _is_worded(front: FrontReading) -> bool:
-    """Return whether the YAML says more than its data: a comment, or a number that would be written in another way."""
+    """Return whether the YAML holds more than its data: a comment, or a number in another notation."""
     return front.fields is not None and (_has_comment(front) or any(map(_is_odd, _scalars(front.fields))))
 
 
@@ -223,7 +222,7 @@ def _is_odd(node: Scalar) -> bool:
 
 
 def _has_comment(front: FrontReading) -> bool:
-    """Return whether something between keys and values begins with a number sign."""
+    """Return whether there is a comment between keys and values."""
     text, at = front.source.text, front.anchor.end
     spans = sorted((each.span.start, each.span.end) for each in _scalars(front.fields or Fields((), front.anchor)))
     for start, end in (*spans, (front.body.start, front.body.start)):

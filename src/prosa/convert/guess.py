@@ -1,7 +1,8 @@
-"""What a skill implies and a program must say (L46, LA30): parameters, results, tools; and placeholders in the prose.
+"""What a skill implies and a program must declare (L46, LA30): parameters, results, tools; and placeholders in the
+prose.
 
-In: the parts of a skill. Out: schemas, servers and texts, by rules that are few and strict: where the words do not say
-it plainly, nothing is claimed. Whoever calls reports every guess.
+In: the parts of a skill. Out: schemas, servers and texts, by a few strict rules: unclear words are not interpreted.
+The caller reports every guess.
 """
 
 from __future__ import annotations
@@ -117,8 +118,7 @@ def _default(text: str, kind: str, choices: Sequence[str]) -> Value:
 
 
 def output_of(text: str) -> dict[str, Value] | None:
-    """Return the output schema of what a text says that it returns (step 2); None where it does not say it in plain
-    words."""
+    """Return the output schema that a text describes (step 2); None if it has no plain description."""
     for found in _RETURNS.finditer(text[:20_000]):
         names = [
             _ARTICLE.sub("", part.strip()) for part in re.split(r",\s*and\s+|,\s*|(?<!\s)\s++and\s+", found["names"])
@@ -149,7 +149,7 @@ def servers_of(text: str, tools: Sequence[str]) -> tuple[list[dict[str, Value]],
 
 @lru_cache(maxsize=4)
 def _named_servers(text: str) -> tuple[str, ...]:
-    """Return the names of known servers that a text speaks of. A conversion that writes twice asks twice."""
+    """Return the names of known servers that a text mentions. Cached, since a conversion writes twice."""
     return tuple(found["name"] for found in _TOOL.finditer(text) if found["name"] in MCP_SERVERS)
 
 
@@ -159,11 +159,10 @@ def _server(name: str) -> dict[str, Value]:
 
 
 def with_placeholders(text: str, parameters: Sequence[Parameter], schema: dict[str, Value]) -> tuple[str, list[str]]:
-    """Return the text as a template that uses the parameters (step 5), and the names of those that prose did not
-    mention.
+    """Return the text as a template that uses the parameters (step 5), and the names of unmentioned ones.
 
-    The first `{name}`, `{{name}}`, `<name>` or `$name`, else the first "a NAME" becomes an action. What is left of the
-    parameters is told at the end.
+    The first `{name}`, `{{name}}`, `<name>` or `$name`, else the first "a NAME" becomes an action. The remaining
+    parameters are listed at the end.
     """
     pieces: list[tuple[int, int, str]] = []
     rest: list[str] = []
@@ -225,7 +224,7 @@ MAX_GUESSED = 12
 
 
 class _Taken(Struct):
-    """A value that a template takes: what is done with it, and what lies in it."""
+    """A value that a template takes: how it is used, and its parts."""
 
     kinds: set[str] = field(default_factory=set)
     members: dict[str, _Taken] = field(default_factory=dict)
@@ -259,8 +258,8 @@ class _Taken(Struct):
 def taken_by(template: Template) -> dict[str, Value]:
     """Return the schemas of the values that a template takes, by name: the position of a value decides its type.
 
-    A value that is printed is a text, one that `range` goes through a list, one in which names are looked up a mapping.
-    A condition says nothing, and the arguments of functions may be anything.
+    A printed value is a text, one that `range` iterates over a list, one in which names are looked up a mapping. A
+    condition decides nothing, and the arguments of functions may have any type.
     """
     root = _Taken()
     for use in template.uses:

@@ -1,8 +1,8 @@
 """Handlebars, as prompt files use it, from and to templates in Go's language.
 
-In: a text in one of the two. Out: the same text in the other, with the messages that `{{role}}` begins; what has no
-counterpart (helpers, partials, history, media) becomes text, and is told. Values, `if`, `unless`, `each`, `with` and
-their `else` have one. A block alone on its line takes the line away, as in Handlebars and not in Go.
+In: a text in one of the two. Out: the same text in the other, with the messages that `{{role}}` starts; constructs
+without a counterpart (helpers, partials, history, media) become text, and are reported. Values, `if`, `unless`,
+`each`, `with` and their `else` have one. A block alone on its line removes the line, as in Handlebars but not in Go.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _SPACE = regex(r"\s*")
 
 
 class _Piece(Struct):
-    """A piece of the source: text, or a tag with what is in it."""
+    """A piece of the source: text, or a tag with its content."""
 
     kind: str
     text: str
@@ -127,7 +127,7 @@ _SCOPES = ("each", "with")
 
 
 class _Reading(Struct):
-    """One text being read. ``blocks`` are the open ones: what closes each, and whether it has a counterpart."""
+    """The state of reading a text. ``blocks`` are the open ones: what closes each, and whether it has a counterpart."""
 
     pieces: list[_Piece]
     said: list[Said] = field(default_factory=list)
@@ -225,7 +225,7 @@ class _Reading(Struct):
         return f"if {name} {operands[0]} {operands[1]}" if len(operands) == 2 and None not in operands else None
 
     def path(self, text: str) -> str | None:
-        """Return a path as Go spells it; None for helpers, and for what is further up than the root."""
+        """Return a path in Go's notation; None for helpers, and for parents above the root."""
         if not _PATH.fullmatch(text) or not text or text in ("else", "history") or text.startswith("@index"):
             return None
         up = text.count("../")
@@ -242,12 +242,12 @@ _SPELLED = regex(r'\{\{ "(\{*)" \}\}')
 
 
 def _plain(template: str) -> str:
-    """Return the text that pieces of text without actions are."""
+    """Return the text of pieces that contain no actions."""
     return _SPELLED.sub(lambda found: found[1], template)
 
 
 def to_handlebars(template: str) -> str | None:
-    """Return a Go template in Handlebars; None where it does more than can be said there."""
+    """Return a Go template in Handlebars; None if Handlebars cannot express it."""
     try:
         tree = Template(template).tree
     except TemplateError:
@@ -278,7 +278,7 @@ def _guarded(pieces: Sequence[_Piece], at: int) -> str:
 
 
 def escaped(text: str, *, before_tag: bool = False) -> str:
-    """Return a text that Handlebars gives back as it is. A backslash in front of a tag is doubled."""
+    """Return a text that Handlebars renders unchanged. A backslash before a tag is doubled."""
     first, *rest = text.split("{{")
     done, last = [first], first
     for part in rest:

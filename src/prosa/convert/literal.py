@@ -1,7 +1,7 @@
-"""Text as a template that spells exactly this text, and headings of messages as text that is none (X11, P2).
+"""Text as a template that renders exactly this text, and headings of messages as plain text (X11, P2).
 
-In: a text that somebody wrote. Out: a text in the other language, and back. `{{` in a skill stays `{{` when the program
-that was made of it is rendered, and `### @system:` does not become a message.
+In: an author's text. Out: a text in the other language, and back. `{{` in a skill stays `{{` when the program made
+from it is rendered, and `### @system:` does not become a message.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ _GUARDED = regex(r'(?:(?<=[\r\n])|\A)([ ]{0,3}#{3}[ \t]+)\{\{ "" \}\}(?=(?://[ \
 
 
 def spelled(text: str) -> str:
-    """Return a template that renders as ``text``, whatever data it is given."""
+    """Return a template that always renders as ``text``."""
     return guarded(_BRACES.sub(r'{{ "\g<0>" }}', text)) if "{{" in text else guarded(text)
 
 
 def spells(template: str) -> str | None:
-    """Return the text that a template spells; None where it looks anything up, or is none."""
+    """Return the constant text of a template; None if it looks anything up, or is not a template."""
     try:
         parsed = Template(template)
         return None if parsed.uses else parsed.render({})
@@ -35,7 +35,7 @@ def guarded(template: str) -> str:
 
 
 def unguarded(template: str) -> str:
-    """Return the template that `guarded` was given."""
+    """Return the original template of `guarded`."""
     return _GUARDED.sub(lambda found: found[1], template)
 
 
@@ -50,5 +50,5 @@ def escaped_headings(text: str) -> str:
 
 
 def unescaped_headings(text: str) -> str:
-    """Return the text that `escaped_headings` was given."""
+    """Return the original text of `escaped_headings`."""
     return _HEADING.sub(lambda found: found["before"] + "\\" * (len(found["slashes"]) // 2), text)

@@ -1,6 +1,6 @@
 """Logs of the tool `llm`: a JSON list with one object for each reply, as `llm logs --json` prints it.
 
-What it keeps for others stands in its first object under `prosa`, where that tool does not look.
+Data for other forms is stored in its first object under `prosa`, which that tool ignores.
 """
 
 from __future__ import annotations

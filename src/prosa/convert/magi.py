@@ -1,7 +1,7 @@
 """MAGI documents: Markdown with metadata, instructions for models and typed relationships (M5–M22).
 
-A text of another form that would be a broken script or a broken relationship here is written with a backslash in front
-of what makes it one; a text in which both are well stays as it is.
+A text of another form that would be a broken script or a broken relationship here is escaped with a backslash; a text
+in which both are valid stays unchanged.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Markdown with front matter: the form of whatever has no form of its own; and what the forms like it share."""
+"""Markdown with front matter, the default form; and the code that similar forms share."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def write_markdown(
     more: Mapping[str, Value] | None = None,
     body: tuple[str, Marks] | None = None,
 ) -> Written:
-    """Return a document of such a form that says these slots."""
+    """Return a document of such a form with these slots."""
     text, marks = body or write_body(piece, form, as_template, tells=tells)
     told = [*notes]
     if piece.is_conversation:
@@ -78,11 +78,11 @@ def write_markdown(
 
 
 UNSOUND = "=unsound"
-"""The field of a form that says that its author wrote fields that are not well-formed: they stay as they are."""
+"""The field of a form for fields that the author wrote malformed: they stay unchanged."""
 
 
 def ill_formed(slots: Mapping[str, Value], rows: Iterable[Row], table: tuple[Field, ...]) -> list[str]:
-    """Return the slots whose fields would not be well-formed by the table of a dialect."""
+    """Return the slots whose fields would be malformed by the table of a dialect."""
     fields = {row.field: row.write(slots[row.slot]) for row in rows if slots.get(row.slot) is not None}
     whole = node_of(fields)
     assert isinstance(whole, Fields)
@@ -102,8 +102,7 @@ def mark_unsound(
 def well_formed(
     piece: Piece, form: FormName, rows: Iterable[Row], table: tuple[Field, ...], notes: list[Note]
 ) -> dict[str, Value]:
-    """Return the slots that a dialect can have; what it cannot is left out with a note, unless its own author wrote it
-    so."""
+    """Return the slots that a dialect allows; others are left out with a note, unless its own author wrote them."""
     slots = dict(piece.slots)
     if piece.own_of(form).get(UNSOUND):
         return slots

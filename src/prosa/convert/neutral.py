@@ -1,9 +1,9 @@
-"""The neutral value in the middle of every conversion, and what travels beside a document that cannot say all of it.
+"""The neutral value in the middle of every conversion, and the data that a document carries for other forms.
 
-A `Piece` is what a document says, in words that belong to no form: a few slots (`name`, `description`, `input` …),
-texts with or without roles, and for each form the fields that only it has. Two pieces are compared part by part
-(`flat`): what does not come back when a written document is read again is put into a `Carry`, which the document keeps
-where its form does not look. So a conversion loses nothing that it does not name (X31).
+A `Piece` is the content of a document, independent of its form: a few slots (`name`, `description`, `input` …), texts
+with or without roles, and for each form the fields that only it has. Two pieces are compared part by part (`flat`):
+parts that are missing when a written document is read again are put into a `Carry`, which the document stores where
+its form ignores it. So a conversion reports everything that it loses (X31).
 """
 
 from __future__ import annotations
@@ -78,8 +78,9 @@ class Said(Struct, frozen=True):
 
 
 class Piece(Struct, frozen=True):
-    """What a document says. ``own`` are the fields of single forms, by form. ``bare`` says that the source has no front
-    matter, so that its text begins where the file does."""
+    """The content of a document. ``own`` are the fields of single forms, by form. ``bare`` is true if the source has
+    no front matter, so that its text starts with the file.
+    """
 
     form: FormName
     slots: Mapping[str, Value]
@@ -99,7 +100,7 @@ class Piece(Struct, frozen=True):
         return len(self.said) != 1 or self.said[0].role is not None
 
     def slot(self, name: str) -> Value:
-        """Return the value of a slot, None where nothing is said."""
+        """Return the value of a slot, None if absent."""
         return self.slots.get(name)
 
     def own_of(self, form: FormName) -> Mapping[str, Value]:
@@ -108,11 +109,12 @@ class Piece(Struct, frozen=True):
 
 
 class Marks(Struct, frozen=True):
-    """What the reader of a written document must know to find in it what was put there.
+    """What the reader of a written document must know to restore its content.
 
-    ``template``: the text is a template though its form knows none. ``literal``: the template only spells a text.
+    ``template``: the text is a template although its form has none. ``literal``: the template is a constant text.
     ``chat``: the body is a chat. ``escaped``: headings of messages have a backslash in front. ``request``: the text
-    ends with the request that a program takes. ``section`` is the digest of a section at the end that tells parameters.
+    ends with the request that a program takes. ``section`` is the digest of a section at the end that describes
+    parameters.
     """
 
     template: bool = False
@@ -131,8 +133,10 @@ NO_MARKS = Marks()
 
 
 class Carry(Struct, frozen=True):
-    """What a document keeps for others. ``keep`` are parts by their key, ``added`` the keys of parts that only the
-    document says; ``says`` are digests of what it says of such a part: once somebody edits that, it counts."""
+    """The data that a document carries for other forms. ``keep`` are parts by their key, ``added`` the keys of parts
+    that only the document has; ``says`` are digests of the document's own version of such a part: once that is edited,
+    it counts.
+    """
 
     form: str = ""
     marks: Marks = NO_MARKS
@@ -154,8 +158,7 @@ NO_CARRY = Carry()
 
 
 def carry_of(data: Value) -> Carry | None:
-    """Return the carry in plain data that somebody may have written by hand; None where it is none. Parts that are not
-    well- formed are left out."""
+    """Return the carry in plain data, possibly written by hand; None if it is not one. Malformed parts are left out."""
     if isinstance(data, str):
         try:
             data = json.loads(data)
@@ -199,7 +202,7 @@ _MARK: Mapping[str, type] = {name: str if name == "section" else bool for name i
 
 
 def _fits(key: str, value: Value) -> bool:
-    """Return whether a part may be what a carry says."""
+    """Return whether a part may have the value in a carry."""
     if key in SLOTS:
         return is_slot(key, value)
     if key == "template":
@@ -269,7 +272,7 @@ def same(one: Value, other: Value) -> bool:
 
 
 def restored(native: Piece, carry: Carry) -> tuple[Piece, tuple[Note, ...]]:
-    """Return the piece that a document and its carry tell together. What was edited in the document since counts."""
+    """Return the piece from a document and its carry. Edits in the document take precedence."""
     parts = flat(native)
     notes: list[Note] = []
     for key in (*carry.keep, *carry.added):
@@ -308,8 +311,7 @@ MAX_AROUND = 256
 
 
 def _patch(wanted: str, found: Value) -> dict[str, Value] | None:
-    """Return how a text becomes another that is the same but for line ends and for what is around it; None for any
-    other."""
+    """Return the patch between two texts that only differ in line ends and surrounding space; None for others."""
     if not isinstance(found, str):
         return None
     for crlf in (False, True):

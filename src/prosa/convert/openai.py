@@ -74,7 +74,7 @@ def said_in(found: list[Value]) -> tuple[tuple[Said, ...], tuple[str, ...]]:
 
 
 def _fields(fields: Mapping[str, Value]) -> tuple[dict[str, Value], dict[str, Value]]:
-    """Return the slots that a request says, and its own fields."""
+    """Return the slots of a request, and its private fields."""
     own = {name: value for name, value in fields.items() if name != "messages"}
     slots: dict[str, Value] = {}
     if isinstance(own.get("model"), str):

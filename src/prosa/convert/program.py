@@ -1,8 +1,8 @@
 """Programs: a template with a schema for what goes in and what comes out (L2–L8).
 
-A program must say what it takes and gives. Where a source does not, the writer guesses and says so: a text without
-parameters is followed by the request that the program takes. A carry stands in a comment of the template, which renders
-as nothing.
+A program must declare its input and output. If a source does not, the writer guesses and reports it: a text without
+parameters is followed by the request that the program takes. A carry is stored in a comment of the template, which
+renders as nothing.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ _FIELDS = {row.slot: row.field for row in ROWS}
 
 
 def _leave_out(slots: dict[str, Value], notes: list[Note]) -> None:
-    """Take out what is said in other forms and would be an error in a program."""
+    """Remove parts of other forms that would be an error in a program."""
     for slot in _unsound(slots):
         field = _FIELDS[slot]
         notes.append(

@@ -1,4 +1,4 @@
-"""What a Markdown text says of itself for forms that want a title or a sentence."""
+"""A title and a description from a Markdown text, for forms that need them."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ def _head(text: str) -> Document:
 
 
 def titled(text: str, template: TextKind = "text") -> str:
-    """Return the first heading; empty where there is none. Headings of a template that hold an action are passed
-    over."""
+    """Return the first heading; empty if there is none. In a template, headings with an action are skipped."""
     texts = (each.plain for each in _head(text).headings if not each.nested)
     return " ".join(_first(texts, template).split())[:120].strip()
 
 
 def described(text: str, template: TextKind = "text") -> str:
-    """Return the first paragraph on one line, cut behind a sentence where it is long; empty where there is none.
-    Paragraphs of a template that hold an action are passed over."""
+    """Return the first paragraph on one line, a long one cut after a sentence; empty if there is none. In a template,
+    paragraphs with an action are skipped.
+    """
     first = _first((each.text for each in _head(text).paragraphs if not each.nested), template)
     line = "".join(each if each.isprintable() else " " for each in " ".join(first.split()))
     if len(line) <= MAX_DESCRIBED:

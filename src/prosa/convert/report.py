@@ -1,6 +1,7 @@
-"""What a conversion did with everything that its source says (X31): a record for each part that is not simply kept.
+"""The result of a conversion for the content of its source (X31): a record for each part that is not simply kept.
 
-In: what a reader, a writer or the comparison of two neutral values found. Out: frozen values; words are made elsewhere.
+In: the findings of a reader, a writer or the comparison of two neutral values. Out: frozen values; renderers make the
+words.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from msgspec import Struct
 from prosa.data import Value
 
 Level: TypeAlias = Literal["moved", "guessed", "lost", "manual"]
-"""``moved``: carried along where the target form does not look. ``guessed``: written though the source does not say
-so. ``lost``: in the target no longer. ``manual``: for a person to do."""
+"""``moved``: carried along where the target form ignores it. ``guessed``: written although the source does not state
+it. ``lost``: not in the target. ``manual``: for a person to do.
+"""
 
 LEVELS: tuple[Level, ...] = ("moved", "guessed", "lost", "manual")
 
@@ -43,7 +45,7 @@ class Item(Struct, frozen=True):
 
 
 class Report(Struct, frozen=True):
-    """The report of one conversion: ``kept`` parts are said by the target in its own words."""
+    """The report of one conversion: ``kept`` parts are expressed by the target itself."""
 
     kept: int
     items: tuple[Item, ...] = ()

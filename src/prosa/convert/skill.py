@@ -1,7 +1,7 @@
 """Agent Skills (L46, LA30): a body of instructions under a name and a description.
 
-Parameters are a list under a title that says so; `$ARGUMENTS` is what the user typed behind the name. A text with
-either is a template here. What a program takes and gives is told in a section at the end, which the reader knows again.
+Parameters are a list under a matching title; `$ARGUMENTS` is the user's text after the name. A text with either is a
+template here. A section at the end describes the input and output of a program, which the reader recognises.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from prosa.regex import regex
 from prosa.source import SourceText, Span
 
 BARE = "=bare"
-"""The field of a skill that says that it has no front matter."""
+"""The field of a skill without front matter."""
 
 
 def tools_in(node: Node) -> Value:
@@ -177,7 +177,7 @@ WRAPPED = "prosa-wraps"
 
 
 def wrapping(piece: Piece, stem: str) -> tuple[str, str]:
-    """Return the name and the SKILL.md of a skill around a program, whose file is `scripts/STEM.md`."""
+    """Return the name and the SKILL.md of a skill around a program, which has the file `scripts/STEM.md`."""
     name = as_name(str(piece.slot("name") or stem)) or "program"
     description = str(piece.slot("description") or "") or described(piece.text, piece.template) or name
     program = f"scripts/{stem}.md"

@@ -22,8 +22,9 @@ from prosa.source import SourceText
 
 
 class FormRow(Struct, frozen=True):
-    """What is known of a form before it is loaded. ``suffix`` is the end of the name of its documents; a skill has a
-    folder of its name."""
+    """A form before it is loaded. ``suffix`` is the end of the names of its documents; a skill has a folder of
+    its name.
+    """
 
     name: FormName
     title: str

@@ -1,7 +1,7 @@
 """YMJ records: a YAML header, a Markdown body and a JSON footer with the hash of the body (Y2, Y7–Y12).
 
-A chat is a record of the kind `trace` whose body is the chat as it stands (Y18). The hash is computed anew; one that
-was wrong, or of a trimmed body, stays as it was.
+A chat is a record of the kind `trace` whose body is the chat unchanged (Y18). The hash is recomputed; one that was
+wrong, or of a trimmed body, stays unchanged.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ ROWS = (
 )
 FOOTER, HASH, CHAT = "=footer", "=hash", "chat"
 OWNER = "unknown"
-"""Who maintains a record of which nobody says so."""
+"""The maintainer of a record without one."""
 
 
 def read(source: SourceText, marks: Marks | None = None) -> FormReading:
@@ -96,7 +96,7 @@ def _tail(model: YmjModel) -> tuple[Note, ...]:
 
 
 def write(piece: Piece, carry: Carry, around: Around) -> Written:
-    """Return the record, in Strict form where its source does not have it otherwise."""
+    """Return the record, in Strict form unless its source has another."""
     notes: list[Note] = []
     own = piece.own_of("ymj")
     slots = well_formed(piece, "ymj", ROWS, HEADER, notes)
@@ -135,7 +135,7 @@ def _tags(piece: Piece) -> list[str]:
 
 
 def _required(slots: dict[str, Value], more: dict[str, Value], piece: Piece, around: Around, notes: list[Note]) -> None:
-    """Fill in what every record says."""
+    """Fill in the required fields of a record."""
     entitled(slots, piece, around, notes)
     summary = str(slots.get("description") or described(_asked(piece), piece.template) or slots["title"])
     line = "".join(each if each.isprintable() else " " for each in " ".join(summary.split()))
@@ -152,7 +152,7 @@ def _required(slots: dict[str, Value], more: dict[str, Value], piece: Piece, aro
 
 
 def _asked(piece: Piece) -> str:
-    """Return the text that tells best what a piece is about: of a conversation what a user said first."""
+    """Return the text that best describes the topic of a piece: in a conversation the first message of a user."""
     return next((each.text for each in piece.said if each.role == "user"), piece.text)
 
 

@@ -1,1 +1,1 @@
-"""The corpus as values: what the index takes of a document, what can be asked of it, what answers look like. Pure."""
+"""The corpus as values: the data that the index stores about a document, the queries, and the results. Pure."""

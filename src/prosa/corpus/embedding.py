@@ -1,7 +1,7 @@
-"""Embeddings: what turns texts into vectors, and which text of a document is turned (X6, X23).
+"""Embeddings: the port that turns texts into vectors, and the text of a document to embed (X6, X23).
 
-In: a port that a service or a local model meets. Out: the text to send, and who may be sent at all. Nothing here
-computes a vector or opens a connection.
+In: a port that a service or a local model implements. Out: the text to send, and the documents that may be sent.
+Nothing here computes a vector or opens a connection.
 """
 
 from __future__ import annotations
@@ -79,10 +79,10 @@ def may_be_sent(front_matter: Mapping[str, Value] | None) -> bool:
 
 
 def looks_classified(text: str) -> bool:
-    """Return whether the text of a document looks as if it may not be sent, however broken its front matter is (X6).
+    """Return whether the text of a document suggests that it may not be sent, even if its front matter is broken (X6).
 
-    What a reader made of it does not count here: of a field that stands twice it knows one, and of a front matter that
-    is not closed or no YAML perhaps nothing. A value that is no plain text is taken for the worst.
+    The parsed fields do not count here: of a duplicate field a reader knows one, and of unclosed or invalid front
+    matter perhaps none. A value other than plain text counts as the most restrictive.
     """
     values = (_COMMENT.sub("", match["value"]).strip().casefold() for match in _SAID.finditer(head_of(text)))
     return any(value.startswith(tuple("[{*&!|>%@`")) or any(word in value for word in SECRET) for value in values)

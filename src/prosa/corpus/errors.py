@@ -18,7 +18,7 @@ MAX_SHOWN = 80
 
 
 class CorpusError(ProsaError):
-    """Something about a corpus that a user can mend; ``hint`` says how."""
+    """A problem of a corpus that a user can fix; ``hint`` says how."""
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)
@@ -35,13 +35,13 @@ class IndexProblem(CorpusError):
 
 
 class QueryRefused(CorpusError):
-    """A query that is not answered: `hint` says what would be."""
+    """A refused query: ``hint`` says what is allowed."""
 
 
 class UnknownDocument(CorpusError):
-    """No document is called ``name``, or several are.
+    """No document is named ``name``, or several are.
 
-    ``near`` are the paths of documents that may be meant; ``reason`` says why a file or folder of that name is none.
+    ``near`` are the paths of similar documents; ``reason`` says why a file or folder of that name does not count.
     """
 
     def __init__(self, name: str, near: Sequence[str] = (), *, reason: str = "", hint: str = "") -> None:

@@ -1,8 +1,8 @@
-"""What the index keeps of a document, from its text. The one place where a dialect's reading becomes rows (Y31).
+"""The data that the index stores about a document, from its text. The only place where a dialect's reading becomes
+rows (Y31).
 
-In: a source, its path below the root of the corpus, and what the project says of its dialect. Out: `Extracted`. Never
-fails for what a text says: of a front matter that is broken the index has what could be read of it. Opens nothing and
-runs nothing (X6).
+In: a source, its path below the root of the corpus, and the project's hints about its dialect. Out: `Extracted`. Never
+fails on any text: of broken front matter the index has the readable part. Opens nothing and runs nothing (X6).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def extract(
 
 
 def extract_all(sources: Sequence[tuple[SourceText, str, Hints]], relations: Relations = ()) -> list[Extracted]:
-    """Return the same for many documents: source, path, and what is known before it is read, of each."""
+    """Extract many documents, each given as source, path, and hints."""
     readings = open_documents([(source, hints) for source, _, hints in sources], relations)
     return [extracted(reading, path) for reading, (_, path, _) in zip(readings, sources, strict=True)]
 
@@ -110,9 +110,8 @@ def _carried(reading: DialectReading[object], footer: Mapping | None) -> Carried
     return CarriedVector(found.model_name, len(found.vector), vector, model.body_sha256, found.fresh)
 
 
-# The sections of a document: what a search ranks and shows. In: a document. Out: rows that cover its body once.
-#
-# A heading inside a quotation, a list or a table begins no section: what it says belongs to the text around it.
+# The sections of a document, which a search ranks and shows. In: a document. Out: rows that cover its body once. A
+# heading inside a quotation, a list or a table starts no section: it belongs to the text around it.
 
 BETWEEN = " › "
 """Between the headings of a path."""
@@ -125,9 +124,10 @@ _VISIBLE = regex(r"[^\r\n]")
 
 
 def section_rows(document: Document, hidden: Sequence[Span] = ()) -> tuple[SectionRow, ...]:
-    """Return the sections of a document, at least one: the one above the first heading is left out where it is blank
-    and there are others. ``hidden`` are places in order that nobody reads: there is blank space instead, so that every
-    offset stays what it is."""
+    """Return the sections of a document, at least one: the text above the first heading is left out if it is blank and
+    there are others. ``hidden`` are invisible ranges in order: they become blank space, so that every offset stays
+    valid.
+    """
     return tuple(_rows(document, _blanked(document.source.text, hidden)))
 
 

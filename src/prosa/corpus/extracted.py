@@ -15,8 +15,8 @@ from prosa.graph.record import Record
 class FieldRow(NamedTuple):
     """One value of the front matter. ``key`` is its dotted path, ``n`` counts the values of that key from 0.
 
-    ``kind`` is `text`, `number`, `boolean`, `null`, `list` or `mapping`; the last two only where they are empty.
-    ``text`` is what the author wrote, ``number`` the value of a number.
+    ``kind`` is `text`, `number`, `boolean`, `null`, `list` or `mapping`; the last two only if they are empty. ``text``
+    is the source text, ``number`` the value of a number.
     """
 
     key: str
@@ -27,12 +27,12 @@ class FieldRow(NamedTuple):
 
 
 class SectionRow(NamedTuple):
-    """A piece of the body: a heading outside quotations and lists with what stands below it up to the next such
-    heading, or, as number 0 and level 0, what stands above the first.
+    """A piece of the body: a heading outside quotations and lists with the text up to the next such heading, or, as
+    number 0 and level 0, the text above the first.
 
     ``text`` is the source from ``start`` to ``end``, its heading included, so an offset in it is an offset in the file
-    less ``start``; ``line`` counts from 1. ``heading`` is the path of headings, `A › B`. ``cjk`` says that words of it
-    are written without spaces between them; ``seen`` is what a reader sees of a long text (`corpus.snippet.seen_of`).
+    less ``start``; ``line`` counts from 1. ``heading`` is the path of headings, `A › B`. ``cjk`` is true if it
+    contains words written without spaces; ``seen`` is the visible text of a long section (`corpus.snippet.seen_of`).
     """
 
     number: int
@@ -48,7 +48,7 @@ class SectionRow(NamedTuple):
 
 
 class Facets(NamedTuple):
-    """What every dialect says of a document in fields of its own names (`corpus.facets`); None where it says nothing.
+    """The common facts of documents, which each dialect stores in its own fields (`corpus.facets`); None if absent.
 
     Dates are ISO 8601: a day, or a time in UTC, so that they order as texts.
     """
@@ -64,7 +64,8 @@ class Facets(NamedTuple):
 
 class CarriedVector(NamedTuple):
     """An embedding that a YMJ record carries in its footer (Y10). ``vector`` are 32-bit floats, little endian;
-    ``sha256`` is the digest that the footer gives for what was embedded, ``fresh`` whether that is still so."""
+    ``sha256`` is the digest of the embedded text according to the footer, ``fresh`` is whether it still matches.
+    """
 
     model_name: str
     dimension: int

@@ -1,7 +1,7 @@
-"""What a search filters by, whatever a dialect calls it: kind, language, dates, who may see it (X23, MA18, MA20).
+"""The filters of a search, under any dialect's names: kind, language, dates, visibility (X23, MA18, MA20).
 
-In: the fields of a document, its own or lent ones among them. Out: `Facets`. A field that is not of its form counts as
-absent, except for who may see a document: there the worst is taken.
+In: the fields of a document, own and inherited. Out: `Facets`. A malformed field counts as absent, except for
+visibility, which then counts as the most restrictive.
 """
 
 from __future__ import annotations
@@ -41,8 +41,9 @@ def facets_of(fields: Iterable[FieldRow]) -> Facets:
 
 
 def iso_moment(text: str) -> str | None:
-    """Return a date as the index holds it: as far as it was written, a time with a zone in UTC. None for what is no
-    date."""
+    """Return a date in the form of the index: with the written precision, a time with a zone in UTC. None for
+    an invalid date.
+    """
     written = normal_form(text.strip())
     moment = read_date(written) if written is not None else None
     if written is None or moment is None:
@@ -61,7 +62,7 @@ def _lowered(text: str | None) -> str | None:
 
 
 def _visibility(found: Mapping[str, str]) -> str | None:
-    """Return `public`, `private`, or whatever else was written: all but the first are not public (Y12, YA20)."""
+    """Return `public`, `private`, or any other written value: all but the first are not public (Y12, YA20)."""
     written = [text for key in _VISIBILITY if (text := found.get(key))]
     if written:
         worst = next((text for text in written if text.lower() != "public"), "public")

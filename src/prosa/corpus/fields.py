@@ -1,7 +1,7 @@
 """The fields of a document as rows: dotted paths, one row for each value (Y31, MA18).
 
-In: the tree of a front matter or of a footer. Out: `FieldRow`s. Nothing is interpreted but the type of a value; what
-fields mean to a search is said in `corpus.facets`.
+In: the tree of a front matter or of a footer. Out: `FieldRow`s. Only the type of a value is interpreted;
+`corpus.facets` defines the meaning of fields for a search.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def by_name(rows: Iterable[FieldRow]) -> dict[str, list[FieldRow] | None]:
 
 
 def _collect(key: str, node: Node, values: list[tuple[str, Node]]) -> None:
-    """Add every value below a node; what is empty stands for itself. Depth is bounded by the readers."""
+    """Add every value below a node, including empty ones. Depth is bounded by the readers."""
     if len(key) > MAX_KEY or key == _VECTOR:
         return
     if isinstance(node, Mapping) and node.entries:

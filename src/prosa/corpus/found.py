@@ -1,4 +1,4 @@
-"""What a look at the files of a corpus gives, and what a refresh of its index has to say. Plain values."""
+"""The result of a scan of the files of a corpus, and of a refresh of its index. Plain values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ StampTuple: TypeAlias = tuple[int, int, int, int]
 
 
 class Stamp(NamedTuple):
-    """What the system says of a file without reading it: bytes, times in nanoseconds, and its number."""
+    """The stamp of a file, without reading it: bytes, times in nanoseconds, and its number."""
 
     size: int
     mtime_ns: int
@@ -26,35 +26,37 @@ class Stamp(NamedTuple):
 
 
 RACY_NS = 2_000_000_000
-"""A file that changed this little before it was looked at may change again without looking different: file systems
-count time in steps, the coarsest in two seconds. Its stamp says nothing the next time."""
+"""A file that changed this recently before the scan may change again without a new stamp: file systems count time in
+steps, the coarsest of two seconds. Its stamp is not trusted the next time.
+"""
 
 UNSURE = -1
-"""The time of a file whose stamp says nothing."""
+"""The time of a file with an untrusted stamp."""
 
 
 def is_sure(stamp: StampTuple, old_ns: int) -> bool:
-    """Return whether a stamp tells every later change of the file: the last one is as old as this, `RACY_NS` before the
-    look.
+    """Return whether a stamp reveals every later change of the file: its last change was at least `RACY_NS` before the
+    scan.
 
-    Nobody can set the time of the last change of a file but by changing the clock; where the system has none (Windows),
-    the time of its content has to do.
+    The time of the last change can only be forged by changing the clock; where the system has none (Windows), the time
+    of the content is used.
     """
     _, mtime_ns, ctime_ns, _ = stamp
     return (max(mtime_ns, ctime_ns) if sys.platform == "win32" else ctime_ns) <= old_ns
 
 
 def sure(stamp: StampTuple, at_ns: int) -> StampTuple:
-    """Return the stamp to be remembered of a file that was looked at at the time ``at_ns``: one that matches nothing
-    where the file may change again without looking different."""
+    """Return the stamp to store for a file that was scanned at the time ``at_ns``: one that matches nothing if the
+    file may change again with the same stamp.
+    """
     size, _, ctime_ns, inode = stamp
     return stamp if is_sure(stamp, at_ns - RACY_NS) else (size, UNSURE, ctime_ns, inode)
 
 
 class Found(NamedTuple):
-    """A document. ``path`` is relative to the root of the corpus, with `/`; ``place`` is where it is opened; ``hint``
-    is the dialect that the settings of the project give it, or an empty text; ``vault`` says that it lies in a vault
-    (X45)."""
+    """A document. ``path`` is relative to the root of the corpus, with `/`; ``place`` is the path to open; ``hint`` is
+    the dialect from the settings of the project, or an empty text; ``vault`` is true in a vault (X45).
+    """
 
     path: str
     place: str
@@ -73,9 +75,10 @@ Stamps: TypeAlias = dict[str, dict[str, StampTuple]]
 
 
 class Folders(Sequence[Found]):
-    """Documents that lie below ``root``, made of their ``stamps`` when somebody asks for them: by folder, in the order
-    of their names. ``hint`` gives what the settings say of the file at a path; ``vaults`` are the folders that are
-    vaults, each as in ``stamps``."""
+    """Documents below ``root``, created from their ``stamps`` on access: by folder, in the order of their names.
+    ``hint`` returns the dialect in the settings for the file at a path; ``vaults`` are the folders that are vaults,
+    each as in ``stamps``.
+    """
 
     def __init__(
         self, root: str, stamps: Stamps, hint: Callable[[Path], str] | None = None, vaults: Sequence[str] = ()
@@ -111,10 +114,10 @@ class Folders(Sequence[Found]):
 
 
 class Scan(Struct, frozen=True):
-    """The documents of a corpus as they lie there. ``at_ns`` is the time when the look began; ``problems`` are folders
-    that cannot be listed and files that cannot be looked at. ``hints`` is the same text as long as settings give every
-    path the same hint and the same folders are vaults. ``links`` are the paths of documents that are links to files
-    elsewhere."""
+    """The documents of a corpus in the file system. ``at_ns`` is the time when the scan started; ``problems`` are
+    folders that cannot be listed and files that cannot be examined. ``hints`` is a text that changes if the settings'
+    hints for paths or the vaults change. ``links`` are the paths of documents that are links to files elsewhere.
+    """
 
     documents: Sequence[Found]
     at_ns: int
@@ -124,9 +127,10 @@ class Scan(Struct, frozen=True):
 
 
 class Refreshed(Struct, frozen=True):
-    """What a refresh did. The first four count documents; ``unreadable`` are those that are not in the index, and
-    folders that cannot be listed. ``seconds`` is how long it took; ``healed`` says what was wrong with an index that
-    was made anew, and is empty where nothing was."""
+    """The result of a refresh. The first four count documents; ``unreadable`` are those that are not in the index, and
+    folders that cannot be listed. ``seconds`` is its duration; ``healed`` says what was wrong with an index that was
+    rebuilt, empty if none was.
+    """
 
     added: int = 0
     changed: int = 0

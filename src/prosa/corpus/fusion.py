@@ -1,7 +1,7 @@
 """Reciprocal rank fusion: several rankings of the same things become one (Cormack, Clarke, Büttcher 2009).
 
-In: rankings, best first. Out: one, with a score for each. Scores of the rankings are not compared: a BM25 and a cosine
-have nothing in common but the order they give.
+In: rankings, best first. Out: one, with a score for each. Scores of the rankings are not compared: BM25 and cosine are
+only comparable by their order.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TypeVar
 Key = TypeVar("Key", bound=Hashable)
 
 SMOOTHING = 60
-"""The constant of the paper: how little the first places outweigh the following ones."""
+"""The constant of the paper: it limits the weight of the first places."""
 
 
 def fused(rankings: Iterable[Sequence[Key]]) -> list[tuple[Key, float]]:

@@ -1,7 +1,7 @@
-"""Where the terms of a query stand in a text, as the full-text index would say.
+"""The places of the terms of a query in a text, as the full-text index would report them.
 
-In: a text and terms that are words. Out: places, in the order of their ends. The index itself says it too, but copies
-the whole text for every place: for a long text full of matches this is the way that takes a single pass.
+In: a text and terms that are words. Out: places, in the order of their ends. The index reports them too, but copies
+the whole text for every place: for a long text full of matches this takes a single pass.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from prosa.corpus.words import Word, words
 
 
 def occurrences(text: str, terms: Sequence[Term], field: str) -> Iterator[Mark]:
-    """Yield the places of the terms that are looked for in a column, phrases as a whole."""
+    """Yield the places of the wanted terms in a column, phrases as a whole."""
     wanted = [
         (tuple(word.text for word in words(term.text)), term.prefix) for term in terms if term.field in (None, field)
     ]

@@ -1,7 +1,7 @@
-"""Which documents may be shown to others (X23). In: rows and facets of a document, its own and lent. Out: yes or no.
+"""Which documents may be shown to others (X23). In: rows and facets of a document, own and inherited. Out: yes or no.
 
-Whatever is unclear counts as what may not be shown. Git-ignored files and files outside the root never come this far;
-hidden ones are told by their path.
+Unclear cases may not be shown. Git-ignored files and files outside the root never come this far; hidden ones are
+recognised by their path.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ CLASSIFICATION = "classification"
 WORST = "secret"
 
 _MAYBE_CLASSIFIED = b"cla"
-"""What `classification` begins with, in whatever letters it is found: others than ASCII are alike to `i` and `s`."""
+"""Prefix of `classification` in any case, including the characters other than ASCII that fold to `i` and `s`."""
 
 VISIBILITY = "visibility"
 LIMITED = "private"
@@ -33,8 +33,9 @@ _OPEN = frozenset(("public", "", "null", "~"))
 
 
 def guarded(rows: Sequence[FieldRow], text: str, *, has_footer: bool = False) -> tuple[FieldRow, ...]:
-    """Return the rows of a document, with the worst where its text looks as if it said something of who may see it that
-    its front matter, or with ``has_footer`` its footer, perhaps broken, does not tell (X6, X23)."""
+    """Return the rows of a document, made most restrictive if its text suggests a visibility that its front matter, or
+    with ``has_footer`` its footer, does not state, perhaps because it is broken (X6, X23).
+    """
     found = rows
     lower = text.encode("utf-8", "surrogatepass").lower()  # ASCII alone: a tenth of the time of all letters
     if _is_unclear(rows) or (_MAYBE_CLASSIFIED in lower and not _is_secret(rows) and looks_classified(text)):
@@ -45,14 +46,14 @@ def guarded(rows: Sequence[FieldRow], text: str, *, has_footer: bool = False) ->
 
 
 def looks_limited(text: str, *, has_footer: bool) -> bool:
-    """Return whether the text of a document looks as if not everybody may see it, however broken its front matter
-    is."""
+    """Return whether the text of a document suggests restricted visibility, even if its front matter is broken."""
     return any(value.strip(" \t\r\n\"',}").casefold() not in _OPEN for value in _said(text, has_footer=has_footer))
 
 
 def is_published(facets: Facets, *, private: bool = False) -> bool:
-    """Return whether a document may be shown; with ``private`` also to those who may see what is not public. What is
-    classified is shown to nobody."""
+    """Return whether a document may be shown; with ``private`` also to readers of non-public ones. A classified
+    document is never shown.
+    """
     if facets.classification is not None and facets.classification in SECRET:
         return False
     return private or facets.visibility in (None, "public")

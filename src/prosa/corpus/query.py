@@ -1,4 +1,4 @@
-"""The query language of search: text → clauses. Nothing is an error; what has no meaning is a word or a blank.
+"""The query language of search: text → clauses. Nothing is an error; anything without a meaning is a word or a blank.
 
 In: any text. Out: a `Query`. The grammar, where blanks separate items:
 
@@ -6,7 +6,7 @@ In: any text. Out: a `Query`. The grammar, where blanks separate items:
     item   = ["-" | "NOT "] [field ":"] (word ["*"] | '"' phrase '"')
     field  = "title" | "heading" | "tag" | "text"
 
-OR binds its two neighbours, `AND` says what is so anyway. An excluded item is no alternative: OR beside it is a blank.
+OR binds its two neighbours, `AND` is the default. An excluded item is no alternative: OR beside it is a blank.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from prosa.corpus.words import has_words, is_cjk
 from prosa.regex import regex
 
 MAX_QUERY = 2_000
-"""Characters of a query that are read. Longer than any question; a pasted document is looked for by its beginning."""
+"""Maximum length of a query that is read. Longer than any question; of a pasted document only the beginning counts."""
 
 MAX_TERMS = 64
 """Items of a query that are read: each is a lookup of its own."""
@@ -30,7 +30,7 @@ Field: TypeAlias = Literal["title", "heading", "tags", "text"]
 """The columns in which a section is found."""
 
 FIELDS: dict[str, Field] = {"title": "title", "heading": "heading", "tag": "tags", "tags": "tags", "text": "text"}
-"""What may stand in front of a colon."""
+"""Prefixes before a colon."""
 
 _OPEN, _CLOSE = '"“„«', '"”“»'
 _ITEM = regex(
@@ -42,8 +42,9 @@ _ITEM = regex(
 
 
 class Term(Struct, frozen=True):
-    """Something to be found in a section: words one after another. ``prefix``: the last word may go on. ``field``:
-    in this column only."""
+    """Words to find in a section, one after another. ``prefix``: the last word may continue. ``field``: in this
+    column only.
+    """
 
     text: str
     field: Field | None = None
@@ -67,12 +68,12 @@ class Query(Struct, frozen=True):
 
     @property
     def terms(self) -> tuple[Term, ...]:
-        """All terms that are looked for, those of all alternatives."""
+        """All terms to find, including those of all alternatives."""
         return tuple(term for clause in self.clauses for term in clause)
 
     @property
     def is_empty(self) -> bool:
-        """Whether it asks for nothing at all."""
+        """Whether it has no terms."""
         return not self.clauses and not self.excluded
 
 

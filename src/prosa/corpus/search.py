@@ -1,11 +1,11 @@
-"""What is asked of a search and what it answers, as plain values. Who looks, and where, is not decided here."""
+"""The question and the answer of a search, as plain values. The adapter decides how and where to search."""
 
 from __future__ import annotations
 
 from msgspec import Struct
 
 DEFAULT_LIMIT = 20
-"""Hits when nobody says how many: what fits a screen or a prompt."""
+"""Default number of hits: what fits a screen or a prompt."""
 
 MAX_LIMIT = 10_000
 """Most hits of one search; who wants all of a larger corpus reads the index."""
@@ -15,11 +15,11 @@ class Search(Struct, frozen=True):
     """A question. ``text`` is the query (`corpus.query`), empty for every document that the filters let through.
 
     ``dialects``, ``kinds``: any of them; ``tags``, ``rels``: all of them (a rel that the document has an edge with).
-    ``since`` and ``until`` are ISO dates of any precision, both inclusive, compared with `updated` or else `published`.
-    ``where`` is an expression (`corpus.where`). ``current`` is the ISO date of today where documents that have expired
-    by then are left out, empty where they are shown (MA20). ``path_glob`` names documents by path; ``below`` is a
-    document or the folder that they lie in, empty for the whole corpus. ``sections`` asks for every section that
-    matches, not for the best one of each document.
+    ``since`` and ``until`` are ISO dates of any precision, both inclusive, compared with `updated` or else
+    `published`. ``where`` is an expression (`corpus.where`). ``current`` is today's ISO date to leave out expired
+    documents, empty to show them (MA20). ``path_glob`` selects documents by path; ``below`` is a document or the
+    folder that contains them, empty for the whole corpus. ``sections`` requests every matching section instead of the
+    best one of each document.
     """
 
     text: str
@@ -38,7 +38,7 @@ class Search(Struct, frozen=True):
 
     @property
     def has_filters(self) -> bool:
-        """Whether anything but the text says which documents are meant."""
+        """Whether anything besides the text selects documents."""
         chosen = (self.dialects, self.tags, self.kinds, self.rels, self.since, self.until, self.where, self.path_glob)
         return any(chosen)
 

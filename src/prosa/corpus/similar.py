@@ -1,7 +1,7 @@
-"""Which words make a document what it is: those it uses often and few others use.
+"""The characteristic words of a document: those it uses often and few others use.
 
-In: the texts of its sections, and how many sections of the corpus hold a word. Out: the most telling terms. No corpus
-is read here.
+In: the texts of its sections, and how many sections of the corpus hold a word. Out: the most characteristic terms. No
+corpus is read here.
 """
 
 from __future__ import annotations
@@ -15,24 +15,25 @@ from prosa.corpus.words import words
 from prosa.regex import regex
 
 MAX_TERMS = 30
-"""Terms that are looked for: more of them find the same documents, only slower."""
+"""Maximum number of terms: more of them find the same documents, only slower."""
 
 MAX_CANDIDATES = 300
-"""Most frequent words that are asked about; the number of different words of a document has no bound."""
+"""Maximum number of frequent words that are looked up; the number of different words in a document has no bound."""
 
 MIN_LETTERS = 3
 """Shorter words say little; of Chinese and Japanese, what the trigram table cannot find."""
 
 MOST_SHARED = 0.2
-"""Part of all sections beyond which a word tells nothing."""
+"""Share of all sections beyond which a word is not characteristic."""
 
 _PIECES = regex("[\u3400-\u9fff\uf900-\ufaff]{3,8}|[\u30a1-\u30fa\u30fc]{3,20}")
 """Runs of Chinese characters and of katakana: what names are written in."""
 
 
 def telling_terms(texts: Iterable[str], spread: Callable[[Term], int], sections: int) -> tuple[Term, ...]:
-    """Return the terms that tell most, best first. ``spread`` gives the number of sections of the corpus that hold a
-    term, ``sections`` is the number of them all. Terms that stand nowhere but in ``texts`` are left out."""
+    """Return the most characteristic terms, best first. ``spread`` returns the number of sections of the corpus that
+    hold a term, ``sections`` is the number of them all. Terms that only occur in ``texts`` are left out.
+    """
     used: Counter[str] = Counter()
     own: Counter[str] = Counter()
     for text in texts:

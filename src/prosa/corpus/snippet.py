@@ -1,8 +1,8 @@
-"""The piece of a section that shows why it was found: one line of plain text with the places that matched.
+"""The piece of a section that shows why it matched: one line of plain text with the places of the matches.
 
-In: the source text of a section, the offsets of what matched in it, and what a reader sees of it where the index keeps
-that. Out: a `Snippet`. No link, picture or code is ever shown in half; an address that does not fit is left out whole.
-A section is parsed when it is shown, as few ever are; what is seen of a long one is found once, when it is indexed.
+In: the source text of a section, the offsets of the matches in it, and its visible text if the index stores that. Out:
+a `Snippet`. No link, picture or code is ever shown in half; an address that does not fit is left out whole. A section
+is parsed when it is shown, as few ever are; the visible text of a long one is computed once, when it is indexed.
 """
 
 from __future__ import annotations
@@ -42,8 +42,9 @@ _RUNS = msgspec.json.Decoder(Runs)
 Mark = tuple[int, int]
 
 Piece: TypeAlias = tuple[int, int, str]
-"""A piece of what is seen: the offset where it begins in the section, how many characters of the section it is, and its
-text. One of no characters is an entity or an escape."""
+"""A piece of the visible text: its offset in the section, its length there, and its text. One of no characters is an
+entity or an escape.
+"""
 
 
 class Snippet(NamedTuple):
@@ -61,11 +62,11 @@ def seen_of(text: str) -> str | None:
 
 
 def snippet(text: str, seen: str | None, marks: Sequence[Mark] = (), *, heading: bool = True) -> Snippet:
-    """Return the densest piece of ``text`` around ``marks``, which are in order and apart. ``seen`` is what `seen_of`
-    gave.
+    """Return the densest piece of ``text`` around ``marks``, which are in order and disjoint. ``seen`` is the result
+    of `seen_of`.
 
-    ``heading`` says that the first line is the heading of the section, which people see elsewhere: it is left out where
-    the rest has something to show.
+    With ``heading``, the first line is the heading of the section, which is shown elsewhere: it is left out if the
+    rest has text to show.
     """
     body = _end_of_first_line(text) if heading else 0
     first = marks[0][0] if marks else 0
@@ -104,7 +105,7 @@ def _densest(text: str, marks: Sequence[Mark]) -> int:
 
 
 def _pieces(text: str, seen: str | None) -> list[Piece]:
-    """Return the pieces of what is seen, in order."""
+    """Return the pieces of the visible text, in order."""
     numbers: Iterator[Value] = iter(shown_runs(text) if seen is None else _RUNS.decode(seen))
     return [
         (at, 0, what) if isinstance(what, str) else (at, what, text[at : at + what])
@@ -144,7 +145,7 @@ def _piece(kept: _Kept, at: int, marks: Sequence[Mark]) -> Snippet:
 
 
 class _Kept:
-    """What is seen of a text from an offset on, blanks as one space, and where each piece of it came from."""
+    """The visible text from an offset on, runs of blanks as one space, and the source of each piece of it."""
 
     def __init__(self, pieces: Iterable[Piece], floor: int) -> None:
         self._parts: list[str] = []
@@ -202,8 +203,7 @@ class _Kept:
 
 
 def _cut_before(plain: str, at: int) -> int:
-    """Return where a snippet begins that shows what is at ``at``: after a blank if one is near, never inside an
-    address."""
+    """Return where a snippet that shows ``at`` starts: after a blank if one is near, never inside an address."""
     start = max(at - _BEFORE, 0)
     blank = plain.find(" ", start, at)
     begin = start if start == 0 or blank < 0 else blank + 1
@@ -219,8 +219,7 @@ def _word_end(plain: str, at: int) -> int:
 
 
 def _cut_after(shown: str, following: str, keep: int) -> str:
-    """Return a text that goes on, cut behind a word if one ends after ``keep``; an address that does not fit goes
-    whole."""
+    """Return a text cut after a word, if one ends after ``keep``; an address that does not fit is removed whole."""
     blank = shown.rfind(" ")
     if following == " ":
         return shown

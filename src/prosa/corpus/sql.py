@@ -1,5 +1,4 @@
-"""What a query in SQL may read and take, and what it gives (X10). Some store answers it; these are the values on both
-sides."""
+"""What a query in SQL may read and return (X10). A store answers it; these are the values on both sides."""
 
 from __future__ import annotations
 
@@ -8,14 +7,14 @@ from msgspec import Struct
 from prosa.data import Value
 
 MAX_SECONDS = 10.0
-"""How long a query may take when nobody says otherwise."""
+"""Default time limit of a query."""
 
 MAX_ROWS = 1_000
-"""Rows of an answer when nobody says otherwise: more do not fit a screen or a prompt."""
+"""Default number of rows in an answer: more do not fit a screen or a prompt."""
 
 
 class View(Struct, frozen=True):
-    """A view: its columns in order, each with what stands in it, and the statement that gives them."""
+    """A view: its columns in order, each with a description, and the statement that defines it."""
 
     name: str
     meaning: str
@@ -26,9 +25,9 @@ class View(Struct, frozen=True):
 class Readable(Struct, frozen=True):
     """What a statement may read of a store, and nothing else of it.
 
-    ``views`` are what somebody who writes SQL sees, made for one connection; ``tables`` is what these are made of,
-    which nobody reads but by way of a view; ``direct`` are tables that a statement may read itself. ``full_text`` is a
-    full-text table beside the views, empty where there is none; ``help`` says where the columns are described.
+    ``views`` are visible to SQL, created for one connection; ``tables`` are behind them and only readable through a
+    view; ``direct`` are tables that a statement may read itself. ``full_text`` is a full-text table beside the views,
+    empty if there is none; ``help`` says where the columns are described.
     """
 
     views: tuple[View, ...] = ()
@@ -43,8 +42,9 @@ class Readable(Struct, frozen=True):
         return (*(view.name for view in self.views), *((self.full_text,) if self.full_text else ()))
 
     def allows(self, table: str, column: str, place: str, view: str) -> bool:
-        """Return whether a statement may read a column of a table in a schema (``place``), asked by way of a ``view``
-        where it is one. Rows may be counted wherever they are."""
+        """Return whether a statement may read a column of a table in a schema (``place``), through a ``view`` if there
+        is one. Rows may always be counted.
+        """
         own = {each.name for each in self.views}
         if view in own:
             return table in self.tables
@@ -61,7 +61,7 @@ class QueryLimits(Struct, frozen=True):
 
 
 class QueryAnswer(Struct, frozen=True):
-    """The columns and the rows of an answer; ``more`` says that there are further rows."""
+    """The columns and the rows of an answer; ``more`` is true if there are further rows."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Value, ...], ...]

@@ -1,4 +1,4 @@
-"""What can be said of a corpus in numbers: plain values for `prosa index --stats`."""
+"""The statistics of a corpus: plain values for `prosa index --stats`."""
 
 from __future__ import annotations
 

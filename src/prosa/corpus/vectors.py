@@ -40,9 +40,9 @@ def cosine(one: Sequence[float], other: Sequence[float]) -> float:
 
 
 def nearest(query: Sequence[float], kept: Iterable[tuple[Key, bytes]], limit: int) -> list[tuple[Key, float]]:
-    """Return the ``limit`` vectors most like ``query``, best first; those of another length are passed over.
+    """Return the ``limit`` vectors most like ``query``, best first; those of another length are skipped.
 
-    Of equals the first comes first.
+    Equal ones keep their order.
     """
     length = len(query) * 4
     scored = [(key, cosine(query, from_bytes(data))) for key, data in kept if len(data) == length]

@@ -1,7 +1,7 @@
-"""Words as the full-text index takes them: runs of letters and digits, without case and accents.
+"""Words as the full-text index splits them: runs of letters and digits, without case and accents.
 
 In: a text. Out: its words with their places. It follows the tokenizer `unicode61 remove_diacritics 2` of SQLite, which
-decides in the index; here it is needed to tell a word from punctuation before anything is asked.
+decides in the index; here it is needed to distinguish words from punctuation before a query.
 """
 
 from __future__ import annotations

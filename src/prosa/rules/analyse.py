@@ -1,6 +1,7 @@
-"""One document: read it, run the rules of its dialect that need no other document, and note what others may ask.
+"""One document: read it, run the rules of its dialect that need no other document, and collect the facts for rules
+over many documents.
 
-In: a source, and what the user said about its dialect. Out: an `Analysis`. Which rules the user wants is not asked
+In: a source, and the user's hints about its dialect. Out: an `Analysis`. The user's selection of rules is not applied
 here, so that an analysis serves every selection.
 """
 
@@ -32,15 +33,14 @@ if TYPE_CHECKING:
 
 
 def analyse(source: SourceText, hints: Hints, files: Files | None = None, now: datetime | None = None) -> Analysis:
-    """Return the analysis of a document. Never fails for what the text says."""
+    """Return the analysis of a document. Never fails on any text."""
     return analyse_all([(source, hints)], files, now)[0]
 
 
 def analyse_all(
     sources: Sequence[tuple[SourceText, Hints]], files: Files | None = None, now: datetime | None = None
 ) -> list[Analysis]:
-    """Return the same for many documents, with what is known of each. They go from stage to stage together, as in
-    `open_documents`."""
+    """Analyse many documents, each with its hints. They pass from stage to stage together, as in `open_documents`."""
     readings = open_documents(sources)
     try:
         return _analysed(readings, files, now)
@@ -58,7 +58,7 @@ def _analysed(readings: Sequence[DialectReading[object]], files: Files | None, n
 def _contained(
     reading: DialectReading[object], source: SourceText, files: Files | None, now: datetime | None
 ) -> Analysis:
-    """Return the analysis of one document, also where what is asked of its reading fails."""
+    """Return the analysis of one document, even if a check of its reading fails."""
     try:
         (analysis,) = _analysed([reading], files, now)
     except Exception as error:
@@ -137,21 +137,23 @@ _SHORTCODE = regex(r":[a-z0-9_+-]{1,64}:")
 
 _LABEL = regex(r"\(([\w.:-]+)\)=")
 _LABEL_END = regex(r"\)=")
-"""`(anchor)=` on a line of its own, as MyST writes it, and what tells that a text may have one."""
+"""`(anchor)=` on its own line, as in MyST, and a sign that a text may contain one."""
 
 _COMMENT = regex(r"\{/\*")
-"""Where a comment of MDX begins."""
+"""Start of a comment of MDX."""
 
 _ADDS = (regex(r":::"), regex(r"8(?<=--8)<--"), regex(r"<!-- include"), regex(r"!\[\["))
 _BRACED_ADDS = regex(r"\{(?:\{[#<]|%|(?<=```\{))")
-"""Signs that parts of the page come from somewhere else. Each begins with one character, from which a search goes to
-the next: half the time of a search for the whole sign."""
+"""Signs that parts of the page come from elsewhere. Each starts with one distinct character that a search can jump to,
+which takes half the time of a search for the whole sign.
+"""
 
 
 def local_links(document: Document) -> tuple[LocalLink, ...]:
-    """Return links and images written in place, and link definitions, in document order; not those that only a server,
-    a browser or a site generator could resolve. Whether a target is there is asked by the rules of the corpus, each
-    time. A link without text, `[](#name)`, is how some authors mark a place; nobody can follow it."""
+    """Return inline links and images, and link definitions, in document order, except those that only a server, a
+    browser or a site generator can resolve. The rules of the corpus check each time whether a target exists. A link
+    without text, `[](#name)`, is an author's anchor that cannot be followed.
+    """
     return tuple(sorted(_links(document), key=lambda link: link.start))
 
 
@@ -165,8 +167,7 @@ def wikilinks(document: Document) -> tuple[LocalLink, ...]:
 
 
 def anchors(document: Document) -> frozenset[str]:
-    """Return the fragments that lead somewhere in the document, `^name` to a block, and `*` where a generator may add
-    to them."""
+    """Return the valid fragments of the document, `^name` for a block, and `*` if a generator may add more."""
     text = document.source.text
     braces = "{" in text
     own = [each.replace("\\", "") for each in _OWN_ANCHOR.findall(text)] if braces else []

@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
 
 class Suppression(Struct, frozen=True):
-    """A comment with which an author keeps rules quiet (`rules.suppressions`). ``names`` are the rules as written, each
-    with its span; ``comment`` is the whole comment, ``covers`` the characters whose findings it keeps quiet (both ends
-    included, so that an empty last line counts)."""
+    """A comment that suppresses rules (`rules.suppressions`). ``names`` are the rules as written, each with its span;
+    ``comment`` is the whole comment, ``covers`` the range whose findings it suppresses (both ends included, so that an
+    empty last line counts).
+    """
 
     names: tuple[tuple[str, Span], ...]
     comment: Span
@@ -32,16 +33,16 @@ UNREADABLE = "unreadable-file"
 
 
 class Analysis(PartlyCompared, Struct, frozen=True):
-    """``problems`` are those of the readers and of the rules of one document, ``rules`` what is known of the rules they
-    are about; ``strict`` is what the document asks for.
+    """``problems`` are those of the readers and of the rules of one document, ``rules`` the data of those rules;
+    ``strict`` is the mode that the document requests.
 
     ``digest`` is the SHA-256 of the bytes, empty for a text without a file and for a file that could not be read.
-    ``depends`` holds other files whose content the problems rest on (`rules.recording`); ``lasting`` is False when they
-    rest on the time as well. ``imports`` says that the document is a program that names others: its rules wait until
-    all are known.
+    ``depends`` holds other files whose content the problems depend on (`rules.recording`); ``lasting`` is False if
+    they also depend on the time. ``imports`` is true for a program with imports: its rules run once all of them are
+    known.
 
-    ``source`` and ``reading`` are there only in the process that read the document, and only when they were asked for
-    or something was found.
+    ``source`` and ``reading`` exist only in the process that read the document, and only if they were requested or
+    there are findings.
     """
 
     digest: str
@@ -60,12 +61,12 @@ class Analysis(PartlyCompared, Struct, frozen=True):
 
     @property
     def readable(self) -> bool:
-        """Whether there was a document at all."""
+        """Whether the document could be read."""
         return not any(each.rule == UNREADABLE for each in self.problems)
 
 
 def unreadable(problem: FileProblem) -> Analysis:
-    """Return what is known of a file that cannot be read as a document."""
+    """Return the analysis of a file that cannot be read as a document."""
     path = str(problem.path)
     message = f"the file cannot be read as a document: {problem.reason}"
     found = Problem(UNREADABLE, message, Span(0, 0))
@@ -73,10 +74,10 @@ def unreadable(problem: FileProblem) -> Analysis:
 
 
 class ProgramFindings(Struct, frozen=True):
-    """What is wrong with one program under the rules that look at its imports too.
+    """The problems of one program under the rules that include its imports.
 
-    ``real`` is the real path of the program, ``path`` what people call it; ``source`` is None for findings that were
-    made in another process or the last time.
+    ``real`` is the real path of the program, ``path`` the one for people; ``source`` is None for findings from another
+    process or an earlier check.
     """
 
     real: Path

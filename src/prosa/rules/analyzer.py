@@ -1,7 +1,6 @@
-"""The analyzer: it analyses documents one by one, here or in other processes, or takes what the cache has of them
-(X10).
+"""The analyzer: it analyses documents one by one, here or in other processes, or takes them from the cache (X10).
 
-In: paths. Out: an `Analysis` for each real path, in the order given. The results are the same wherever they come from.
+In: paths. Out: an `Analysis` for each real path, in their order. The results do not depend on where they come from.
 """
 
 from __future__ import annotations
@@ -26,8 +25,9 @@ _Job = TypeVar("_Job")
 _Result = TypeVar("_Result")
 
 CHUNK = 50
-"""Documents that a process looks at in one go, at most: enough to outweigh the handing over, few enough to share out
-evenly. They are taken from all over a corpus: those that lie together are often alike, all long or all short."""
+"""Maximum number of documents that a process handles in one batch: enough to outweigh the transfer, few enough to
+share out evenly. A batch is spread over the corpus, since neighbouring documents are often all long or all short.
+"""
 
 SHARES = 8
 """Chunks of each process, at least, so that none waits long for the last one."""
@@ -37,7 +37,7 @@ TOGETHER = 10
 few enough that their texts stay near the processor."""
 
 SAMPLE = 40
-"""Documents that are looked up first, to learn whether most of them are known already."""
+"""Number of documents looked up first, to learn whether most of them are cached."""
 
 ENOUGH = 250
 """New documents that are worth a second process; below that, starting one takes longer than the work."""
@@ -68,7 +68,7 @@ class Workers(Protocol):
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """Return the number of documents."""
         ...
 
     def map(self, function: Callable[[_Job], _Result], jobs: Sequence[_Job]) -> Iterator[_Result]:
@@ -79,9 +79,9 @@ class Workers(Protocol):
 class Analyzer(Struct, frozen=True):
     """How documents are analysed.
 
-    ``keep`` says that readings are wanted, not only what they showed: then everything happens here and now.
-    ``progress`` is told how many documents are done. ``stamps`` gives what tells a file from all that it was or will
-    be: one that was hashed before is not read again.
+    With ``keep``, readings are returned besides their results, and everything runs in this process. ``progress`` is
+    called with the number of finished documents. ``stamps`` returns a value that identifies the state of a file: one
+    that was hashed before is not read again.
     """
 
     files: Files
@@ -103,16 +103,16 @@ class Analyzer(Struct, frozen=True):
         return dict(zip(by_real, self._read_all(items) if self.keep else self._analyse_all(items), strict=True))
 
     def facts(self, path: Path) -> Facts | None:
-        """Return the facts of a document that was not asked for, None when it cannot be read."""
+        """Return the facts of a document that was not requested, None if it cannot be read."""
         (analysis,) = replace(self, progress=None).analyses([path]).values()
         return analysis.facts if analysis.readable else None
 
     def fetch(self, items: Sequence[Item]) -> list[Analysis | None]:
-        """Return what was kept of each document, and None where it has to be looked at."""
+        """Return the cached row of each document, None for those that must be analysed."""
         return [kept if isinstance(kept, Analysis) else None for kept in self._fetched(items)]
 
     def make(self, items: Sequence[Item]) -> list[NewAnalysis]:
-        """Return the analyses of documents as they are handed over between processes, kept ones among them."""
+        """Return the analyses of documents as they are passed between processes, including cached ones."""
         fetched = self._fetched(items)
         both = zip((real for real, _ in items), fetched, strict=True)
         new = self._new([(real, each) for real, each in both if isinstance(each, SourceText)])
@@ -164,7 +164,7 @@ class Analyzer(Struct, frozen=True):
         return [by_real[real] for real, _ in items]
 
     def _taken_in(self, items: Sequence[Item], made: Sequence[NewAnalysis]) -> list[Analysis]:
-        """Analyses as they were handed over: new ones are kept, and every one is unpacked."""
+        """Unpack analyses from other processes, and cache new ones."""
         if self.store is not None:
             self.store.put({each.key: each.row for each in made if each.key and each.row is not None})
         if self.progress is not None:
@@ -225,7 +225,7 @@ class Analyzer(Struct, frozen=True):
             yield from (self._lean(real, analysis) for (real, _), analysis in zip(some, made, strict=True))
 
     def _lean(self, real: Path, analysis: Analysis) -> NewAnalysis:
-        """Return an analysis without what nobody asks for again, and the row that is kept of it."""
+        """Return an analysis without the parts that are not needed again, and its row for the cache."""
         lean = replace(analysis, reading=None, source=analysis.source if analysis.problems else None)
         if self.store is None:
             return NewAnalysis(None, None, lean)
@@ -239,13 +239,14 @@ class Analyzer(Struct, frozen=True):
         return NewAnalysis(f"{key}:{real}" if analysis.depends else key, row, lean)
 
     def _key(self, real: Path, digest: str) -> str:
-        """Return everything that an analysis rests on but the place of the document: its content, what is known of its
-        dialect, and the end of its path, where names of programs and skills come from."""
+        """Return everything that an analysis depends on except the location of the document: its content, the hints
+        about its dialect, and the end of its path, which names of programs and skills come from.
+        """
         return f"{digest}:{hints_text(self.hints(real))}:{'/'.join(real.parts[-2:])}"
 
 
 def hints_text(hints: Hints) -> str:
-    """Return what is known of the dialect of a document, as a part of a key."""
+    """Return the hints about the dialect of a document, as a part of a key."""
     return f"{hints.explicit or ''}:{hints.glob or ''}:{hints.forced or ''}"
 
 

@@ -1,8 +1,8 @@
-"""Who may refer to a document of a resident corpus, known without looking at every other one.
+"""The documents that may refer to a document of a resident corpus, without a search through all others.
 
-In: the facts of documents (`rules.subject`). Out: the documents that refer to something called like one of them. A
-label is the last part of a name but for case, blanks and suffix: whatever `graph.resolve` finds for a reference has a
-label of the reference. Documents that only share a label are among them, so whoever asks resolves what he is given.
+In: the facts of documents (`rules.subject`). Out: the documents that refer to a similar name. A label is the last part
+of a name without case, blanks and suffix: any result of `graph.resolve` for a reference shares a label with it.
+Documents that only share a label are included, so the caller must resolve the references.
 """
 
 from __future__ import annotations
@@ -30,15 +30,16 @@ _UP = ("", ".", "..")
 
 
 class Backlinks(Struct, eq=False):
-    """The documents by the labels of what they refer to; ``relations`` are the references that the project reads in
-    front matter, of documents that have any."""
+    """The documents by the labels of their references; ``relations`` are the references that the project reads in
+    front matter, for documents that have any.
+    """
 
     relations: dict[Path, tuple[Reference, ...]] = field(default_factory=dict)
     _known: dict[Path, Facts] = field(default_factory=dict)
     _asking: dict[str, set[Path]] = field(default_factory=dict)
 
     def take(self, corpus: Corpus) -> None:
-        """Take in the documents as they are now; only those with other facts are looked at."""
+        """Update the index to the present documents; only those with changed facts are processed."""
         known, entries = self._known, corpus.entries
         for real, facts in entries.items():
             if known.get(real) is not facts:
@@ -129,7 +130,7 @@ def labels_asked(folder: str, reference: Reference) -> Iterator[str]:
 
 
 def labels_of(path: str, names: Iterable[str] = ()) -> frozenset[str]:
-    """Return the labels under which a document at a path is asked for that has these other names."""
+    """Return the labels that may refer to a document with this path and these aliases."""
     folder, name = posixpath.split(path)
     found = {label_of(path), *map(label_of, names)} | ({""} if path.endswith("/") else set())
     if posixpath.splitext(name)[0].lower() in _FOLDER_STEMS:

@@ -1,8 +1,9 @@
-"""The facts of the documents beside those that are checked, kept together as one row of the cache (X10).
+"""The facts of the documents beside the checked ones, stored together as one row of the cache (X10).
 
-In: how the documents below a root look, without having opened one. Out: their facts. A hook that checks three documents
-asks what five thousand others are called: their rows one by one would take longer than all the rest of it. Documents
-that look otherwise than when the row was written are analysed as ever; where these are many, the row is written anew.
+In: the stamps of the documents below a root, without opening them. Out: their facts. A hook that checks three
+documents needs the names of five thousand others: reading their rows one by one would take longer than everything
+else. Documents whose stamps changed since the row was written are analysed as usual; if there are many, the row is
+rewritten.
 """
 
 from __future__ import annotations
@@ -24,11 +25,10 @@ MANY = 50
 
 
 class Sighted(Struct, frozen=True):
-    """All documents below a root as they lie there, in the order of a walk. ``top`` is the real path of the root and
-    ``shown`` what people call it, both so that a path below it can follow; ``stamps`` are by folder and name, and
-    ``links`` the paths of documents that are links. ``tells`` says whether a stamp tells the file from all that it was
-    or will be; ``may_read`` whether a file with that stamp is read at all. ``apart`` are real paths of files that are
-    not what they are on the disk.
+    """All documents below a root, in the order of a walk. ``top`` is the real path of the root and ``shown`` the one
+    for people, both ending so that a relative path can be added; ``stamps`` are by folder and name, and ``links`` the
+    paths of documents that are links. ``tells`` returns whether a stamp identifies the state of the file; ``may_read``
+    whether a file with that stamp is read. ``apart`` are real paths of files whose text differs from that on the disk.
     """
 
     top: str
@@ -41,8 +41,7 @@ class Sighted(Struct, frozen=True):
 
 
 class _Seen(Struct):
-    """The documents that are looked for, by real path, each with its path below the root; ``facts`` where the row has
-    them as they are."""
+    """The wanted documents by real path, each with its path below the root; ``facts`` if the row has them unchanged."""
 
     names: dict[Path, str]
     stamps: dict[str, Stamped]
@@ -67,7 +66,7 @@ def _is_readable(real: Path, seen: _Seen, new: Mapping[Path, Analysis]) -> bool:
 
 
 def _looked_up(sighted: Sighted, kept: Mapping[str, KeptFacts], known: Collection[Path], analyzer: Analyzer) -> _Seen:
-    """Compare what was kept with what is there."""
+    """Compare the stored row with the present documents."""
     seen = _Seen({}, {}, {})
     links = frozenset(sighted.links)
     for folder, stamps in sighted.stamps.items():
@@ -99,7 +98,7 @@ def _keep(
     analyzer: Analyzer,
     store: Store,
 ) -> None:
-    """Write the row anew where many documents look otherwise. The stamps were taken before the files were read."""
+    """Rewrite the row if many documents changed. The stamps were taken before the files were read."""
     fresh: dict[str, KeptFacts] = {}
     for real, analysis in new.items():
         stamp = seen.stamps.get(path := seen.names.get(real, ""))

@@ -26,7 +26,7 @@ from prosa.rules.subject import Facts, LocalLink
 _Row = TypeVar("_Row", bound=Struct)
 
 Stamped: TypeAlias = tuple[int, int, int, int]
-"""What the system says of a file without reading it: size, times of its content and of its last change, number."""
+"""The stamp of a file, without reading it: size, times of its content and of its last change, number."""
 
 
 class Store(Protocol):
@@ -41,7 +41,7 @@ class Store(Protocol):
         ...
 
     def digests(self, stamps: Mapping[str, Stamped]) -> Mapping[str, str]:
-        """Return the digests of the files that look as they did when they were hashed, by path."""
+        """Return the digests of the files whose stamps did not change since they were hashed, by path."""
         ...
 
     def remember(self, digests: Mapping[str, tuple[Stamped, str]]) -> None:
@@ -71,8 +71,9 @@ class _AnalysisRow(Struct, frozen=True, array_like=True):
 
 
 class KeptFacts(Struct, frozen=True, array_like=True):
-    """What others may know of a document, with all that it rests on: how the file looked, what was known of its
-    dialect, and the record of other files (`rules.recording`)."""
+    """The facts of a document with everything they depend on: its stamp, the hints about its dialect, and the record
+    of other files (`rules.recording`).
+    """
 
     stamp: Stamped
     hints: str
@@ -226,7 +227,7 @@ def _plain(problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
 
 
 def _is_plain(value: Value) -> bool:
-    """Return whether JSON says the same, but for tuples, which come back as such (`_frozen`)."""
+    """Return whether JSON preserves a value, except for tuples, which `_frozen` restores."""
     if isinstance(value, dict):
         return all(isinstance(key, str) and _is_plain(each) for key, each in value.items())
     if isinstance(value, list | tuple):

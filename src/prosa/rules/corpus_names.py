@@ -1,10 +1,10 @@
-"""The documents of a corpus by name and by path, in the key space of the graph: rules resolve a reference as the graph
-does, and what they ask of other documents they ask here.
+"""The documents of a corpus by name and by path, in the key space of the graph: rules resolve references as the graph
+does, and query other documents here.
 
-In: the facts of a corpus. Out: names (`graph.names`), what lies at a path, and what follows from all documents
-together. A space is filled when the first rule asks for it: most corpora have no wikilinks, and nobody asks for titles
-where every wikilink names a file. Where the names stay in memory while documents change (`rules.resident`), every
-question is noted with the document that asked it, so that a change tells which documents have to be looked at again.
+In: the facts of a corpus. Out: names (`graph.names`), the file at a path, and values derived from all documents
+together. A space is filled on first use: most corpora have no wikilinks, and titles are not needed if every wikilink
+names a file. If the names stay in memory while documents change (`rules.resident`), every query is recorded with the
+document that made it, so that a change determines which documents must be checked again.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ State: TypeAlias = Literal["document", "file", "missing", "absent", "unknown"]
 """``missing`` is a file that is not there, ``absent`` what may be a page, a folder or a file of an unknown kind."""
 
 Basis: TypeAlias = Literal["paths", "wikilinks", "links", "lent", "ids", "sites", "schemas", "called"]
-"""What a derived value rests on: which documents there are, what their wikilinks or links name, what meta files lend,
-which ids there are and are named, the nodes of sites, files that are no documents, how documents and relations are
-called."""
+"""What a derived value depends on: which documents exist, what their wikilinks or links name, what meta files pass on,
+which ids exist and are named, the nodes of sites, files that are no documents, the names of documents and relations.
+"""
 
 Question: TypeAlias = "Key | Path | str | tuple[str, Basis]"
-"""What a document asked of the others: a key, the anchors of one, what lies at a path, a derived value."""
+"""A query of a document about the others: a key, the anchors of one, the file at a path, a derived value."""
 
 
 class NamedDocument(Struct, frozen=True):
@@ -53,8 +53,9 @@ class Place(Struct, frozen=True):
 
 
 class CorpusNames(Struct, eq=False):
-    """Meets `graph.names.Names` in all spaces but those of URLs. Paths are real ones, and documents come in the order
-    of the corpus. ``reader`` is the document whose questions are noted; None notes nothing."""
+    """Implements `graph.names.Names` in all spaces except those of URLs. Paths are real ones, and documents come in
+    the order of the corpus. ``reader`` is the document whose queries are recorded; None records nothing.
+    """
 
     corpus: Corpus
     reader: Path | None = None
@@ -83,8 +84,9 @@ class CorpusNames(Struct, eq=False):
         return found
 
     def facts(self, real: Path) -> Facts | None:
-        """Return the facts of a document, be it in the corpus or not. Of what they say only anchors may be looked at: a
-        change of the others is no news for who asked."""
+        """Return the facts of a document, in the corpus or not. Only its anchors may be used: changes of other facts
+        do not invalidate the caller.
+        """
         self._note(real)
         found = self.corpus.entries.get(real)
         if found is None and real not in self._loaded:
@@ -92,7 +94,7 @@ class CorpusNames(Struct, eq=False):
         return found or self._loaded[real]
 
     def derived(self, name: str, basis: Basis, make: Callable[[], _T]) -> _T:
-        """Return what ``make`` says of all documents together, made once until what it rests on changes."""
+        """Return ``make`` of all documents together, cached until its dependencies change."""
         question = (name, basis)
         self._note(question)
         if question not in self._derived:
@@ -106,18 +108,18 @@ class CorpusNames(Struct, eq=False):
         return self.derived("stems", "paths", lambda: tuple(real.stem for real in self.corpus.entries))
 
     def file_names(self) -> Mapping[str, str]:
-        """Return the files below the root by name but for case, each with a path; empty where nobody knows them."""
+        """Return the files below the root by case-folded name, each with a path; empty if unknown."""
         listed = self.corpus.file_names
         return self.derived("files", "paths", listed) if listed is not None else {}
 
     def is_vault(self) -> bool:
-        """Return whether names alone lead to files here: the root is one of Obsidian, or a document has a wikilink that
-        leads somewhere."""
+        """Return whether names alone resolve to files here: the root is an Obsidian vault, or a document has a
+        wikilink that resolves.
+        """
         return self.derived("vault", "wikilinks", self._is_vault)
 
     def change(self, real: Path, before: Facts | None, after: Facts | None) -> set[Path]:
-        """Take in that the facts of a document are others, or that it came or went, which the corpus says already.
-        Return the documents whose questions have another answer now."""
+        """Record that a document changed, appeared or disappeared, and return the documents that depend on it."""
         self._loaded.pop(real, None)
         changed: set[Question] = set()
         for name, space in self._spaces.items():
@@ -146,7 +148,7 @@ class CorpusNames(Struct, eq=False):
         return self._readers_of({path, *inside, *stale})
 
     def forget(self, real: Path) -> None:
-        """Drop the questions of a document, before it is looked at again or when it is gone."""
+        """Drop the queries of a document, before it is checked again or after it is deleted."""
         for question in self._asked.pop(real, ()):
             readers = self._readers[question]
             readers.discard(real)
@@ -209,7 +211,7 @@ class CorpusNames(Struct, eq=False):
         return Place("missing" if suffix in FILE_SUFFIXES else "absent")
 
     def _moved(self, real: Path, *, gone: bool) -> Iterator[str]:
-        """Yield the paths that lead elsewhere since a document came or went."""
+        """Yield the paths that resolve differently since a document appeared or disappeared."""
         name = real.as_posix()
         self._paths = None
         for path, place in [*self._places.items()]:
@@ -242,7 +244,7 @@ def _begins(path: str, folder: str, place: Place) -> bool:
 
 
 def _rests_on(basis: Basis, before: Facts | None, after: Facts | None) -> bool:
-    """Return whether a value that rests on this may be another one after the change."""
+    """Return whether a value with this dependency may differ after the change."""
     if before is None or after is None:
         return _comes_with(basis, before or after)
     if basis == "wikilinks":
@@ -259,7 +261,7 @@ def _rests_on(basis: Basis, before: Facts | None, after: Facts | None) -> bool:
 
 
 def _comes_with(basis: Basis, facts: Facts | None) -> bool:
-    """Return whether a value that rests on this may be another one where a document comes or goes."""
+    """Return whether a value with this dependency may differ after a document appeared or disappeared."""
     if basis == "lent":
         return facts is not None and "globs" in facts.extra
     if basis == "ids":
@@ -268,7 +270,7 @@ def _comes_with(basis: Basis, facts: Facts | None) -> bool:
 
 
 NO_IDS = 2
-"""What `_ids` gives beside ids."""
+"""What `_ids` returns besides ids."""
 
 
 def _ids(facts: Facts) -> list[str]:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class CheckedDocument(Struct, frozen=True):
-    """One document that was asked for, as it was read. ``strict`` says how it was checked."""
+    """A requested document as it was read. ``strict`` is the mode it was checked in."""
 
     real: Path
     reading: DialectReading[object]
@@ -50,7 +50,7 @@ class CheckedDocument(Struct, frozen=True):
 
     @property
     def dialect(self) -> DialectName:
-        """What it was read as."""
+        """The dialect it was read as."""
         return self.reading.name
 
     @property
@@ -69,9 +69,9 @@ class CheckedDocument(Struct, frozen=True):
 
 
 class Checked(Struct, frozen=True):
-    """``documents`` in the order given, without those that could not be read, and empty when readings are not kept;
-    ``diagnostics`` in reading order, those of imported programs among them; ``closure`` holds the programs that import
-    others, as far as they were read now; ``corpus`` is what the rules of many documents looked at.
+    """The result of a check: ``documents`` in their order, without unreadable ones, and empty if readings are not
+    kept; ``diagnostics`` in reading order, including those of imported programs; ``closure`` holds the programs with
+    imports, as far as they were read now; ``corpus`` is the input of the rules over many documents.
     """
 
     documents: tuple[CheckedDocument, ...]
@@ -111,10 +111,10 @@ def check_program(
     ignore: Sequence[str] = (),
     outside: ReadOutside | None = None,
 ) -> Checked:
-    """Check a file as a program, with everything it imports; ``outside`` reads what is imported from outside the root.
-    Raises `FileProblem` when the file itself cannot be read.
+    """Check a file as a program, with everything it imports; ``outside`` reads imports from outside the root. Raises
+    `FileProblem` if the file itself cannot be read.
 
-    Suppressions do not count: a program that cannot run does not become able to because a comment says so.
+    Suppressions do not count: a comment does not make a broken program run.
     """
     from prosa.rules.programs import check_programs
 
@@ -137,9 +137,10 @@ def check_documents(
     ignore: Sequence[str] = (),
     now: datetime | None = None,
 ) -> Checked:
-    """Check documents of any dialect together. ``dialect`` is what `--as` says, ``forced`` what the command implies.
+    """Check documents of any dialect together. ``dialect`` is the value of `--as`, ``forced`` the dialect that the
+    command implies.
 
-    A file that cannot be read is a diagnostic, `unreadable-file`. Without ``now`` nothing has expired.
+    An unreadable file becomes the diagnostic `unreadable-file`. Without ``now`` nothing has expired.
     """
     profile = Profile(dialect, forced, strict, tuple(select), tuple(ignore))
     return check(paths, Analyzer(files, profile.hints, now=now), profile)
@@ -151,12 +152,12 @@ def check_text(source: SourceText, *, dialect: DialectName | None = None, strict
 
 
 class CorpusScope(Struct, frozen=True):
-    """Where the documents of a check are. ``beside`` gives the other documents below ``root``, and whether these are
-    all; it is asked only when a document names others by something else than their path. None: there are no others.
-    ``metas`` gives the documents below ``root`` that may be meta files (M20), and is asked where ``beside`` is not.
-    ``rooted`` says how the root is known, ``file_names`` which files of any kind are below it (`Corpus`). ``sighted``
-    is asked in place of ``beside`` where there is a cache, and gives None where only ``beside`` can tell. Where nobody
-    is asked, ``complete`` says whether the checked documents are all.
+    """The surroundings of the documents of a check. ``beside`` returns the other documents below ``root``, and whether
+    these are all; it is only called if a document names others by something else than their path. None: there are no
+    others. ``metas`` returns the documents below ``root`` that may be meta files (M20), and is called if ``beside`` is
+    not. ``rooted`` is how the root is known, ``file_names`` the files of any kind below it (`Corpus`). ``sighted`` is
+    called instead of ``beside`` if there is a cache, and returns None if ``beside`` is needed. If neither is called,
+    ``complete`` says whether the checked documents are all.
     """
 
     root: Path | None = None
@@ -171,8 +172,9 @@ class CorpusScope(Struct, frozen=True):
 def check_alone(
     source: SourceText, real: Path, files: Files, profile: Profile, now: datetime
 ) -> tuple[DialectReading[object], tuple[Diagnostic, ...]]:
-    """Return the reading of a document, and what is found in it as long as nobody knows what lies beside it. A
-    suppression of a rule that looks at several documents is not called unused."""
+    """Return the reading of a document, and its findings without knowledge of other documents. A suppression of a rule
+    over several documents is not reported as unused.
+    """
     from prosa.rules.analyse import analyse
     from prosa.rules.suppressions import apply_suppressions
 
@@ -272,8 +274,9 @@ def _facts_of(paths: Sequence[Path], known: Mapping[Path, Facts], analyzer: Anal
 
 
 def _names_others(real: Path, facts: Facts, files: Files) -> bool:
-    """Return whether a document names others by id or stem, or has an id that others may have too, or an image whose
-    name alone has to lead to it: whether it does depends on how others are linked (YA21)."""
+    """Return whether a document names others by id or stem, has an id that others may share, or an image given by its
+    name alone, whose resolution depends on how others are linked (YA21).
+    """
     named = any(ref.kind in ("id", "stem") for ref in facts.refs)
     has_id = facts.dialect != "markdownlang" and any(each.kind == "id" for each in facts.defs)
     if named or has_id or facts.wikilinks:

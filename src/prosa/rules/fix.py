@@ -1,8 +1,8 @@
-"""Fixes: the edits that diagnostics propose, applied and looked at again before anybody writes them.
+"""Fixes: the edits that diagnostics propose, applied and checked again before they are written.
 
-In: what a check found, and a way to check changed texts. Out: new texts, and the fixes that were dropped. Fixes that
-overlap are applied one after the other, in passes. A fix is dropped when the text no longer reads as well as before, or
-when the problem is still there after it.
+In: the findings of a check, and a way to check changed texts. Out: new texts, and the fixes that were dropped. Fixes
+that overlap are applied one after the other, in passes. A fix is dropped if the text then reads worse than before, or
+if the problem remains.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MAX_TRIED = 50
 """Fixes of one document that are tried one by one, when all together do harm."""
 
 Recheck: TypeAlias = Callable[[Mapping[Path, str], Collection[Path] | None], Sequence[Diagnostic]]
-"""Checks with these texts in place of the files, all documents or only some, and gives the diagnostics."""
+"""Checks with these texts in place of the files, all documents or only some, and returns the diagnostics."""
 
 
 class Dropped(Struct, frozen=True):
@@ -37,8 +37,9 @@ class Dropped(Struct, frozen=True):
 
 
 class Fixed(Struct, frozen=True):
-    """``texts`` are the new texts by real path, only where something changed; ``counts`` the number of fixes in each;
-    ``diagnostics`` are what is left."""
+    """``texts`` are the changed texts by real path; ``counts`` the number of fixes in each; ``diagnostics`` are
+    the remaining ones.
+    """
 
     texts: Mapping[Path, str]
     counts: Mapping[Path, int]
@@ -54,8 +55,9 @@ class Fixed(Struct, frozen=True):
 def fix_documents(
     diagnostics: Sequence[Diagnostic], reals: Mapping[str, Path], recheck: Recheck, *, unsafe: bool = False
 ) -> Fixed:
-    """Return fixes everything that may be fixed. ``reals`` gives the real path of every document that may change, by
-    the path of its diagnostics; with ``unsafe`` fixes that may change a meaning are applied too."""
+    """Apply all permitted fixes. ``reals`` gives the real path of every document that may change, by the path of its
+    diagnostics; with ``unsafe`` fixes that may change a meaning are applied too.
+    """
     work = _Work(reals, recheck, unsafe, tuple(diagnostics))
     for _ in range(MAX_PASSES):
         if not work.advance():
@@ -77,7 +79,7 @@ class _Work(Struct):
     dropped: dict[tuple[str, str, str], Dropped] = field(default_factory=dict)
     counts: Counter[Path] = field(default_factory=Counter)
     crlf: dict[str, bool] = field(default_factory=dict)
-    """Whether the lines of a document end at CRLF, by the path of its diagnostics; asked of its first text."""
+    """Whether the lines of a document end with CRLF, by the path of its diagnostics; decided from its first text."""
 
     def advance(self) -> bool:
         """One pass; False when there was nothing to fix."""
@@ -156,7 +158,7 @@ def _edits(each: Diagnostic) -> tuple[Edit, ...]:
 
 
 def _apart(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Return those whose edits touch none of the edits of the ones before them."""
+    """Return those whose edits do not touch the edits of earlier ones."""
     chosen: list[Diagnostic] = []
     taken: list[Span] = []
     edits: set[Edit] = set()
@@ -187,10 +189,10 @@ def ends_lines_with_crlf(text: str) -> bool:
 
 
 def with_line_ends(edits: Iterable[Edit], text: str, *, crlf: bool) -> list[Edit]:
-    """Return the edits with the line ends of the text they go into.
+    """Return the edits with the line ends of their text.
 
-    ``crlf`` says that its author ends lines with CRLF. A text that has other line ends by now keeps what the edits say,
-    and so does an edit of a line end itself.
+    With ``crlf`` its author uses CRLF. If the text has other line ends by now, the edits stay unchanged, and so does
+    an edit of a line end itself.
     """
     if not crlf or "\n" in text.replace("\r\n", ""):
         return list(edits)

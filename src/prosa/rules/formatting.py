@@ -1,7 +1,7 @@
-"""The normal form of one document (X22). In: a source and what is known of its dialect. Out: its text in the normal
-form of the dialect, or why it was left alone.
+"""The normal form of one document (X22). In: a source and the hints about its dialect. Out: its text in the normal
+form of the dialect, or why it was left unchanged.
 
-A document that cannot be read whole is left alone: what a reader did not understand it must not move. The result is
+A document that cannot be read completely is left unchanged: text that was not understood must not move. The result is
 read again, and formatted again until nothing changes.
 """
 
@@ -36,8 +36,7 @@ class Formatted(Struct, frozen=True):
 
 
 def format_text(source: SourceText, hints: Hints, options: FormatOptions | None = None) -> Formatted:
-    """Return the normal form of ``source``. Never fails for what the text says; formatting its result changes
-    nothing."""
+    """Return the normal form of ``source``. Never fails on any text; formatting the result again changes nothing."""
     try:
         return _formatted(source, hints, options or FormatOptions())
     except Exception as error:
@@ -70,7 +69,7 @@ def _formatted(source: SourceText, hints: Hints, options: FormatOptions) -> Form
 
 
 def _errors(reading: DialectReading[object]) -> tuple[Problem, ...]:
-    """Return the errors that readers report, whatever the profile."""
+    """Return the errors that readers report under any profile."""
     found = dict.fromkeys((*reading.front.problems, *reading.problems))
     return tuple(each for each in found if (each.severity or rule_named(each.rule).severity) is Severity.ERROR)
 

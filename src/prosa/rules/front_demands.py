@@ -35,8 +35,9 @@ MAX_NAMED = 3
 
 
 def unresolved_relations(corpus: Corpus, real: Path, facts: Facts) -> Iterator[Finding]:
-    """Yield the values that lead to no document, or to several. That nothing is called so is said only where all
-    documents below the root are known."""
+    """Yield the values that match no document, or several. A missing document is only reported if all documents below
+    the root are known.
+    """
     names = corpus_names(corpus)
     for ref in relations_in(corpus, facts):
         found = _lead(real, ref, names, corpus)
@@ -81,8 +82,9 @@ def _none(ref: Ref, names: CorpusNames) -> Finding:
 
 
 def schema_mismatches(corpus: Corpus, real: Path, facts: Facts) -> Iterator[Finding]:
-    """Yield what does not satisfy a schema that the project gives the front matter. The finding points at the value, at
-    the name of a field that nothing describes, and for a missing field at the opening fence."""
+    """Yield the violations of a schema that the project assigns to the front matter. The finding points at the value,
+    at the name of an undescribed field, or, for a missing field, at the opening fence.
+    """
     wanted = corpus.schemas(real) if corpus.schemas is not None and corpus.root is not None else ()
     if not wanted or corpus.root is None:
         return
@@ -100,7 +102,7 @@ def _schema(corpus: Corpus, path: str) -> Schema | None:
 
 
 def _mismatches(front: FrontReading, schema: Schema, path: str) -> Iterator[Finding]:
-    """Yield what a readable front matter, or none at all, lacks."""
+    """Yield the violations of readable front matter, or of none."""
     if (front.fields is None and (front.present or front.problems)) or not front.complete:
         return
     value = to_value(front.fields) if front.fields is not None else {}

@@ -1,7 +1,7 @@
-"""Meta files of a corpus, and what they lend to its documents (M20, MA18, X33).
+"""Meta files of a corpus, and what documents inherit from them (M20, MA18, X33).
 
-In: a corpus. Out: for a document the fields that it does not have itself, each with the meta file it comes from.
-Whoever shows or judges them says that they are lent.
+In: a corpus. Out: for a document the fields that it lacks, each with the meta file it comes from. Callers that show or
+judge them mark them as inherited.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def meta_files(corpus: Corpus) -> tuple[MetaFile[Value], ...]:
 
 
 def lent_in(corpus: Corpus, real: Path, reading: DialectReading[object]) -> dict[str, Inherited[Value]]:
-    """Return what is lent to the document at a real path, by field. Lenders are named as the user names documents."""
+    """Return what the document at a real path inherits, by field. Meta files are named as the user names documents."""
     metas = meta_files(corpus)
     found = inherited_by(reading, str(below_root(corpus, real)), metas) if metas else {}
     if not found:

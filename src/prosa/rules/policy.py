@@ -1,8 +1,8 @@
-"""How each document is checked: flags first, then what the document says, then the project's settings (X3, X4, YA11).
+"""How each document is checked: flags first, then the document itself, then the project's settings (X3, X4, YA11).
 
 In: the flags of a command, the settings of a project and its root. Out: a `Policy` and `Hints` for a real path. Under
-the profile of a published specification nothing but its rules is reported, so that the exit status says what other
-implementations of it would say.
+the profile of a published specification only its rules are reported, so that the exit status agrees with other
+implementations.
 """
 
 from __future__ import annotations
@@ -73,9 +73,9 @@ def specification(name: str) -> Specification:
 class Profile(Struct, frozen=True):
     """The flags, and below them the settings of the project at ``root``.
 
-    ``strict`` None leaves it to the documents and the project. A ``select`` takes the place of the project's, an
-    ``ignore`` is added to it; with no ``select`` anywhere every rule is checked. ``vault`` says that the root lies in
-    a vault of Obsidian. With a ``specification`` its rules alone count, whatever the project says.
+    ``strict`` None leaves it to the documents and the project. A ``select`` replaces the project's, an ``ignore`` is
+    added to it; without any ``select`` every rule is checked. ``vault`` is true if the root is in a vault of Obsidian.
+    With a ``specification`` only its rules count, regardless of the project.
     """
 
     explicit: DialectName | None = None
@@ -89,8 +89,7 @@ class Profile(Struct, frozen=True):
     specification: Specification | None = None
 
     def hints(self, real: Path) -> Hints:
-        """Return what is known about the dialect of the document at this real path. The last glob that matches
-        counts."""
+        """Return the hints about the dialect of the document at this real path. The last matching glob counts."""
         if self.settings is None or not self.settings.dialects:
             return Hints(self.explicit, None, self.forced, self.vault)
         path = self._below_root(real)
@@ -115,7 +114,9 @@ class Profile(Struct, frozen=True):
         return tuple(dict.fromkeys(each for glob, each in self.settings.schemas if glob_matches(glob, path)))
 
     def policy(self, real: Path, asked: bool | None = None) -> Policy:
-        """Return how the document at this real path is checked; ``asked`` is the strictness that it asks for itself."""
+        """Return how the document at this real path is checked; ``asked`` is the strictness that the document
+        requests.
+        """
         if self.specification is not None:
             return Policy(True, self.select, self.ignore, self.specification.severities)
         if self.settings is None:
@@ -128,7 +129,7 @@ class Profile(Struct, frozen=True):
         return Policy(self._strict(matching, asked), select, ignored)
 
     def _strict(self, matching: tuple[GlobSettings, ...], asked: bool | None) -> bool:
-        """Return the first of flag, document, glob and project that says anything."""
+        """Return the first strictness that is set: by flag, document, glob, or project."""
         by_glob = [each.strict for each in matching if each.strict is not None]
         project = self.settings.strict if self.settings else None
         said = (self.strict, asked, by_glob[-1] if by_glob else None, project)

@@ -1,7 +1,7 @@
-"""Programs that import others, in groups that share no import; each group is checked as one and kept as one.
+"""Programs that import others, in groups that share no import; each group is checked and cached as one.
 
-In: analyses by real path. Out: what is wrong with every program of the groups and with what they import, the same
-whether it was found now, in another process, or the last time.
+In: analyses by real path. Out: the problems of every program of the groups and of their imports, the same whether
+found now, in another process, or in an earlier check.
 """
 
 from __future__ import annotations
@@ -62,8 +62,7 @@ def check_again(
 def check_groups(
     seen: Mapping[Path, Analysis], analyzer: Analyzer
 ) -> tuple[Closure | None, tuple[ProgramFindings, ...]]:
-    """Return the findings in programs that import others, and in what they import. With readings there is a closure
-    too."""
+    """Return the findings in programs with imports, and in those imports; with readings also a closure."""
     if not any(analysis.imports for analysis in seen.values()):
         return None, ()
     if analyzer.keep:

@@ -1,7 +1,7 @@
-"""Programs and what they import, under the rules that look at both.
+"""Programs and their imports, under the rules that examine both.
 
-In: the paths of programs. Out: what is wrong with each of them and with every program they reach. Programs that import
-each other are checked together, so that a cycle or a long chain is seen whole and once (LA15).
+In: the paths of programs. Out: the problems of each of them and of every program they reach. Programs that import each
+other are checked together, so that a cycle or a long chain is reported once (LA15).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def check_alone(reading: DialectReading[object]) -> tuple[Problem, ...]:
 
 
 def program_of(reading: DialectReading[object], real: Path) -> LoadedProgram | None:
-    """Return the program of a reading, its imports not looked at; None for a document of another dialect."""
+    """Return the program of a reading without its imports; None for a document of another dialect."""
     model = reading.model_of(MARKDOWNLANG)
     if model is None:
         return None

@@ -1,7 +1,7 @@
-"""The settings of a project as the rules see them: what the file says, and the rules and dialects it names.
+"""The settings of a project for the rules: the content of the file, and the rules and dialects it names.
 
-In: the text of `prosa.toml` or `pyproject.toml`. Out: `Settings` without what is wrong, and a problem for each mistake
-at its line.
+In: the text of `prosa.toml` or `pyproject.toml`. Out: the valid `Settings`, and a problem for each mistake at its
+line.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from prosa.source import SourceText
 
 
 def read_project(text: str, name: str) -> tuple[Settings, tuple[Problem, ...]]:
-    """Return the settings in the file called ``name``, and what is wrong with them."""
+    """Return the settings in the file called ``name``, and their problems."""
     settings, problems = read_project_settings(text, name)
     mistakes = tuple(_mistakes(settings, text, ("tool", "prosa") if name.endswith("pyproject.toml") else ()))
     if not mistakes:
@@ -38,7 +38,7 @@ def read_project(text: str, name: str) -> tuple[Settings, tuple[Problem, ...]]:
 
 
 def project_diagnostics(source: SourceText) -> tuple[Settings, tuple[Diagnostic, ...]]:
-    """Return the settings in a file, and what is wrong with them. No project may turn these off."""
+    """Return the diagnostics of the settings in a file. No project may turn these off."""
     settings, problems = read_project(source.text, source.path)
     return settings, ordered(diagnosed(problems, source, Policy()))
 

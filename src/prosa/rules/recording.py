@@ -1,6 +1,6 @@
-"""Files that keep a record of what was read through them: a finding holds only as long as those files stay.
+"""Files that record every read: a finding is valid only while those files stay unchanged.
 
-In: the `Files` of a check. Out: the same answers, and for every file that was asked for the digest of what was there.
+In: the `Files` of a check. Out: the same results, and for every requested file its digest.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from prosa.source import FileProblem, Files, SourceText
 
 
 class RecordingFiles(Struct, frozen=True):
-    """Meets `Files`. ``record`` maps the path as it was asked for to the digest, or to the kind of the problem. The
-    bytes of a file are hashed once, however many rules ask."""
+    """Implements `Files`. ``record`` maps the requested path to the digest, or to the kind of the problem. A file is
+    hashed once, however many rules read it.
+    """
 
     under: Files
     record: dict[str, str] = field(default_factory=dict)

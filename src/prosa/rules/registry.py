@@ -1,9 +1,8 @@
-"""The registry of rules: every diagnostic there is. `rules/docs/NAME.md` is the page of a rule.
+"""The registry of all rules. `rules/docs/NAME.md` is the page of a rule.
 
-In: the name of a dialect, of a rule, or a selector. Out: rules. The rules of a dialect are loaded when somebody asks
-for them, so that a check of one dialect never loads those of the others. Codes: `MD` any document, `MG` MAGI, `ML`
-programs, `YM` YMJ, `MH` MDH, `PR` Prapti, `SE` cases of
-skills, `SK` skills, `TS` tests.
+In: the name of a dialect, of a rule, or a selector. Out: rules. The rules of a dialect are loaded on first use, so
+that a check of one dialect never loads those of the others. Codes: `MD` any document, `MG` MAGI, `ML` programs, `YM`
+YMJ, `MH` MDH, `PR` Prapti, `SE` cases of skills, `SK` skills, `TS` tests.
 """
 
 from __future__ import annotations
@@ -26,22 +25,22 @@ FOLDERS = ("document", "magi", "mdh", "markdownlang", "prapti", "evals", "skill_
 """The folders with rules: one for every document, and one for every dialect that has rules of its own."""
 
 _PLACES = {"evals": "evals.suite", "test": "evals.document"}
-"""Where the rules of a dialect are whose folder does not have its name."""
+"""The folders of dialects whose rules are not in a folder of the same name."""
 
 REMOVED = (
     Removed(
         "SK008", "skill-needs-host", "`prosa plan SKILL` lists what a skill asks for and a run here does not have."
     ),
 )
-"""Rules that were removed. Their codes are not given again."""
+"""Removed rules. Their codes are not reused."""
 
 _FURTHER = "\n## Further examples\n"
 
 _NAME = regex(r"[a-z0-9]+(?:-[a-z0-9]+)+")
-"""The form of a name; no code has it."""
+"""The form of a name; codes do not match it."""
 
 _sets: dict[str, RuleSet[object]] = {}
-"""Those that were asked for."""
+"""The requested rules."""
 
 
 @cache
@@ -169,7 +168,7 @@ def _by_code(folder: str) -> list[Rule]:
 
 
 def _folders_of(code: str) -> Iterator[str]:
-    """Yield the folders with codes that begin so."""
+    """Yield the folders whose codes have this prefix."""
     for folder in FOLDERS if code else ():
         prefix = rule_set(folder).prefix
         if code == "ALL" or prefix.startswith(code) or code.startswith(prefix):

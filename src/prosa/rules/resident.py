@@ -1,10 +1,10 @@
-"""A corpus that stays in memory: one document changes, and what is found in it, and in those that asked for it, is
-known at once. An editor needs this at every key.
+"""A corpus that stays in memory: when a document changes, the findings of it and of the documents that depend on it
+are updated at once. An editor needs this at every keystroke.
 
-In: the documents of a root, once; then the new text of one of them. Out: the diagnostics that are other ones now. They
-are those that a check of all documents would give. What a document asked of others is noted with the names of the
-corpus (`rules.corpus_names`), what it read of other files in its analysis; rules that can only judge all documents
-together run again when what they look at changed. It writes nothing, and hears of a change only when it is told.
+In: the documents of a root, once; then the new text of one of them. Out: the diagnostics that changed. They equal
+those of a check of all documents. The names of the corpus record what a document queried about others
+(`rules.corpus_names`), its analysis what it read of other files; rules that can only judge all documents together run
+again if their input changed. It writes nothing, and only learns of changes from its caller.
 """
 
 from __future__ import annotations
@@ -34,12 +34,13 @@ from prosa.rules.subject import Corpus, Facts
 from prosa.source import Span
 
 _SITES: DialectName = "mdh"
-"""The dialect whose documents make sites, which rules of other dialects ask for too."""
+"""The dialect whose documents form sites, which rules of other dialects query too."""
 
 
 class ResidentCorpus(Struct, eq=False):
-    """All documents below a root with what was found in them. ``diagnostics`` are those of each document that has any,
-    by real path; ``backlinks`` are brought up to date by whoever asks them."""
+    """All documents below a root with their findings. ``diagnostics`` are those of each document that has any, by real
+    path; the caller updates ``backlinks``.
+    """
 
     analyzer: Analyzer
     profile: Profile
@@ -73,8 +74,9 @@ class ResidentCorpus(Struct, eq=False):
         return resident
 
     def update(self, path: Path) -> dict[Path, tuple[Diagnostic, ...]]:
-        """Take in that the document at a path is another one, new or gone, or a file that is none. Return the
-        diagnostics of each document that has other ones now, and those of the document itself, by real path."""
+        """Record that the document at a path changed, appeared or disappeared, or that a file is no document. Return
+        the changed diagnostics of each document, and those of the document itself, by real path.
+        """
         real = self.analyzer.files.real(path)
         is_document = real in self.seen or path.suffix.lower() in DOCUMENT_SUFFIXES or self._is_of_skill(real)
         affected = set() if is_document else self.names.touch(real)
@@ -86,7 +88,7 @@ class ResidentCorpus(Struct, eq=False):
         return self._look({*changed, *affected}, {*affected, *changed}, changed)
 
     def _is_of_skill(self, real: Path) -> bool:
-        """Return whether a file says how a skill is tried, and the skill is there."""
+        """Return whether a file is an evaluation file with its skill present."""
         skill = skill_beside(real)
         return skill is not None and self.analyzer.files.exists(skill)
 
@@ -95,7 +97,7 @@ class ResidentCorpus(Struct, eq=False):
         return Path(self.seen[real].facts.path) if real in self.seen else path
 
     def _replace(self, real: Path, path: Path) -> set[Path]:
-        """Read a document anew, and return those whose questions have another answer now."""
+        """Read a document again, and return the documents that depend on the change."""
         old, before = self.seen.get(real), self._entries.get(real)
         if not self.analyzer.files.exists(path):
             self.seen.pop(real, None)
@@ -120,7 +122,7 @@ class ResidentCorpus(Struct, eq=False):
         self.corpus = replace(self.corpus, names=self.names)
 
     def _place(self, real: Path, analysis: Analysis) -> None:
-        """Put an analysis where a walk over the folders would meet the document."""
+        """Insert an analysis where a walk over the folders would meet the document."""
         if real in self.seen:
             self.seen[real] = analysis
             return
@@ -147,8 +149,9 @@ class ResidentCorpus(Struct, eq=False):
                 self._readers.setdefault(each, set()).add(real)
 
     def _count(self, real: Path, before: Facts | None, after: Facts | None) -> None:
-        """Count the changes of what the rules of all documents together look at (`RuleSet.corpus`). That only places
-        moved in a document is no news for them, unless they point at one."""
+        """Count the changes of the inputs of corpus rules (`RuleSet.corpus`). Moved places in a document do not count,
+        unless such a rule points at one.
+        """
         if before == after or (_only_moved(before, after) and not self._is_pointed_at(real)):
             return
         for dialect in {each.dialect for each in (before, after) if each is not None}:
@@ -163,7 +166,7 @@ class ResidentCorpus(Struct, eq=False):
     def _look(
         self, among: Iterable[Path], wanted: set[Path], changed: Iterable[Path] = ()
     ) -> dict[Path, tuple[Diagnostic, ...]]:
-        """Run the rules again for some documents, and give what is other now of these and of ``wanted`` ones."""
+        """Run the rules again for some documents, and return the changes of these and of the ``wanted`` ones."""
         dialects = dialects_of(self.corpus)
         for real in among:
             self.names.forget(real)
@@ -184,8 +187,7 @@ class ResidentCorpus(Struct, eq=False):
         return found
 
     def _judge_all(self, dialects: frozenset[DialectName]) -> set[Path]:
-        """Run the rules of all documents together where what they look at changed, and return the documents in which
-        they found something, then or now."""
+        """Run the corpus rules whose input changed, and return the documents with findings before or after."""
         touched: set[Path] = set()
         rules = corpus_checks(dialects)
         for gone in self._whole.keys() - {each.rule.name for each in rules}:
@@ -204,7 +206,7 @@ class ResidentCorpus(Struct, eq=False):
         return touched
 
     def _judge_programs(self, changed: set[Path]) -> set[Path]:
-        """Check the programs again that import others, where one of them or what they read changed."""
+        """Check programs with imports again if one of them or their files changed."""
         if changed and not any(self._is_program(real) for real in changed):
             return set()
         self._groups = check_again(self.seen, self.analyzer, self._groups, changed)
@@ -223,7 +225,7 @@ class ResidentCorpus(Struct, eq=False):
         return any(real in group.files for group in self._groups.values())
 
     def _diagnosed(self, real: Path) -> tuple[Diagnostic, ...]:
-        """Return the diagnostics of one document, or of a program that another one imports from elsewhere."""
+        """Return the diagnostics of one document, or of a program imported from elsewhere."""
         analysis, program = self.seen.get(real), self._programs.get(real)
         problems = [*program.problems] if program is not None else []
         if analysis is not None:
@@ -246,14 +248,14 @@ def _order(real: Path) -> tuple[tuple[int, str], ...]:
 
 
 def _only_moved(before: Facts | None, after: Facts | None) -> bool:
-    """Return whether two nodes of a site differ in nothing but where things are written in them."""
+    """Return whether two nodes of a site differ only in the places of their parts."""
     if before is None or after is None or before.dialect != _SITES or after.dialect != _SITES:
         return False
     return _unplaced(before) == _unplaced(after)
 
 
 def _unplaced(facts: Facts) -> list[object]:
-    """Return what a node says, without places: spans, which travel as two numbers (`mdh.site.span_of`)."""
+    """Return the content of a node without places: spans, which travel as two numbers (`mdh.site.span_of`)."""
     names = [replace(each, span=_NOWHERE) for each in (*facts.defs, *facts.refs)]
     links = [[each._replace(start=0, end=0) for each in some] for some in (facts.links, facts.wikilinks)]
     return [facts.path, names, links, facts.anchors, _without_pairs(dict(facts.extra))]
@@ -271,5 +273,5 @@ def _without_pairs(value: Value) -> Value:
 
 
 def _shape(facts: Facts) -> tuple[object, ...]:
-    """Return what a rule of all documents together may look at in one of another dialect."""
+    """Return what a corpus rule may use of a document of another dialect."""
     return facts.path, facts.dialect, [each.name for each in facts.defs if each.kind == "id"]

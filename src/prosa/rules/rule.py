@@ -1,10 +1,10 @@
-"""A rule: a decorated function in the module of its topic, or a value beside them where a reader does the looking.
+"""A rule: a decorated function in the module of its topic, or a value beside them if a reader reports it.
 
     @RULES.document("MG041", "bare-relationship", Severity.WARNING, strict=Severity.ERROR)
     def bare_relationship(subject: Subject[MagiModel]) -> Iterator[Finding]: ...
 
-Code, name and severities are bound there and nowhere else: what a rule yields has no name in it. A name reads after
-"allow" and says what is wrong.
+Code, name and severities are only defined there: what a rule yields does not repeat them. A name describes the problem
+and reads well after "allow".
 """
 
 from __future__ import annotations
@@ -29,17 +29,18 @@ _Check = TypeVar("_Check")
 Stops: TypeAlias = Literal["everything", "run", "nothing"]
 
 Scope: TypeAlias = Literal["reader", "document", "program", "corpus"]
-"""What a rule looks at: nothing itself where a reader reports it, one document, a program with its imports, or all
-documents together."""
+"""The scope of a rule: none if a reader reports it, one document, a program with its imports, or all documents
+together.
+"""
 
 
 class Rule(Struct, frozen=True):
-    """What is known of a rule by its name. Plain data: it is kept beside what was found.
+    """The data of a rule. Plain data: it is cached with the findings.
 
-    ``code`` and ``name`` never change once released (X4). ``severity`` is what it is without a flag, ``strict`` what it
-    is under ``--strict``. ``dialect`` is None for a rule of every document. ``stops`` says what a finding of this rule
-    keeps from happening, however it is weighed: rendering and running, running alone, or nothing. A rule ``on_request``
-    counts only where it is selected by its own name or code, or by a profile.
+    ``code`` and ``name`` never change once released (X4). ``severity`` is the default, ``strict`` the one under
+    ``--strict``. ``dialect`` is None for a rule of every document. ``stops`` is what a finding of this rule prevents,
+    at any severity: rendering and running, running alone, or nothing. A rule ``on_request`` counts only if it is
+    selected by its own name or code, or by a profile.
     """
 
     code: str
@@ -53,8 +54,9 @@ class Rule(Struct, frozen=True):
 
 
 class Removed(Struct, frozen=True):
-    """A rule that was removed: settings, flags and suppressions may still name it, to no effect. ``instead`` is a
-    sentence that says what took its place."""
+    """A removed rule: settings, flags and suppressions may still name it, without effect. ``instead`` is a sentence
+    about its replacement.
+    """
 
     code: str
     name: str
@@ -97,7 +99,7 @@ CorpusFindings: TypeAlias = Iterable[tuple[Path, Finding]]
 CorpusCheck: TypeAlias = Callable[[Corpus], CorpusFindings]
 
 AmongCheck: TypeAlias = Callable[[Corpus, Path, Facts], Iterable[Finding]]
-"""What it finds in one document, given its facts, by what it asks of the names of the corpus."""
+"""Returns the findings in one document, from its facts and the names of the corpus."""
 
 
 class Bound(Struct, Generic[_Check], frozen=True):
@@ -117,7 +119,7 @@ def found_by(bound: Bound[Callable[P, Iterable[Finding]]], *args: P.args, **kwar
 
 
 def found_in_corpus(bound: Bound[CorpusCheck], corpus: Corpus) -> Iterator[tuple[Path, Problem]]:
-    """Yield what a rule of many documents finds. Where it fails, that is said of the first document of its dialect."""
+    """Yield the findings of a corpus rule. A failure is reported at the first document of its dialect."""
     try:
         for real, finding in bound.check(corpus):
             yield real, finding.of(bound.rule)
@@ -135,11 +137,11 @@ def _failed(rule: Rule, error: Exception) -> Problem:
 
 
 class RuleSet(Struct, Generic[M], eq=False):
-    """The rules of one dialect, or of every document where ``dialect`` is None, as its modules are loaded.
+    """The rules of one dialect, or of every document if ``dialect`` is None; its modules load on demand.
 
     ``package`` holds the modules: ``topics`` those with rules of one document or program, ``corpus_topics`` those with
-    rules of many documents. Codes begin with ``prefix``. ``errors_stop`` says whether an error that a reader or a rule
-    of programs reports stops a program unless its declaration says something else.
+    rules of many documents. Codes begin with ``prefix``. ``errors_stop`` is the default for whether an error from a
+    reader or a rule of programs stops a program.
     """
 
     package: str
@@ -163,7 +165,7 @@ class RuleSet(Struct, Generic[M], eq=False):
     def document(
         self, code: str, name: str, severity: Severity, strict: Severity | None = None, *, on_request: bool = False
     ) -> Callable[[DocumentCheck[M]], DocumentCheck[M]]:
-        """Declare a rule of one document; the function looks at it."""
+        """Declare a rule of one document, implemented by the function."""
         rule = self._declared("document", code, name, severity, strict, "nothing", on_request=on_request)
         return _binding(self.documents, rule)
 
@@ -176,23 +178,25 @@ class RuleSet(Struct, Generic[M], eq=False):
     def corpus(
         self, code: str, name: str, severity: Severity, strict: Severity | None = None
     ) -> Callable[[CorpusCheck], CorpusCheck]:
-        """Declare a rule of many documents together. It looks at what documents of its dialect and the nodes of sites
-        say, of all others only at path, dialect and ids; and it finds something in documents of its dialect alone."""
+        """Declare a rule of many documents together. It may use the content of documents of its dialect and of the
+        nodes of sites, of all others only path, dialect and ids; its findings are in documents of its dialect.
+        """
         return _binding(self.corpora, self._declared("corpus", code, name, severity, strict, "nothing"))
 
     def one_of_many(
         self, code: str, name: str, severity: Severity, strict: Severity | None = None
     ) -> Callable[[AmongCheck], AmongCheck]:
-        """Declare a rule of one document among those of its corpus: of the others it knows what their names tell
-        (`rules.corpus_names`), so that it runs for the documents asked for alone."""
+        """Declare a rule of one document among those of its corpus: it only queries the names of the others
+        (`rules.corpus_names`), so that it runs for the requested documents alone.
+        """
         return _binding(self.among, self._declared("corpus", code, name, severity, strict, "nothing"))
 
     def part_among(self, of: DocumentCheck[M]) -> Callable[[AmongCheck], AmongCheck]:
-        """Declare what a rule of one document says of it among others."""
+        """Declare the part of a one-document rule that depends on other documents."""
         return _binding(self.among, next(each.rule for each in self.documents if each.check is of))
 
     def load(self, *, corpus: bool) -> None:
-        """Load the modules with the rules of many documents, or those with the other ones."""
+        """Load the modules with the rules of many documents, or the others."""
         for topic in self.corpus_topics if corpus else self.topics:
             import_module(f"{self.package}.{topic}")
 

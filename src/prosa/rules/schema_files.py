@@ -1,7 +1,7 @@
 """Schema files: JSON Schemas of front matter, which the settings of a project name (`[schemas]`, X5).
 
-In: a path below the root of the project, and the files below it. Out: the schema, or what is wrong with the file, at
-its place. It opens nothing outside the root and follows no reference to another file.
+In: a path below the root of the project, and the files below it. Out: the schema, or the problems of the file, at
+their places. It opens nothing outside the root and follows no reference to another file.
 """
 
 from __future__ import annotations
@@ -53,8 +53,9 @@ def schema_at(root: Path, path: str, files: Files) -> SchemaFile:
 
 
 def schema_diagnostics(settings: Settings, source: SourceText, root: Path, files: Files) -> Iterator[Diagnostic]:
-    """Yield what is wrong with the schemas that the settings in ``source`` name: at its place in the schema, or where
-    it cannot be read at the setting."""
+    """Yield the problems of the schemas that the settings in ``source`` name: at their place in the schema, or, if it
+    cannot be read, at the setting.
+    """
     inside = ("tool", "prosa") if source.path.endswith("pyproject.toml") else ()
     spans = key_spans(source.text)
     done: set[str] = set()

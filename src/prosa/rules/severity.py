@@ -1,4 +1,4 @@
-"""From problems to diagnostics: code, severity under a policy, selection, order (X4). Nothing is looked for here."""
+"""From problems to diagnostics: code, severity under a policy, selection, order (X4). No checks happen here."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from prosa.source import Edit, SourceText, Span
 
 
 class Policy(Struct, frozen=True):
-    """What the user wants to hear. ``strict`` turns tolerated forms into errors (X4).
+    """The user's selection. ``strict`` turns tolerated forms into errors (X4).
 
     ``select`` and ``ignore`` hold rule names and beginnings of codes; an empty ``select`` selects every rule, and
-    ``ignore`` wins. ``profile`` has the severities of the only rules that are reported, where one judges the document.
+    ``ignore`` wins. ``profile`` has the severities of the only rules that are reported, if one judges the document.
     """
 
     strict: bool = False
@@ -45,8 +45,9 @@ class Policy(Struct, frozen=True):
 def diagnosed(
     problems: Iterable[Problem], source: SourceText, policy: Policy, known: Mapping[str, Rule] | None = None
 ) -> list[Diagnostic]:
-    """Return the diagnostics that the policy wants, in the order of the problems. The rules that are ``known`` by name
-    are not looked up. An unknown rule name is a KeyError."""
+    """Return the diagnostics that the policy selects, in the order of the problems. Rules that are ``known`` by name
+    are not looked up. An unknown rule name raises KeyError.
+    """
     found: list[Diagnostic] = []
     for problem in problems:
         rule = (known or {}).get(problem.rule) or rule_named(problem.rule)

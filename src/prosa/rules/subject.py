@@ -1,4 +1,4 @@
-"""What rules look at: one document, a program with its imports, or all documents together."""
+"""The subject of a rule: one document, a program with its imports, or all documents together."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ M_co = TypeVar("M_co", covariant=True)
 
 
 class Environment(Struct):
-    """What is around a document: files and the time. It remembers whether a rule asked for the time or the place, for
-    then what the rule found holds only there and then. ``files`` keeps its own record (`rules.recording`)."""
+    """The environment of a document: files and the time. It records whether a rule used the time or the path, because
+    then the finding is only valid for those.
+    """
 
     files: Files | None = None
     now: datetime | None = None
@@ -37,9 +38,9 @@ class Environment(Struct):
 class Subject(Struct, Generic[M_co], frozen=True):
     """One document under the rules.
 
-    ``model`` is what the reader of the ``dialect`` made of it. ``files`` reads documents below the root (X5) and is
-    None for a text that has none; ``now`` is None where nobody knows the time; ``path`` is the document as the user
-    named it, None for a text without a file.
+    ``model`` is the result of the reader of the ``dialect``. ``files`` reads documents below the root (X5) and is None
+    for a text without one; ``now`` is None if the time is unknown; ``path`` is the document as the user named it, None
+    for a text without a file.
     """
 
     front: FrontReading
@@ -66,7 +67,7 @@ class Subject(Struct, Generic[M_co], frozen=True):
 
     @property
     def path(self) -> Path | None:
-        """Where the document is."""
+        """The path of the document."""
         self.environment.asked_place = True
         path = self.source.path
         return None if path.startswith("<") else Path(path)
@@ -75,9 +76,9 @@ class Subject(Struct, Generic[M_co], frozen=True):
 class LocalLink(NamedTuple):
     """A link, image or wikilink whose target is a file. A tuple: a large corpus has very many.
 
-    ``target`` is percent-decoded and without fragment (empty: this document), ``fragment`` what followed `#`;
-    ``start`` and ``end`` are the offsets of the destination where there is one, else of the link. ``embedded`` says
-    that it is shown in the document: an image.
+    ``target`` is percent-decoded and without fragment (empty: this document), ``fragment`` the text after `#`;
+    ``start`` and ``end`` are the offsets of the destination if there is one, else of the link. ``embedded`` is true if
+    it is shown in the document: an image.
     """
 
     target: str
@@ -93,12 +94,12 @@ class LocalLink(NamedTuple):
 
 
 class Facts(Struct, frozen=True):
-    """What other documents may need to know of a document. Plain data: it is cached and sent between processes.
+    """The facts about a document that rules of other documents need. Plain data: it is cached and sent between
+    processes.
 
     ``path`` is the file as the user named it. ``refs`` and ``defs`` come from the dialect; plain Markdown has no
-    ``refs`` but its links. ``anchors`` are the fragments that lead somewhere in it; `*` among them
-    says that something else may add to them. ``links`` and ``wikilinks`` are what its Markdown points at. ``extra`` is
-    what ``corpus_facts`` of the dialect gives.
+    ``refs`` but its links. ``anchors`` are its valid fragments; `*` among them means that there may be more. ``links``
+    and ``wikilinks`` are the targets in its Markdown. ``extra`` is the result of the dialect's ``corpus_facts``.
     """
 
     path: str
@@ -112,7 +113,7 @@ class Facts(Struct, frozen=True):
 
 
 Rooted: TypeAlias = Literal["given", "project", "known", "guessed"]
-"""How much the root of a corpus says about where the documents are meant to live."""
+"""How certain it is that the root of a corpus is where the documents belong."""
 
 
 def _nothing(path: Path) -> None:
@@ -120,18 +121,17 @@ def _nothing(path: Path) -> None:
 
 
 class Corpus(Struct, frozen=True, eq=False):
-    """The documents that are considered together, by real path, in the order they were named.
+    """The documents that are considered together, by real path, in their order.
 
-    ``entries`` holds the checked documents and those beside them below ``root``. ``complete`` says that these are all
-    documents below the root: only then "no document has this id" is certain. ``load`` gives the facts of a document
-    that is no entry, None for one that cannot be read or lies outside the root. ``rooted`` says how the root is known:
+    ``entries`` holds the checked documents and those beside them below ``root``. ``complete`` is true if these are all
+    documents below the root: only then "no document has this id" is certain. ``load`` returns the facts of a document
+    that is no entry, None for one that cannot be read or is outside the root. ``rooted`` is how the root is known:
     ``given`` as `--root`, ``project`` because a `prosa.toml` or a vault begins there, ``known`` because it was named
     or is a checkout, or ``guessed``: the folder that a document happens to lie in. ``metas`` are the meta files below
-    the root that are no entries; ``now`` is None where nobody knows the time. ``file_names`` are the files of any kind
-    below the root, by their name but for case, each with the path of the first one; it is asked only where a name
-    alone has to lead somewhere (YA21). ``asked`` are the entries that are checked, ``relations`` and ``schemas`` what
-    the settings of the project say of front matter. ``names`` are the entries by name where somebody
-    keeps them (`rules.corpus_names`).
+    the root that are no entries; ``now`` is None if the time is unknown. ``file_names`` are the files of any kind
+    below the root, by case-folded name, each with the path of the first one; it is only called to resolve a name alone
+    (YA21). ``asked`` are the entries that are checked, ``relations`` and ``schemas`` the project's settings for front
+    matter. ``names`` are the entries by name if they are cached (`rules.corpus_names`).
     """
 
     entries: Mapping[Path, Facts]

@@ -35,8 +35,7 @@ MARK = "prosa-ignore"
 """The word that makes a comment a suppression."""
 
 MAX_SUPPRESSIONS = 1_000
-"""Suppressions of one document, each name by itself. Nobody writes as many; each is compared with every finding near
-it."""
+"""Maximum number of suppressions in one document, each name counted; each is compared with every finding near it."""
 
 _HTML = regex(rf"<!--\s*{MARK}(?P<file>-file)?(?P<rest>(?:[\s:,].*?)?)-->", re.DOTALL)
 _YAML = regex(rf"(?:(?<=[\s])|^)#[ \t]*{MARK}(?P<file>-file)?(?P<rest>(?:[ \t:,][^\r\n]*)?)(?=[\r\n]|\Z)", re.MULTILINE)
@@ -142,8 +141,9 @@ def _blocks(document: Document) -> tuple[Span, ...]:
 
 
 class _Behind:
-    """What follows comments that are asked for in the order of a text. A stretch that was looked at for one comment is
-    not looked at again for the next one in it."""
+    """The text after comments that are visited in the order of a text. A range scanned for one comment is not scanned
+    again for the next one in it.
+    """
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -151,14 +151,14 @@ class _Behind:
         self._blank = -1
 
     def first(self, at: int) -> int:
-        """Return where the first thing behind a comment begins that is neither blank nor a comment."""
+        """Return where the first text after a comment starts that is neither blank nor a comment."""
         if not self._passed.start <= at <= self._passed.end:
             found = _PASSED_OVER.match(self._text, at)
             self._passed = Span(at, found.end() if found else at)
         return self._passed.end
 
     def blank_line(self, at: int) -> int:
-        """Return where the next blank line begins, else the end of the text."""
+        """Return where the next blank line starts, else the end of the text."""
         if at > self._blank:
             found = _BLANK_LINE.search(self._text, at)
             self._blank = found.start() if found else len(self._text)
@@ -175,7 +175,7 @@ def _next_block(source: SourceText, comment: Span, blocks: tuple[Span, ...], beh
 
 
 class _Entry(NamedTuple):
-    """The entry of YAML that follows an offset: where it begins, where the deeper lines below it end."""
+    """The entry of YAML after an offset: where it starts, and where the deeper lines below it end."""
 
     after: int
     start: int
@@ -235,8 +235,9 @@ def apply_suppressions(
     known: Mapping[str, Rule],
 ) -> list[Problem]:
     """Return the problems that are not suppressed, and those of the suppressions themselves: `unused-suppression` and
-    `unknown-rule`. ``wants`` says which rules are checked: a suppression of a rule that nobody checks may well be
-    needed and is not called unused. Rules that are ``known`` by name are not looked up."""
+    `unknown-rule`. ``wants`` returns whether a rule is checked: a suppression of an unchecked rule may be needed and
+    is not reported as unused. Rules that are ``known`` by name are not looked up.
+    """
     used: set[Span] = set()
 
     def is_suppressed(problem: Problem) -> bool:

@@ -1,7 +1,7 @@
 """A conversation that was read from another form, and the new chat file that it becomes (P3, PA6).
 
-In: messages as they were said. Out: the text of a chat from which the same messages are read again, whatever they say.
-Exact up to line ends, blank lines at both ends, blank space at the very end, and a mark that closes an open fence.
+In: messages. Out: the text of a chat from which the same messages are read again, whatever their content. Exact up to
+line ends, blank lines at both ends, blank space at the very end, and a line that closes an open fence.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _NAME = regex(r"[\w.-]+")
 
 
 class ExchangeProblem(ValueError):
-    """What was given is no conversation in the form that it should have; the text says why."""
+    """The input is not a conversation in the expected form; the message says why."""
 
 
 class Imported(Struct, frozen=True):
@@ -34,7 +34,7 @@ class Imported(Struct, frozen=True):
 
 
 def chat_text(found: Imported) -> str:
-    """Return the chat. It ends with an empty message of the user where nobody is left to be answered."""
+    """Return the chat. It ends with an empty message of the user if no message is left to answer."""
     lines = [f"% {name} = {json.dumps(value, ensure_ascii=False)}" for name, value in found.settings.items()]
     blocks = ["\n".join(lines)] if lines else []
     said = [each for each in found.messages if each.content.strip()]

@@ -1,8 +1,7 @@
 """Logs of the tool `llm`: a JSON list with one object for each reply, as `llm logs --json` prints it.
 
-In: text or messages. Out: messages or text. A row says what was asked (`prompt`), under which instructions (`system`)
-and what was answered (`response`). Where that does not tell all, names say, or several messages in a row, `messages`
-does; other tools do not look at it.
+In: text or messages. Out: messages or text. A row holds the question (`prompt`), the instructions (`system`) and the
+answer (`response`). Anything else, such as names or consecutive messages, is in `messages`, which other tools ignore.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ _KEYS = {"system": "system", "user": "prompt", "assistant": "response"}
 
 
 def export(messages: Sequence[NewMessage], model_name: str | None) -> str:
-    """Return the rows as a JSON list with a final line feed. ``model_name`` is what the chat names."""
+    """Return the rows as a JSON list with a final line feed. ``model_name`` is the model that the chat names."""
     rows: list[dict[str, Value]] = []
     system = None
     for part in _parts(messages):
@@ -81,7 +80,7 @@ def _row(part: Sequence[NewMessage], model_name: str | None, system: str | None)
 
 
 def _messages(number: int, row: dict[str, Value], system: str | None) -> tuple[Sequence[NewMessage], Sequence[str]]:
-    """Return what a row says."""
+    """Return the messages of a row."""
     own = row.get("messages")
     if isinstance(own, list):
         found, notes = messages_of(own)

@@ -1,7 +1,7 @@
 """Messages of the OpenAI API (Chat Completions): a JSON list, or a request that holds one under `messages`.
 
-In: text or messages. Out: messages or text. Roles that a chat has no place for become hidden messages, pictures become
-links; each such change is told.
+In: text or messages. Out: messages or text. Roles that a chat does not have become hidden messages, pictures become
+links; each such change is reported.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A chat as a YMJ record of the kind `trace`: the chat is the body, as it stands in its file (Y2, Y18).
+"""A chat as a YMJ record of the kind `trace`: the chat is the body, unchanged (Y2, Y18).
 
 In: the text of a chat. Out: a record in Strict form with the hash of its body; and the chat from a record. Nothing
 about the user or the machine is written (PW8).
@@ -20,11 +20,11 @@ from prosa.document import parse
 from prosa.source import SourceText
 
 UNKNOWN = "unknown"
-"""Who maintains a record of a chat in which nobody has a name."""
+"""The maintainer in a record of a chat without names."""
 
 
 def export(text: str, subject: str, messages: Iterable[NewMessage]) -> str:
-    """Return the record. ``subject`` is what the chat is called; the summary is the first line that a user says."""
+    """Return the record. ``subject`` is the title of the chat; the summary is the first line of the user."""
     asked = [each for each in messages if each.role == "user"]
     first = asked[0].content if asked else ""
     names = [each.name for each in asked if each.name]
@@ -42,7 +42,7 @@ def export(text: str, subject: str, messages: Iterable[NewMessage]) -> str:
 
 
 def read(text: str, path: str) -> tuple[str, tuple[str, ...]]:
-    """Return the chat in a record, and what is to be said about it. Raises `ExchangeProblem`."""
+    """Return the chat in a record, and notes about it. Raises `ExchangeProblem`."""
     source = SourceText(text, path)
     front = read_front(source)
     model, problems = read_record(front, parse(source, body=front.body))
@@ -53,6 +53,6 @@ def read(text: str, path: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _one_line(text: str) -> str:
-    """Return the first line that says something, without what does not print."""
+    """Return the first line with printable text, without unprintable characters."""
     line = next((line for line in text.splitlines() if line.strip()), "")
     return "".join(char if char.isprintable() else " " for char in line).strip()

@@ -139,7 +139,7 @@ def _check_references(move: Move, before: World, after: World, old: Record, new:
 
 
 def _said(reference: Reference) -> tuple[object, ...]:
-    """Return what a reference says beside its target."""
+    """Return the parts of a reference besides its target."""
     return (
         reference.origin,
         reference.kind,

@@ -1,7 +1,7 @@
-"""A plan in the making: the new text of each document that a move concerns, read again as it will be read.
+"""A plan being drafted: the new text of each affected document, read again as it will be read.
 
-In: the move, the store, the world before and as it is expected to be. Out: `Change`s, with the records that the new
-texts give. A document that is not what the index knows is refused: it changed a moment ago.
+In: the move, the store, the world before and the expected world. Out: `Change`s, with the records of the new texts. A
+document that differs from the index is refused: it has just changed.
 """
 
 from __future__ import annotations
@@ -31,8 +31,9 @@ from prosa.source import Edit, FileProblem, SourceText, Span, apply_edits
 
 
 class Change(Struct, frozen=True):
-    """A document whose text or path changes. ``edits`` are the places of ``before`` that are written anew; ``after``
-    holds hashes too that were true and stay true (X22)."""
+    """A document whose text or path changes. ``edits`` are the rewritten places of ``before``; ``after`` also updates
+    valid hashes (X22).
+    """
 
     path: str
     new_path: str
@@ -95,7 +96,7 @@ def edited(store: DocumentStore, path: str, reading: DialectReading[object], edi
 
 
 def _check_known(reading: DialectReading[object], record: Record) -> None:
-    """Raise `FileProblem` where a document is not what the record says."""
+    """Raise `FileProblem` if a document differs from its record."""
     now = record_of(reading, record.path)
     places = [[_place(each) for each in some.references] for some in (now, record)]
     if now.definitions != record.definitions or places[0] != places[1]:
@@ -107,16 +108,15 @@ def _place(reference: Reference) -> tuple[object, ...]:
     return reference.origin, reference.target, reference.start, reference.end
 
 
-# Results of ai-scripts in which a link was rewritten: their markers say again what is written (X19, X22).
-#
-# In: the reading of a MAGI document before, the edits made in it, the reading after. Out: edits of the text after. A
-# result that somebody had edited by hand stays marked so.
+# Results of ai-scripts in which a link was rewritten: their markers are updated (X19, X22). In: the reading of a MAGI
+# document before, the edits made in it, the reading after. Out: edits of the text after. A result edited by hand stays
+# marked as such.
 
 _LINE_END = regex(r"\r\n|\n|\r")
 
 
 def kept_results(before: MagiModel, edits: Sequence[Edit], after: MagiModel) -> Iterator[Edit]:
-    """Yield the first markers of the regions that ``edits`` touched, where they told the truth before."""
+    """Yield the first markers of the regions that ``edits`` touched, if they were valid before."""
     for was, now in zip(before.regions, after.regions, strict=False):
         inside = [edit for edit in edits if was.content.start <= edit.span.start < was.content.end]
         if not inside or is_edited(before, was):
@@ -128,8 +128,9 @@ def kept_results(before: MagiModel, edits: Sequence[Edit], after: MagiModel) -> 
 
 
 def _moved(model: MagiModel, region: Region, edits: Sequence[Edit]) -> tuple[int, ...]:
-    """Return the places of the backslashes in the result as it was given, behind edits that change its length. Inside
-    of a quotation or a list they are left as they are: what is no backslash there stays in the text."""
+    """Return the places of the backslashes in the original result, after edits that change its length. Inside a
+    quotation or a list they stay unchanged: restoring ignores places without a backslash.
+    """
     places = list(region.about.escaped)
     if not places or marks_of(model.source, region.span.start):
         return region.about.escaped
@@ -141,16 +142,15 @@ def _moved(model: MagiModel, region: Region, edits: Sequence[Edit]) -> tuple[int
 
 
 def _offset(model: MagiModel, region: Region, place: int) -> int:
-    """Return where a place of the source stands in the text that the region shows."""
+    """Return the offset of a place of the source in the text that the region shows."""
     content = _LINE_END.sub("\n", model.source.text[region.content.start : place]).removeprefix("\n")
     first, line_end, rest = content.partition("\n")
     return len(rest) if line_end and not first.strip(" \t") else len(content)
 
 
-# Hashes of attachments that are documents which a move rewrites: one that was true stays true (Y14, Y19, X22).
-#
-# In: the new texts so far. Out: new texts of records that carry such a hash. A record whose text changes so may be
-# attached to another one: that is followed too, but not around a circle, which no hashes can close.
+# Hashes of attachments that a move rewrites: valid ones stay valid (Y14, Y19, X22).  In: the new texts so far. Out:
+# new texts of records that carry such a hash. A record changed this way may itself be attached to another one: that is
+# followed too, but not around a cycle, which cannot have valid hashes.
 
 MAX_ROUNDS = 20
 """Records attached to records attached to records; a longer chain is a circle."""
@@ -160,7 +160,8 @@ def kept_attachments(
     world: World, digests: Mapping[str, str], texts: Mapping[str, str], model_of: Callable[[str, str | None], YmjModel]
 ) -> dict[str, str]:
     """Return the new texts of records, by path. ``digests`` are those of the files before, ``texts`` the new texts,
-    both by the old path; ``model_of`` reads a record, with a new text or as it is."""
+    both by the old path; ``model_of`` reads a record, with a new text or its own.
+    """
     current, told, made = dict(texts), dict(digests), dict[str, str]()
     waiting = list(texts)
     for _ in range(MAX_ROUNDS):
@@ -191,7 +192,7 @@ def _holders(world: World, path: str) -> Iterator[str]:
 
 
 def _edits(model: YmjModel, old: str, new: str) -> Iterator[Edit]:
-    """Yield the hash in place of the old one, wherever a list of attachments has it."""
+    """Yield the edits that replace the old hash wherever a list of attachments has it."""
     for each in model.attachments:
         if each.sha256 is not None and each.sha256_span is not None and each.sha256.strip().lower() == old:
             written = write("yaml", each.sha256_span.of(model.source.text), new)  # in double quotes it is JSON as well

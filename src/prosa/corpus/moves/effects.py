@@ -1,6 +1,6 @@
-"""What a move does to the references of other documents: which must be written anew, which would be led astray.
+"""The effects of a move on the references of other documents: which must be rewritten, which would be misdirected.
 
-In: the world before and after. Out: `Effects`. Only references that ask for a name that changed are looked at.
+In: the world before and after. Out: `Effects`. Only references to a changed name are examined.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ class Note(Struct, frozen=True):
 
 
 class Effects(Struct, frozen=True):
-    """``referring`` are the documents with references to the moved one that no longer fit; ``astray`` the places of
-    references to others that would lead elsewhere; ``notes`` what changes for references that led nowhere."""
+    """``referring`` are the documents with references to the moved one that are outdated; ``astray`` the places of
+    references to others that would be misdirected; ``notes`` the changes for broken references.
+    """
 
     referring: frozenset[str]
     astray: tuple[str, ...]
@@ -45,8 +46,9 @@ class Effects(Struct, frozen=True):
 def effects(
     move: Move, before: World, after: World, touched: frozenset[Key] | None, leave_out: frozenset[str] = frozenset()
 ) -> Effects:
-    """Return the effects on every document but the moved ones and those in ``leave_out``. ``touched`` None looks at
-    every reference."""
+    """Return the effects on every document but the moved ones and those in ``leave_out``. ``touched`` None examines
+    every reference.
+    """
     referring: set[str] = set()
     astray: list[str] = []
     notes: list[Note] = []

@@ -1,8 +1,8 @@
-"""A heading gets another text, and every fragment that names it follows, in all documents and notations.
+"""A renamed heading, with every fragment that names it updated, in all documents and notations.
 
-In: which heading, its new text, a `DocumentStore`. Out: `Change`s, or `MoveRefused`. A number behind an anchor, which
-tells headings apart that are called alike, may change with it: links to those follow too. So do wikilinks that name the
-document by its title, where the heading is that.
+In: the heading, its new text, a `DocumentStore`. Out: `Change`s, or `MoveRefused`. The number after an anchor, which
+distinguishes equal headings, may change with it: links to those are updated too. So are wikilinks that name the
+document by its title, if the heading is the title.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _NO_WIKILINK = regex(r"[\[\]|#^\\]+")
 
 
 class HeadingMove(Struct, frozen=True):
-    """The heading that begins at an offset of the document at ``path`` gets ``text``."""
+    """A request to rename the heading at an offset of the document at ``path`` to ``text``."""
 
     path: str
     start: int
@@ -55,7 +55,7 @@ class _Renamed(Struct, frozen=True):
     after: Sequence[Section]
 
     def named(self, fragment: str) -> str | None:
-        """Return what names the same section afterwards; None where the fragment may stay as it is."""
+        """Return the new fragment of the same section; None if it may stay unchanged."""
         number = section_number(self.before, fragment)
         if number is None:
             return None
@@ -157,7 +157,7 @@ def _referring(path: str, before: World, store: DocumentStore) -> Iterator[str]:
 def _edits(
     path: str, reading: DialectReading[object], moved: Move, renamed: _Renamed, before: World, after: World
 ) -> Iterator[tuple[Span, str]]:
-    """Yield the places of a document that name the heading, or the document by its title, with what they say then."""
+    """Yield the places of a document that name the heading, or the document by its title, with their new text."""
     old, new = before.records[path], after.records[path]
     own = own_places(reading) if path == moved.path else ()
     for place in chain(places_of(reading, old), own):

@@ -1,6 +1,6 @@
-"""What is asked for: a document gets another path or another id; and why it cannot have it.
+"""The request to give a document another path or id, and the reasons to refuse it.
 
-In: nothing but plain values. Out: `Move`, and `MoveRefused` with a sentence and what to do about it.
+In: plain values. Out: `Move`, and `MoveRefused` with a sentence and a hint.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Move(Struct, frozen=True, dict=True):
 
 
 class MoveRefused(Exception):
-    """A move that would do harm, or that cannot be written down. ``message`` stands alone; ``hint`` says what to do."""
+    """A move that would do harm or cannot be expressed. ``message`` stands alone; ``hint`` says what to do."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -75,6 +75,6 @@ class NameRefused(MoveRefused):
 
 
 def listed(places: Sequence[str]) -> str:
-    """Return the first of several places, and how many more there are."""
+    """Return the first of several places, and the number of others."""
     rest = len(places) - MAX_SHOWN
     return ", ".join(places[:MAX_SHOWN]) + (f" and {rest} more" if rest > 0 else "")

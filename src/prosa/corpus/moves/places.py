@@ -1,7 +1,7 @@
-"""Places: every stretch of a document that names another one, in whatever notation, and how a name is written there.
+"""Places: every span of a document that names another one, in any notation, and how a name is written there.
 
-In: a reading and its record. Out: `Place`s. The references of the record are all among them, and more: images, link
-definitions that nobody uses, attributes of HTML, which are no edges but lead astray when a file moves.
+In: a reading and its record. Out: `Place`s. They include all references of the record, and more: images, unused link
+definitions, attributes of HTML, which are no edges but break if a file moves.
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ _IMAGES = ("image", "images-list")
 
 
 class Place(Struct, frozen=True):
-    """``span`` is what is replaced, ``text`` what it says now, unquoted; ``reference`` is what it means."""
+    """A place that names a document: ``span`` is the text to replace, ``text`` its present value, unquoted;
+    ``reference`` its meaning.
+    """
 
     reference: Reference
     span: Span
@@ -49,7 +51,7 @@ class Place(Struct, frozen=True):
 
     @property
     def spaces(self) -> bool:
-        """Whether a blank may stand in a URL here."""
+        """Whether a blank is allowed in a URL here."""
         return self.syntax == "angle"
 
 
@@ -210,7 +212,7 @@ def _json_text(written: str) -> str | None:
 
 
 def _scalars(reading: DialectReading[object]) -> dict[int, Scalar]:
-    """Return every scalar of the front matter by where it begins."""
+    """Return every scalar of the front matter by its start."""
     found: dict[int, Scalar] = {}
     waiting: list[Node] = [reading.front.fields] if reading.front.fields is not None else []
     while waiting:

@@ -86,8 +86,9 @@ def _expected(record: Record, move: Move) -> Record:
 
 
 def touched(before: World, after: World, paths: Mapping[str, str]) -> frozenset[Key] | None:
-    """Return the keys under which something else is found than before, the documents at ``paths`` having changed; None
-    for all of them: the sites are other ones."""
+    """Return the keys with another result than before, after the documents at ``paths`` changed; None means all, since
+    the sites changed.
+    """
     if before.sites != after.sites:
         return None
     found: set[Key] = set()
@@ -113,18 +114,16 @@ def _rest(
     return again
 
 
-# Where a document may be named without being referred to: in images, attributes of HTML, link definitions that nobody
-# uses. They are no edges, and lead astray all the same when a file moves.
-#
-# In: the names of documents. Out: whether a text may name it so. The answer may be yes too often, and is only there to
-# leave most texts unread.
+# Places that name a document without being edges: images, attributes of HTML, unused link definitions. They still
+# break if a file moves. In: the names of documents. Out: whether a text may contain one. False positives are possible;
+# the purpose is to leave most texts unread.
 
 _REACH = 300
 """Characters of a destination in front of the name of the file; a bound that keeps the search linear."""
 
 
 def mentions(names: Collection[str], *, wikilinks: bool = False) -> Callable[[str], bool]:
-    """Tell whether a text has one of some names in a destination, with ``wikilinks`` in double brackets too."""
+    """Return whether a text has one of some names in a destination; ``wikilinks`` includes double brackets."""
     before = r"(?:\b(?:[Hh][Rr][Ee][Ff]|[Ss][Rr][Cc])\s{0,9}=\s{0,9}[\"']|\]\(\s{0,9}<?|\]:\s{0,9}<?)"
     before = rf"(?:{before}|\[\[)" if wikilinks else before
     pattern = re.compile(rf"{before}[^\"'<>\n]{{0,{_REACH}}}?(?:{'|'.join(map(re.escape, names))})(?![\w-])")
@@ -132,7 +131,7 @@ def mentions(names: Collection[str], *, wikilinks: bool = False) -> Callable[[st
 
 
 def stems(path: str) -> frozenset[str]:
-    """Return the stem of ``path`` in each way that a destination may have it."""
+    """Return the stem of ``path`` in each spelling that a destination may use."""
     stem = posixpath.splitext(posixpath.basename(path))[0]
     if stem.lower() in ("index", "readme", "_index"):
         stem = posixpath.basename(posixpath.dirname(path)) or stem  # a page may be named by its folder alone

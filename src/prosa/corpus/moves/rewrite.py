@@ -1,7 +1,7 @@
-"""The edits of one document: each place that would no longer name what it named gets another name.
+"""The edits of one document: each place that would no longer name its target gets another name.
 
-In: a reading, the move, the world before and after. Out: edits of the names alone, or `MoveRefused` where a notation
-has no way to say the new name. Every name that is written was looked up first.
+In: a reading, the move, the world before and after. Out: edits of the names alone, or `MoveRefused` if a notation
+cannot express the new name. Every new name is looked up first.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ def unwritable(place: Place, record: Record) -> MoveRefused:
     )
 
 
-# Paths of a corpus as text: relative to its root, with `/`. In: paths. Out: how one names the other. Nothing is
+# Paths of a corpus as text: relative to its root, with `/`. In: paths. Out: one relative to the other. Nothing is
 # looked up.
 
 _INDEX = ("index", "readme", "_index")
@@ -161,7 +161,7 @@ _INDEX = ("index", "readme", "_index")
 
 
 def relative(folder: str, path: str) -> str:
-    """Return ``path`` as seen from ``folder``; a slash at its end stays. ``path`` may lead out of the root (`../x`)."""
+    """Return ``path`` relative to ``folder``; a slash at its end stays. ``path`` may lead out of the root (`../x`)."""
     base = [part for part in folder.split("/") if part not in ("", ".")]
     parts = [part for part in path.split("/") if part not in ("", ".")]
     same = 0

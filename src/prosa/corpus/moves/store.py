@@ -1,4 +1,4 @@
-"""The documents of a corpus, as the planner of a move needs them: a port that whoever holds the files meets."""
+"""The documents of a corpus for the planner of a move: a port that the owner of the files implements."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ class DocumentStore(Protocol):
     """Paths are relative to the root of the corpus, with `/`."""
 
     def world(self) -> World:
-        """Return what is known of every document."""
+        """Return the records of all documents."""
         ...
 
     def texts(self, names: Collection[str]) -> Iterable[tuple[str, str]]:
-        """Return the documents that can be read and whose text holds any of some names: paths and texts as they are
-        now."""
+        """Return the readable documents whose text holds any of some names: paths and current texts."""
         ...
 
     def reading(self, path: str) -> DialectReading[object]:

@@ -1,7 +1,7 @@
-"""The documents of a corpus and what they are called, before and after a move.
+"""The documents of a corpus and their names, before and after a move.
 
-In: records, or an index that knows them. Out: `World`: where each reference leads. Made anew after a change; nothing in
-it is ever replaced.
+In: records, or an index that knows them. Out: `World`: the target of each reference. Created anew after a change;
+nothing in it is ever replaced.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Lead(Struct, frozen=True):
 
 
 class World(Struct, frozen=True, dict=True):
-    """``records`` by path; ``given`` says that the user named the root, which makes it the root of a site."""
+    """``records`` by path; ``given`` is true if the user named the root, which makes it the root of a site."""
 
     records: Mapping[str, Record]
     given: bool = False
@@ -64,9 +64,9 @@ class World(Struct, frozen=True, dict=True):
         return World.of((*rest, *changed.values()), given=self.given)
 
     def asking(self, keys: frozenset[Key] | None, dialect: DialectName | None = None) -> Iterable[Record]:
-        """Return the documents that may have a reference which looks under any of some keys, in the order of their
-        paths; None for all. With a ``dialect`` only its documents. In memory it is no more work to look at all of
-        them."""
+        """Return the documents that may have a reference with any of some keys, in the order of their paths; None for
+        all. With a ``dialect`` only its documents. In memory, examining all of them costs no more.
+        """
         del keys
         return (each for each in self.records.values() if dialect in (None, each.dialect))
 
@@ -84,7 +84,7 @@ class World(Struct, frozen=True, dict=True):
         return frozenset(keys_of(self.records[path], self.sites))
 
     def asks(self, record: Record, reference: Reference, keys: frozenset[Key]) -> bool:
-        """Return whether a reference looks under any of some keys."""
+        """Return whether a reference has any of some keys."""
         return any(not keys.isdisjoint(tier.keys) for tier in tiers_of(record, reference, self.sites))
 
 
@@ -105,8 +105,9 @@ class KnownDocuments(Protocol):
         ...
 
     def asking(self, keys: Iterable[Key], dialect: DialectName | None = None) -> Iterable[Record]:
-        """Return the documents, with a ``dialect`` only its, with a reference that looks under any of some keys, in the
-        order of their paths."""
+        """Return the documents, with a ``dialect`` only its, that have a reference with any of some keys, in
+        the order of their paths.
+        """
         ...
 
     def standing(self) -> Iterable[tuple[str, DialectName, tuple[str, ...]]]:
@@ -115,8 +116,9 @@ class KnownDocuments(Protocol):
 
 
 class KnownWorld(World, frozen=True, dict=True, kw_only=True):
-    """The same for a large corpus: only records that somebody asks for are loaded. ``changed`` are records in place of
-    those at some paths."""
+    """The same for a large corpus: records are only loaded on access. ``changed`` are records in place of those
+    at some paths.
+    """
 
     known: KnownDocuments
     of_sites: Sites
@@ -142,15 +144,16 @@ class KnownWorld(World, frozen=True, dict=True, kw_only=True):
         return _KnownNames(self.known, self.changed, own)
 
     def with_records(self, changed: Mapping[str, Record]) -> World:
-        """Return the same with other records in place of those at some paths. Where the sites become other ones, every
-        key may, and all records are loaded."""
+        """Return a copy with other records at some paths. If the sites change, every key may, and all records
+        are loaded.
+        """
         every = {**self.changed, **changed}
         if self._sites_with(every) != self.sites:
             return World.of((*self._others(every), *every.values()), given=self.given)
         return KnownWorld.among(self.known, self.sites, given=self.given, changed=every)
 
     def asking(self, keys: frozenset[Key] | None, dialect: DialectName | None = None) -> Iterable[Record]:
-        """Return the documents that may have a reference which looks under any of some keys; of changed ones all."""
+        """Return the documents that may have a reference with any of some keys, including all changed ones."""
         changed = [each for each in self.changed.values() if dialect in (None, each.dialect)]
         if keys is None:
             others = (each for each in self._others(self.changed) if dialect in (None, each.dialect))

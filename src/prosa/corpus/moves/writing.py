@@ -1,7 +1,7 @@
-"""How a text is written down where a target stands: in a YAML scalar, a JSON string, an attribute of HTML, a link.
+"""How a target is written: in a YAML scalar, a JSON string, an attribute of HTML, a link.
 
-In: the characters that stand there now, and the new text. Out: the new characters, in the manner of the old ones: the
-author's quotes, percent-encoding and angle brackets stay.
+In: the present characters, and the new text. Out: the new characters, in the style of the old ones: the author's
+quotes, percent-encoding and angle brackets stay.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ from prosa.dialects.ymj.edits import quoted, yaml_string
 from prosa.regex import regex
 
 Syntax: TypeAlias = Literal["markdown", "angle", "yaml", "json", "html", "command", "raw"]
-"""Where a target stands. ``markdown`` is a destination, ``angle`` one in angle brackets, ``command`` the first word of
-a configuration line, ``raw`` a text that is taken as it is."""
+"""The notation of a target. ``markdown`` is a destination, ``angle`` one in angle brackets, ``command`` the first word
+of a configuration line, ``raw`` a literal text.
+"""
 
 _ESCAPE = regex(r"%[0-9A-Fa-f]{2}")
 _HIGH = regex(r"%[89A-Fa-f][0-9A-Fa-f]")
 _ALWAYS = regex(r"[\x00-\x1f\x7f%#?\"<>\\`|{}\[\]^]")
-"""What never stands in a path as it is: it ends the path, or Markdown, HTML or a template would take it for a sign."""
+"""What is always escaped in a path: it would end the path, or Markdown, HTML or a template would take it for markup."""
 
 _ENTITY = regex(r"&(?=#|[A-Za-z])")
 _FLOW = regex(r"[,\[\]{}]")
@@ -34,7 +35,7 @@ def write(syntax: Syntax, written: str, text: str) -> str | None:
 
 
 def percent_encoded(path: str, written: str, *, spaces: bool) -> str:
-    """Return a path as a URL, in the manner of ``written``. ``spaces`` says that one may stand as it is."""
+    """Return a path as a URL, in the style of ``written``. ``spaces`` is true if a blank may stay unescaped."""
     path = _ALWAYS.sub(_encoded, path)
     path = _ENTITY.sub("%26", path)
     if " " in path and ("%20" in written or not (spaces or " " in written)):

@@ -1,8 +1,8 @@
 """The tree of a condition → a condition in SQL over the fields of a store. Every name and value is a parameter.
 
 In: a tree, and the table or view that holds the fields. Out: text with `?` and the values for them. It needs the
-functions of `sql_functions` on the connection, and gives one lookup for each comparison. Nothing is executed here:
-whoever does that sets the authoriser, as for any SQL of others.
+functions of `sql_functions` on the connection, and makes one lookup for each comparison. Nothing is executed here: the
+caller sets the authoriser, as for any untrusted SQL.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from prosa.corpus.where.tree import Compare, Constant, Expression, Has, Join, No
 Value: TypeAlias = str | float
 
 _LAST = "\U0010ffff"
-"""After every other character: `text < prefix + _LAST` is true of all that begins with the prefix."""
+"""Sorts after every other character: `text < prefix + _LAST` holds for all texts with the prefix."""
 
 _IS_DATE = "text GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]*'"
 _IS_VALUE = "kind IN ('text', 'number', 'boolean')"
@@ -35,15 +35,16 @@ class Condition(Struct, frozen=True):
 
 
 class Fields(Struct, frozen=True):
-    """Where fields are kept, a row for each value: a ``table`` or view with the columns `key`, `kind`, `text` and
-    `number`, as `metadata` of the index has them, and the column ``owner`` for what they are fields of."""
+    """Where fields are stored, a row for each value: a ``table`` or view with the columns `key`, `kind`, `text` and
+    `number`, like `metadata` of the index, and the column ``owner`` for what they are fields of.
+    """
 
     table: str = "metadata"
     owner: str = "document"
 
     @property
     def select(self) -> str:
-        """The owners of fields, as a statement begins."""
+        """The start of a statement that selects the owners of fields."""
         return f"SELECT {self.owner} FROM {self.table} WHERE"  # noqa: S608 - names of ours
 
 
@@ -61,8 +62,8 @@ def compile_where(
 ) -> Condition:
     """Return the condition on ``column``, which names the owner of ``fields`` in the statement around it.
 
-    ``wide`` is asked about every lookup, a SELECT of owners: whether it finds so many that it is better to ask for
-    each in turn than to find them all first.
+    ``wide`` is called for every lookup, a SELECT of owners, and returns whether it finds so many that testing each in
+    turn is faster than selecting all first.
     """
     if isinstance(expression, Join):
         return join(expression.word, [compile_where(operand, column, wide, fields) for operand in expression.operands])
@@ -101,7 +102,7 @@ def sql_functions() -> dict[str, tuple[Callable[..., str | bool | None], int]]:
 
 
 def contains(text: str | None, part: str) -> bool:
-    """Return whether a text holds another, whatever the case."""
+    """Return whether a text holds another, ignoring case."""
     return text is not None and part.casefold() in text.casefold()
 
 

@@ -1,8 +1,7 @@
-"""The text of a condition → tokens. Raises `WhereError` for an unclosed string and for what no token can begin with.
+"""The text of a condition → tokens. Raises `WhereError` for an unclosed string and for characters that start no token.
 
-word     = characters other than blanks, quotes, `( ) , = ! < > ~`
-string   = '"' … '"' | "'" … "'"      a backslash takes the next character as it is
-operator = "=" | "==" | "!=" | "<" | "<=" | ">" | ">=" | "~" | "!~"
+word     = characters other than blanks, quotes, `( ) , = ! < > ~` string   = '"' … '"' | "'" … "'"      a backslash
+takes the next character as it is operator = "=" | "==" | "!=" | "<" | "<=" | ">" | ">=" | "~" | "!~"
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _ESCAPED = regex(r"\\(.)", re.DOTALL)
 
 
 class Token(NamedTuple):
-    """A piece of a condition. ``text`` of a string is without quotes and escapes; ``offset`` is where it begins."""
+    """A piece of a condition. ``text`` of a string is without quotes and escapes; ``offset`` is its start."""
 
     kind: TokenKind
     text: str

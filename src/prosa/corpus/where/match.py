@@ -1,4 +1,4 @@
-"""A condition on plain data: the same answers as in SQL over the fields of an index, without either.
+"""A condition on plain data: the same results as in SQL over the fields of an index, without either.
 
 In: a tree and a value. Out: whether the value meets it. Fields are dotted paths; a list has each of its items.
 """
@@ -99,8 +99,7 @@ def _is_date(operator: Operator, text: str, wanted: str) -> bool:
 
 
 def _rows(key: str, value: Value) -> Iterator[tuple[str, _Row]]:
-    """Yield every value below a value by its path; what is empty stands for itself. Depth is bounded by readers of
-    JSON."""
+    """Yield every value below a value by its path, including empty ones. Depth is bounded by readers of JSON."""
     if len(key) > MAX_KEY:
         return
     if isinstance(value, dict) and value:

@@ -67,7 +67,7 @@ class _Cursor:
         return self.bare and (token.kind in ("end", ")") or token.text.lower() in ("and", "or"))
 
     def error(self, expected: str, *, field: str = "") -> WhereError:
-        """Return what is wrong at the token at hand."""
+        """Return an error at the current token."""
         token = self.peek()
         return WhereError(self.text, token.offset, token.shown, expected, field=field)
 

@@ -1,4 +1,4 @@
-"""What a condition says, as a tree that never changes."""
+"""A condition as an immutable tree."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def undefined_footnote(subject: Subject[object]) -> Iterator[Finding]:
 
 
 def _is_result(subject: Subject[object], reference: FootnoteReference) -> bool:
-    """Return whether it stands in what a run has written, where definitions are escaped (X19)."""
+    """Return whether a footnote is in text that a run has written, where definitions are escaped (X19)."""
     if subject.dialect != "magi":
         return False
     regions = cast("MagiModel", subject.model).regions

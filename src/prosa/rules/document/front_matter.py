@@ -1,4 +1,4 @@
-"""What every reader says of front matter: YAML, its fences, its dialect, the shapes of its fields."""
+"""Problems of front matter in any dialect: YAML, its fences, its dialect, the shapes of its fields."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Where the links of a corpus lead, and ids that lead to more than one document.
+"""The targets of the links of a corpus, and ids of more than one document.
 
-A link leads to a document, a file, nothing, or unknown. Unknown is what only a site generator can tell: pages by their
-address (`guide/`, `guide.html`). Nothing is said of what lies outside the root."""
+A link leads to a document, a file, nothing, or an unknown target, which only a site generator can resolve: pages by
+their address (`guide/`, `guide.html`). Targets outside the root are not judged.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ from prosa.source import Edit
 
 
 class FollowedLink(NamedTuple):
-    """A link and where it leads. ``shown`` is the path it was looked for at."""
+    """A link and its target. ``shown`` is the path that was tried."""
 
     link: LocalLink
     place: Place
@@ -35,7 +36,7 @@ class FollowedLink(NamedTuple):
 
 @lru_cache(maxsize=1)
 def followed(corpus: Corpus, path: Path) -> tuple[FollowedLink, ...]:
-    """Return the local links of a document, followed once for all rules that look at it."""
+    """Return the local links of a document, resolved once for all rules."""
     return tuple(_of_document(path, corpus.entries[path], corpus_names(corpus)))
 
 
@@ -52,8 +53,9 @@ def _of_document(path: Path, facts: Facts, names: CorpusNames) -> Iterator[Follo
 @RULES.one_of_many("MD020", "unresolved-link", Severity.ERROR)
 def unresolved_link(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
     """Find a relative link to a file that does not exist within the root. The finding points at the destination.
-    Addresses, site paths and placeholders are not looked at (`rules.analyse`). The nodes of a site are known by their
-    URLs, and rules of MDH look at their links."""
+    Addresses, site paths and placeholders are ignored (`rules.analyse`). Rules of MDH check the links to the nodes of
+    a site.
+    """
     if facts.dialect == "mdh" and corpus.rooted != "guessed":
         return
     for found in followed(corpus, path):
@@ -68,8 +70,9 @@ def unresolved_link(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Findin
 @RULES.one_of_many("MD029", "unresolved-path", Severity.WARNING)
 def unresolved_path(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
     """Find a relative link to a folder, or to a file without a known suffix, that does not exist within the root. The
-    finding points at the destination. There is none where documents are linked by the addresses of their pages: then a
-    site generator may make what is not there."""
+    finding points at the destination. It is silent if documents are linked by the addresses of their pages: a site
+    generator may create the target.
+    """
     if facts.dialect == "mdh" or not corpus.complete:
         return
     for found in followed(corpus, path):
@@ -112,8 +115,7 @@ def _lowered(corpus: Corpus) -> Mapping[str, str]:
 
 
 def _by_name(corpus: Corpus, found: FollowedLink) -> str:
-    """Return where a file of this name lies, for an image that is given as a name alone (YA21); empty where there is
-    none."""
+    """Return the path of a file of this name, for an image given by its name alone (YA21); empty if there is none."""
     if not found.link.embedded or "/" in found.link.target:
         return ""
     return corpus_names(corpus).file_names().get(found.link.target.casefold(), "")
@@ -153,8 +155,9 @@ MAX_GUESSED = 200
 
 
 class Named(NamedTuple):
-    """A heading that a document names: the link, the document it is looked for in, and whether the link names it as an
-    address does (`#the-end`) or as it reads, like wikilinks."""
+    """A heading that a document names: the link, the document that should contain it, and whether the link gives it as
+    an anchor (`#the-end`) or as text, like wikilinks.
+    """
 
     link: LocalLink
     real: Path
@@ -234,8 +237,9 @@ _WITH_IDS = ("magi", "mdh")
 
 @RULES.one_of_many("MD023", "duplicate-id", Severity.ERROR)
 def duplicate_id(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
-    """Find two documents of one dialect with the same id; whoever names it cannot know which is meant. The findings
-    point at each of the ids, so that each document shows it when it is checked alone."""
+    """Find two documents of one dialect with the same id, which makes references ambiguous. The findings point at each
+    of the ids, so that each document shows it if it is checked alone.
+    """
     if facts.dialect not in _WITH_IDS:
         return
     own = [each for each in facts.defs if each.kind == "id"]

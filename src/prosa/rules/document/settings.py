@@ -1,4 +1,4 @@
-"""What is wrong with words about the check itself: suppressions in a document, settings of a project."""
+"""Problems of the configuration of a check: suppressions in a document, settings of a project."""
 
 from __future__ import annotations
 

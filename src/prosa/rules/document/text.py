@@ -103,8 +103,9 @@ _HOSTILE = regex("[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]+")
 
 @RULES.document("MD045", "invisible-character", Severity.WARNING, strict=Severity.ERROR)
 def invisible_character(subject: Subject[object]) -> Iterator[Finding]:
-    """Find characters that nobody sees and nothing around them needs (X39), each run of them once. The last finding of
-    a document with many stands for all that follow it."""
+    """Find invisible characters that their context does not need (X39), each run once. In a document with many, the
+    last finding stands for all that follow it.
+    """
     text = subject.source.text
     if text.isascii() or not UNSEEN.search(subject.source.uncommon):
         return
@@ -129,7 +130,7 @@ def invisible_character(subject: Subject[object]) -> Iterator[Finding]:
 
 
 def _removable(subject: Subject[object], run: Run) -> bool:
-    """Return whether a text without them surely means the same: in prose, where no mark of Markdown begins beside."""
+    """Return whether removing them certainly keeps the meaning: in prose, with no Markdown markup adjacent."""
     text = subject.source.text
     if subject.dialect in ("ymj", "evals", "test") or run.start < subject.front.body.start:
         return False

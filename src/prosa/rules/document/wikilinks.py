@@ -1,7 +1,7 @@
-"""Where wikilinks lead (Y21, YA21): resolved as in the graph.
+"""The targets of wikilinks (Y21, YA21), resolved as in the graph.
 
-Outside YMJ double brackets may mean anything, so a document's own are taken for links only when one of them leads
-somewhere."""
+Outside YMJ, double brackets may mean anything, so those of a document count as links only if one of them resolves.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ from prosa.rules.subject import Corpus, Facts, LocalLink
 
 
 class FollowedWikilink(Struct, frozen=True):
-    """A wikilink, and what it may mean; ``exact`` when the case is as written. ``is_file`` says that it names a file
-    that is no document, wherever below the root that lies."""
+    """A wikilink and its possible targets; ``exact`` if the case matches. ``is_file`` is true if it names a file that
+    is no document, anywhere below the root.
+    """
 
     link: LocalLink
     candidates: tuple[Path, ...]
@@ -33,13 +34,13 @@ class FollowedWikilink(Struct, frozen=True):
 
 @lru_cache(maxsize=1)
 def followed_wikilinks(corpus: Corpus, path: Path) -> tuple[FollowedWikilink, ...]:
-    """Return the wikilinks of a document that are some, the same for all rules that look at it."""
+    """Return the wikilinks of a document that count as links, resolved once for all rules."""
     return tuple(_of_document(path, corpus.entries[path], corpus_names(corpus)))
 
 
 def _of_document(path: Path, facts: Facts, names: CorpusNames) -> Iterator[FollowedWikilink]:
     if facts.dialect == "mdh" or not facts.wikilinks:
-        return  # in a node no wikilink is followed, and `wikilink-in-node` says so (HA22)
+        return  # in a node no wikilink is followed; `wikilink-in-node` reports it (HA22)
     source = Record(path.as_posix(), facts.dialect)
     found = [_follow(source, link, names) for link in facts.wikilinks if link.target]
     if facts.dialect == "ymj":
@@ -62,8 +63,9 @@ def _lies_somewhere(target: str, names: CorpusNames) -> bool:
 
 
 def _may_be_meant(target: str, names: CorpusNames) -> bool:
-    """Return whether brackets that lead nowhere were meant to: as the name of a document, or, where all files are
-    known, as that of another file."""
+    """Return whether unresolved brackets were meant as a link: as the name of a document, or, if all files are known,
+    as that of another file.
+    """
     return is_name(target) or (is_attachment(target) and bool(names.file_names()))
 
 
@@ -106,8 +108,9 @@ def ambiguous_wikilink(corpus: Corpus, path: Path, _: Facts) -> Iterator[Finding
 
 @RULES.one_of_many("MD026", "wikilink-case", Severity.HINT)
 def wikilink_case(corpus: Corpus, path: Path, _: Facts) -> Iterator[Finding]:
-    """Find a `[[name]]` that differs from the file name in upper and lower case (YA21). The finding points at the link;
-    it is followed all the same."""
+    """Find a `[[name]]` that differs from the file name in upper and lower case (YA21). The finding points at the
+    link; it is still followed.
+    """
     for each in followed_wikilinks(corpus, path):
         if each.candidates and not each.exact:
             name = each.candidates[0].stem

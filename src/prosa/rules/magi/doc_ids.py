@@ -20,15 +20,16 @@ if TYPE_CHECKING:
     from prosa.document.references import Ref
 
 MAX_SUGGESTIONS = 100
-"""Ids of one check for which a similar one is looked up; comparing is slow."""
+"""Ids of one check that are compared with similar ones; comparing is slow."""
 
 ALIKE = 0.85
-"""How alike two ids must be, 0 to 1: those of a project often begin alike."""
+"""How similar two ids must be, 0 to 1: those of a project often begin alike."""
 
 
 class Survey(NamedTuple):
-    """What the relationships of a whole corpus tell: the folders that one leads to or from, how many ids that nobody
-    has are named before each document, and all ids."""
+    """The relationships of a whole corpus: the folders at either end of one, how many unknown ids are named before
+    each document, and all ids.
+    """
 
     connected: frozenset[Path]
     before: Mapping[Path, int]
@@ -38,9 +39,9 @@ class Survey(NamedTuple):
 @RULES.one_of_many("MG048", "unknown-doc-id", Severity.WARNING, strict=Severity.ERROR)
 def unknown_doc_id(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
     """Find a relationship with a document that is not in the corpus (M50). The finding points at the id. It is silent
-    unless all documents below the root are known: the target may be among the others. In a project every id is judged.
-    Samples elsewhere name documents that exist nowhere: there, in a folder where no relationship leads to or from, an
-    id is a finding only if one that looks alike is there."""
+    unless all documents below the root are known. In a project every id is judged. Samples elsewhere name documents
+    that do not exist: in a folder without resolved relationships, an id is only a finding if a similar one exists.
+    """
     names = corpus_names(corpus)
     unknown = [ref for ref in named_ids(facts) if not names.find(Key("id", ref.target))] if corpus.complete else []
     if not unknown:
@@ -56,7 +57,7 @@ def unknown_doc_id(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding
 
 
 def named_ids(facts: Facts) -> Iterator[Ref]:
-    """Return the relationships of a document that name another one by its id."""
+    """Return the relationships of a document that name another document by its id."""
     refs = facts.refs if facts.dialect == "magi" else ()
     return (ref for ref in refs if ref.origin == "footnote" and ref.kind == "id")
 

@@ -1,6 +1,7 @@
-"""Documents whose last day has passed (M15, MA20).
+"""Expired documents (M15, MA20).
 
-The day stands in the document, or a meta file lends it (M20); then the problem is the document's, whatever its dialect.
+The date is in the document or inherited from a meta file (M20); either way the problem is the document's, of any
+dialect.
 """
 
 from __future__ import annotations
@@ -27,8 +28,9 @@ _ADVICE = "bring it up to date and move the date, or take the document out of us
 
 @RULES.document("MG008", "expired-document", Severity.WARNING)
 def expired_document(subject: Subject[MagiModel]) -> Iterator[Finding]:
-    """Find a document whose last day has passed. The finding points at `expired-date`. It is silent where nobody knows
-    the time; nothing is ever deleted."""
+    """Find an expired document. The finding points at `expired-date`. It is silent if the time is unknown;
+    nothing is ever deleted.
+    """
     model = subject.model
     text, span = model.fields.text(_FIELD), model.fields.span(_FIELD)
     if text and span is not None and (now := subject.now) is not None and _is_over(text, now):
@@ -37,7 +39,7 @@ def expired_document(subject: Subject[MagiModel]) -> Iterator[Finding]:
 
 @RULES.part_among(of=expired_document)
 def lent_expiry(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
-    """Find a document that is lent such a day. The finding points at its beginning."""
+    """Find a document that inherits an expiry date in the past. The finding points at its beginning."""
     if corpus.now is None or not corpus_names(corpus).derived(_FIELD, "lent", lambda: _is_lent(corpus)):
         return
     found = _lent(corpus, path, facts, corpus.now)
@@ -51,7 +53,7 @@ def _is_lent(corpus: Corpus) -> bool:
 
 
 def _lent(corpus: Corpus, real: Path, facts: Facts, now: datetime) -> Finding | None:
-    from prosa.dialects.reading import open_document  # only here: few projects lend such a day
+    from prosa.dialects.reading import open_document  # only here: few projects inherit expiry dates
     from prosa.rules.meta_files import lent_in
 
     try:

@@ -73,7 +73,8 @@ def _is_filled(node: Value) -> bool:
 @RULES.document("MG044", "relationship-with-two-targets", Severity.WARNING)
 def relationship_with_two_targets(subject: Subject[MagiModel]) -> Iterator[Finding]:
     """Find a relationship that names both a document and a URL (M45, MA6). The finding points at the URL, which then
-    only says where the document is found."""
+    only tells where to find the document.
+    """
     model = subject.model
     for each in model.relationships:
         doc_id, url = each.fields.span("doc-id"), each.fields.span("source-url")
@@ -154,9 +155,9 @@ _NOTE = "`prosa fmt --sync` writes the list anew from the footnotes"
 
 @RULES.document("MG049", "stale-relationship-summary", Severity.WARNING)
 def stale_relationship_summary(subject: Subject[MagiModel]) -> Iterator[Finding]:
-    """Find `relationships` that no longer say what the footnotes say (M21, MA19). The finding points at the sentence,
-    or at the field for what it leaves out. Sentences in the author's own words are information only: they may say the
-    same in words that no footnote has."""
+    """Find `relationships` that no longer match the footnotes (M21, MA19). The finding points at the sentence, or at
+    the field for missing ones. Sentences in the author's own words are information only: they may mean the same.
+    """
     yield from islice(_disagreements(subject.model), MAX_FOUND)
 
 

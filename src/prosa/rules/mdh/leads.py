@@ -24,7 +24,7 @@ class Leads(Struct, frozen=True, dict=True):
     _known: dict[str, str | None] = field(default_factory=dict)
 
     def what(self, path: str) -> str | None:
-        """Return a few words for what is at a decoded URL path, or None for nothing."""
+        """Return a few words for the target of a decoded URL path, or None for nothing."""
         if path not in self._known:
             self._known[path] = self._look(path)
         return self._known[path]

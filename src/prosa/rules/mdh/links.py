@@ -16,7 +16,7 @@ from prosa.rules.subject import Corpus
 from prosa.source import Edit, Span
 
 MAX_SUGGESTIONS = 100
-"""Links of one check for which a similar URL is looked up; comparing is slow."""
+"""Links of one check that are compared with similar URLs; comparing is slow."""
 
 
 @RULES.corpus("MH051", "unresolved-inline-link", Severity.ERROR)
@@ -63,7 +63,7 @@ def _what(path: str, site: Site) -> str | None:
 
 
 MAX_SUGGESTED_IDS = 100
-"""Targets of one check for which a similar id is looked up; comparing is slow."""
+"""Targets of one check that are compared with similar ids; comparing is slow."""
 
 
 @RULES.corpus("MH053", "unresolved-link-target", Severity.WARNING)

@@ -1,4 +1,4 @@
-"""What an action says of its requests: pages of an answer, and examples."""
+"""What an action declares about its requests: pagination, and examples."""
 
 from __future__ import annotations
 
@@ -36,8 +36,9 @@ def unknown_pagination(subject: Subject[NodeModel]) -> Iterator[Finding]:
 
 @RULES.document("MH032", "pagination-without-next", Severity.WARNING)
 def pagination_without_next(subject: Subject[NodeModel]) -> Iterator[Finding]:
-    """Find pages of which a client can only read the first (H15, HA17). The finding points at the key `pagination`, or
-    at the path of a cursor that nothing sends."""
+    """Find pagination that only lets a client read the first page (H15, HA17). The finding points at the key
+    `pagination`, or at the path of a cursor that is never sent.
+    """
     for action in subject.model.actions:
         pages = action.pagination
         if pages is None or (pages.type is not None and pages.type.text != "cursor"):
@@ -76,10 +77,10 @@ def undeclared_pagination_parameter(subject: Subject[NodeModel]) -> Iterator[Fin
 
 @RULES.document("MH040", "example-mismatch", Severity.WARNING)
 def example_mismatch(subject: Subject[NodeModel]) -> Iterator[Finding]:
-    """Find an example that is no request of its action (H11, H13, HA16). The finding points at the parameter, or at the
-    place in the body.
+    """Find an example that is not a valid request of its action (H11, H13, HA16). The finding points at the parameter,
+    or at the place in the body.
 
-    The specification does not say what an example looks like; `query` and `body` are looked at, directly in it or under
+    The specification does not define the form of an example; `query` and `body` are checked, directly in it or under
     `request`. Everything else in it is free.
     """
     for action in subject.model.actions:
@@ -105,7 +106,7 @@ class _Judge:
         return Schema({"type": "object"} | ref.value)
 
     def problems(self, example: Node) -> Iterator[Finding]:
-        """Yield what is wrong with one example."""
+        """Yield the problems of one example."""
         if not isinstance(example, Mapping):
             return
         request = example.get("request")

@@ -26,7 +26,7 @@ class Declared(NamedTuple):
     span: Span
 
     def seen_from(self, other: Declared) -> str:
-        """Return where it is, for people who look at another declaration."""
+        """Return the place of a declaration, relative to another one."""
         return "this node too" if self.page is other.page else self.page.facts.path
 
 
@@ -43,7 +43,7 @@ def repeated(corpus: Corpus) -> Iterator[tuple[Declared, Declared]]:
 
 
 def same_call(one: Declared, other: Declared) -> bool:
-    """Return whether method and URL are the same, so that it is one action said twice (HA13)."""
+    """Return whether method and URL are equal, so that it is one action declared twice (HA13)."""
     return one.method == other.method and one.url.lstrip("/") == other.url.lstrip("/")
 
 
@@ -64,8 +64,9 @@ def conflicting_action(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
 
 @RULES.corpus("MH055", "drifting-action", Severity.WARNING)
 def drifting_action(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
-    """Find one action said twice with different contracts (HA13, HW8). The finding points at the id of the later one. A
-    part that only one of them has is no difference: a short form may leave it out."""
+    """Find one action declared twice with different contracts (HA13, HW8). The finding points at the id of the later
+    one. A part that only one of them has does not count: a short form may leave it out.
+    """
     for first, later in repeated(corpus):
         parts = _differ(first, later) if same_call(first, later) else []
         if parts:

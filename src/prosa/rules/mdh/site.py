@@ -1,10 +1,11 @@
 """Sites: the nodes of a corpus, grouped, with the URL of every document (HA2).
 
-In: a corpus. Out: `Site`s, as the graph finds them (`graph.sites`). What the rules need beyond the graph is here: pages
-in the order of the corpus, the first of several at one URL, what a mistyped URL may mean, and the files that are there.
+In: a corpus. Out: `Site`s, as the graph finds them (`graph.sites`). This module adds what rules need beyond the graph:
+pages in the order of the corpus, the first of several at one URL, the likely target of a mistyped URL, and the
+existing files.
 
-A document alone, in a folder that nobody chose as a root, is no site: it has no URL, and nobody knows what is around
-it.
+A single document in a folder that was not chosen as a root is no site: it has no URL, and its surroundings are
+unknown.
 """
 
 from __future__ import annotations
@@ -97,7 +98,7 @@ class Site(Struct, frozen=True, eq=False, dict=True):
         return found.path if not found.origin or found.origin in self.origins else None
 
     def like(self, path: str) -> str | None:
-        """Return the URL of a node that was most likely meant: one of the same last part, else one that looks alike."""
+        """Return the most likely intended URL of a node: one with the same last part, otherwise a similar one."""
         last = path.rstrip("/").rpartition("/")[2].lower()
         same = self._by_last_part.get(last.removesuffix(".md").removesuffix(".html"), [])
         return same[0] if len(same) == 1 else nearest(path, (page.url for page in self.nodes))
@@ -112,8 +113,9 @@ class Site(Struct, frozen=True, eq=False, dict=True):
 
 @lru_cache(maxsize=1)
 def sites(corpus: Corpus) -> tuple[Site, ...]:
-    """Return the sites of a corpus that have a node, in the order of their first documents; found once for all rules
-    that ask. A link may lead to a node in a file whose name is that of no document."""
+    """Return the sites of a corpus that have a node, in the order of their first documents; computed once for all
+    rules. A link may lead to a node in a file without the name of a document.
+    """
     top = top_of(corpus)
     known = _sites(corpus, top)
     grouped: dict[str, list[Page]] = {}
@@ -152,8 +154,9 @@ def span_of(pair: tuple[int, int]) -> Span:
 
 
 def _sites(corpus: Corpus, top: str) -> Sites:
-    """Return the sites as the graph sees them, with paths below ``top``. A document alone in a folder that nobody chose
-    as a root is none."""
+    """Return the sites as the graph sees them, with paths below ``top``. A single document in a folder that was not
+    chosen as a root is none.
+    """
     nodes = {real.as_posix(): facts for real, facts in corpus.entries.items() if facts.dialect == "mdh"}
     if corpus.rooted == "guessed" or not nodes:
         return Sites()

@@ -59,7 +59,7 @@ def _pages(corpus: Corpus) -> dict[Path, list[Page]]:
 
 @RULES.corpus("MH057", "site-without-root", Severity.INFO)
 def site_without_root(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
-    """Find a site that has nothing at `/`, where agents begin (H7). The finding points at the id of the first node."""
+    """Find a site without a node at `/`, where agents start (H7). The finding points at the id of the first node."""
     for site in sites(corpus) if corpus.complete else ():
         page = site.names.get("/")
         if page is None or not page.is_node:
@@ -76,12 +76,12 @@ _Entries: TypeAlias = list[dict[str, Value]]
 
 @RULES.corpus("MH056", "site-index-mismatch", Severity.WARNING)
 def site_index_mismatch(corpus: Corpus) -> Iterator[_Located]:
-    """Find an index of the site, where there is one, that says something else than its nodes (HA1). It looks at both
-    indexes of every site, where all documents of the site are known.
+    """Find an index of the site that contradicts its nodes (HA1). It checks both indexes of every site, if all
+    documents of the site are known.
 
     `mdh/nodes.json` is `{"spec": "mdh/1.0", "nodes": [{id, type, title, md_url}]}`, `mdh/actions.json` is `{"spec",
-    "actions": [{id, node_id, …}]}`. Neither has to be there. What is wrong with an index is reported at a node: at the
-    one it is about, else at the root node.
+    "actions": [{id, node_id, …}]}`. Both are optional. A problem of an index is reported at the node it concerns,
+    otherwise at the root node.
     """
     files = corpus.files
     for site in sites(corpus) if corpus.complete else ():
@@ -115,7 +115,7 @@ def _listed(files: Files, path: Path, name: str, at: Page) -> Generator[_Located
 
 
 def _file(url: str) -> str:
-    """Return where the Markdown of a node lies on a host of files, which its URL alone does not lead to (HA7)."""
+    """Return where the Markdown of a node is on a static host, if its URL alone does not lead there (HA7)."""
     return f"{url}{'index' if url.endswith('/') else ''}.md"
 
 
@@ -124,7 +124,7 @@ def _judge_nodes(site: Site, listed: _Entries, at: Page) -> Iterator[_Located]:
     pages: dict[str, list[Page]] = {}
     for page in site.nodes:
         pages.setdefault(page.id, []).append(page)
-    for page, *copies in pages.values():  # that two have one id is told elsewhere
+    for page, *copies in pages.values():  # another rule reports two nodes with one id
         entry = by_id.pop(page.id, None)
         if entry is None:
             yield _finding(page, f"the node `{shown(page.id)}` is missing from mdh/nodes.json")

@@ -64,13 +64,14 @@ def unresolved_variable(subject: Subject[ChatModel]) -> Iterator[Finding]:
 
 
 CHOOSES = ("tools", "vars.tools")
-"""A line that grants nothing and chooses among what is granted: worth a hint and no more."""
+"""A line that grants nothing and only selects among granted options: worth no more than a hint."""
 
 
 @RULES.document("PR015", "refused-configuration", Severity.WARNING, strict=Severity.ERROR)
 def refused_configuration(subject: Subject[ChatModel]) -> Iterator[Finding]:
-    """Find a line that wants what only the user may give: endpoints, keys, plugins, tools (X7). The finding points at
-    the name of the setting or the action."""
+    """Find a line that sets what only the user may set: endpoints, keys, plugins, tools (X7). The finding points at
+    the name of the setting or the action.
+    """
     for line in (*subject.model.assignments, *subject.model.actions):
         if found := refusal(line):
             severity = Severity.HINT if line.key in CHOOSES else None

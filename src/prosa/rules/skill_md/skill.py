@@ -34,8 +34,9 @@ def skill_name_form(subject: Subject[SkillModel]) -> Iterator[Finding]:
 
 @RULES.document("SK003", "skill-name-unlike-folder", Severity.WARNING, strict=Severity.ERROR)
 def skill_name_unlike_folder(subject: Subject[SkillModel]) -> Iterator[Finding]:
-    """Find a skill whose name is not that of the folder it lives in. The finding points at the name, once it is one. A
-    text without a file has no folder."""
+    """Find a skill whose name differs from that of its folder. The finding points at the name, if that is valid. A
+    text without a file has no folder.
+    """
     model = subject.model
     if model.bare or model.name is None or not is_name(model.name):
         return
@@ -86,11 +87,10 @@ def long_skill(subject: Subject[SkillModel]) -> Iterator[Finding]:
 
 @RULES.document("SK006", "tools-without-spaces", Severity.INFO, strict=Severity.WARNING)
 def tools_without_spaces(subject: Subject[SkillModel]) -> Iterator[Finding]:
-    """Find `allowed-tools` as a list, where the specification has one text. The finding points at the value. Some
-    clients take a list, and some refuse it.
+    """Find `allowed-tools` as a list; the specification has one text. The finding points at the value. Some clients
+    take a list, and some refuse it.
 
-    Commas between the tools are the usual form of skills in the wild, and clients read them: nothing is said about
-    them.
+    Commas between the tools are the usual form of skills in the wild, and clients read them: they are not reported.
     """
     model = subject.model
     entry = model.entries.get("allowed-tools")

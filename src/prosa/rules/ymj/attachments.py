@@ -1,6 +1,7 @@
 """The attachments of a record: the catalog of the header, their handling, and the files they name.
 
-Files outside the root are never opened and nothing is fetched; what could not be verified is said to be so."""
+Files outside the root are never opened and nothing is fetched; unverified ones are reported as such.
+"""
 
 from __future__ import annotations
 
@@ -78,7 +79,7 @@ def _repeated(items: tuple[Mapping, ...]) -> Iterator[Finding]:
 
 
 MAX_ATTACHMENTS = 1_000
-"""Attachments that are looked for on the disk."""
+"""Maximum number of attachments that are looked up on the disk."""
 
 
 def local_attachments(subject: Subject[YmjModel]) -> Iterator[tuple[Attachment, Path]]:
@@ -95,8 +96,9 @@ def local_attachments(subject: Subject[YmjModel]) -> Iterator[tuple[Attachment, 
 
 @RULES.document("YM065", "missing-attachment", Severity.WARNING)
 def missing_attachment(subject: Subject[YmjModel]) -> Iterator[Finding]:
-    """Find an attached file that does not exist (Y14). The finding points at its `uri`; files outside the root are not
-    looked for."""
+    """Find an attached file that does not exist (Y14). The finding points at its `uri`; files outside the root
+    are not checked.
+    """
     files = subject.files
     for each, path in local_attachments(subject):
         if files is not None and files.inside_root(path) and not files.exists(path):
@@ -110,8 +112,7 @@ MAX_ATTACHMENT_BYTES = 256 * 1024 * 1024
 
 @RULES.document("YM064", "attachment-hash-mismatch", Severity.ERROR)
 def attachment_hash_mismatch(subject: Subject[YmjModel]) -> Iterator[Finding]:
-    """Find an attached file whose bytes have another hash than the record says (Y19). The finding points at the
-    hash."""
+    """Find an attached file whose hash differs from that in the record (Y19). The finding points at the hash."""
     for each, found in _hashed(subject):
         if isinstance(found, str) and each.sha256 and each.sha256_span and found != each.sha256.lower():
             message = f"the attached file `{shown(each.uri or '')}` has another hash"
@@ -134,8 +135,9 @@ def _hashed(subject: Subject[YmjModel]) -> Iterator[tuple[Attachment, str | File
 
 @RULES.document("YM066", "unverified-attachment", Severity.INFO)
 def unverified_attachment(subject: Subject[YmjModel]) -> Iterator[Finding]:
-    """Find an attached file whose hash could not be compared (Y19). The finding points at its `uri`. A file that is
-    missing has a rule of its own."""
+    """Find an attached file whose hash could not be compared (Y19). The finding points at its `uri`. Another rule
+    reports missing files.
+    """
     for each, found in _hashed(subject):
         if isinstance(found, FileProblem) and found.kind != "missing":
             message = f"the attachment `{shown(each.uri or '')}` was not verified: it {found.reason}"

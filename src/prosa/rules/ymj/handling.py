@@ -1,4 +1,4 @@
-"""How a record asks to be handled: the options below `ops`."""
+"""The handling options of a record, below `ops`."""
 
 from __future__ import annotations
 
@@ -59,8 +59,9 @@ _CHUNK_NOTE = "`chunk_id` says which of `total` chunks this one is"
 
 @RULES.document("YM044", "impossible-chunk", Severity.WARNING, strict=Severity.ERROR)
 def impossible_chunk(subject: Subject[YmjModel]) -> Iterator[Finding]:
-    """Find a chunk that is none of the chunks there are (Y12). The finding points at the number that cannot be. Whether
-    chunks are counted from 0 or from 1 is not asked."""
+    """Find a chunk number outside of the number of chunks (Y12). The finding points at the impossible number. Chunks
+    may be counted from 0 or from 1.
+    """
     model = subject.model
     chunking = model.ops_map("chunking")
     if chunking is None:
@@ -87,8 +88,9 @@ def _impossible(message: str, at: Scalar) -> Finding:
 
 @RULES.document("YM045", "past-expiry", Severity.WARNING)
 def past_expiry(subject: Subject[YmjModel]) -> Iterator[Finding]:
-    """Find a record that its retention says is over (Y12). The finding points at `expiry`, once the day, month or
-    moment that it names is over."""
+    """Find a record whose retention has expired (Y12). The finding points at `expiry`, once the day, month or moment
+    in it has passed.
+    """
     model = subject.model
     retention = model.ops_map("retention")
     expiry = retention.get("expiry") if retention is not None else None

@@ -17,8 +17,7 @@ from prosa.source import Span
 
 
 def failed(model: YmjModel, failure: Failure) -> tuple[Payload, Span] | None:
-    """Return the payload and the span of its selector, of its format where it has no selector, when this is what
-    failed."""
+    """Return the payload and the span of its selector, or of its format without a selector, if this is the failure."""
     payload = model.payload
     if payload is None or payload.failure != failure:
         return None

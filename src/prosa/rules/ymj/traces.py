@@ -20,9 +20,10 @@ _AGAIN = "record the run again: prosa run FILE --record DIR"
 
 @RULES.document("YM090", "trace-form", Severity.ERROR)
 def trace_form(subject: Subject[YmjModel]) -> Iterator[Finding]:
-    """Find what makes a recording unplayable (X27): a schema that is not known, blocks that are no calls, are out of
-    order or refer to nothing, digests that are not those of their requests. The finding points at the opening line of
-    the block, or at the schema. Other records are no recordings, whatever their kind."""
+    """Find what makes a recording unplayable (X27): an unknown schema, blocks that are not calls, are out of order or
+    have broken references, digests that do not match their requests. The finding points at the opening line of the
+    block, or at the schema. Other records are not recordings, whatever their kind.
+    """
     model = subject.model
     if all(text_in(item, "name") != RECORDING for item in model.ops_items("handlers")):
         return

@@ -1,4 +1,4 @@
-"""A test document by itself: its cases, their blocks, what they expect. Its reader does the looking."""
+"""A test document by itself: its cases, their blocks, what they expect. Its reader reports them."""
 
 from __future__ import annotations
 

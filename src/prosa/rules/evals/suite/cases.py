@@ -50,7 +50,7 @@ def _skill(subject: Subject[EvalsModel], folder: Path) -> SkillModel | None:
 
 @RULES.document("SE010", "evals-without-skill", Severity.WARNING)
 def evals_without_skill(subject: Subject[EvalsModel]) -> Iterator[Finding]:
-    """Find a file that says how a skill is tried, and no skill beside it. The finding points at its beginning."""
+    """Find an evaluation file without a skill beside it. The finding points at its beginning."""
     folder = _folder(subject)
     if folder is None or subject.files is None or subject.files.exists(folder / "SKILL.md"):
         return
@@ -93,7 +93,7 @@ def missing_eval_file(subject: Subject[EvalsModel]) -> Iterator[Finding]:
 
 
 def is_outside(written: str) -> bool:
-    """Return whether a path leads out of the folder that it starts at, whatever is there."""
+    """Return whether a path leads out of the folder that it starts in, existing or not."""
     path = PurePosixPath(written.replace("\\", "/"))
     depth = 0
     for part in path.parts:
@@ -105,8 +105,7 @@ def is_outside(written: str) -> bool:
 
 @RULES.document("SE013", "unknown-expected-skill", Severity.WARNING, strict=Severity.ERROR)
 def unknown_expected_skill(subject: Subject[EvalsModel]) -> Iterator[Finding]:
-    """Find a request that is said to belong to a skill that is not in the folder beside. The finding points at the
-    request."""
+    """Find a request assigned to a skill that is not in the folder beside. The finding points at the request."""
     folder = _folder(subject)
     if folder is None or subject.files is None:
         return
