@@ -20,8 +20,7 @@ from prosa.data import Value
 
 BODY, ROLES = "=body", "=roles"
 """Private fields of a form: the wording of a text with parameters, and a marker that the text contains headings
-of messages.
-"""
+of messages."""
 
 AsTemplate = Callable[[str], tuple[str, dict[str, Value]] | None]
 
@@ -33,8 +32,7 @@ def no_template(_: str) -> tuple[str, dict[str, Value]] | None:
 
 class BodyReading(Struct, frozen=True):
     """The parts of a body. ``input`` is the input of a text that is a template by itself; ``own`` are fields of
-    the form.
-    """
+    the form."""
 
     said: tuple[Said, ...]
     template: TextKind = "text"
@@ -70,8 +68,7 @@ def write_body(
     piece: Piece, form: FormName, as_template: AsTemplate = no_template, *, tells: bool = False, guards: bool = True
 ) -> tuple[str, Marks]:
     """Return the body, and how its reader finds the texts in it. ``tells`` adds the section of parameters, ``guards``
-    escapes headings of messages.
-    """
+    escapes headings of messages."""
     own = piece.own_of(form)
     if piece.is_conversation:
         text = body_of(piece)

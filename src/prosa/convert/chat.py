@@ -115,8 +115,7 @@ def as_messages(piece: Piece) -> tuple[tuple[Said, ...], tuple[Note, ...]]:
 
 def sendable(said: Sequence[Said]) -> tuple[Said, ...]:
     """Return the messages to send: without hidden and disabled ones, and without the empty one at the end for
-    the next turn.
-    """
+    the next turn."""
     sent = [each for each in said if each.role in ("system", "user", "assistant")]
     while sent and not sent[-1].text:
         sent.pop()

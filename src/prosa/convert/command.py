@@ -26,8 +26,7 @@ def read(source: SourceText, marks: Marks | None = None) -> FormReading:
 
 def write(piece: Piece, carry: Carry, around: Around) -> Written:
     """Return the command. Its name is that of its file, so it is only written if the author did, or if another form
-    has a different one.
-    """
+    has a different one."""
     del around
     return write_markdown(piece, carry, "command", ROWS, piece.slots, as_template, tells=True)
 

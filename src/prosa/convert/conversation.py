@@ -75,8 +75,7 @@ def chat_body(said: Sequence[Said], head: Sequence[str] = ()) -> str:
 @lru_cache(maxsize=32)
 def _escaped(text: str) -> str:
     """Return a text as it is written below a heading. Cached, since every conversion writes or compares chats
-    with it.
-    """
+    with it."""
     return escaped(text)
 
 

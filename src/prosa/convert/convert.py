@@ -100,8 +100,7 @@ def _report(
     form: Form,
 ) -> Report:
     """Return the report. ``pieces`` are the content of the source, the own content of the new document, and
-    that with its carry.
-    """
+    that with its carry."""
     wanted, said, final = flat(pieces[0]), aligned(*pieces[:2]), aligned(pieces[0], pieces[2])
     kept = 0
     made: list[Note] = []

@@ -34,8 +34,7 @@ class At(Struct, frozen=True):
 
 class Around(Struct, frozen=True):
     """The data about the target: ``path`` is the name of its file, ``stem`` the name of a document without one.
-    ``programs`` are those that a program there could import: the path by the name.
-    """
+    ``programs`` are those that a program there could import: the path by the name."""
 
     stem: str = "document"
     path: str = "document.md"
@@ -44,8 +43,7 @@ class Around(Struct, frozen=True):
 
 class FormReading(Struct, frozen=True):
     """A source as its form reads it. ``piece`` is its own content, ``carry`` the data that it stores for other
-    forms.
-    """
+    forms."""
 
     piece: Piece
     carry: Carry = NO_CARRY
@@ -55,8 +53,7 @@ class FormReading(Struct, frozen=True):
 
 class Written(Struct, frozen=True):
     """A new document. ``marks`` are the hints for its reader. ``added`` explains slots that only the writer made up,
-    for the report.
-    """
+    for the report."""
 
     text: str
     marks: Marks = NO_MARKS
@@ -66,8 +63,7 @@ class Written(Struct, frozen=True):
 class Form(Struct, frozen=True, kw_only=True):
     """One form. ``read`` takes the marks of a document that has just been written, else finds them itself; it raises
     `NotConvertible`. ``carrier`` is where a carry is stored, empty if there is no place for one; ``room`` is its
-    maximum length. ``file_name`` returns the path of a document of that name below a folder.
-    """
+    maximum length. ``file_name`` returns the path of a document of that name below a folder."""
 
     name: FormName
     read: Callable[[SourceText, Marks | None], FormReading]

@@ -148,8 +148,7 @@ def node_of(value: Value) -> Node:
 
 def document(fields: Mapping[str, Value], body: str, *, bare: bool, worded: Value = None) -> str:
     """Return the text of a document. ``bare`` is true if its body came without front matter and needs a blank line
-    before it, ``worded`` is the author's front matter, used if it means the same.
-    """
+    before it, ``worded`` is the author's front matter, used if it means the same."""
     if not fields and not worded and not body.removeprefix("\ufeff").startswith(("---", "–", "—", " ")):
         return body
     gap = "\n" if bare and body and not body.startswith(("\n", "\r")) else ""

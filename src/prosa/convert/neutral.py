@@ -79,8 +79,7 @@ class Said(Struct, frozen=True):
 
 class Piece(Struct, frozen=True):
     """The content of a document. ``own`` are the fields of single forms, by form. ``bare`` is true if the source has
-    no front matter, so that its text starts with the file.
-    """
+    no front matter, so that its text starts with the file."""
 
     form: FormName
     slots: Mapping[str, Value]
@@ -135,8 +134,7 @@ NO_MARKS = Marks()
 class Carry(Struct, frozen=True):
     """The data that a document carries for other forms. ``keep`` are parts by their key, ``added`` the keys of parts
     that only the document has; ``says`` are digests of the document's own version of such a part: once that is edited,
-    it counts.
-    """
+    it counts."""
 
     form: str = ""
     marks: Marks = NO_MARKS

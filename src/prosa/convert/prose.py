@@ -32,8 +32,7 @@ def titled(text: str, template: TextKind = "text") -> str:
 
 def described(text: str, template: TextKind = "text") -> str:
     """Return the first paragraph on one line, a long one cut after a sentence; empty if there is none. In a template,
-    paragraphs with an action are skipped.
-    """
+    paragraphs with an action are skipped."""
     first = _first((each.text for each in _head(text).paragraphs if not each.nested), template)
     line = "".join(each if each.isprintable() else " " for each in " ".join(first.split()))
     if len(line) <= MAX_DESCRIBED:

@@ -14,8 +14,7 @@ from prosa.data import Value
 
 Level: TypeAlias = Literal["moved", "guessed", "lost", "manual"]
 """``moved``: carried along where the target form ignores it. ``guessed``: written although the source does not state
-it. ``lost``: not in the target. ``manual``: for a person to do.
-"""
+it. ``lost``: not in the target. ``manual``: for a person to do."""
 
 LEVELS: tuple[Level, ...] = ("moved", "guessed", "lost", "manual")
 

@@ -1,6 +1,5 @@
 """The table of forms, and which of them a source is in. Adding one is a row here and a module with its `FORM`, which is
-loaded when it is first used.
-"""
+loaded when it is first used."""
 
 from __future__ import annotations
 
@@ -23,8 +22,7 @@ from prosa.source import SourceText
 
 class FormRow(Struct, frozen=True):
     """A form before it is loaded. ``suffix`` is the end of the names of its documents; a skill has a folder of
-    its name.
-    """
+    its name."""
 
     name: FormName
     title: str

@@ -126,8 +126,7 @@ _VISIBLE = regex(r"[^\r\n]")
 def section_rows(document: Document, hidden: Sequence[Span] = ()) -> tuple[SectionRow, ...]:
     """Return the sections of a document, at least one: the text above the first heading is left out if it is blank and
     there are others. ``hidden`` are invisible ranges in order: they become blank space, so that every offset stays
-    valid.
-    """
+    valid."""
     return tuple(_rows(document, _blanked(document.source.text, hidden)))
 
 

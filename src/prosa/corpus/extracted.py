@@ -64,8 +64,7 @@ class Facets(NamedTuple):
 
 class CarriedVector(NamedTuple):
     """An embedding that a YMJ record carries in its footer (Y10). ``vector`` are 32-bit floats, little endian;
-    ``sha256`` is the digest of the embedded text according to the footer, ``fresh`` is whether it still matches.
-    """
+    ``sha256`` is the digest of the embedded text according to the footer, ``fresh`` is whether it still matches."""
 
     model_name: str
     dimension: int

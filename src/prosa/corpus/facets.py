@@ -42,8 +42,7 @@ def facets_of(fields: Iterable[FieldRow]) -> Facets:
 
 def iso_moment(text: str) -> str | None:
     """Return a date in the form of the index: with the written precision, a time with a zone in UTC. None for
-    an invalid date.
-    """
+    an invalid date."""
     written = normal_form(text.strip())
     moment = read_date(written) if written is not None else None
     if written is None or moment is None:

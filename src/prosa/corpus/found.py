@@ -27,8 +27,7 @@ class Stamp(NamedTuple):
 
 RACY_NS = 2_000_000_000
 """A file that changed this recently before the scan may change again without a new stamp: file systems count time in
-steps, the coarsest of two seconds. Its stamp is not trusted the next time.
-"""
+steps, the coarsest of two seconds. Its stamp is not trusted the next time."""
 
 UNSURE = -1
 """The time of a file with an untrusted stamp."""
@@ -47,16 +46,14 @@ def is_sure(stamp: StampTuple, old_ns: int) -> bool:
 
 def sure(stamp: StampTuple, at_ns: int) -> StampTuple:
     """Return the stamp to store for a file that was scanned at the time ``at_ns``: one that matches nothing if the
-    file may change again with the same stamp.
-    """
+    file may change again with the same stamp."""
     size, _, ctime_ns, inode = stamp
     return stamp if is_sure(stamp, at_ns - RACY_NS) else (size, UNSURE, ctime_ns, inode)
 
 
 class Found(NamedTuple):
     """A document. ``path`` is relative to the root of the corpus, with `/`; ``place`` is the path to open; ``hint`` is
-    the dialect from the settings of the project, or an empty text; ``vault`` is true in a vault (X45).
-    """
+    the dialect from the settings of the project, or an empty text; ``vault`` is true in a vault (X45)."""
 
     path: str
     place: str
@@ -77,8 +74,7 @@ Stamps: TypeAlias = dict[str, dict[str, StampTuple]]
 class Folders(Sequence[Found]):
     """Documents below ``root``, created from their ``stamps`` on access: by folder, in the order of their names.
     ``hint`` returns the dialect in the settings for the file at a path; ``vaults`` are the folders that are vaults,
-    each as in ``stamps``.
-    """
+    each as in ``stamps``."""
 
     def __init__(
         self, root: str, stamps: Stamps, hint: Callable[[Path], str] | None = None, vaults: Sequence[str] = ()
@@ -116,8 +112,7 @@ class Folders(Sequence[Found]):
 class Scan(Struct, frozen=True):
     """The documents of a corpus in the file system. ``at_ns`` is the time when the scan started; ``problems`` are
     folders that cannot be listed and files that cannot be examined. ``hints`` is a text that changes if the settings'
-    hints for paths or the vaults change. ``links`` are the paths of documents that are links to files elsewhere.
-    """
+    hints for paths or the vaults change. ``links`` are the paths of documents that are links to files elsewhere."""
 
     documents: Sequence[Found]
     at_ns: int
@@ -129,8 +124,7 @@ class Scan(Struct, frozen=True):
 class Refreshed(Struct, frozen=True):
     """The result of a refresh. The first four count documents; ``unreadable`` are those that are not in the index, and
     folders that cannot be listed. ``seconds`` is its duration; ``healed`` says what was wrong with an index that was
-    rebuilt, empty if none was.
-    """
+    rebuilt, empty if none was."""
 
     added: int = 0
     changed: int = 0

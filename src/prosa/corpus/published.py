@@ -34,8 +34,7 @@ _OPEN = frozenset(("public", "", "null", "~"))
 
 def guarded(rows: Sequence[FieldRow], text: str, *, has_footer: bool = False) -> tuple[FieldRow, ...]:
     """Return the rows of a document, made most restrictive if its text suggests a visibility that its front matter, or
-    with ``has_footer`` its footer, does not state, perhaps because it is broken (X6, X23).
-    """
+    with ``has_footer`` its footer, does not state, perhaps because it is broken (X6, X23)."""
     found = rows
     lower = text.encode("utf-8", "surrogatepass").lower()  # ASCII alone: a tenth of the time of all letters
     if _is_unclear(rows) or (_MAYBE_CLASSIFIED in lower and not _is_secret(rows) and looks_classified(text)):
@@ -52,8 +51,7 @@ def looks_limited(text: str, *, has_footer: bool) -> bool:
 
 def is_published(facets: Facets, *, private: bool = False) -> bool:
     """Return whether a document may be shown; with ``private`` also to readers of non-public ones. A classified
-    document is never shown.
-    """
+    document is never shown."""
     if facets.classification is not None and facets.classification in SECRET:
         return False
     return private or facets.visibility in (None, "public")

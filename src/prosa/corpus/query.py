@@ -43,8 +43,7 @@ _ITEM = regex(
 
 class Term(Struct, frozen=True):
     """Words to find in a section, one after another. ``prefix``: the last word may continue. ``field``: in this
-    column only.
-    """
+    column only."""
 
     text: str
     field: Field | None = None

@@ -32,8 +32,7 @@ _PIECES = regex("[\u3400-\u9fff\uf900-\ufaff]{3,8}|[\u30a1-\u30fa\u30fc]{3,20}")
 
 def telling_terms(texts: Iterable[str], spread: Callable[[Term], int], sections: int) -> tuple[Term, ...]:
     """Return the most characteristic terms, best first. ``spread`` returns the number of sections of the corpus that
-    hold a term, ``sections`` is the number of them all. Terms that only occur in ``texts`` are left out.
-    """
+    hold a term, ``sections`` is the number of them all. Terms that only occur in ``texts`` are left out."""
     used: Counter[str] = Counter()
     own: Counter[str] = Counter()
     for text in texts:

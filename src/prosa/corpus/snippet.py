@@ -43,8 +43,7 @@ Mark = tuple[int, int]
 
 Piece: TypeAlias = tuple[int, int, str]
 """A piece of the visible text: its offset in the section, its length there, and its text. One of no characters is an
-entity or an escape.
-"""
+entity or an escape."""
 
 
 class Snippet(NamedTuple):

@@ -43,8 +43,7 @@ class Readable(Struct, frozen=True):
 
     def allows(self, table: str, column: str, place: str, view: str) -> bool:
         """Return whether a statement may read a column of a table in a schema (``place``), through a ``view`` if there
-        is one. Rows may always be counted.
-        """
+        is one. Rows may always be counted."""
         own = {each.name for each in self.views}
         if view in own:
             return table in self.tables

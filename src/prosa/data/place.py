@@ -114,8 +114,7 @@ class _Bracket(Struct):
 
 class _Walk(Struct):
     """The state of one search. ``names`` are the fields met, by the path to their mapping, each with its position;
-    ``found`` is the place without its siblings, with the path to the mapping.
-    """
+    ``found`` is the place without its siblings, with the path to the mapping."""
 
     text: str
     end: int
@@ -314,8 +313,7 @@ class _Walk(Struct):
 
     def flow(self, at: int, way: _Way, indent: int = -1) -> int:
         """Read a value between brackets, which may span lines, and return where it ends. An unclosed one ends at the
-        first field indented no more than ``indent``.
-        """
+        first field indented no more than ``indent``."""
         text = self.text
         stack: list[_Bracket] = []
         while at < self.end:

@@ -14,8 +14,7 @@ from prosa.source import Span
 
 class Reading(Struct, frozen=True):
     """The result of reading. ``node`` is None for a text without data; with ``problems`` it is what could be read
-    (style 5).
-    """
+    (style 5)."""
 
     node: Node | None
     problems: tuple[Problem, ...] = ()

@@ -32,8 +32,7 @@ class StopReading(Exception):
 
 class _Built(Struct):
     """A node and its size once its aliases are expanded: nodes, characters, levels of nesting. Not frozen: freezing
-    would cost a fifth of the time for a scalar.
-    """
+    would cost a fifth of the time for a scalar."""
 
     node: Node
     nodes: int = 1

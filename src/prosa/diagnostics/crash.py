@@ -13,8 +13,7 @@ _MAX_WORDS = 300
 
 def crash(what: str, error: Exception) -> Problem:
     """Return the problem that ``what`` failed. Raises ``error`` again if it is no fault of the document, such as a
-    lack of memory.
-    """
+    lack of memory."""
     if isinstance(error, MemoryError):
         raise error
     return Problem(

@@ -49,8 +49,7 @@ class Fix(Struct, frozen=True):
 
 class Misspelling(Struct, frozen=True):
     """A misspelt name in the span of a problem, and the known name it most likely stands for. The engine makes it a
-    fix that replaces exactly this name and is only applied on request. An empty ``written`` means the whole span.
-    """
+    fix that replaces exactly this name and is only applied on request. An empty ``written`` means the whole span."""
 
     written: str
     meant: str

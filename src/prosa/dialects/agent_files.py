@@ -63,6 +63,5 @@ _TABLES = (
 
 def agent_fields(path: str) -> tuple[Field, ...]:
     """Return the fields of the file at ``path``, written with `/`, or those of any document if its name is not
-    special.
-    """
+    special."""
     return next((table for pattern, table in _TABLES if pattern.search(path)), DOCUMENT)

@@ -90,8 +90,7 @@ def holds_requests(text: str) -> bool:
 
 def likely_dialect(names: Collection[str]) -> DialectName | None:
     """Return the most likely dialect of front matter with these fields, for front matter that is being edited and
-    cannot be read.
-    """
+    cannot be read."""
     if {"imports", "mcp_servers"} & {*names} or ({"input", "output"} & {*names} and {"name", "description"} & {*names}):
         return "markdownlang"
     node = "id" in names and ("type" in names or bool({"links", "actions"} & {*names}))

@@ -40,8 +40,7 @@ Kind: TypeAlias = Literal[
     "anything",
 ]
 """The type of a field. ``string`` is any scalar, read as its source text (X1); ``text``, ``number`` and ``integer`` go
-by the value, for JSON, whose author chose the type with the quotes.
-"""
+by the value, for JSON, whose author chose the type with the quotes."""
 
 Form: TypeAlias = Callable[[str], str | None]
 """Checks the source text of a scalar; returns the rest of a sentence that begins with the field name, or None."""

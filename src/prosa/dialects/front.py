@@ -110,8 +110,7 @@ def front_under(source: SourceText, name: DialectName) -> FrontReading:
 
 def _read_loosely(source: SourceText, strict: FrontMatter | None) -> FrontReading | None:
     """Return the reading of front matter that is valid only for plain Markdown; None if it is invalid, or valid
-    without the exception, as the ``strict`` parts are.
-    """
+    without the exception, as the ``strict`` parts are."""
     front, problems = split_front_matter(source.text, loose=True)
     if front is None or problems:
         return None

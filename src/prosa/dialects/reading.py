@@ -90,8 +90,7 @@ class DialectReading(Struct, Generic[M_co], frozen=True):
 
     def judged_facts(self, *, strict: bool, errors: frozenset[str]) -> dict[str, Value]:
         """Return the facts with the verdict of the dialect, if it gives one: ``strict`` is the mode in force,
-        ``errors`` the rules broken.
-        """
+        ``errors`` the rules broken."""
         return self.dialect.judged(self.facts(), strict, errors)
 
     def corpus_facts(self) -> dict[str, Value]:
@@ -139,8 +138,7 @@ def _contained(source: SourceText, hints: Hints, relations: Relations) -> Dialec
 
 def failed_reading(source: SourceText, error: Exception) -> DialectReading[object]:
     """Return the reading of a document on which a reader failed: a plain one without its text, and the problem. It is
-    treated as secret, because its visibility is unknown (X23).
-    """
+    treated as secret, because its visibility is unknown (X23)."""
     from prosa.diagnostics.crash import crash  # only here: readers do not fail
 
     blank = replace(source, text="---\nclassification: secret\n---\n", digest="")

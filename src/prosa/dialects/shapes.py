@@ -23,8 +23,7 @@ Path: TypeAlias = tuple[str | None, ...]
 
 class Member(Struct, frozen=True):
     """A member of a mapping. ``type`` is its type, in words; ``opens`` is true if its value is not a scalar and
-    continues below.
-    """
+    continues below."""
 
     name: str
     type: str
@@ -107,8 +106,7 @@ def _member(field: Field) -> Member:
 
 class KeywordShape(Struct, frozen=True):
     """The shape of a JSON Schema that is being written below ``base``, or of a mapping of names to schemas
-    (``named``).
-    """
+    (``named``)."""
 
     names: Mapping[Path, tuple[str, ...]] = {}
     base: Path = ()

@@ -1,6 +1,5 @@
 """The table of dialects. Adding one is a row here and a package whose `__init__` holds its `Dialect` value. A package
-is loaded when a document needs it.
-"""
+is loaded when a document needs it."""
 
 from __future__ import annotations
 

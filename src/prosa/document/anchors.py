@@ -71,8 +71,7 @@ def section_number(sections: Sequence[Section], fragment: str) -> int | None:
 
 class _Anchored(dict[int, str]):
     """The replacement of each character. Outside ASCII, letters, marks, decimal digits and connecting punctuation
-    stay, everything else is removed; each character is looked up once.
-    """
+    stay, everything else is removed; each character is looked up once."""
 
     def __missing__(self, code: int) -> str:
         char = chr(code)

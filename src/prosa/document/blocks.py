@@ -31,8 +31,7 @@ def heading_texts(parsed: Parsed) -> tuple[str, ...]:
 
 class OutlineEntry(NamedTuple):
     """What a table of contents needs of a heading besides its text: where it starts, and whether another block holds
-    it.
-    """
+    it."""
 
     level: int
     start: int

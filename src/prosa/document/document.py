@@ -297,8 +297,7 @@ class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
 
 NAMED_BLOCK = regex(r"\^(?<![^\n \t]\^)([A-Za-z0-9-]+)[ \t]*(?=\r?$)", re.MULTILINE)
 """Where a line ends with the name of a block, ` ^id`; group 1 is the id. It begins with the circumflex, so that a
-search jumps from one to the next; the text before it is checked there.
-"""
+search jumps from one to the next; the text before it is checked there."""
 
 
 # Code spans made of what the walk found.

@@ -40,8 +40,7 @@ def links(parsed: Parsed, *, images: bool) -> tuple[Link, ...]:
 
 def inline_links(parsed: Parsed, wanted: Callable[[str], bool]) -> Iterator[tuple[Link, bool]]:
     """Yield the inline links and images whose destination is ``wanted``, each with whether it is an image. If parts of
-    the text were hidden from the parser, it may not know the destination before the link is built.
-    """
+    the text were hidden from the parser, it may not know the destination before the link is built."""
     for found in parsed.found.links:
         tag = found.tag
         if tag["link_type"] == "Inline" and (parsed.masked or wanted(tag["dest_url"])):
@@ -128,8 +127,7 @@ def _is_no_target(written: str) -> bool:
 
 def wikilink_target(written: str) -> tuple[str, str | None]:
     """Return the target of `target#fragment`, and its fragment, None without one. A block is referenced as
-    `target#^id` or `target^id`; its fragment begins with `^`.
-    """
+    `target#^id` or `target^id`; its fragment begins with `^`."""
     target, mark, fragment = written.partition("#")
     if not mark and (short := _BLOCK.fullmatch(written)):
         target, fragment = short[1], short[2]
@@ -156,8 +154,7 @@ _ENDS = frozenset(" \t\f\v\r\n)")
 
 def destination_at(text: str, start: int, end: int, destination: str) -> Span | None:
     """Return the span of ``destination`` in ``text``, which starts at ``start`` or after blank space, and ends by
-    ``end``.
-    """
+    ``end``."""
     gap = _GAP.match(text, start, end)
     start = gap.end() if gap else start
     if text.startswith("<", start):

@@ -59,8 +59,7 @@ def may_hold_maths(text: str) -> bool:
 
 def joined(text: str, in_code: Callable[[int], bool]) -> str:
     """Return a text of the same length in which each block of mathematics over several lines is one line: no list,
-    heading or table can start in it. ``in_code`` returns whether an offset lies in code.
-    """
+    heading or table can start in it. ``in_code`` returns whether an offset lies in code."""
     pieces: list[str] = []
     done = 0
     for found in _BLOCK.finditer(text):

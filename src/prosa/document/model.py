@@ -18,8 +18,7 @@ LinkForm: TypeAlias = Literal["inline", "reference", "autolink"]
 
 class Heading(Struct, frozen=True):
     """A heading of level 1–6. ``text`` is its inline source without the markers of the heading, ``content`` its span;
-    ``plain`` is its visible text: words and code, without markup.
-    """
+    ``plain`` is its visible text: words and code, without markup."""
 
     level: int
     text: str
@@ -143,8 +142,7 @@ class Wikilink(Struct, frozen=True):
 
 class Html(Struct, frozen=True):
     """An HTML block, or one piece of HTML inside a line. ``text`` is its source without the marks of quotations
-    around it; ``comment`` when it begins with a comment.
-    """
+    around it; ``comment`` when it begins with a comment."""
 
     text: str
     span: Span

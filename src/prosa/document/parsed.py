@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 
 class Parsed(Struct, frozen=True):
     """The body as the parser saw it: ``text`` is as long as the body of ``source``, which starts at ``base``;
-    ``masked`` is true if parts of it were hidden from the parser. ``bytes`` counts its bytes.
-    """
+    ``masked`` is true if parts of it were hidden from the parser. ``bytes`` counts its bytes."""
 
     source: SourceText
     text: str

@@ -41,8 +41,7 @@ _WEB = regex(r"https?://|//", re.IGNORECASE)
 
 class Ref(Struct, frozen=True):
     """A reference. ``target`` is as written, without its fragment and percent-decoded where it is a path; ``fragment``
-    is what followed `#`. ``rel``, ``strength`` and ``bidirectional`` are set by the dialect.
-    """
+    is what followed `#`. ``rel``, ``strength`` and ``bidirectional`` are set by the dialect."""
 
     origin: Origin
     target: str

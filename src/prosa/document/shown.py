@@ -25,8 +25,7 @@ from prosa.regex import regex
 
 Runs: TypeAlias = list[int | str]
 """The offset of the first run, its content, the offset of the second, and so on. A content is a number of characters
-shown as written, or the text shown instead (X2).
-"""
+shown as written, or the text shown instead (X2)."""
 
 _LONE_CR = regex(r"\r(?!\n)")
 _MARKUP = regex(rb"<!--.*?(?:-->|\Z)|</?[A-Za-z][^<>]*(?:>|\Z)", re.DOTALL)
@@ -39,8 +38,7 @@ _INLINE = frozenset({"Emphasis", "Strong", "Strikethrough", "Link", "Image", "Su
 
 def shown_runs(text: str) -> Runs:
     """Return the runs of ``text``. Blank space between two runs of literal text joins them into one. References count
-    as such even if they have no definition.
-    """
+    as such even if they have no definition."""
     parsed = encodable(_LONE_CR.sub("\n", text) if "\r" in text else text)
     whole = f"{parsed}\n\n{_definitions(parsed)}" if "]" in parsed else parsed
     raw = parsed.encode()
@@ -56,8 +54,7 @@ def _definitions(text: str) -> str:
 
 class _Runs(Struct):
     """The runs so far, in bytes of ``raw``: the last one starts at ``begin`` and may continue after ``end``, or there
-    is none (-1); ``blank`` is where a break after it starts.
-    """
+    is none (-1); ``blank`` is where a break after it starts."""
 
     raw: bytes
     found: Runs = field(default_factory=list)

@@ -26,8 +26,7 @@ _FENCE = regex(
 class Standing(Struct, frozen=True):
     """The part around an offset. ``region`` is the YAML of the front matter, the code of a fence, or the body;
     ``info`` the info string of a fence; ``line`` the line of the offset, without its end. ``last`` is true if no other
-    fence follows.
-    """
+    fence follows."""
 
     part: Literal["front", "fence", "opening", "body", "mark"]
     region: Span

@@ -56,8 +56,7 @@ class Assertion(Struct, frozen=True):
 class Case(Struct, frozen=True):
     """A test case: an input, and expectations of the output and of the run. ``expect`` is `MISSING` if there is none;
     ``grade`` are questions for a grader. ``place`` names its location for people. ``assertions`` are checked besides
-    ``expect``, each separately; ``files`` are paths of files given to the run besides its input.
-    """
+    ``expect``, each separately; ``files`` are paths of files given to the run besides its input."""
 
     name: str
     input: Value
@@ -72,8 +71,7 @@ class Case(Struct, frozen=True):
 class RunFacts(Struct, frozen=True):
     """The facts about a run: model calls with those of the programs below, dollars (None: no known price), seconds,
     the called tools, and why it has no output. ``tokens`` is None if unknown. ``unanswered`` says why a model call was
-    never answered, unless that ended the run.
-    """
+    never answered, unless that ended the run."""
 
     calls: int
     cost: float | None
@@ -87,8 +85,7 @@ class RunFacts(Struct, frozen=True):
     @property
     def outage(self) -> FailureKind | None:
         """The external cause of a failed run, which says nothing about the program: the service that did not answer,
-        the budget, the recording. None if there was none.
-        """
+        the budget, the recording. None if there was none."""
         if self.failure in OUTAGES:
             return self.failure
         return self.unanswered if self.failure in (None, "limit") else None
@@ -236,8 +233,7 @@ REQUIREMENT_FORMS: Final = "`all`, a share as in `4/5`, or a rate as in `pass^3 
 
 class Requirement(Struct, frozen=True):
     """The required result. ``all`` and ``share`` apply to every case: of ``k`` repeats ``least`` is the share that
-    must pass. A rate, pass^k or pass@k, applies to the mean over the cases.
-    """
+    must pass. A rate, pass^k or pass@k, applies to the mean over the cases."""
 
     form: Literal["all", "share", "pass^", "pass@"] = "all"
     k: int = 1
@@ -280,8 +276,7 @@ def parse_requirement(text: str) -> Requirement | None:
 class Gate(Struct, frozen=True):
     """Whether all cases together meet the requirement. ``rate`` is the required rate with its interval; None if
     nothing was measured. ``short`` are the indexes of the failing cases if the gate is not open, and ``lacking`` says
-    what prevents a measurement.
-    """
+    what prevents a measurement."""
 
     passed: bool
     rate: Estimate | None

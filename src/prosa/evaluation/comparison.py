@@ -58,8 +58,7 @@ Pair: TypeAlias = tuple[Counted, Counted]
 
 class Difference(Struct, frozen=True):
     """The mean over the cases of the first rate minus the second; None if no case was measured on both sides. The
-    interval is None for fewer than six cases.
-    """
+    interval is None for fewer than six cases."""
 
     value: float | None
     interval: Interval | None = None
@@ -200,8 +199,7 @@ def _whole(differences: Sequence[Fraction]) -> list[int]:
 
 def _with_test(low: float, *, rejects: bool) -> float:
     """Return the lower end on the same side of 0 as the test: for few differing cases the test tries all patterns,
-    while the interval, which counts every case, samples some.
-    """
+    while the interval, which counts every case, samples some."""
     return max(low, 2.0**-DIGITS) if rejects else min(low, 0.0)
 
 
@@ -211,8 +209,7 @@ def _with_test(low: float, *, rejects: bool) -> float:
 class Flips(Struct, frozen=True):
     """What ``size`` sign patterns flip: the sum of the positive differences, that of the negative ones without their
     sign, and the number of cases. Each is a list of binary digits, from the lowest: bit j of a digit is that of
-    pattern j. One pattern flips nothing: the observation.
-    """
+    pattern j. One pattern flips nothing: the observation."""
 
     gained: list[int]
     lost: list[int]
@@ -340,8 +337,7 @@ def lower_end(flips: Flips, unit: int, mean: Fraction, alpha: Fraction) -> float
 
 def enough_cases(differences: Sequence[int], alpha: Fraction) -> int | None:
     """Return the smallest number of cases, above the observed number, with which four of five suites give the
-    indicated verdict if their cases differ like the observed ones; None above 500.
-    """
+    indicated verdict if their cases differ like the observed ones; None above 500."""
     if sum(differences) <= 0 or len(differences) >= MAX_CASES:
         return None
     draw = Random(SEED).choices  # noqa: S311

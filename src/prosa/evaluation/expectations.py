@@ -136,8 +136,7 @@ def _placed(found: Iterator[Failure | PythonCheck], before: str) -> Iterator[Fai
 
 class Mistake(Struct, frozen=True):
     """A mistake in an expectation, at a JSON pointer into it. ``on_key``: the key is wrong, not its value; ``meant``
-    is the word that ``written`` most likely stands for.
-    """
+    is the word that ``written`` most likely stands for."""
 
     kind: str
     pointer: str

@@ -45,8 +45,7 @@ class BadQuery(ValueError):
 
 class Query(Struct, frozen=True):
     """A compiled query. ``parts`` are the names and indexes of one that leads to at most one value, else None;
-    ``again`` is true if a filter in it reads the whole output for each value.
-    """
+    ``again`` is true if a filter in it reads the whole output for each value."""
 
     text: str
     compiled: JSONPathQuery

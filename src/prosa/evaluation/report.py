@@ -36,8 +36,7 @@ class Reason(Struct, frozen=True):
 
 class Graded(Struct, frozen=True):
     """A grader's answer to one question: the number of votes in favour, and the reason of the majority. ``passed`` is
-    None if too few votes were verdicts.
-    """
+    None if too few votes were verdicts."""
 
     question: str
     passed: bool | None
@@ -49,8 +48,7 @@ class Graded(Struct, frozen=True):
 class Attempt(Struct, frozen=True):
     """One repeat of a case. ``calls`` were made now, ``kept`` were answered by the cache; ``grading`` is the cost of
     its grader in dollars, None if the price is unknown; ``trace`` is the file with the recording of the run.
-    ``reason`` is set if it was not measured. ``seconds`` are those of an uncached attempt.
-    """
+    ``reason`` is set if it was not measured. ``seconds`` are those of an uncached attempt."""
 
     output: Value
     facts: RunFacts
@@ -117,8 +115,7 @@ class SuiteReport(Struct, frozen=True):
     """The cases of a test document, tried with one program and one model. ``label`` distinguishes several;
     ``baseline`` marks the one that others are compared with, which has no gate. ``routing`` is set if the loaded
     skills are what counts, and ``without`` marks attempts without the skill (X32). ``unavailable`` is what a skill
-    needs and cannot get here, in words.
-    """
+    needs and cannot get here, in words."""
 
     path: str
     program: str
@@ -152,8 +149,7 @@ class SuiteReport(Struct, frozen=True):
 
     def outcome(self, index: int) -> Outcome:
         """Return the outcome of a case: failed if it closes the gate; not measured if nothing of it was, or if
-        that closes the gate.
-        """
+        that closes the gate."""
         if self.fails(index):
             return "failed"
         counted = self.cases[index].counted
@@ -184,8 +180,7 @@ class Spread(Struct, frozen=True):
 
 class TriedSide(Struct, frozen=True):
     """One side of a comparison: the mean pass rate of the cases that were compared, US dollars of all answers, and
-    what a measured attempt took. None means unknown; answers from the cache or a recording have no seconds.
-    """
+    what a measured attempt took. None means unknown; answers from the cache or a recording have no seconds."""
 
     rate: float | None
     cost: float | None

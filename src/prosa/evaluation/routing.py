@@ -21,8 +21,7 @@ NOT_MEASURED = "not measured"
 
 class Routing(Struct, frozen=True):
     """The skills offered for the requests of one skill: ``own`` is its name, ``offered`` are the names of all.
-    ``belongs`` maps the name of a case to the skill of its request; empty if the author names none.
-    """
+    ``belongs`` maps the name of a case to the skill of its request; empty if the author names none."""
 
     own: str
     offered: tuple[str, ...]
@@ -77,8 +76,7 @@ class Confusion(Struct, frozen=True):
 
 def confusion(routing: Routing, loads: Iterable[tuple[str, Sequence[Sequence[str] | None]]]) -> Confusion:
     """Return the table of requests: the name of each case with the skills that each of its repeats loaded; None for a
-    repeat that failed, and `NOT_MEASURED` alone for one that could not be judged.
-    """
+    repeat that failed, and `NOT_MEASURED` alone for one that could not be judged."""
     counted: dict[str, dict[str, int]] = {}
     for case, repeats in loads:
         row = counted.setdefault(routing.expected(case), {})

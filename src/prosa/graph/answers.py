@@ -15,8 +15,7 @@ from prosa.graph.node import Edge, Node
 
 class Links(Struct, frozen=True):
     """``out`` are the references of ``node`` that lead somewhere, to a document, a file or outside; ``back`` those of
-    other documents to it (Y22); ``unresolved`` are its own that do not lead to one document as they should.
-    """
+    other documents to it (Y22); ``unresolved`` are its own that do not lead to one document as they should."""
 
     node: Node
     out: tuple[Edge, ...]

@@ -40,8 +40,7 @@ class RecordNames(Struct, frozen=True):
 
 def build(records: Iterable[Record], sites: Sites | None = None) -> Graph:
     """Return the graph of a corpus. ``sites`` default to those found in the records. Of two records with one path the
-    last one counts.
-    """
+    last one counts."""
     by_path = {record.path: record for record in records}
     ordered = [by_path[path] for path in sorted(by_path)]
     sites = sites_of(ordered) if sites is None else sites
@@ -57,8 +56,7 @@ def build(records: Iterable[Record], sites: Sites | None = None) -> Graph:
 
 def node_ids(records: Iterable[Record]) -> dict[str, str]:
     """Return the id of the node of every path: the document's own, else its path. If several documents share an id, or
-    it is the path of another, each of them gets its path.
-    """
+    it is the path of another, each of them gets its path."""
     own = {record.path: own_id(record) for record in records}
     count: dict[str, int] = {}
     for name in own.values():

@@ -68,8 +68,7 @@ class LoadedProgram(Struct, frozen=True):
 
 class Closure(Struct, frozen=True, dict=True):
     """Programs by real path, in the order they were reached: the requested ones first. ``roots`` are the
-    requested ones.
-    """
+    requested ones."""
 
     roots: tuple[Path, ...]
     programs: Mapping[Path, LoadedProgram]

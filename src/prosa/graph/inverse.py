@@ -35,8 +35,7 @@ TYPED: frozenset[Origin] = frozenset(("footnote", "front-matter", "ops.graph", "
 
 def derived_edges(edges: Iterable[Edge]) -> tuple[Edge, ...]:
     """Return the inverses of ``edges``, in their order. For a two-way edge, a rel without inverse becomes an
-    edge without rel.
-    """
+    edge without rel."""
     edges = tuple(edges)
     found = [(edge, back) for edge in edges if edge.origin in TYPED and (back := _inverse(edge)) is not None]
     sources = {back.source for _, back in found}

@@ -84,8 +84,7 @@ def _site_key(root: str, path: str) -> Key:
 
 def _site_tiers(root: str, path: str) -> tuple[Tier, ...]:
     """Return the keys of a document at that URL path, else an action (HA5), whose last part may be a parameter
-    (HA10).
-    """
+    (HA10)."""
     actions = Key(ACTION, f"{root}\0{path}"), Key(ACTION, f"{root}\0{posixpath.dirname(path).rstrip('/')}/{{}}")
     return Tier((_site_key(root, path),)), Tier((_site_key(root, f"~{path}"),)), Tier(actions)
 

@@ -11,14 +11,12 @@ from prosa.document.references import Origin, RefKind
 
 State: TypeAlias = Literal["resolved", "ambiguous", "unresolved", "external", "file"]
 """The target of a reference: one document, one of several, none, a URL outside the corpus, a file that is no document.
-Only the first makes ``resolved`` true; the last two are not mistakes.
-"""
+Only the first makes ``resolved`` true; the last two are not mistakes."""
 
 
 class Node(Struct, frozen=True):
     """A document. ``id`` is its doc-id, MDH id or program name, else its path; documents that share an id get their
-    paths. ``path`` is relative to the root, ``url`` its `md_url` on its site, empty outside one.
-    """
+    paths. ``path`` is relative to the root, ``url`` its `md_url` on its site, empty outside one."""
 
     id: str
     path: str

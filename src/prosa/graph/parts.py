@@ -43,8 +43,7 @@ def components(graph: Graph) -> tuple[tuple[str, ...], ...]:
 
 def cycles(graph: Graph, rels: Collection[str] | None = None) -> tuple[tuple[str, ...], ...]:
     """Return one shortest cycle for each group of nodes that reach one another over written edges, or over those of
-    some types (`import`: LA15). A document that points at itself is no cycle unless ``rels`` selects the edges.
-    """
+    some types (`import`: LA15). A document that points at itself is no cycle unless ``rels`` selects the edges."""
     edges: dict[str, dict[str, None]] = {node.id: {} for node in graph.nodes}
     for edge in graph.resolved:
         if edge.rel in rels if rels is not None else edge.source != edge.target:

@@ -22,8 +22,7 @@ MAX_PASSAGE = 600
 
 class Passage(Struct, frozen=True):
     """A piece of a document: ``line`` counts from 1, ``heading`` is its section, empty above the first. ``text`` has
-    runs of blanks and line ends as one blank.
-    """
+    runs of blanks and line ends as one blank."""
 
     line: int
     heading: str

@@ -26,8 +26,7 @@ MAX_ROUNDS = 100
 
 class _Links(Struct, frozen=True):
     """The links by number. ``sources`` are those of the first target, of the second, …; ``ends`` is where those of
-    each target end. ``share`` is one divided by the number of documents that a node points at, 0 for none.
-    """
+    each target end. ``share`` is one divided by the number of documents that a node points at, 0 for none."""
 
     sources: Sequence[int]
     ends: Sequence[int]

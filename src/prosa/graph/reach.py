@@ -16,8 +16,7 @@ from prosa.graph.node import Edge
 
 class Reached(NamedTuple):
     """A reached node: ``distance`` is the number of edges, ``edge`` the last of them, ``via`` the node at its other
-    end. ``forwards`` is true if the edge was followed from source to target.
-    """
+    end. ``forwards`` is true if the edge was followed from source to target."""
 
     node: str
     distance: int

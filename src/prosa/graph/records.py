@@ -96,8 +96,7 @@ def title_of(reading: DialectReading[object], path: str) -> str:
 
 def own_title(reading: DialectReading[object]) -> str:
     """Return a document's own title, on one line: that of its dialect; otherwise, outside vaults, the heading of level
-    1 at its start if it is the only one; otherwise its `name`. Empty without one.
-    """
+    1 at its start if it is the only one; otherwise its `name`. Empty without one."""
     for name in _OWN_TITLE.get(reading.name, ("title",)):
         if title := _said(reading, name):
             return title

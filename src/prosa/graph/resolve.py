@@ -23,13 +23,11 @@ from prosa.source.files import compared_name
 
 MAX_CANDIDATES = 50
 """Maximum number of candidates of an ambiguous reference. More do not help, and a thousand documents of the same name
-that point at one another would name each other a million times.
-"""
+that point at one another would name each other a million times."""
 
 MAX_ALIKE = 1000
 """Maximum number of documents of one name that are examined. With more, a wikilink needs the whole path of a
-document.
-"""
+document."""
 
 _STEMS = ("stem", "stem~")
 
@@ -93,8 +91,7 @@ def nearest_to(folder: str, found: Sequence[Document]) -> Sequence[Document]:
 
 def by_nearness(folder: str, found: Iterable[Document]) -> Iterator[Sequence[Document]]:
     """Return documents in groups of equal distance from a folder, the nearest first: those inside it, then by the
-    number of folders up and down, then by the length of their path.
-    """
+    number of folders up and down, then by the length of their path."""
     here = folder.split("/") if folder else []
     groups: dict[tuple[int, int], list[Document]] = {}
     for each in found:

@@ -36,8 +36,7 @@ class Ghost(Struct, frozen=True):
 
 class Selection(Struct, frozen=True, dict=True):
     """Nodes and edges to show; written edges come first, then derived ones. ``ghosts`` are the targets that do not
-    exist, if requested.
-    """
+    exist, if requested."""
 
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]

@@ -31,8 +31,7 @@ INDEX_NAMES = frozenset(("index.md", "index.markdown"))
 class Sites(Struct, frozen=True):
     """``roots`` are the root folders of the sites, none of them inside another. ``origins`` are the addresses that are
     one of these sites, as pairs of `https://host` and its root: those of a `canonical_url` whose path is the node's
-    own URL. ``readmes`` are the paths of the READMEs that represent their folders.
-    """
+    own URL. ``readmes`` are the paths of the READMEs that represent their folders."""
 
     roots: frozenset[str] = frozenset()
     origins: frozenset[tuple[str, str]] = frozenset()
@@ -48,8 +47,7 @@ class Sites(Struct, frozen=True):
     ) -> Sites:
         """Return the sites of a corpus of ``documents``, pairs of path and dialect. ``canonical`` are pairs of the
         path of a node and its declared absolute URL. ``given`` is true if the user named the root (`--root`). Of other
-        documents than nodes only indexes and READMEs matter.
-        """
+        documents than nodes only indexes and READMEs matter."""
         known = list(documents)
         roots = _roots([path for path, dialect in known if dialect == "mdh"], given=given)
         if not roots:

@@ -21,8 +21,7 @@ NAMED: frozenset[Origin] = frozenset(("ops.ticket", "ops.trace"))
 
 _NAME = regex(r"(?!.*<[^<>]+>)(?:[./]*[^\W\d_]|[./]*\d+[^\d])")
 """The start of a document's name. `[[0]]` is an index, `[[ -f file ]]` a test, `[[:space:]]` a pattern, `[[<name>]]` a
-placeholder.
-"""
+placeholder."""
 
 
 def stem_tiers(record: Record, reference: Reference) -> Iterator[Tier]:

@@ -145,15 +145,13 @@ _COMMENT = regex(r"\{/\*")
 _ADDS = (regex(r":::"), regex(r"8(?<=--8)<--"), regex(r"<!-- include"), regex(r"!\[\["))
 _BRACED_ADDS = regex(r"\{(?:\{[#<]|%|(?<=```\{))")
 """Signs that parts of the page come from elsewhere. Each starts with one distinct character that a search can jump to,
-which takes half the time of a search for the whole sign.
-"""
+which takes half the time of a search for the whole sign."""
 
 
 def local_links(document: Document) -> tuple[LocalLink, ...]:
     """Return inline links and images, and link definitions, in document order, except those that only a server, a
     browser or a site generator can resolve. The rules of the corpus check each time whether a target exists. A link
-    without text, `[](#name)`, is an author's anchor that cannot be followed.
-    """
+    without text, `[](#name)`, is an author's anchor that cannot be followed."""
     return tuple(sorted(_links(document), key=lambda link: link.start))
 
 

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 class Suppression(Struct, frozen=True):
     """A comment that suppresses rules (`rules.suppressions`). ``names`` are the rules as written, each with its span;
     ``comment`` is the whole comment, ``covers`` the range whose findings it suppresses (both ends included, so that an
-    empty last line counts).
-    """
+    empty last line counts)."""
 
     names: tuple[tuple[str, Span], ...]
     comment: Span

@@ -26,8 +26,7 @@ _Result = TypeVar("_Result")
 
 CHUNK = 50
 """Maximum number of documents that a process handles in one batch: enough to outweigh the transfer, few enough to
-share out evenly. A batch is spread over the corpus, since neighbouring documents are often all long or all short.
-"""
+share out evenly. A batch is spread over the corpus, since neighbouring documents are often all long or all short."""
 
 SHARES = 8
 """Chunks of each process, at least, so that none waits long for the last one."""
@@ -240,8 +239,7 @@ class Analyzer(Struct, frozen=True):
 
     def _key(self, real: Path, digest: str) -> str:
         """Return everything that an analysis depends on except the location of the document: its content, the hints
-        about its dialect, and the end of its path, which names of programs and skills come from.
-        """
+        about its dialect, and the end of its path, which names of programs and skills come from."""
         return f"{digest}:{hints_text(self.hints(real))}:{'/'.join(real.parts[-2:])}"
 
 

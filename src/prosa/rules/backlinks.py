@@ -31,8 +31,7 @@ _UP = ("", ".", "..")
 
 class Backlinks(Struct, eq=False):
     """The documents by the labels of their references; ``relations`` are the references that the project reads in
-    front matter, for documents that have any.
-    """
+    front matter, for documents that have any."""
 
     relations: dict[Path, tuple[Reference, ...]] = field(default_factory=dict)
     _known: dict[Path, Facts] = field(default_factory=dict)

@@ -72,8 +72,7 @@ class _AnalysisRow(Struct, frozen=True, array_like=True):
 
 class KeptFacts(Struct, frozen=True, array_like=True):
     """The facts of a document with everything they depend on: its stamp, the hints about its dialect, and the record
-    of other files (`rules.recording`).
-    """
+    of other files (`rules.recording`)."""
 
     stamp: Stamped
     hints: str

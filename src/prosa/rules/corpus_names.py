@@ -31,8 +31,7 @@ State: TypeAlias = Literal["document", "file", "missing", "absent", "unknown"]
 
 Basis: TypeAlias = Literal["paths", "wikilinks", "links", "lent", "ids", "sites", "schemas", "called"]
 """What a derived value depends on: which documents exist, what their wikilinks or links name, what meta files pass on,
-which ids exist and are named, the nodes of sites, files that are no documents, the names of documents and relations.
-"""
+which ids exist and are named, the nodes of sites, files that are no documents, the names of documents and relations."""
 
 Question: TypeAlias = "Key | Path | str | tuple[str, Basis]"
 """A query of a document about the others: a key, the anchors of one, the file at a path, a derived value."""
@@ -54,8 +53,7 @@ class Place(Struct, frozen=True):
 
 class CorpusNames(Struct, eq=False):
     """Implements `graph.names.Names` in all spaces except those of URLs. Paths are real ones, and documents come in
-    the order of the corpus. ``reader`` is the document whose queries are recorded; None records nothing.
-    """
+    the order of the corpus. ``reader`` is the document whose queries are recorded; None records nothing."""
 
     corpus: Corpus
     reader: Path | None = None
@@ -85,8 +83,7 @@ class CorpusNames(Struct, eq=False):
 
     def facts(self, real: Path) -> Facts | None:
         """Return the facts of a document, in the corpus or not. Only its anchors may be used: changes of other facts
-        do not invalidate the caller.
-        """
+        do not invalidate the caller."""
         self._note(real)
         found = self.corpus.entries.get(real)
         if found is None and real not in self._loaded:
@@ -114,8 +111,7 @@ class CorpusNames(Struct, eq=False):
 
     def is_vault(self) -> bool:
         """Return whether names alone resolve to files here: the root is an Obsidian vault, or a document has a
-        wikilink that resolves.
-        """
+        wikilink that resolves."""
         return self.derived("vault", "wikilinks", self._is_vault)
 
     def change(self, real: Path, before: Facts | None, after: Facts | None) -> set[Path]:

@@ -71,8 +71,7 @@ class CheckedDocument(Struct, frozen=True):
 class Checked(Struct, frozen=True):
     """The result of a check: ``documents`` in their order, without unreadable ones, and empty if readings are not
     kept; ``diagnostics`` in reading order, including those of imported programs; ``closure`` holds the programs with
-    imports, as far as they were read now; ``corpus`` is the input of the rules over many documents.
-    """
+    imports, as far as they were read now; ``corpus`` is the input of the rules over many documents."""
 
     documents: tuple[CheckedDocument, ...]
     closure: Closure | None
@@ -157,8 +156,7 @@ class CorpusScope(Struct, frozen=True):
     others. ``metas`` returns the documents below ``root`` that may be meta files (M20), and is called if ``beside`` is
     not. ``rooted`` is how the root is known, ``file_names`` the files of any kind below it (`Corpus`). ``sighted`` is
     called instead of ``beside`` if there is a cache, and returns None if ``beside`` is needed. If neither is called,
-    ``complete`` says whether the checked documents are all.
-    """
+    ``complete`` says whether the checked documents are all."""
 
     root: Path | None = None
     beside: Callable[[], tuple[Sequence[Path], bool]] | None = None
@@ -173,8 +171,7 @@ def check_alone(
     source: SourceText, real: Path, files: Files, profile: Profile, now: datetime
 ) -> tuple[DialectReading[object], tuple[Diagnostic, ...]]:
     """Return the reading of a document, and its findings without knowledge of other documents. A suppression of a rule
-    over several documents is not reported as unused.
-    """
+    over several documents is not reported as unused."""
     from prosa.rules.analyse import analyse
     from prosa.rules.suppressions import apply_suppressions
 
@@ -275,8 +272,7 @@ def _facts_of(paths: Sequence[Path], known: Mapping[Path, Facts], analyzer: Anal
 
 def _names_others(real: Path, facts: Facts, files: Files) -> bool:
     """Return whether a document names others by id or stem, has an id that others may share, or an image given by its
-    name alone, whose resolution depends on how others are linked (YA21).
-    """
+    name alone, whose resolution depends on how others are linked (YA21)."""
     named = any(ref.kind in ("id", "stem") for ref in facts.refs)
     has_id = facts.dialect != "markdownlang" and any(each.kind == "id" for each in facts.defs)
     if named or has_id or facts.wikilinks:

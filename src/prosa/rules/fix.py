@@ -38,8 +38,7 @@ class Dropped(Struct, frozen=True):
 
 class Fixed(Struct, frozen=True):
     """``texts`` are the changed texts by real path; ``counts`` the number of fixes in each; ``diagnostics`` are
-    the remaining ones.
-    """
+    the remaining ones."""
 
     texts: Mapping[Path, str]
     counts: Mapping[Path, int]
@@ -56,8 +55,7 @@ def fix_documents(
     diagnostics: Sequence[Diagnostic], reals: Mapping[str, Path], recheck: Recheck, *, unsafe: bool = False
 ) -> Fixed:
     """Apply all permitted fixes. ``reals`` gives the real path of every document that may change, by the path of its
-    diagnostics; with ``unsafe`` fixes that may change a meaning are applied too.
-    """
+    diagnostics; with ``unsafe`` fixes that may change a meaning are applied too."""
     work = _Work(reals, recheck, unsafe, tuple(diagnostics))
     for _ in range(MAX_PASSES):
         if not work.advance():

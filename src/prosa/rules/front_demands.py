@@ -36,8 +36,7 @@ MAX_NAMED = 3
 
 def unresolved_relations(corpus: Corpus, real: Path, facts: Facts) -> Iterator[Finding]:
     """Yield the values that match no document, or several. A missing document is only reported if all documents below
-    the root are known.
-    """
+    the root are known."""
     names = corpus_names(corpus)
     for ref in relations_in(corpus, facts):
         found = _lead(real, ref, names, corpus)
@@ -83,8 +82,7 @@ def _none(ref: Ref, names: CorpusNames) -> Finding:
 
 def schema_mismatches(corpus: Corpus, real: Path, facts: Facts) -> Iterator[Finding]:
     """Yield the violations of a schema that the project assigns to the front matter. The finding points at the value,
-    at the name of an undescribed field, or, for a missing field, at the opening fence.
-    """
+    at the name of an undescribed field, or, for a missing field, at the opening fence."""
     wanted = corpus.schemas(real) if corpus.schemas is not None and corpus.root is not None else ()
     if not wanted or corpus.root is None:
         return

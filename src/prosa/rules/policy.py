@@ -115,8 +115,7 @@ class Profile(Struct, frozen=True):
 
     def policy(self, real: Path, asked: bool | None = None) -> Policy:
         """Return how the document at this real path is checked; ``asked`` is the strictness that the document
-        requests.
-        """
+        requests."""
         if self.specification is not None:
             return Policy(True, self.select, self.ignore, self.specification.severities)
         if self.settings is None:

@@ -15,8 +15,7 @@ from prosa.source import FileProblem, Files, SourceText
 
 class RecordingFiles(Struct, frozen=True):
     """Implements `Files`. ``record`` maps the requested path to the digest, or to the kind of the problem. A file is
-    hashed once, however many rules read it.
-    """
+    hashed once, however many rules read it."""
 
     under: Files
     record: dict[str, str] = field(default_factory=dict)

@@ -39,8 +39,7 @@ _SITES: DialectName = "mdh"
 
 class ResidentCorpus(Struct, eq=False):
     """All documents below a root with their findings. ``diagnostics`` are those of each document that has any, by real
-    path; the caller updates ``backlinks``.
-    """
+    path; the caller updates ``backlinks``."""
 
     analyzer: Analyzer
     profile: Profile
@@ -75,8 +74,7 @@ class ResidentCorpus(Struct, eq=False):
 
     def update(self, path: Path) -> dict[Path, tuple[Diagnostic, ...]]:
         """Record that the document at a path changed, appeared or disappeared, or that a file is no document. Return
-        the changed diagnostics of each document, and those of the document itself, by real path.
-        """
+        the changed diagnostics of each document, and those of the document itself, by real path."""
         real = self.analyzer.files.real(path)
         is_document = real in self.seen or path.suffix.lower() in DOCUMENT_SUFFIXES or self._is_of_skill(real)
         affected = set() if is_document else self.names.touch(real)
@@ -150,8 +148,7 @@ class ResidentCorpus(Struct, eq=False):
 
     def _count(self, real: Path, before: Facts | None, after: Facts | None) -> None:
         """Count the changes of the inputs of corpus rules (`RuleSet.corpus`). Moved places in a document do not count,
-        unless such a rule points at one.
-        """
+        unless such a rule points at one."""
         if before == after or (_only_moved(before, after) and not self._is_pointed_at(real)):
             return
         for dialect in {each.dialect for each in (before, after) if each is not None}:

@@ -30,8 +30,7 @@ Stops: TypeAlias = Literal["everything", "run", "nothing"]
 
 Scope: TypeAlias = Literal["reader", "document", "program", "corpus"]
 """The scope of a rule: none if a reader reports it, one document, a program with its imports, or all documents
-together.
-"""
+together."""
 
 
 class Rule(Struct, frozen=True):
@@ -55,8 +54,7 @@ class Rule(Struct, frozen=True):
 
 class Removed(Struct, frozen=True):
     """A removed rule: settings, flags and suppressions may still name it, without effect. ``instead`` is a sentence
-    about its replacement.
-    """
+    about its replacement."""
 
     code: str
     name: str
@@ -179,16 +177,14 @@ class RuleSet(Struct, Generic[M], eq=False):
         self, code: str, name: str, severity: Severity, strict: Severity | None = None
     ) -> Callable[[CorpusCheck], CorpusCheck]:
         """Declare a rule of many documents together. It may use the content of documents of its dialect and of the
-        nodes of sites, of all others only path, dialect and ids; its findings are in documents of its dialect.
-        """
+        nodes of sites, of all others only path, dialect and ids; its findings are in documents of its dialect."""
         return _binding(self.corpora, self._declared("corpus", code, name, severity, strict, "nothing"))
 
     def one_of_many(
         self, code: str, name: str, severity: Severity, strict: Severity | None = None
     ) -> Callable[[AmongCheck], AmongCheck]:
         """Declare a rule of one document among those of its corpus: it only queries the names of the others
-        (`rules.corpus_names`), so that it runs for the requested documents alone.
-        """
+        (`rules.corpus_names`), so that it runs for the requested documents alone."""
         return _binding(self.among, self._declared("corpus", code, name, severity, strict, "nothing"))
 
     def part_among(self, of: DocumentCheck[M]) -> Callable[[AmongCheck], AmongCheck]:

@@ -54,8 +54,7 @@ def schema_at(root: Path, path: str, files: Files) -> SchemaFile:
 
 def schema_diagnostics(settings: Settings, source: SourceText, root: Path, files: Files) -> Iterator[Diagnostic]:
     """Yield the problems of the schemas that the settings in ``source`` name: at their place in the schema, or, if it
-    cannot be read, at the setting.
-    """
+    cannot be read, at the setting."""
     inside = ("tool", "prosa") if source.path.endswith("pyproject.toml") else ()
     spans = key_spans(source.text)
     done: set[str] = set()

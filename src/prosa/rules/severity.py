@@ -46,8 +46,7 @@ def diagnosed(
     problems: Iterable[Problem], source: SourceText, policy: Policy, known: Mapping[str, Rule] | None = None
 ) -> list[Diagnostic]:
     """Return the diagnostics that the policy selects, in the order of the problems. Rules that are ``known`` by name
-    are not looked up. An unknown rule name raises KeyError.
-    """
+    are not looked up. An unknown rule name raises KeyError."""
     found: list[Diagnostic] = []
     for problem in problems:
         rule = (known or {}).get(problem.rule) or rule_named(problem.rule)

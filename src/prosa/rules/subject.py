@@ -26,8 +26,7 @@ M_co = TypeVar("M_co", covariant=True)
 
 class Environment(Struct):
     """The environment of a document: files and the time. It records whether a rule used the time or the path, because
-    then the finding is only valid for those.
-    """
+    then the finding is only valid for those."""
 
     files: Files | None = None
     now: datetime | None = None

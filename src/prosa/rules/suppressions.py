@@ -142,8 +142,7 @@ def _blocks(document: Document) -> tuple[Span, ...]:
 
 class _Behind:
     """The text after comments that are visited in the order of a text. A range scanned for one comment is not scanned
-    again for the next one in it.
-    """
+    again for the next one in it."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -236,8 +235,7 @@ def apply_suppressions(
 ) -> list[Problem]:
     """Return the problems that are not suppressed, and those of the suppressions themselves: `unused-suppression` and
     `unknown-rule`. ``wants`` returns whether a rule is checked: a suppression of an unchecked rule may be needed and
-    is not reported as unused. Rules that are ``known`` by name are not looked up.
-    """
+    is not reported as unused. Rules that are ``known`` by name are not looked up."""
     used: set[Span] = set()
 
     def is_suppressed(problem: Problem) -> bool:

@@ -105,8 +105,7 @@ _BOUNDS = frozenset(("exclusiveMaximum", "exclusiveMinimum", "maximum", "minimum
 
 def decodable(schema: Value) -> dict[str, Value]:
     """Return the part of a valid schema that is enforced while a model writes; an object if the whole value is not one
-    (`Lowered.wrapped`). Never changes its argument.
-    """
+    (`Lowered.wrapped`). Never changes its argument."""
     if not isinstance(schema, Mapping):
         return {"type": "object"}
     reduced = _Reducing(References(schema)).root(schema)

@@ -8,8 +8,7 @@ from prosa.source import ProsaError
 
 class SchemaError(ProsaError, ValueError):
     """A schema that is not JSON Schema 2020-12. ``pointer`` leads to the culprit inside the schema; ``misspelling`` is
-    the word there, and the one probably meant.
-    """
+    the word there, and the one probably meant."""
 
     def __init__(self, pointer: str, message: str, misspelling: Misspelling | None = None) -> None:
         super().__init__(f"{pointer}: {message}" if pointer else message)

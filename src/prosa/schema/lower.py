@@ -127,8 +127,7 @@ def _undecided_is_object(schema: Mapping[str, Value]) -> bool:
 
 def wrap(schema: Mapping[str, Value]) -> dict[str, Value]:
     """Return an object with the value as its only property; definitions move to the root, so that references stay
-    short.
-    """
+    short."""
     inner = {key: _moved(value, key) for key, value in schema.items() if key not in ("$defs", "definitions", "$schema")}
     outer: dict[str, Value] = {
         "type": "object",
@@ -160,8 +159,7 @@ def _mapped(value: Value, keyword: str, change: Value) -> Value:
 
 def without_booleans(schema: Mapping[str, Value]) -> Mapping[str, Value]:
     """Return the schema without booleans as schemas except in `additionalProperties`: some servers refuse a whole
-    request for one. Parts left out are validated afterwards; a schema without any is returned unchanged.
-    """
+    request for one. Parts left out are validated afterwards; a schema without any is returned unchanged."""
     if not any(isinstance(each, bool) and way[-1] != "additionalProperties" for way, each in subschemas(schema)):
         return schema
     return _spelled(schema)
@@ -272,8 +270,7 @@ def why_not_strict(schema: Value) -> str | None:
 
 def backtracks(pattern: Value) -> bool:
     """Return whether a pattern has look-around or back-references, which servers with grammar-based decoding do not
-    support.
-    """
+    support."""
     return _BACKTRACKING.search(str(pattern)) is not None
 
 

@@ -218,8 +218,7 @@ def _check_paths(root: Value) -> None:
 
 def _check_loops(root: Value, references: References) -> None:
     """Refuse a schema that refers to itself before it descends into the value: it states nothing, and validating with
-    it would never end (section 9.4.1).
-    """
+    it would never end (section 9.4.1)."""
     mappings = [(parts, each) for parts, each in subschemas(root) if isinstance(each, Mapping)]
     places = {id(each): parts for parts, each in mappings}
     done: set[int] = set()

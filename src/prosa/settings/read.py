@@ -251,8 +251,7 @@ def _tables(
     values: Mapping[Path, Value], table: str, spelled: Callable[[str], str] = str
 ) -> dict[str, dict[str, Value]]:
     """Return the settings of each table in a table, by the name that the user chose, with keys in their official
-    spelling.
-    """
+    spelling."""
     found: dict[str, dict[str, Value]] = {}
     for path, value in values.items():
         if path[0] == table:

@@ -69,8 +69,7 @@ def asked(path: str) -> Asked:
 
 def folder_twin(path: str) -> tuple[str, Form | None] | None:
     """Return the folder whose generated node a decoded path means, with a final `/` unless it is the root, and the
-    form; None if it means none.
-    """
+    form; None if it means none."""
     if path.endswith("/"):
         return path[1:], None
     folder, _, last = path[1:].rpartition("/")

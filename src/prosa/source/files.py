@@ -58,8 +58,7 @@ class FileProblem(ProsaError):
 
 class Skipped(Struct):
     """What walks passed over although a user might look for it: ``folders``, and ``files`` that are texts of other
-    kinds. Files ignored by git are in neither.
-    """
+    kinds. Files ignored by git are in neither."""
 
     folders: list[str] = field(default_factory=list)
     files: list[str] = field(default_factory=list)

@@ -50,8 +50,7 @@ def quoted_path(path: str) -> str:
 
 def quoted_relative(path: str) -> str:
     """Return the same for a URL relative to a document: a colon in it must not start a scheme, nor `&` an HTML
-    reference.
-    """
+    reference."""
     return quote(path, safe=_RELATIVE_SAFE, errors="replace")
 
 
@@ -74,8 +73,7 @@ class Origin(Struct, frozen=True):
     @property
     def is_loopback(self) -> bool:
         """Return whether the host names this machine literally: `localhost`, or a loopback address. One wrapped in an
-        IPv6 address does not count, because that form hides it (X8).
-        """
+        IPv6 address does not count, because that form hides it (X8)."""
         return is_loopback(self.host) and not _is_wrapped(self.host)
 
     @property
@@ -161,8 +159,7 @@ def _is_wrapped(host: str) -> bool:
 
 def address_key(url: str) -> str:
     """Return the key under which addresses of one document are equal: no fragment, scheme and host in lower case, no
-    trailing slash. Empty for schemes that documents are not fetched with.
-    """
+    trailing slash. Empty for schemes that documents are not fetched with."""
     found = _ADDRESS.match(url.strip())
     if found is None:
         return ""
@@ -172,8 +169,7 @@ def address_key(url: str) -> str:
 
 def normal_url(url: str) -> str:
     """Return the one spelling of a URL, so that it can be compared: scheme and host in lower case, no default port,
-    `/` for an empty path, no fragment, other characters escaped. Raises ValueError for a URL that cannot be fetched.
-    """
+    `/` for an empty path, no fragment, other characters escaped. Raises ValueError for a URL that cannot be fetched."""
     if is_normal(url):
         return url
     origin, parts = origin_of(url), urlsplit(url)

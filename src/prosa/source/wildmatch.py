@@ -140,8 +140,7 @@ def as_bytes(text: str) -> bytes:
 @lru_cache(maxsize=4_096)
 def wildcard(pattern: bytes, *, folds: bool = False) -> Wildcard | None:
     """Return the parsed pattern, or None if it can match nothing. As in git, a `**` at the first wildcard crosses
-    folders whatever precedes it. A pattern that ``folds`` is for texts in lower case.
-    """
+    folders whatever precedes it. A pattern that ``folds`` is for texts in lower case."""
     special = _SPECIAL.search(pattern)
     if special is None:
         return Wildcard(pattern.lower() if folds else pattern)
@@ -223,8 +222,7 @@ def _gap(pattern: bytes, at: int) -> tuple[_Gap, int]:
 
 def _set(pattern: bytes, at: int, *, folds: bool) -> tuple[frozenset[int], int] | None:
     """Return the bytes of the set that starts at ``at``, after its bracket, and where it ends; None for a broken set.
-    Its first byte never closes it, and the first byte of a range counts even if the range is empty.
-    """
+    Its first byte never closes it, and the first byte of a range counts even if the range is empty."""
     negated = pattern[at : at + 1] in (b"!", b"^")
     at += negated
     found: set[int] = set()

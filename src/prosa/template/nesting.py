@@ -20,8 +20,7 @@ MAX_NESTING: Final = 1_000
 
 class Layout(Struct, frozen=True):
     """The format of nested values. ``leaf`` writes anything but lists and maps, ``key`` a key and the separator after
-    it.
-    """
+    it."""
 
     list_marks: tuple[str, str]
     map_marks: tuple[str, str]

@@ -94,8 +94,7 @@ def _actions(text: str) -> list[list[Token]]:
 
 class _Block(Struct):
     """An open block: its word, the scope and the `.` before it; ``inner`` is the scope after its first action, whose
-    variables are valid in the whole block.
-    """
+    variables are valid in the whole block."""
 
     word: Opened
     mark: int

@@ -283,8 +283,7 @@ def _sign(spec: Spec, *, negative: bool) -> str:
 
 def _with_point(body: str, verb: str, precision: int | None) -> str:
     """Return the number in the alternate form ``#``: always a point, and for ``g`` the zeros that the shortest form
-    leaves out.
-    """
+    leaves out."""
     marks = "pP" if verb in "xX" else "pPeE"
     end = next((place for place, character in enumerate(body) if character in marks), len(body))
     number, tail = body[:end], body[end:]

@@ -67,8 +67,7 @@ class Guard(Struct):
 
     def refusal(self, scope: Scope, *, changes: bool = True) -> Refusal | None:
         """Return why the head of a request alone refuses it. ``changes`` is False for a request that only reads,
-        whatever its method.
-        """
+        whatever its method."""
         host = header_of(scope, b"host").lower()
         if host not in self.hosts:
             return Refusal(421, "Wrong host", "This site is not called so. Start it with --allow-host to add a name.")

@@ -332,8 +332,7 @@ def _links(url: str, prefix: str, form: Form) -> str:
 
 def folder_view(site: LiveSite, folder: str, *, prefix: str = "", form: Form | None = None) -> NodeView:
     """Return the node of a folder whose path ends with `/` or is empty. ``prefix`` precedes its links, which may lead
-    to one ``form`` of each node.
-    """
+    to one ``form`` of each node."""
     if site.index.is_ready:
         catalogue = site.index.catalogue
         folders, rows = catalogue.folders.get(folder, ()), catalogue.nodes_in(folder)

@@ -64,8 +64,7 @@ class Index(Struct):
 
     def refresh(self, scan: Scan, reading: Reading, *, anew: bool = False) -> Refreshed:
         """Make the index hold the documents of ``scan`` and no others; with ``anew`` all of them are read again. A
-        broken file is rebuilt. Raises `IndexProblem`.
-        """
+        broken file is rebuilt. Raises `IndexProblem`."""
         return self._healing(lambda: refresh(self._file(), scan, reading, anew=anew))
 
     def refresh_some(self, scan: Scan, gone: Collection[str], reading: Reading) -> Refreshed:

@@ -32,8 +32,7 @@ from prosa.source import Edit, FileProblem, SourceText, Span, apply_edits
 
 class Change(Struct, frozen=True):
     """A document whose text or path changes. ``edits`` are the rewritten places of ``before``; ``after`` also updates
-    valid hashes (X22).
-    """
+    valid hashes (X22)."""
 
     path: str
     new_path: str
@@ -129,8 +128,7 @@ def kept_results(before: MagiModel, edits: Sequence[Edit], after: MagiModel) -> 
 
 def _moved(model: MagiModel, region: Region, edits: Sequence[Edit]) -> tuple[int, ...]:
     """Return the places of the backslashes in the original result, after edits that change its length. Inside a
-    quotation or a list they stay unchanged: restoring ignores places without a backslash.
-    """
+    quotation or a list they stay unchanged: restoring ignores places without a backslash."""
     places = list(region.about.escaped)
     if not places or marks_of(model.source, region.span.start):
         return region.about.escaped
@@ -160,8 +158,7 @@ def kept_attachments(
     world: World, digests: Mapping[str, str], texts: Mapping[str, str], model_of: Callable[[str, str | None], YmjModel]
 ) -> dict[str, str]:
     """Return the new texts of records, by path. ``digests`` are those of the files before, ``texts`` the new texts,
-    both by the old path; ``model_of`` reads a record, with a new text or its own.
-    """
+    both by the old path; ``model_of`` reads a record, with a new text or its own."""
     current, told, made = dict(texts), dict(digests), dict[str, str]()
     waiting = list(texts)
     for _ in range(MAX_ROUNDS):

@@ -25,8 +25,7 @@ class Note(Struct, frozen=True):
 
 class Effects(Struct, frozen=True):
     """``referring`` are the documents with references to the moved one that are outdated; ``astray`` the places of
-    references to others that would be misdirected; ``notes`` the changes for broken references.
-    """
+    references to others that would be misdirected; ``notes`` the changes for broken references."""
 
     referring: frozenset[str]
     astray: tuple[str, ...]
@@ -47,8 +46,7 @@ def effects(
     move: Move, before: World, after: World, touched: frozenset[Key] | None, leave_out: frozenset[str] = frozenset()
 ) -> Effects:
     """Return the effects on every document but the moved ones and those in ``leave_out``. ``touched`` None examines
-    every reference.
-    """
+    every reference."""
     referring: set[str] = set()
     astray: list[str] = []
     notes: list[Note] = []

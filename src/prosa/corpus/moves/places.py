@@ -35,8 +35,7 @@ _IMAGES = ("image", "images-list")
 
 class Place(Struct, frozen=True):
     """A place that names a document: ``span`` is the text to replace, ``text`` its present value, unquoted;
-    ``reference`` its meaning.
-    """
+    ``reference`` its meaning."""
 
     reference: Reference
     span: Span

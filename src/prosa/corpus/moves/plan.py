@@ -87,8 +87,7 @@ def _expected(record: Record, move: Move) -> Record:
 
 def touched(before: World, after: World, paths: Mapping[str, str]) -> frozenset[Key] | None:
     """Return the keys with another result than before, after the documents at ``paths`` changed; None means all, since
-    the sites changed.
-    """
+    the sites changed."""
     if before.sites != after.sites:
         return None
     found: set[Key] = set()

@@ -27,8 +27,7 @@ _NO_STEM = regex(r"[\[\]|#`\r\n]|\A\s|\s\Z|\A\Z")
 
 def spelled(form: Form, text: str, name: str, *, spaces: bool) -> str | None:
     """Return ``text`` with ``name`` as its target; None if the form cannot express it. ``spaces`` is true if a blank
-    is allowed in a URL.
-    """
+    is allowed in a URL."""
     if form == "id":
         return name
     if form in ("stem", "wikilink"):

@@ -65,8 +65,7 @@ class World(Struct, frozen=True, dict=True):
 
     def asking(self, keys: frozenset[Key] | None, dialect: DialectName | None = None) -> Iterable[Record]:
         """Return the documents that may have a reference with any of some keys, in the order of their paths; None for
-        all. With a ``dialect`` only its documents. In memory, examining all of them costs no more.
-        """
+        all. With a ``dialect`` only its documents. In memory, examining all of them costs no more."""
         del keys
         return (each for each in self.records.values() if dialect in (None, each.dialect))
 
@@ -106,8 +105,7 @@ class KnownDocuments(Protocol):
 
     def asking(self, keys: Iterable[Key], dialect: DialectName | None = None) -> Iterable[Record]:
         """Return the documents, with a ``dialect`` only its, that have a reference with any of some keys, in
-        the order of their paths.
-        """
+        the order of their paths."""
         ...
 
     def standing(self) -> Iterable[tuple[str, DialectName, tuple[str, ...]]]:
@@ -117,8 +115,7 @@ class KnownDocuments(Protocol):
 
 class KnownWorld(World, frozen=True, dict=True, kw_only=True):
     """The same for a large corpus: records are only loaded on access. ``changed`` are records in place of those
-    at some paths.
-    """
+    at some paths."""
 
     known: KnownDocuments
     of_sites: Sites
@@ -145,8 +142,7 @@ class KnownWorld(World, frozen=True, dict=True, kw_only=True):
 
     def with_records(self, changed: Mapping[str, Record]) -> World:
         """Return a copy with other records at some paths. If the sites change, every key may, and all records
-        are loaded.
-        """
+        are loaded."""
         every = {**self.changed, **changed}
         if self._sites_with(every) != self.sites:
             return World.of((*self._others(every), *every.values()), given=self.given)

@@ -17,8 +17,7 @@ from prosa.regex import regex
 
 Syntax: TypeAlias = Literal["markdown", "angle", "yaml", "json", "html", "command", "raw"]
 """The notation of a target. ``markdown`` is a destination, ``angle`` one in angle brackets, ``command`` the first word
-of a configuration line, ``raw`` a literal text.
-"""
+of a configuration line, ``raw`` a literal text."""
 
 _ESCAPE = regex(r"%[0-9A-Fa-f]{2}")
 _HIGH = regex(r"%[89A-Fa-f][0-9A-Fa-f]")

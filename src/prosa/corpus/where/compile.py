@@ -36,8 +36,7 @@ class Condition(Struct, frozen=True):
 
 class Fields(Struct, frozen=True):
     """Where fields are stored, a row for each value: a ``table`` or view with the columns `key`, `kind`, `text` and
-    `number`, like `metadata` of the index, and the column ``owner`` for what they are fields of.
-    """
+    `number`, like `metadata` of the index, and the column ``owner`` for what they are fields of."""
 
     table: str = "metadata"
     owner: str = "document"

@@ -33,8 +33,7 @@ def in_order(scripts: Iterable[Script]) -> tuple[Script, ...]:
 
 State: TypeAlias = Literal["absent", "fresh", "stale", "edited"]
 """State of a script's result: absent; matching what would be sent now; outdated; edited by hand (or possibly so),
-whether outdated or not.
-"""
+whether outdated or not."""
 
 
 class Status(Struct, frozen=True):

@@ -42,8 +42,7 @@ _RUN = regex(r"`{3,}")
 
 class Visible(Struct, frozen=True):
     """The visible part of a body. ``hidden`` are the spans left out, in order and disjoint; ``headings`` the places at
-    which a section starts; ``text`` the whole, with plain line feeds and no blank lines around it.
-    """
+    which a section starts; ``text`` the whole, with plain line feeds and no blank lines around it."""
 
     source: SourceText
     body: Span
@@ -136,8 +135,7 @@ _LINE_END = regex(r"\r\n|\n|\r")
 
 class Contexts(Struct, frozen=True, dict=True):
     """The contexts of all scripts of a document as hashes, made in one pass: a document with many results, each made
-    from all the text above it, is checked in linear time.
-    """
+    from all the text above it, is checked in linear time."""
 
     model: MagiModel
 
@@ -200,8 +198,7 @@ def context_mode(word: str) -> ContextMode:
 
 def _add(digest: _Hash, text: str) -> None:
     """Add the lines with content. Quotation markers alone do not count, since they may be left over around a block; a
-    byte-order mark counts only at the very start.
-    """
+    byte-order mark counts only at the very start."""
     for line in _LINE_END.split(text.replace("\ufeff", "")):
         if line.replace(">", "").strip():
             digest.update(line.rstrip().encode("utf-8", "surrogatepass") + b"\n")

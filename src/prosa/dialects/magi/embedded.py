@@ -32,8 +32,7 @@ _MARKS = regex(r"[ \t>]*")
 
 class Pieces(Struct, frozen=True):
     """The joined text of several spans: ``text`` is the pieces ``spans`` of a source, character for character;
-    ``starts`` are the offsets in ``text`` at which they start.
-    """
+    ``starts`` are the offsets in ``text`` at which they start."""
 
     text: str
     spans: tuple[Span, ...]
@@ -80,8 +79,7 @@ def joined(source: SourceText, spans: Sequence[Span], empty: int) -> Pieces:
 
 def unfolded(source: SourceText, span: Span) -> Pieces:
     """Return inline text over several lines as a code span reads it: each line end becomes one space, and the
-    container markers of the next line (white space, `>`) are removed.
-    """
+    container markers of the next line (white space, `>`) are removed."""
     if "\n" not in (text := source.slice(span)) and "\r" not in text:
         return Pieces(text, (span,), (0,))
     spans: list[Span] = []

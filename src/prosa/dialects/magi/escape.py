@@ -36,8 +36,7 @@ _SURROGATE = regex("[\ud800-\udfff]")
 
 class Escaped(Struct, frozen=True):
     """The escaped ``text``. ``places`` are the offsets in the original before which a backslash was added; ``closed``
-    is true if a last line was added to close a fence.
-    """
+    is true if a last line was added to close a fence."""
 
     text: str
     places: tuple[int, ...] = ()

@@ -73,8 +73,7 @@ class Inherited(NamedTuple, Generic[V]):
 
 class MetaFile(Struct, Generic[V], frozen=True):
     """A document with `globs`. ``path`` is relative to the root of the project; nothing is inherited from a field that
-    is None.
-    """
+    is None."""
 
     path: PurePosixPath
     globs: tuple[str, ...]

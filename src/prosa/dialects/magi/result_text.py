@@ -30,8 +30,7 @@ from prosa.source import Edit, SourceText, Span
 
 class Owners(Struct, frozen=True):
     """``regions`` by the place of their script's fence; ``pairs`` in the order of the regions; ``orphans`` are regions
-    without a script, ``spare`` further regions of a script that has one above.
-    """
+    without a script, ``spare`` further regions of a script that has one above."""
 
     regions: Mapping[int, Region]
     pairs: tuple[tuple[Script, Region], ...]
@@ -78,8 +77,7 @@ _NOT_A_MARK = regex(r"[^>\s]")
 class Place(Struct, frozen=True):
     """``span`` is what a region replaces, empty if it is new. ``before`` and ``after`` stand around it; ``marks``
     begin every line but its first, whose own stand in ``before`` or in the document. ``inside`` is a place in the same
-    containers.
-    """
+    containers."""
 
     span: Span
     marks: str
@@ -130,8 +128,7 @@ def instead_of(model: MagiModel, region: Region) -> Place:
 
 def marks_of(source: SourceText, offset: int) -> str:
     """Return the prefix of lines in the same containers as the line at an offset: quotation markers stay, a list
-    marker becomes as many spaces.
-    """
+    marker becomes as many spaces."""
     start = source.lines.starts[source.position(offset).line - 1]
     return _NOT_A_MARK.sub(" ", source.text[start:offset])
 

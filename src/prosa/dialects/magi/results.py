@@ -43,8 +43,7 @@ from prosa.source import Edit, Span, apply_edits
 
 class ResultRefused(ValueError):
     """A result that cannot be written; the message says why and what to do. ``edited`` is true if `--force` would
-    write it.
-    """
+    write it."""
 
     def __init__(self, message: str, *, edited: bool = False) -> None:
         super().__init__(message)

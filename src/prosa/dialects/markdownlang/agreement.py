@@ -47,8 +47,7 @@ MAX_RECORD_CHARACTERS = 4096
 
 class AgreementRecord(Struct, frozen=True):
     """The record of an acceptance. ``agreed_at`` is ISO 8601 in UTC, empty in the original format; the index
-    counts from 0.
-    """
+    counts from 0."""
 
     agreed_at: str
     phrase_index: int

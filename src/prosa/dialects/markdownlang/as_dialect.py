@@ -1,6 +1,5 @@
 """Programs as a dialect (`prosa.dialects.dialect`), answered by their reader. The facts that `prosa show` prints have
-the keys of interface.md.
-"""
+the keys of interface.md."""
 
 from __future__ import annotations
 

@@ -25,8 +25,7 @@ Transport: TypeAlias = Literal["auto", "stdio", "streamable-http", "sse"]
 
 class ImportRef(Struct, frozen=True):
     """One entry of `imports` as written, with the span of its path (L6, L28). With ``wait``, a call of it waits
-    for its output.
-    """
+    for its output."""
 
     text: str
     span: Span
@@ -117,8 +116,7 @@ class ProgramModel(Struct, frozen=True):
     """A program. ``name`` falls back to the file name without its suffix, ``description`` is derived (LA1) when
     ``derived_description`` says so. ``mdh`` are URLs of pages whose actions are tools. ``body`` is the template text,
     ``body_offset`` its start in the source; ``template`` is None when it does not parse. ``spans`` holds the value
-    span of every top-level field that was read, ``sampling`` the sampling parameters.
-    """
+    span of every top-level field that was read, ``sampling`` the sampling parameters."""
 
     source: SourceText
     fields: Mapping | None

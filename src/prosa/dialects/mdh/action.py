@@ -162,8 +162,7 @@ def _names(entry: Entry | None) -> tuple[Text, ...]:
 
 def _property_problems(described: Mapping | None) -> tuple[Problem, ...]:
     """Check a description as a schema as far as the specification goes; mistakes are warnings, since sites may extend
-    it.
-    """
+    it."""
     problems: list[Problem] = []
     for entry in described or ():
         if not _is_description(entry.value):
@@ -238,8 +237,7 @@ def _inside(path: Text, offset: int, source: SourceText) -> Span:
 
 def identifier_problems(identifier: Text | None, owner: str) -> Iterator[Problem]:
     """Yield `identifier-form` for an id with white space, or with a start that only a URL in `target` may have
-    (HA4).
-    """
+    (HA4)."""
     if identifier is None:
         return
     text = identifier.text

@@ -1,6 +1,5 @@
 """The public data of a node: the keys of `prosa show` in interface.md, references and definitions for the graph (H4,
-X21), and plain data for the rules of a whole site, which travels between processes.
-"""
+X21), and plain data for the rules of a whole site, which travels between processes."""
 
 from __future__ import annotations
 

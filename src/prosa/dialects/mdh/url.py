@@ -106,15 +106,13 @@ def decoded(raw_path: bytes) -> str | None:
 
 def route_url(route: str) -> str:
     """Return the URL path that a record requests (Y12), normalised: `hours`, `/hours/` and `/hours` are the same.
-    Empty if no node may have it (`route_fault`).
-    """
+    Empty if no node may have it (`route_fault`)."""
     return "" if route_fault(route) else exact_url(_route_path(route)[1:])
 
 
 def route_fault(route: str) -> str:
     """Return why no node may have the URL path that a record requests: it is not on this site, or belongs to the site
-    itself or to a form of another node. Empty if a node may have it.
-    """
+    itself or to a form of another node. Empty if a node may have it."""
     path = _route_path(route)
     if scheme := _SCHEME.match(route.strip()):
         return f"`{scheme[0][:20]}` leads away from the site"
@@ -166,8 +164,7 @@ def _without_suffix(path: str) -> str:
 
 class Destination(Struct, frozen=True):
     """The target of a link. ``origin`` is empty on the site itself, else `https://host` in lower case or, for other
-    schemes than HTTP, the scheme. ``path`` is absolute, decoded, without query and fragment.
-    """
+    schemes than HTTP, the scheme. ``path`` is absolute, decoded, without query and fragment."""
 
     origin: str
     path: str

@@ -24,8 +24,7 @@ __all__ = ["DIALECT", "PlainModel", "definitions", "facts", "format_edits", "mas
 
 class PlainModel(Struct, frozen=True):
     """``title`` is the field `title`, else the heading that names the document (X45), else None.
-    ``aliases`` are the items of the field `aliases`.
-    """
+    ``aliases`` are the items of the field `aliases`."""
 
     document: Document
     title: Def | None

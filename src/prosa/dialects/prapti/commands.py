@@ -100,8 +100,7 @@ class PluginCall(Struct, frozen=True):
 
 class PluginCommand(Struct, frozen=True):
     """A plugin's command. ``run`` returns the text that replaces the line, possibly empty. With ``final_only`` it runs
-    only in the last message of a chat: for commands with external effects.
-    """
+    only in the last message of a chat: for commands with external effects."""
 
     run: Callable[[PluginCall], str]
     final_only: bool = False
@@ -117,8 +116,7 @@ class Plugin(Struct, frozen=True):
 
 class Call(Struct, frozen=True):
     """A call of a built-in command. ``follows`` is true if included text may hold commands; ``plugins`` are the names
-    that the user allows.
-    """
+    that the user allows."""
 
     line: ConfigLine
     source: SourceText
@@ -133,8 +131,7 @@ Shown: TypeAlias = Literal["tree", "plugins"]
 
 class Outcome(Struct, frozen=True):
     """The result of a command: the text that replaces it, the responders, the output to show beside the conversation,
-    or the reason for failing. ``included`` is a file whose own lines are to be carried out.
-    """
+    or the reason for failing. ``included`` is a file whose own lines are to be carried out."""
 
     text: str = ""
     responders: Responders | None = None

@@ -30,8 +30,7 @@ USER_FILES = ("chat.md",)
 
 class Layer(Struct, frozen=True):
     """One chat file that configures. ``trusted`` gives it the rights of the user, ``follows`` lets the files it
-    includes hold configuration lines too: trust in a document does not extend to those (PA11).
-    """
+    includes hold configuration lines too: trust in a document does not extend to those (PA11)."""
 
     kind: LayerKind
     model: ChatModel

@@ -192,8 +192,7 @@ class Escaping(Struct):
 
     def feed(self, piece: str) -> str:
         """Return the whole lines that are ready. A line is held back until it is complete, and blank ones until
-        another follows.
-        """
+        another follows."""
         text = self._rest + piece
         cut = len(text) - 1 if text.endswith("\r") else len(text)  # a line feed may follow
         last = max(text.rfind("\n", 0, cut), text.rfind("\r", 0, cut)) + 1

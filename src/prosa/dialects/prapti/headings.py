@@ -1,6 +1,5 @@
 """Message headings: level-3 headings at the top level that name a role (P3, P7, P8, PA2–PA5, PA16), and the names in
-them in the form for a model service and for mentions (PA4, PA18).
-"""
+them in the form for a model service and for mentions (PA4, PA18)."""
 
 from __future__ import annotations
 
@@ -37,8 +36,7 @@ def find_headings(
     document: Document, *, legacy: bool = False
 ) -> tuple[tuple[MessageHeading, ...], tuple[Problem, ...]]:
     """Return the message headings in order, and the problems of headings that are one or nearly are. With ``legacy``
-    lines of code are headings too (PA1).
-    """
+    lines of code are headings too (PA1)."""
     found: list[MessageHeading] = []
     problems: list[Problem] = []
     for heading in _with_code(document) if legacy else document.headings:

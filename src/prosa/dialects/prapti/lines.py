@@ -32,8 +32,7 @@ _BLANKS = " \t"
 
 class RawLine(Struct, frozen=True):
     """A configuration line before its command is read. ``command`` is the span of what follows the percent signs, but
-    for comments at its end.
-    """
+    for comments at its end."""
 
     span: Span
     command: Span
@@ -43,8 +42,7 @@ class RawLine(Struct, frozen=True):
 
 class Lines(Struct, frozen=True):
     """The configuration lines of a document; ``opaque`` are those inside code, which are text. A disabled line in code
-    does not count.
-    """
+    does not count."""
 
     config: tuple[RawLine, ...]
     opaque: tuple[Span, ...]

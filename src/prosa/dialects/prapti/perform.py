@@ -54,8 +54,7 @@ class Said(Struct, frozen=True):
 
 class Performed(Struct, frozen=True):
     """``values`` is the tree in effect by path; ``said`` the enabled messages of all layers, in order; ``shows`` the
-    output of commands to show beside the conversation.
-    """
+    output of commands to show beside the conversation."""
 
     values: Mapping[str, EffectiveValue]
     said: tuple[Said, ...]

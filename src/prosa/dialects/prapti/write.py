@@ -40,8 +40,7 @@ def heading(role: str, name: str | None = None) -> str:
 
 def is_another(asked: str, answered_by: str | None) -> bool:
     """Return whether another model answered than the requested one. A dated name of the same model
-    (`gpt-4o-2024-08-06` for `gpt-4o`) is the same.
-    """
+    (`gpt-4o-2024-08-06` for `gpt-4o`) is the same."""
     return answered_by is not None and answered_by != asked and not answered_by.startswith(f"{asked}-")
 
 
@@ -171,8 +170,7 @@ def line_end(text: str) -> str:
 
 def find_lines_below(lines: Sequence[str], text: str) -> Span | None:
     """Return where these consecutive lines are in a text, the last place of several. The span ends before the
-    last line end.
-    """
+    last line end."""
     wanted = [line.rstrip() for line in lines]
     while wanted and not wanted[-1]:
         wanted.pop()

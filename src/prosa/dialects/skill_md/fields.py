@@ -1,7 +1,6 @@
 """The fields of a skill's front matter (https://agentskills.io/specification, and those of single clients), and what
 its name may be: 1–64 lower-case letters and digits of any script and hyphens, no hyphen at either end and no two in a
-row, after normalisation by NFKC.
-"""
+row, after normalisation by NFKC."""
 
 from __future__ import annotations
 

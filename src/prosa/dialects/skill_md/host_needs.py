@@ -36,8 +36,7 @@ _PYTHON = regex(r"(?:python3?\s+)?[^\s|&;<>]*scripts/[\w./-]{1,255}\.py(?:\s[^|&
 
 def host_needs(model: SkillModel, files: Sequence[str] = (), *, hooks: bool = False) -> Iterator[str]:
     """Return what the skill needs and cannot get here, one text for each kind. ``files`` are the paths of the files
-    beside it, ``hooks`` is true if it has that field.
-    """
+    beside it, ``hooks`` is true if it has that field."""
     document = model.document
     body = document.body
     text = document.source.text[: body.end]

@@ -154,8 +154,7 @@ def raw_second_line(model: YmjModel) -> Span:
 
 def _lines(model: YmjModel, entry: Entry) -> _Lines | None:
     """Return the lines of an entry, or None unless it starts in the first column and is followed by no more than a
-    comment.
-    """
+    comment."""
     text, start, end = model.source.text, entry.key.span.start, entry.span.end
     if start > 0 and text[start - 1] not in "\r\n":
         return None

@@ -291,8 +291,7 @@ OPS_LISTS: dict[str, tuple[Field, ...]] = {
     ),
 }
 """The items of the lists below `ops`. `sha256` of an attachment is not one of its fields but is read: a rule reports
-where it belongs (YA18).
-"""
+where it belongs (YA18)."""
 
 OPS: tuple[Field, ...] = (
     Field("body_format", "text", choices=BODY_FORMATS, about="what the body is: " + ", ".join(BODY_FORMATS)),

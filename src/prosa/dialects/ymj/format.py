@@ -103,8 +103,7 @@ def mirror_edits(model: YmjModel, keys: Iterable[str]) -> tuple[Edit, ...]:
 
 def hash_edits(model: YmjModel, *, rehash: bool = False) -> tuple[Edit, ...]:
     """Return the edits for the hash of the body as X22 specifies: added if absent, in the form of a verified one in
-    the header; with ``rehash`` the hash of the whole body replaces any other.
-    """
+    the header; with ``rehash`` the hash of the whole body replaces any other."""
     stored, other = payload_hash(model), header_hash(model)
     if model.footer is None or not model.footer.sound or not model.footer.claimed or stored.state == "matches":
         return ()

@@ -137,8 +137,7 @@ class YmjModel(Struct, frozen=True, dict=True):
     @property
     def asks_strict(self) -> bool | None:
         """The mode that the record requests: None if it does not say, never strict for an unknown specification
-        (YA11).
-        """
+        (YA11)."""
         spec = self.text("ymj_spec")
         if spec is not None and not is_known(spec):
             return False

@@ -205,8 +205,7 @@ def profile(name: str) -> Profile | None:
 
 def profile_of(model: YmjModel) -> Profile | None:
     """Return the profile that a record seems to follow, by its kind and by the sign that distinguishes two of
-    one kind.
-    """
+    one kind."""
     kind = model.text("kind")
     of_kind = [each for each in PROFILES if each.kind == kind]
     signs = {*model.tags, model.option("body_format") or ""}

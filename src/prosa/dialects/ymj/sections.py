@@ -39,8 +39,7 @@ CANONICAL_CLOSE = "```"
 
 class FooterPlace(Struct, frozen=True):
     """A JSON fence. ``open`` and ``close`` cover the fence lines without their line ends, ``content`` the text between
-    them. ``closed`` is False if the text ends first; ``tail`` is the text after it, blank for a valid footer.
-    """
+    them. ``closed`` is False if the text ends first; ``tail`` is the text after it, blank for a valid footer."""
 
     open: Span
     content: Span

@@ -53,8 +53,7 @@ Finder = Callable[[Body], Target | None]
 
 class SelectorType(Struct, frozen=True):
     """A row of the registry. ``form`` shows its notation; ``prepare`` turns the text after the first colon into a
-    finder or raises `BadSelector`. ``pattern`` is true if it holds a regular expression (strict: a warning, Y27).
-    """
+    finder or raises `BadSelector`. ``pattern`` is true if it holds a regular expression (strict: a warning, Y27)."""
 
     name: str
     form: str
@@ -280,8 +279,7 @@ def between(rest: str) -> Finder:
 
 def _with_flags(rest: str) -> tuple[str, str]:
     """Return a pattern and its flags. A pattern may contain slashes: the text after the last one counts as flags only
-    if it is empty or valid.
-    """
+    if it is empty or valid."""
     pattern, slash, flags = rest.rpartition("/")
     if not slash or not _FLAGS.fullmatch(flags):
         return rest, ""

@@ -73,8 +73,7 @@ class WrittenMessage(Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 
 class WrittenTool(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A tool as the model was offered it. ``origin`` is its source outside of the run: `mcp`, the server and the tool;
-    `action`, the id and the page; `visit` and where the run was.
-    """
+    `action`, the id and the page; `visit` and where the run was."""
 
     name: str
     description: WrittenText
@@ -267,8 +266,7 @@ def read_trace(text: str, body: Span) -> Trace:
 
 def _fences(text: str, body: Span) -> Iterator[tuple[re.Match[str], re.Match[str] | None]]:
     """Yield the opening line of each block with its closing line. After an unclosed one no other is closed: the search
-    ends there, so that each line is read once.
-    """
+    ends there, so that each line is read once."""
     at = body.start
     while (opening := _OPENING.search(text, at, body.end)) is not None:
         closing = _CLOSING.search(text, opening.end(), body.end)
@@ -489,8 +487,7 @@ def _unread(name: str) -> str:
 
 def digest_faults(trace: Trace, read: Read = _unread) -> Iterator[TraceFault]:
     """Return the model calls whose digest differs from that of their request; none after the first long value, if
-    these are not read. `read_trace` reports the other problems.
-    """
+    these are not read. `read_trace` reports the other problems."""
     blocks = {block.path: block.content for block in trace.blocks}
     spans = {block.path: block.span for block in trace.blocks}
     try:

@@ -1,7 +1,6 @@
 """A new record as text, in Strict form (Y25): canonical fences, `doc_summary` second and on one line, LF, no mirrors,
 the hash of the body; also from a profile, for `prosa new` (Y30): such a record passes a strict check and explains what
-to fill in. Existing records only change by span edits (`format`).
-"""
+to fill in. Existing records only change by span edits (`format`)."""
 
 from __future__ import annotations
 

@@ -29,8 +29,7 @@ WIDEST = 1.6
 
 class Wanted(Struct, frozen=True):
     """The input of a layout. ``links`` are pairs of places in ``names``; ``spacing`` is the length of a link in
-    pixels, if there is room for it.
-    """
+    pixels, if there is room for it."""
 
     names: Sequence[str]
     links: Sequence[tuple[int, int]]
@@ -90,8 +89,7 @@ def _drawn(wanted: Wanted, part: Sequence[int]) -> list[Place]:
 
 def _stretch(sizes: Sequence[Size], places: Sequence[Place]) -> float:
     """Return how much wider than high the drawing should be before boxes are pushed apart: otherwise wide boxes would
-    all move up and down. A drawing that is wide already stays unchanged.
-    """
+    all move up and down. A drawing that is wide already stays unchanged."""
     box = hull([Box(x, y, x, y) for x, y in places])
     shape = sum(size.width for size in sizes) / max(sum(size.height for size in sizes), 1e-9)
     room = WIDEST * max(box.height, 1e-9) / max(box.width, 1e-9)
@@ -100,8 +98,7 @@ def _stretch(sizes: Sequence[Size], places: Sequence[Place]) -> float:
 
 def _level(places: Sequence[Place]) -> list[Place]:
     """Turn the drawing along its principal axis so that it is wide rather than high, and mirror it so that most of it
-    is at the left and the top, where reading starts.
-    """
+    is at the left and the top, where reading starts."""
     middle_x = sum(x for x, _ in places) / len(places)
     middle_y = sum(y for _, y in places) / len(places)
     moved = [(x - middle_x, y - middle_y) for x, y in places]
@@ -232,8 +229,7 @@ THOROUGH = Effort(4, 40, 1.06, 60)
 
 BRIEF = Effort(3, 10, 1.1, 5)
 """For thousands of boxes: the remaining overlaps are small, and more rounds would take seconds and enlarge the
-sheet.
-"""
+sheet."""
 
 
 def separate(places: Sequence[Place], sizes: Sequence[Size], effort: Effort = THOROUGH) -> list[Place]:

@@ -57,8 +57,7 @@ def _levels(network: Network) -> list[tuple[Network, list[int]]]:
 
 def _unfolded(network: Network, names: Sequence[str]) -> Points:
     """Return an unfolded start for few bodies: each is placed by its number of steps from three distant ones, moved a
-    little by its name (Harel and Koren 2002). A chain starts as a line, a ring as a ring.
-    """
+    little by its name (Harel and Koren 2002). A chain starts as a line, a ring as a ring."""
     one = _steps(network, 0)
     first = _farthest(one)
     one = _steps(network, first)

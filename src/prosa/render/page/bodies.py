@@ -234,8 +234,7 @@ def render_text(
     quoting: Quoting | None = None,
 ) -> Rendered:
     """Return a text whose headings have these ``anchors``; ``scope`` keeps its footnotes apart from others on the
-    page, and ``quoting`` limits quotations.
-    """
+    page, and ``quoting`` limits quotations."""
     quoting = quoting or Quoting(page.view.path)
     written, cleaned = with_quotes(page, text, quoting, anchors=anchors, unseen=unseen, scope=scope)
     parts = [

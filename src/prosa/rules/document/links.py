@@ -54,8 +54,7 @@ def _of_document(path: Path, facts: Facts, names: CorpusNames) -> Iterator[Follo
 def unresolved_link(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
     """Find a relative link to a file that does not exist within the root. The finding points at the destination.
     Addresses, site paths and placeholders are ignored (`rules.analyse`). Rules of MDH check the links to the nodes of
-    a site.
-    """
+    a site."""
     if facts.dialect == "mdh" and corpus.rooted != "guessed":
         return
     for found in followed(corpus, path):
@@ -71,8 +70,7 @@ def unresolved_link(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Findin
 def unresolved_path(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
     """Find a relative link to a folder, or to a file without a known suffix, that does not exist within the root. The
     finding points at the destination. It is silent if documents are linked by the addresses of their pages: a site
-    generator may create the target.
-    """
+    generator may create the target."""
     if facts.dialect == "mdh" or not corpus.complete:
         return
     for found in followed(corpus, path):
@@ -156,8 +154,7 @@ MAX_GUESSED = 200
 
 class Named(NamedTuple):
     """A heading that a document names: the link, the document that should contain it, and whether the link gives it as
-    an anchor (`#the-end`) or as text, like wikilinks.
-    """
+    an anchor (`#the-end`) or as text, like wikilinks."""
 
     link: LocalLink
     real: Path
@@ -238,8 +235,7 @@ _WITH_IDS = ("magi", "mdh")
 @RULES.one_of_many("MD023", "duplicate-id", Severity.ERROR)
 def duplicate_id(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
     """Find two documents of one dialect with the same id, which makes references ambiguous. The findings point at each
-    of the ids, so that each document shows it if it is checked alone.
-    """
+    of the ids, so that each document shows it if it is checked alone."""
     if facts.dialect not in _WITH_IDS:
         return
     own = [each for each in facts.defs if each.kind == "id"]

@@ -15,8 +15,7 @@ from prosa.rules.subject import Corpus, Facts
 def unresolved_relation(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
     """Find a field of front matter that names other documents, as `[relations]` of the project says, and matches none
     or several. The finding points at the value. A missing document is only reported if all documents below the root
-    are known.
-    """
+    are known."""
     if corpus.relations:
         from prosa.rules.front_demands import unresolved_relations
 
@@ -27,8 +26,7 @@ def unresolved_relation(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Fi
 def schema_mismatch(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
     """Find front matter that does not satisfy the JSON Schema which the project gives it (`[schemas]`). The finding
     points at the value, at the name of an undescribed field, or, for a missing field, at the opening fence. A schema
-    that cannot be read is reported with the settings.
-    """
+    that cannot be read is reported with the settings."""
     if corpus.schemas is not None:
         from prosa.rules.front_demands import schema_mismatches
 

@@ -104,8 +104,7 @@ _HOSTILE = regex("[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]+")
 @RULES.document("MD045", "invisible-character", Severity.WARNING, strict=Severity.ERROR)
 def invisible_character(subject: Subject[object]) -> Iterator[Finding]:
     """Find invisible characters that their context does not need (X39), each run once. In a document with many, the
-    last finding stands for all that follow it.
-    """
+    last finding stands for all that follow it."""
     text = subject.source.text
     if text.isascii() or not UNSEEN.search(subject.source.uncommon):
         return

@@ -23,8 +23,7 @@ from prosa.rules.subject import Corpus, Facts, LocalLink
 
 class FollowedWikilink(Struct, frozen=True):
     """A wikilink and its possible targets; ``exact`` if the case matches. ``is_file`` is true if it names a file that
-    is no document, anywhere below the root.
-    """
+    is no document, anywhere below the root."""
 
     link: LocalLink
     candidates: tuple[Path, ...]
@@ -64,8 +63,7 @@ def _lies_somewhere(target: str, names: CorpusNames) -> bool:
 
 def _may_be_meant(target: str, names: CorpusNames) -> bool:
     """Return whether unresolved brackets were meant as a link: as the name of a document, or, if all files are known,
-    as that of another file.
-    """
+    as that of another file."""
     return is_name(target) or (is_attachment(target) and bool(names.file_names()))
 
 
@@ -109,8 +107,7 @@ def ambiguous_wikilink(corpus: Corpus, path: Path, _: Facts) -> Iterator[Finding
 @RULES.one_of_many("MD026", "wikilink-case", Severity.HINT)
 def wikilink_case(corpus: Corpus, path: Path, _: Facts) -> Iterator[Finding]:
     """Find a `[[name]]` that differs from the file name in upper and lower case (YA21). The finding points at the
-    link; it is still followed.
-    """
+    link; it is still followed."""
     for each in followed_wikilinks(corpus, path):
         if each.candidates and not each.exact:
             name = each.candidates[0].stem

@@ -28,8 +28,7 @@ ALIKE = 0.85
 
 class Survey(NamedTuple):
     """The relationships of a whole corpus: the folders at either end of one, how many unknown ids are named before
-    each document, and all ids.
-    """
+    each document, and all ids."""
 
     connected: frozenset[Path]
     before: Mapping[Path, int]
@@ -40,8 +39,7 @@ class Survey(NamedTuple):
 def unknown_doc_id(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
     """Find a relationship with a document that is not in the corpus (M50). The finding points at the id. It is silent
     unless all documents below the root are known. In a project every id is judged. Samples elsewhere name documents
-    that do not exist: in a folder without resolved relationships, an id is only a finding if a similar one exists.
-    """
+    that do not exist: in a folder without resolved relationships, an id is only a finding if a similar one exists."""
     names = corpus_names(corpus)
     unknown = [ref for ref in named_ids(facts) if not names.find(Key("id", ref.target))] if corpus.complete else []
     if not unknown:

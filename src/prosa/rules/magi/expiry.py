@@ -29,8 +29,7 @@ _ADVICE = "bring it up to date and move the date, or take the document out of us
 @RULES.document("MG008", "expired-document", Severity.WARNING)
 def expired_document(subject: Subject[MagiModel]) -> Iterator[Finding]:
     """Find an expired document. The finding points at `expired-date`. It is silent if the time is unknown;
-    nothing is ever deleted.
-    """
+    nothing is ever deleted."""
     model = subject.model
     text, span = model.fields.text(_FIELD), model.fields.span(_FIELD)
     if text and span is not None and (now := subject.now) is not None and _is_over(text, now):

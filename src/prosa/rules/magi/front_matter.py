@@ -41,8 +41,7 @@ def doc_id_not_uuid(subject: Subject[MagiModel]) -> Iterator[Finding]:
 @RULES.document("MG007", "missing-doc-id", Severity.WARNING, strict=Severity.ERROR)
 def missing_doc_id(subject: Subject[MagiModel]) -> Iterator[Finding]:
     """Find a document with relationships but no id to point back at (M5, MA5). The finding points at the front matter,
-    and mentions the first relationship. Fields in a second block are mentioned as such.
-    """
+    and mentions the first relationship. Fields in a second block are mentioned as such."""
     model = subject.model
     if not model.relationships or model.doc_id is not None or not model.front.complete:
         return
@@ -61,8 +60,7 @@ _KNOWN = frozenset(squashed(field.name) for field in FRONT)
 @RULES.document("MG009", "fields-below-front-matter", Severity.WARNING, strict=Severity.ERROR)
 def fields_below_front_matter(subject: Subject[MagiModel]) -> Iterator[Finding]:
     """Find empty front matter with its fields in a second block below it. The finding points at the fence that ends
-    the front matter too early.
-    """
+    the front matter too early."""
     model = subject.model
     front = model.front
     if not has_fields_below(model):

@@ -73,8 +73,7 @@ def _is_filled(node: Value) -> bool:
 @RULES.document("MG044", "relationship-with-two-targets", Severity.WARNING)
 def relationship_with_two_targets(subject: Subject[MagiModel]) -> Iterator[Finding]:
     """Find a relationship that names both a document and a URL (M45, MA6). The finding points at the URL, which then
-    only tells where to find the document.
-    """
+    only tells where to find the document."""
     model = subject.model
     for each in model.relationships:
         doc_id, url = each.fields.span("doc-id"), each.fields.span("source-url")
@@ -156,8 +155,7 @@ _NOTE = "`prosa fmt --sync` writes the list anew from the footnotes"
 @RULES.document("MG049", "stale-relationship-summary", Severity.WARNING)
 def stale_relationship_summary(subject: Subject[MagiModel]) -> Iterator[Finding]:
     """Find `relationships` that no longer match the footnotes (M21, MA19). The finding points at the sentence, or at
-    the field for missing ones. Sentences in the author's own words are information only: they may mean the same.
-    """
+    the field for missing ones. Sentences in the author's own words are information only: they may mean the same."""
     yield from islice(_disagreements(subject.model), MAX_FOUND)
 
 

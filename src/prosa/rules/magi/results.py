@@ -19,8 +19,7 @@ from prosa.rules.subject import Subject
 @RULES.document("MG031", "stray-region-marker", Severity.WARNING)
 def stray_region_marker(subject: Subject[MagiModel]) -> Iterator[Finding]:
     """Find a comment that starts or ends a written result, without its partner (X19). The finding points at the
-    comment: the text around it is read as the author's own.
-    """
+    comment: the text around it is read as the author's own."""
     model = subject.model
     for span in model.stray_markers:
         message = "this marker of a written result belongs to no result"
@@ -64,8 +63,7 @@ def edited_result(subject: Subject[MagiModel]) -> Iterator[Finding]:
 @RULES.document("MG034", "orphan-result", Severity.WARNING)
 def orphan_result(subject: Subject[MagiModel]) -> Iterator[Finding]:
     """Find a written result without its script, or below another result of the script (X19). The finding points at the
-    first marker of the result.
-    """
+    first marker of the result."""
     model = subject.model
     owners = owners_of(model)
     for region in owners.orphans:

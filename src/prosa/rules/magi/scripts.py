@@ -31,8 +31,7 @@ _LONGEST_WORD = 16
 @RULES.document("MG030", "misspelt-script-fence", Severity.WARNING)
 def misspelt_script_fence(subject: Subject[MagiModel]) -> Iterator[Finding]:
     """Find a fence whose language is a typo of `ai-script`, so that it does not count (M23, M40). The finding points
-    at the word. In a written result such an escape is intended (X19).
-    """
+    at the word. In a written result such an escape is intended (X19)."""
     model = subject.model
     within = inside(model.regions)
     for fence in model.document.fences:
@@ -103,8 +102,7 @@ _KNOWN_VALUES: tuple[tuple[str, tuple[str, ...], str, Severity | None], ...] = (
 @RULES.document("MG024", "unfamiliar-script-value", Severity.WARNING)
 def unfamiliar_script_value(subject: Subject[MagiModel]) -> Iterator[Finding]:
     """Find an unknown priority, format or interactive type (M26, M34, M37, MA13). The finding points at the value.
-    Formats and types are open sets, so an unknown one is information only.
-    """
+    Formats and types are open sets, so an unknown one is information only."""
     model = subject.model
     for script in model.scripts:
         for name, known, effect, severity in _KNOWN_VALUES:
@@ -165,8 +163,7 @@ def ignored_interactive_field(subject: Subject[MagiModel]) -> Iterator[Finding]:
 @RULES.document("MG028", "orphan-interactive-field", Severity.WARNING)
 def orphan_interactive_field(subject: Subject[MagiModel]) -> Iterator[Finding]:
     """Find a label without a type, or a placeholder without an input field (M38, M39, MA15). The finding points at the
-    label or placeholder. If `auto-run` disables all of them, another rule reports it.
-    """
+    label or placeholder. If `auto-run` disables all of them, another rule reports it."""
     model = subject.model
     for script in model.scripts:
         if script.auto_run:

@@ -37,8 +37,7 @@ def unreadable_import(subject: ProgramSubject) -> Iterator[Finding]:
 @RULES.program("ML032", "import-outside-root", Severity.INFO, stops="run")
 def import_outside_root(subject: ProgramSubject) -> Iterator[Finding]:
     """Find an import that a check does not open, because it lies outside the root (X5). The finding points at the
-    import. A run without `--root` still follows it if it leads to a program without a link.
-    """
+    import. A run without `--root` still follows it if it leads to a program without a link."""
     for each in subject.program.imports:
         if each.state == "outside-root":
             why = each.reason or "was not opened"

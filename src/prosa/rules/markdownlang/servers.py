@@ -66,8 +66,7 @@ def server_url_scheme(subject: ProgramSubject) -> Iterator[Finding]:
 @RULES.program("ML044", "duplicate-server", Severity.ERROR)
 def duplicate_server(subject: ProgramSubject) -> Iterator[Finding]:
     """Find two MCP servers of one name, or of names that give their tools the same names (L20, LA12). The finding
-    points at the name of the later one. Disabled servers have no tools and do not count.
-    """
+    points at the name of the later one. Disabled servers have no tools and do not count."""
     first: dict[str, ServerModel] = {}
     for server in subject.program.model.mcp_servers:
         if server.disabled or not server.name:

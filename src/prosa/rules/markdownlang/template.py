@@ -48,8 +48,7 @@ def undeclared_name(subject: ProgramSubject) -> Iterator[Finding]:
 @RULES.program("ML022", "impossible-name", Severity.ERROR)
 def impossible_name(subject: ProgramSubject) -> Iterator[Finding]:
     """Find a name in the template that the closed input schema excludes (X13). The finding points at the name in the
-    body. `additionalProperties: false` means no input can ever have it.
-    """
+    body. `additionalProperties: false` means no input can ever have it."""
     return _not_declared(subject, closed=True)
 
 
@@ -61,8 +60,7 @@ _WHOLE = regex(r"(?<![\w.)\]])\.(?![\w.])|\$(?!\w)(?!\.\w)")
 def unused_input(subject: ProgramSubject) -> Iterator[Finding]:
     """Find a property of the input schema that the template never uses, so that the model never sees it. The finding
     points at the name of the property. It is silent if the template may use the input as a whole, or uses an
-    undeclared name: then one of the two is most likely a misspelling, and is reported once.
-    """
+    undeclared name: then one of the two is most likely a misspelling, and is reported once."""
     model = subject.program.model
     declared = _declared(model)
     if not declared or model.template is None or _uses_all(model):
@@ -112,8 +110,7 @@ MAX_NAMED_TOOLS = 100
 @RULES.program("ML025", "unknown-tool", Severity.WARNING)
 def unknown_tool(subject: ProgramSubject) -> Iterator[Finding]:
     """Find a tool in the body whose MCP server the program does not have (L20). The finding points at the name in the
-    body. The tools of a server are only known while it runs; the servers are known now.
-    """
+    body. The tools of a server are only known while it runs; the servers are known now."""
     model = subject.program.model
     known = {server_prefix(each.name): each for each in model.mcp_servers if each.name}
     for match in [*_NAMED.finditer(model.body)][:MAX_NAMED_TOOLS]:

@@ -32,8 +32,7 @@ _ORIGIN_NOTE = "credentials of a site never go to another one, so clients refuse
 @RULES.document("MH010", "cross-origin-action", Severity.ERROR)
 def cross_origin_action(subject: Subject[NodeModel]) -> Iterator[Finding]:
     """Find an action whose URL leads away from its site (H11, HA12). The finding points at the URL. It is a warning if
-    the `canonical_url` of the node has the same origin: then a path means the same.
-    """
+    the `canonical_url` of the node has the same origin: then a path means the same."""
     model = subject.model
     own = http_origin(model.canonical_url.text) if model.canonical_url else ""
     for action in model.actions:
@@ -100,8 +99,7 @@ def body_of_get(subject: Subject[NodeModel]) -> Iterator[Finding]:
 @RULES.document("MH013", "state-changing-get", Severity.WARNING)
 def state_changing_get(subject: Subject[NodeModel]) -> Iterator[Finding]:
     """Find a GET action whose name suggests that it changes something (H5, H17, HA19). The finding points at
-    the method.
-    """
+    the method."""
     for action in subject.model.actions:
         if action.verb != "GET" or action.method is None:
             continue

@@ -37,8 +37,7 @@ def unknown_pagination(subject: Subject[NodeModel]) -> Iterator[Finding]:
 @RULES.document("MH032", "pagination-without-next", Severity.WARNING)
 def pagination_without_next(subject: Subject[NodeModel]) -> Iterator[Finding]:
     """Find pagination that only lets a client read the first page (H15, HA17). The finding points at the key
-    `pagination`, or at the path of a cursor that is never sent.
-    """
+    `pagination`, or at the path of a cursor that is never sent."""
     for action in subject.model.actions:
         pages = action.pagination
         if pages is None or (pages.type is not None and pages.type.text != "cursor"):

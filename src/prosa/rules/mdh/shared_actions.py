@@ -65,8 +65,7 @@ def conflicting_action(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
 @RULES.corpus("MH055", "drifting-action", Severity.WARNING)
 def drifting_action(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
     """Find one action declared twice with different contracts (HA13, HW8). The finding points at the id of the later
-    one. A part that only one of them has does not count: a short form may leave it out.
-    """
+    one. A part that only one of them has does not count: a short form may leave it out."""
     for first, later in repeated(corpus):
         parts = _differ(first, later) if same_call(first, later) else []
         if parts:

@@ -114,8 +114,7 @@ class Site(Struct, frozen=True, eq=False, dict=True):
 @lru_cache(maxsize=1)
 def sites(corpus: Corpus) -> tuple[Site, ...]:
     """Return the sites of a corpus that have a node, in the order of their first documents; computed once for all
-    rules. A link may lead to a node in a file without the name of a document.
-    """
+    rules. A link may lead to a node in a file without the name of a document."""
     top = top_of(corpus)
     known = _sites(corpus, top)
     grouped: dict[str, list[Page]] = {}
@@ -155,8 +154,7 @@ def span_of(pair: tuple[int, int]) -> Span:
 
 def _sites(corpus: Corpus, top: str) -> Sites:
     """Return the sites as the graph sees them, with paths below ``top``. A single document in a folder that was not
-    chosen as a root is none.
-    """
+    chosen as a root is none."""
     nodes = {real.as_posix(): facts for real, facts in corpus.entries.items() if facts.dialect == "mdh"}
     if corpus.rooted == "guessed" or not nodes:
         return Sites()

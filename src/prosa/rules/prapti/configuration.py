@@ -70,8 +70,7 @@ CHOOSES = ("tools", "vars.tools")
 @RULES.document("PR015", "refused-configuration", Severity.WARNING, strict=Severity.ERROR)
 def refused_configuration(subject: Subject[ChatModel]) -> Iterator[Finding]:
     """Find a line that sets what only the user may set: endpoints, keys, plugins, tools (X7). The finding points at
-    the name of the setting or the action.
-    """
+    the name of the setting or the action."""
     for line in (*subject.model.assignments, *subject.model.actions):
         if found := refusal(line):
             severity = Severity.HINT if line.key in CHOOSES else None

@@ -35,8 +35,7 @@ def skill_name_form(subject: Subject[SkillModel]) -> Iterator[Finding]:
 @RULES.document("SK003", "skill-name-unlike-folder", Severity.WARNING, strict=Severity.ERROR)
 def skill_name_unlike_folder(subject: Subject[SkillModel]) -> Iterator[Finding]:
     """Find a skill whose name differs from that of its folder. The finding points at the name, if that is valid. A
-    text without a file has no folder.
-    """
+    text without a file has no folder."""
     model = subject.model
     if model.bare or model.name is None or not is_name(model.name):
         return

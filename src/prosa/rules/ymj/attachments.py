@@ -97,8 +97,7 @@ def local_attachments(subject: Subject[YmjModel]) -> Iterator[tuple[Attachment, 
 @RULES.document("YM065", "missing-attachment", Severity.WARNING)
 def missing_attachment(subject: Subject[YmjModel]) -> Iterator[Finding]:
     """Find an attached file that does not exist (Y14). The finding points at its `uri`; files outside the root
-    are not checked.
-    """
+    are not checked."""
     files = subject.files
     for each, path in local_attachments(subject):
         if files is not None and files.inside_root(path) and not files.exists(path):
@@ -121,8 +120,7 @@ def attachment_hash_mismatch(subject: Subject[YmjModel]) -> Iterator[Finding]:
 
 def _hashed(subject: Subject[YmjModel]) -> Iterator[tuple[Attachment, str | FileProblem]]:
     """Yield the attached files with a hash in the record, each with the hash of its bytes or the reason why there is
-    none.
-    """
+    none."""
     files = subject.files
     for each, path in local_attachments(subject):
         if files is None or each.sha256 is None or not is_sha256(each.sha256) or each.sha256_span is None:
@@ -136,8 +134,7 @@ def _hashed(subject: Subject[YmjModel]) -> Iterator[tuple[Attachment, str | File
 @RULES.document("YM066", "unverified-attachment", Severity.INFO)
 def unverified_attachment(subject: Subject[YmjModel]) -> Iterator[Finding]:
     """Find an attached file whose hash could not be compared (Y19). The finding points at its `uri`. Another rule
-    reports missing files.
-    """
+    reports missing files."""
     for each, found in _hashed(subject):
         if isinstance(found, FileProblem) and found.kind != "missing":
             message = f"the attachment `{shown(each.uri or '')}` was not verified: it {found.reason}"

@@ -60,8 +60,7 @@ _CHUNK_NOTE = "`chunk_id` says which of `total` chunks this one is"
 @RULES.document("YM044", "impossible-chunk", Severity.WARNING, strict=Severity.ERROR)
 def impossible_chunk(subject: Subject[YmjModel]) -> Iterator[Finding]:
     """Find a chunk number outside of the number of chunks (Y12). The finding points at the impossible number. Chunks
-    may be counted from 0 or from 1.
-    """
+    may be counted from 0 or from 1."""
     model = subject.model
     chunking = model.ops_map("chunking")
     if chunking is None:
@@ -89,8 +88,7 @@ def _impossible(message: str, at: Scalar) -> Finding:
 @RULES.document("YM045", "past-expiry", Severity.WARNING)
 def past_expiry(subject: Subject[YmjModel]) -> Iterator[Finding]:
     """Find a record whose retention has expired (Y12). The finding points at `expiry`, once the day, month or moment
-    in it has passed.
-    """
+    in it has passed."""
     model = subject.model
     retention = model.ops_map("retention")
     expiry = retention.get("expiry") if retention is not None else None

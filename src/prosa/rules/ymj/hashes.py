@@ -39,8 +39,7 @@ def missing_payload_hash(subject: Subject[YmjModel]) -> Iterator[Finding]:
 def payload_hash_mismatch(subject: Subject[YmjModel]) -> Iterator[Finding]:
     """Find a stored hash that is not that of the body (Y10, Y18, YA3). The finding points at the hash of the footer,
     or at that of the header where the footer has none. There is no fix: the body was changed, and only the author
-    knows whether intentionally.
-    """
+    knows whether intentionally."""
     model = subject.model
     stored = payload_hash(model)
     if stored.state not in ("differs", "matches", "legacy"):
@@ -57,8 +56,7 @@ def payload_hash_mismatch(subject: Subject[YmjModel]) -> Iterator[Finding]:
 @RULES.document("YM032", "legacy-hash", Severity.HINT, strict=Severity.ERROR)
 def legacy_hash(subject: Subject[YmjModel]) -> Iterator[Finding]:
     """Find a hash that another tool computed from the trimmed body (YA3, YW1). The finding points at the hash. The fix
-    writes the hash of the specification, which that other tool would reject, so the fix is unsafe.
-    """
+    writes the hash of the specification, which that other tool would reject, so the fix is unsafe."""
     model = subject.model
     for stored in (payload_hash(model), header_hash(model)):
         if stored.state != "legacy" or stored.entry is None:
@@ -88,8 +86,7 @@ def conflicting_hashes(subject: Subject[YmjModel]) -> Iterator[Finding]:
 @RULES.document("YM034", "placeholder-hash", Severity.WARNING, strict=Severity.ERROR)
 def placeholder_hash(subject: Subject[YmjModel]) -> Iterator[Finding]:
     """Find values in place of a SHA-256 that are none (YA18). The findings point at each of them: hashes of the body,
-    of attachments, of the previous chunk.
-    """
+    of attachments, of the previous chunk."""
     model = subject.model
     for entry in _hashes(model):
         value = entry.value
@@ -150,8 +147,7 @@ _PEM = "-----BEGIN"
 @RULES.document("YM037", "secret-in-footer", Severity.ERROR)
 def secret_in_footer(subject: Subject[YmjModel]) -> Iterator[Finding]:
     """Find a secret below `ops.encryption`, `ops.signature` or `ops.data_signature` (Y20). The findings point at each
-    value that is a secret by its name or its form. A reference such as `kms://keys/7` is not.
-    """
+    value that is a secret by its name or its form. A reference such as `kms://keys/7` is not."""
     model = subject.model
     for name in _PLACES:
         entry = model.ops.get(name)

@@ -55,8 +55,7 @@ def _text_of(entry: Entry | None) -> str | None:
 @RULES.document("YM040", "identity-mirror", Severity.WARNING, strict=Severity.ERROR)
 def identity_mirror(subject: Subject[YmjModel]) -> Iterator[Finding]:
     """Find a key of `index` that repeats a field of the header (Y13, YA1). The finding points at the key. Removing a
-    mirror that differs is left to the author (X22).
-    """
+    mirror that differs is left to the author (X22)."""
     model = subject.model
     for each in mirrors(model):
         name = each.entry.key.text

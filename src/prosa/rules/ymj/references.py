@@ -36,8 +36,7 @@ _NOTE = "a record is named by its file name without suffix, its `subject`, or as
 def unknown_record(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
     """Find an edge, a related ticket or a parent that is no document of the corpus (Y12, Y31). The finding points at
     the name. It is silent unless all documents below the root are known, and for the program that a recording `ran`,
-    which may be elsewhere or deleted.
-    """
+    which may be elsewhere or deleted."""
     if not corpus.complete or facts.dialect != "ymj":
         return
     names = corpus_names(corpus)
@@ -67,8 +66,7 @@ _FORM = "a route is a path on the site such as `/weather/fog`"
 @RULES.corpus("YM046", "unusable-route", Severity.WARNING, strict=Severity.ERROR)
 def unusable_route(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
     """Find a record that cannot have the route that it requests (Y12, H7). The finding points at the route. A document
-    with that URL by its file keeps it; of several records the first by path gets it.
-    """
+    with that URL by its file keeps it; of several records the first by path gets it."""
     if not any("route" in each.extra for each in corpus.entries.values()):
         return
     # Only here: few records ask for a route.
@@ -93,8 +91,7 @@ def unusable_route(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
 
 def _sites(corpus: Corpus) -> Iterator[dict[str, Path]]:
     """Yield the documents of every site by their paths below its root, and all others below the root of the corpus.
-    Without a known root, each document is separate.
-    """
+    Without a known root, each document is separate."""
     placed: set[Path] = set()
     for site in sites(corpus):
         placed.update(page.real for page in site.pages)

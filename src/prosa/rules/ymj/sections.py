@@ -44,8 +44,7 @@ _BARE = regex(rf"[ \t\r\n]*({_KEYS})")
 @RULES.document("YM006", "second-header", Severity.WARNING, strict=Severity.ERROR)
 def second_header(subject: Subject[YmjModel]) -> Iterator[Finding]:
     """Find YAML fields at the start of the body, from a second header or a stray fence (Y2). The finding points at the
-    apparent second header.
-    """
+    apparent second header."""
     model = subject.model
     text, body = subject.source.text, model.body
     fenced = _FENCED.match(text, body.start, body.end)

@@ -26,8 +26,7 @@ from prosa.source import Span
 @RULES.document("YM010", "summary-not-second", Severity.WARNING, strict=Severity.ERROR)
 def summary_not_second(subject: Subject[YmjModel]) -> Iterator[Finding]:
     """Find a `doc_summary` that is not on the second line, where catalogs read it (Y4, YA5). The finding points
-    at the key.
-    """
+    at the key."""
     model = subject.model
     entry = model.header.entry("doc_summary") if model.header is not None else None
     if entry is None or subject.source.slice(raw_second_line(model)).startswith(SUMMARY):
@@ -72,8 +71,7 @@ def summary_on_several_lines(subject: Subject[YmjModel]) -> Iterator[Finding]:
 @RULES.document("YM013", "not-catalog-readable", Severity.WARNING, strict=Severity.ERROR)
 def not_catalog_readable(subject: Subject[YmjModel]) -> Iterator[Finding]:
     """Find a second line that does not contain the summary if read alone (YA6). The finding points at the second line.
-    Another rule reports one that holds only half of the summary.
-    """
+    Another rule reports one that holds only half of the summary."""
     model = subject.model
     if "doc_summary" not in model.fields or model.catalog is not None or not model.front.complete:
         return
@@ -88,8 +86,7 @@ def not_catalog_readable(subject: Subject[YmjModel]) -> Iterator[Finding]:
 def diverging_summary(subject: Subject[YmjModel]) -> Iterator[Finding]:
     """Find a summary that shares no words with the body (Y26): words are compared, without a model. The finding points
     at the summary. It is a warning if the record requests it with the handler `validate_summary`, else a hint, and
-    only if not a single word is shared.
-    """
+    only if not a single word is shared."""
     model = subject.model
     entry = model.fields.get("doc_summary")
     if entry is None or not isinstance(entry.value, Scalar):

@@ -22,8 +22,7 @@ _AGAIN = "record the run again: prosa run FILE --record DIR"
 def trace_form(subject: Subject[YmjModel]) -> Iterator[Finding]:
     """Find what makes a recording unplayable (X27): an unknown schema, blocks that are not calls, are out of order or
     have broken references, digests that do not match their requests. The finding points at the opening line of the
-    block, or at the schema. Other records are not recordings, whatever their kind.
-    """
+    block, or at the schema. Other records are not recordings, whatever their kind."""
     model = subject.model
     if all(text_in(item, "name") != RECORDING for item in model.ops_items("handlers")):
         return

@@ -16,8 +16,7 @@ from prosa.source import Span
 
 class Block(Struct, frozen=True):
     """A fence of a case. ``value`` is its content, MISSING if it cannot be read; ``node`` has the places of data, None
-    for text. ``span`` is the code, ``fence`` all of it.
-    """
+    for text. ``span`` is the code, ``fence`` all of it."""
 
     role: Role
     language: str

@@ -16,8 +16,7 @@ Holds: TypeAlias = Literal["cases", "triggers"]
 class EvalModel(Struct, frozen=True):
     """A case. ``name`` is its name in reports: its own, otherwise its id and the start of its prompt. ``questions``
     are the assertions for a grader, ``assertions`` those for a rule, ``run`` the expectations of the run. ``files``
-    are paths with their places.
-    """
+    are paths with their places."""
 
     id: str
     name: str
@@ -39,8 +38,7 @@ class EvalModel(Struct, frozen=True):
 
 class TriggerModel(Struct, frozen=True):
     """A request, and whether the skill is meant for it. ``belongs`` is the skill that it is meant for, if the author
-    names one.
-    """
+    names one."""
 
     query: str
     should_trigger: bool
@@ -50,8 +48,7 @@ class TriggerModel(Struct, frozen=True):
 
 class EvalsModel(Struct, frozen=True):
     """A file beside a skill: its cases, or the requests it is meant for. ``skill_name`` is the skill it names,
-    ``named`` the place of that name; ``anchor`` is where problems of missing fields point.
-    """
+    ``named`` the place of that name; ``anchor`` is where problems of missing fields point."""
 
     source: SourceText
     holds: Holds

@@ -1,6 +1,5 @@
 """Read the cases of a skill, or the requests that it is for: a source in, an `EvalsModel` and problems out. It never
-fails and opens nothing. What needs the skill beside it is found by rules.
-"""
+fails and opens nothing. What needs the skill beside it is found by rules."""
 
 from __future__ import annotations
 
@@ -312,8 +311,7 @@ def _owner(title: str, anchor: Span, mapping: Mapping, table: tuple[Field, ...])
 
 def _kept(mapping: Mapping, table: tuple[Field, ...]) -> Callable[[str], bool]:
     """Return whether a field belongs to another tool: unknown fields are kept, unless they are a typo of an absent
-    one.
-    """
+    one."""
     names = {entry.key.text for entry in mapping}
     known = frozenset(name for each in table for name in (each.name, each.also) if name)
     absent = tuple(sorted(known - names - {"models"}))
