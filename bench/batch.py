@@ -22,8 +22,9 @@ from prosa.app.batch.prepare import BatchOptions, prepare
 from prosa.app.batch.rows import Rows, open_rows
 from prosa.app.batch.run import run_batch
 from prosa.app.options import Environment, JournalOptions, Options, say_nothing
-from prosa.app.run.jobs import Job, driving
+from prosa.app.run.jobs import driving
 from prosa.app.run.load import load_program
+from prosa.app.runs.job import Job
 from prosa.records.run import CallRecord, RunRecord
 from prosa.runtime.messages import ModelReply, ModelRequest
 from prosa.runtime.program import Program

@@ -13,8 +13,9 @@ from bench.corpus import write_program
 from bench.measure import Row, calls, interleaved, python
 from prosa.adapters.providers.scripted import ScriptedProvider
 from prosa.app.options import Environment, JournalOptions, Options
-from prosa.app.run.jobs import Job, driving
+from prosa.app.run.jobs import driving
 from prosa.app.run.load import load_program
+from prosa.app.runs.job import Job
 from prosa.runtime.program import Program
 from prosa.settings import Settings
 

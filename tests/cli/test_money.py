@@ -13,8 +13,9 @@ import pytest
 
 import prosa as library
 from prosa.app.options import Environment, Options
-from prosa.app.run.jobs import Job, driving
+from prosa.app.run.jobs import driving
 from prosa.app.run.load import load_program
+from prosa.app.runs.job import Job
 from prosa.cli.chat import watch as watching
 from prosa.cli.chat.command import configure
 from prosa.cli.parser import Parser

@@ -15,8 +15,9 @@ import pytest
 from prosa.adapters.providers.models import KnownModels, tokenizer_of
 from prosa.adapters.providers.prices import KnownPrices
 from prosa.app.options import Environment, Options
-from prosa.app.run.jobs import Job, driving
+from prosa.app.run.jobs import driving
 from prosa.app.run.load import load_program
+from prosa.app.runs.job import Job
 from prosa.records.estimate import Estimate, Facts, PastRun, estimate
 from prosa.records.plan import first_messages, first_request
 from prosa.runtime.budget import Budget, Ledger

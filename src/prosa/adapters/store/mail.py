@@ -7,7 +7,6 @@ result: whoever dies with it leaves it to the next one, and what an older holder
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
 from os import urandom
 from typing import TYPE_CHECKING, TypeVar
 
@@ -15,6 +14,7 @@ from msgspec import Struct, convert
 from msgspec.structs import astuple, replace
 
 from prosa.adapters.store.opening import open_memory
+from prosa.adapters.store.writer import Commit
 from prosa.adapters.store.writing import stored
 from prosa.data import Value
 from prosa.runtime.errors import RunError
@@ -406,9 +406,9 @@ class MemoryStore:
     def __init__(self) -> None:
         self._database = open_memory()
 
-    def do(self, work: Callable[[Database], T]) -> Future[T]:
-        """Return what ``work`` gives, at once."""
-        future: Future[T] = Future()
+    def do(self, work: Callable[[Database], T]) -> Commit[T]:
+        """What ``work`` gives, at once."""
+        future: Commit[T] = Commit()
         try:
             future.set_result(work(self._database))
         except RunError as error:

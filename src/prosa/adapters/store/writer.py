@@ -6,8 +6,9 @@ The store is opened in the thread, so that nobody waits for it before the first 
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from concurrent.futures import Future
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
@@ -34,6 +35,13 @@ _WRITERS: dict[StorePlace, Writer] = {}
 _LOCK = Lock()
 
 
+class Commit(Future[T]):
+    """What a piece of work gives, once it is committed: to await on an event loop, or to ask on a thread."""
+
+    def __await__(self) -> Generator[object, None, T]:
+        return asyncio.wrap_future(self).__await__()
+
+
 class Writer:
     """Writes one store. A transaction that fails as a whole fails for everybody in it; a piece of work that raises
     `RunError` has written nothing, and fails alone. So does one whose values no store takes, whatever it raises."""
@@ -53,10 +61,10 @@ class Writer:
         """Whether the server is lost and waited for; what is to be written waits too."""
         return self._connection is not None and self._connection.away
 
-    def do(self, work: Work[T], *, soon: bool = True) -> Future[T]:
-        """Return what ``work`` gives, once it is committed. The future fails with `StoreProblem`, or what ``work``
-        raises. What need not be written ``soon`` waits a moment for what must, so that both are one transaction."""
-        future: Future[T] = Future()
+    def do(self, work: Work[T], *, soon: bool = True) -> Commit[T]:
+        """What ``work`` gives, once it is committed. The future fails with `StoreProblem`, or what ``work`` raises.
+        What need not be written ``soon`` waits a moment for what must, so that both are one transaction."""
+        future: Commit[T] = Commit()
         self._queue.put((work, future, soon))
         return future
 
@@ -191,8 +199,8 @@ class FencedWriter:
         """Where it writes."""
         return self._writer.place
 
-    def do(self, work: Work[T], *, soon: bool = True) -> Future[T]:
-        """Return what ``work`` gives, as `Writer.do` does; `TakenOver` where the lease was given away."""
+    def do(self, work: Work[T], *, soon: bool = True) -> Commit[T]:
+        """What ``work`` gives, as `Writer.do` does; `TakenOver` where the lease was given away."""
 
         def checked(connection: Database) -> T:
             self._check(connection)

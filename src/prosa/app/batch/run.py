@@ -27,13 +27,14 @@ from prosa.adapters.store.writer import Writer, writer_of
 from prosa.adapters.store.writing import TakenOver
 from prosa.app.batch.backends import NOBODY, provider_batches, require_few_turns, wave_folder
 from prosa.app.batch.inputs import RowInput, Survey, survey
-from prosa.app.batch.journals import CRASHES, RowJournals
 from prosa.app.batch.prepare import Prepared
+from prosa.app.batch.row_runs import CRASHES, RowJob, RowRuns
 from prosa.app.batch.waves import Lines, Stopped, Waves
-from prosa.app.journal.journals import words_of
 from prosa.app.options import JournalOptions
-from prosa.app.run.jobs import Driver, Job, Progress, driving
+from prosa.app.run.jobs import Driver, Progress, driving
 from prosa.app.run.world import kept_servers, known_prices, system_clock
+from prosa.app.runs.job import Job, Outcome
+from prosa.app.runs.record import Journals, words_of
 from prosa.records.batch import (
     ALONE_AFTER,
     BatchCounts,
@@ -56,7 +57,6 @@ from prosa.runtime.usage import BATCHED, NANO, nano
 
 if TYPE_CHECKING:
     from prosa.adapters.store.writer import Work
-    from prosa.app.run.jobs import Outcome
     from prosa.runtime.ports import Clock, Provider, ToolServers
 
 MOST_AT_ONCE = 1_000
@@ -127,7 +127,7 @@ async def _held(prepared: Prepared) -> AsyncIterator[tuple[Writer, BatchRecord]]
         hold = batches.hold(
             prepared.batch, lambda: writer.holder, host_name(), lambda holder: is_alive(writer.place, holder)
         )
-        yield writer, await asyncio.wrap_future(writer.do(hold))
+        yield writer, await writer.do(hold)
     finally:
         writer.release()
 
@@ -144,7 +144,7 @@ class BatchGrants(Struct):
         """Money for some calls, else for the one that asks."""
         least = nano(wanted)
         work = batches.draw(self.batch, self.writer.holder, least, least * DRAWN_AT_ONCE, int(self.cap / NANO))
-        found = await asyncio.wrap_future(self.writer.do(work))
+        found = await self.writer.do(work)
         self.drawn += found
         return found * NANO
 
@@ -213,8 +213,10 @@ class BatchRun(Struct, eq=False):
             self.record = replace(self.record, total=found.total)
         retry, again = self.prepared.chosen.retry, self.record.state != "done"
         if retry:
-            await self._do(batches.begin_again(self.record.id, retry))
-        self.states = await self._do(lambda connection: batches.row_states(connection, self.record.id, found.total))
+            await self.writer.do(batches.begin_again(self.record.id, retry))
+        self.states = await self.writer.do(
+            lambda connection: batches.row_states(connection, self.record.id, found.total)
+        )
         if not again:
             self.states = self.states.replace(bytes((AGAIN,)), bytes((FAILED,)))
         self.progress.wanted = found.total
@@ -222,10 +224,10 @@ class BatchRun(Struct, eq=False):
 
     async def _survey(self) -> Survey:
         waiting: list[RunRecord] = []
-        journals, now = self._journals(), stamp(self.clock.now())
+        journals, runs = self._journals(), RowRuns(self.record, self.states)
 
         def refused(row: RowInput) -> None:
-            waiting.append(journals.refused(row, now))
+            waiting.append(runs.refused(journals, self._job(row), "input", row.problem))
             if len(waiting) >= _CHUNK:
                 self.writer.do(batches.put_rows(waiting[:])).result()
                 waiting.clear()
@@ -233,17 +235,22 @@ class BatchRun(Struct, eq=False):
         try:
             found = await asyncio.to_thread(survey, self.prepared.inputs, refused, self.prepared.chosen.seed)
         except RunError:
-            await self._do(lambda connection: forget_batch(connection, self.record.id))
+            await self.writer.do(lambda connection: forget_batch(connection, self.record.id))
             raise
-        await self._do(batches.put_rows(waiting))
-        await self._do(batches.set_total(self.record.id, found.total))
+        await self.writer.do(batches.put_rows(waiting))
+        await self.writer.do(batches.set_total(self.record.id, found.total))
         return found
 
-    def _journals(self, lines: Lines | None = None) -> RowJournals:
+    def _journals(self, lines: Lines | None = None) -> Journals:
         prepared = self.prepared
+        kind = RowRuns(self.record, self.states, lines)
         options = prepared.options.journal or JournalOptions("batch")
-        about = options, prepared.environment, self.clock, self.record.id
-        return RowJournals(*about, record=self.record, states=self.states, lines=lines)
+        return Journals(options, prepared.environment, self.clock, kind, self.record.id)
+
+    def _job(self, row: RowInput) -> RowJob:
+        prepared, most = self.prepared, self.prepared.chosen.max_cost_per_row
+        about = str(row.number), prepared.inputs.program, row.given, prepared.provider
+        return RowJob(*about, max_cost=most, number=row.number, id=row.id)
 
     async def _budget(self, counts: BatchCounts) -> Budget | None:
         """Return the budget of the batch, of which earlier processes have spent, those without one too."""
@@ -254,7 +261,7 @@ class BatchRun(Struct, eq=False):
             return None
         if isinstance(cap, Ledger):
             return Budget(known_prices(settings), cap, notice=self.prepared.environment.notice)
-        await self._do(batches.count_spent(self.record.id, nano(Decimal(str(counts.cost)))))
+        await self.writer.do(batches.count_spent(self.record.id, nano(Decimal(str(counts.cost)))))
         self.grants = BatchGrants(self.writer, self.record.id, cap)
         ledger = Ledger(Decimal(0), grants=self.grants, whole=cap)
         return Budget(known_prices(settings), ledger, notice=self.prepared.environment.notice)
@@ -293,10 +300,12 @@ class BatchRun(Struct, eq=False):
             if one.lines is None:
                 await self._require_prices(driver)
             self.progress.since = self.clock.monotonic()
-            alone = await self._do(lambda connection: batches.often_crashed(connection, self.record.id, ALONE_AFTER))
+            alone = await self.writer.do(
+                lambda connection: batches.often_crashed(connection, self.record.id, ALONE_AFTER)
+            )
             for numbers, at_once in ((alone, 1), (None, limits.at_once)):
                 if numbers is None or numbers:
-                    await self._rows(driver, journals, numbers, alone, at_once)
+                    await self._rows(driver, numbers, alone, at_once)
 
     @asynccontextmanager
     async def _waves(self, one: _Pass) -> AsyncIterator[Waves]:
@@ -320,7 +329,7 @@ class BatchRun(Struct, eq=False):
                 self.clock,
                 prices,
                 prepared.environment.notice,
-                self._do,
+                self.writer,
                 partial(self._wave_pass, one),
                 self.stop,
                 one.budget,
@@ -330,7 +339,9 @@ class BatchRun(Struct, eq=False):
     async def _wave_pass(self, one: _Pass, lines: Lines | None) -> None:
         """One pass over what is left now. Raises `Stopped` where no further wave makes sense."""
         self.ended, self.spent_up = "", False
-        found = await self._do(lambda connection: batches.row_states(connection, self.record.id, len(self.states)))
+        found = await self.writer.do(
+            lambda connection: batches.row_states(connection, self.record.id, len(self.states))
+        )
         if self.passes:
             found = found.replace(bytes((AGAIN,)), bytes((FAILED,)))  # what failed here is not tried again here
             self.states = found
@@ -341,8 +352,8 @@ class BatchRun(Struct, eq=False):
             raise Stopped
 
     async def _require_no_waves(self) -> None:
-        """Raise `BatchRefused` where calls are under way at a service: they would be paid twice."""
-        found = await self._do(lambda connection: open_parts(connection, self.record.id))
+        """Raises `BatchRefused` where calls are under way at a service: they would be paid twice."""
+        found = await self.writer.do(lambda connection: open_parts(connection, self.record.id))
         if found:
             message = f"requests of this batch are under way at {found[0].service}"
             hint = f"go on with --backend {found[0].backend}, or end it: prosa batch {self.record.name} --cancel"
@@ -357,9 +368,7 @@ class BatchRun(Struct, eq=False):
             prices = known_prices(self.prepared.environment.settings)
             await replace(driver, budget=Budget(prices, Ledger(alone))).require_prices([job])
 
-    async def _rows(
-        self, driver: Driver, journals: RowJournals, only: frozenset[int] | None, but: frozenset[int], at_once: int
-    ) -> None:
+    async def _rows(self, driver: Driver, only: frozenset[int] | None, but: frozenset[int], at_once: int) -> None:
         """Runs rows, so many at a time: ``only`` some, else all ``but`` some."""
         waiting = self._waiting(only, but if only is None else frozenset())
 
@@ -367,18 +376,12 @@ class BatchRun(Struct, eq=False):
             for row in waiting:
                 if self._is_over():
                     return
-                journals.ids[row.number] = row.id
-                job = replace(like, name=str(row.number), given=row.given)
+                job = self._job(row)
                 try:
-                    outcome = await driver.outcome(job, self.listens(row.number))
-                    self._heard(row, outcome, driver, journals)
+                    self._heard(await driver.outcome(job, self.listens(row.number)), driver)
                 except Waits:
                     driver.progress.tallies.pop(job.name, None)
-                    journals.costs.pop(row.number, None)
-                journals.ids.pop(row.number, None)
 
-        prepared = self.prepared
-        like = Job("", prepared.inputs.program, None, prepared.provider, max_cost=prepared.chosen.max_cost_per_row)
         tasks = [asyncio.create_task(worker()) for _ in range(at_once)]
         stopping = asyncio.create_task(self.stop.wait()) if self.stop is not None else None
         beside = [stopping] if stopping is not None else []
@@ -438,7 +441,7 @@ class BatchRun(Struct, eq=False):
             self.ended = self.ended or "stopped"
         return bool(self.ended)
 
-    def _heard(self, row: RowInput, outcome: Outcome[Job], driver: Driver, journals: RowJournals) -> None:
+    def _heard(self, outcome: Outcome[RowJob], driver: Driver) -> None:
         """A row has ended."""
         for told in (driver.progress.tallies, driver.progress.ended):
             told.pop(outcome.job.name, None)
@@ -449,7 +452,7 @@ class BatchRun(Struct, eq=False):
             return
         if isinstance(error, StoreProblem):
             raise error
-        result = row_result(row, outcome, journals.costs.pop(row.number, None))
+        result = row_result(outcome)
         progress.here += 1
         progress.done += error is None
         progress.failed += error is not None
@@ -463,7 +466,7 @@ class BatchRun(Struct, eq=False):
         self.heard(progress)
 
     async def _counts(self) -> BatchCounts:
-        found = await self._do(lambda connection: batches.counts(connection, self.record.id, len(self.states)))
+        found = await self.writer.do(lambda connection: batches.counts(connection, self.record.id, len(self.states)))
         self.progress.done, self.progress.failed = found.done, found.failures
         self.progress.spent = Decimal(str(found.cost))
         return found
@@ -471,7 +474,7 @@ class BatchRun(Struct, eq=False):
     async def _let_go(self, state: BatchState, ledger: Ledger | None) -> None:
         """The next process may take the batch."""
         try:
-            await asyncio.shield(self._do(self._leaving(state, ledger)))
+            await asyncio.shield(self.writer.do(self._leaving(state, ledger)))
         except (StoreProblem, TakenOver):
             return  # what keeps it from being written is told already
 
@@ -482,9 +485,6 @@ class BatchRun(Struct, eq=False):
             back = max(self.grants.drawn - nano(ledger.spent), 0)
         ended = stamp(self.clock.now())
         return batches.let_go(self.record.id, self.writer.holder, state, self.ended or None, ended, back)
-
-    async def _do(self, work: Work[T]) -> T:
-        return await asyncio.wrap_future(self.writer.do(work))
 
 
 def at_once_here(wanted: int, notice: Callable[[str], None]) -> int:
@@ -511,13 +511,13 @@ def _drop(task: asyncio.Task[None]) -> None:
         work.close()
 
 
-def row_result(row: RowInput, outcome: Outcome[Job], cost: float | None) -> RowResult:
+def row_result(outcome: Outcome[RowJob]) -> RowResult:
     """Return what is said of a row as it ends."""
-    error, summary = outcome.error, outcome.summary
+    job, error, summary = outcome.job, outcome.error, outcome.summary
     kind = None if error is None else "crashed" if isinstance(error, CRASHES) else row_kind(error)
     why = None if error is None else error.message
     calls = len(summary.answered) + len(summary.below)
-    return RowResult(row.number, row.id, outcome.output, kind, why, cost, calls, summary.seconds)
+    return RowResult(job.number, job.id, outcome.output, kind, why, outcome.cost, calls, summary.seconds)
 
 
 def too_many(most: str, progress: BatchProgress) -> bool:

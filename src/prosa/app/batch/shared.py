@@ -82,8 +82,8 @@ async def begin_batch(
     try:
         from prosa.adapters.store.queue import make_queue
 
-        await asyncio.wrap_future(writer.do(make_queue))
-        record = await asyncio.wrap_future(writer.do(leases.join(prepared.batch)))
+        await writer.do(make_queue)
+        record = await writer.do(leases.join(prepared.batch))
         run = SharedRun(prepared, record, writer, heard or (lambda _: None), on_row or (lambda _: None), stop)
         run.clock, run.listens = clock or run.clock, listens or run.listens
         return await run.all(listener, agree, provider)
@@ -104,7 +104,7 @@ class SharedRun(BatchRun, eq=False):
             raise BatchRefused("a ledger cannot be shared with other workers", hint="name an amount: max_cost")
         self.progress.cap = cap
         if cap is not None:
-            await self._do(batches.count_spent(self.record.id, nano(Decimal(str(counts.cost)))))
+            await self.writer.do(batches.count_spent(self.record.id, nano(Decimal(str(counts.cost)))))
         return None
 
     async def _run(self, listener: Listener, provider: Provider | None, budget: Budget | None) -> None:
@@ -135,7 +135,7 @@ class SharedRun(BatchRun, eq=False):
             )
             async with share_of as share:
                 share.listens, share.on_row = self.listens, self._row
-                await self._do(self._published(shared, at_once))
+                await self.writer.do(self._published(shared, at_once))
                 stop = self.stop or asyncio.Event()
                 worker = LeaseWorker(self.writer, queue, at_once, self.clock, stop, {self.record.id: share})
                 await self._work(worker, share)
@@ -145,7 +145,7 @@ class SharedRun(BatchRun, eq=False):
     async def _work(self, worker: LeaseWorker, share: Share) -> None:
         """Works until the batch is over, or is to stop here."""
         try:
-            while (state := await self._do(settled(self.record.id, worker.at_once, self.clock))).state == "open":
+            while (state := await self.writer.do(settled(self.record.id, worker.at_once, self.clock))).state == "open":
                 if worker.stop.is_set():
                     self.ended = self.ended or "stopped"
                     break
@@ -335,7 +335,7 @@ async def work_batches(
     try:
         from prosa.adapters.store.queue import LeaseQueue, make_queue
 
-        await asyncio.wrap_future(writer.do(make_queue))
+        await writer.do(make_queue)
         queue = LeaseQueue(place, writer.holder, host_name())
         await queue.open()
         try:
@@ -382,8 +382,8 @@ class _Finder(Struct, eq=False):
                 await self._close(batch)
 
     async def _look(self) -> None:
-        """Open what can be run here, and close what is over."""
-        found = {each.id: each for each in await self._do(batches.open_batches) if self._is_meant(each)}
+        """Opens what can be run here, and closes what is over."""
+        found = {each.id: each for each in await self.worker.writer.do(batches.open_batches) if self._is_meant(each)}
         for batch, share in list(self.worker.shares.items()):
             record = found.get(batch)
             if record is None or record.options != self.known[batch]:
@@ -481,7 +481,7 @@ class _Finder(Struct, eq=False):
             if share.leases or share.ended:
                 continue
             try:
-                await self._do(settled(batch, self.worker.at_once, self.worker.clock))
+                await self.worker.writer.do(settled(batch, self.worker.at_once, self.worker.clock))
             except StoreProblem:
                 raise
             except RunError as error:
@@ -492,9 +492,6 @@ class _Finder(Struct, eq=False):
         stack = self.open.pop(batch, None)
         if stack is not None:
             await stack.aclose()
-
-    async def _do(self, work: Work[T]) -> T:
-        return await asyncio.wrap_future(self.worker.writer.do(work))
 
 
 def _changed(before: str, now: str) -> str:

@@ -17,14 +17,14 @@ from contextlib import suppress
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from prosa.adapters.store import waves
-from prosa.app.journal.stored import StoredJournal
 from prosa.records.provider_batch import ProviderBatches, RemoteBatch, WavePart, custom_id
+from prosa.records.summary import cost_of
 from prosa.runtime.budget import Budget, Ledger
 from prosa.runtime.digest import request_digest, stamp
 from prosa.runtime.errors import BatchRefused, BudgetSpent, ProviderError
@@ -34,12 +34,13 @@ from prosa.runtime.usage import BATCHED, NANO, nano
 if TYPE_CHECKING:
     from io import BufferedWriter
 
-    from prosa.adapters.store.writer import Work
+    from prosa.adapters.store.writer import Writer
+    from prosa.app.journal.stored import StoredJournal
     from prosa.records.provider_batch import BackendName, LineResult
     from prosa.records.run import RunRecord
-    from prosa.runtime.journal import Ask, ModelStep
+    from prosa.runtime.journal import Ask, ModelStep, ToolStep, Use
     from prosa.runtime.messages import ModelReply, ModelRequest
-    from prosa.runtime.ports import Clock, Prices
+    from prosa.runtime.ports import Clock, Prices, ToolResult
 
 T = TypeVar("T")
 
@@ -168,32 +169,29 @@ class OpenPart(Struct, eq=False):
             self.path.unlink()
 
 
-class WaveJournal(StoredJournal, kw_only=True):
-    """The journal of a row whose calls go to a service in waves: a call without an answer becomes a line."""
+class WaitingCalls(Struct, frozen=True):
+    """Is asked within the journal of a row whose calls go to a service in waves: a call without an answer becomes a
+    line, and waits."""
 
+    journal: StoredJournal
     lines: Lines
-    spent: Callable[[StoredJournal], Decimal]
+    prices: Prices
 
     async def reply(self, step: ModelStep, ask: Ask) -> ModelReply:
-        """Return the answer that came, else `Waits`. Raises `ProviderError` where the service refused the request."""
+        """Raise `Waits`, or `ProviderError` where the service refused the request."""
         del ask
-        return await StoredJournal.reply(self, step, partial(self._waits, step))
-
-    async def _waits(self, step: ModelStep) -> ModelReply:
-        earlier = self.known.get(step.path)
+        earlier = self.journal.known.get(step.path)
         refused = earlier is not None and earlier.finish == waves.REFUSED
         if earlier is not None and refused and earlier.digest == request_digest(step.request):
             raise ProviderError(earlier.error or "the service refused it", kind="bad-request", retryable=False)
-        await self.lines.add(self.run, step.path, step.request, self.spent(self))
+        spent = cost_of(self.journal.answered, self.prices) or Decimal(0)
+        await self.lines.add(self.journal.run, step.path, step.request, spent)
         raise Waits
 
-
-class Write(Protocol):
-    """Writes the store."""
-
-    def __call__(self, work: Work[T], /) -> Awaitable[T]:
-        """Return what ``work`` gives, once it is committed."""
-        ...
+    async def result(self, step: ToolStep, use: Use) -> ToolResult:
+        """Call the tool."""
+        del step
+        return await use()
 
 
 class Stopped(Exception):
@@ -201,7 +199,7 @@ class Stopped(Exception):
 
 
 class Waves(Struct, eq=False):
-    """The waves of one call for the batch of an id. ``do`` writes the store, ``run_pass`` runs all rows that are left:
+    """The waves of one call for the batch of an id. ``run_pass`` runs all rows that are left:
     with lines to write to, or with None live."""
 
     batch: str
@@ -211,7 +209,7 @@ class Waves(Struct, eq=False):
     clock: Clock
     prices: Prices
     notice: Callable[[str], None]
-    do: Write
+    store: Writer
     run_pass: Callable[[Lines | None], Awaitable[None]]
     stop: asyncio.Event | None = None
     budget: Budget | None = None
@@ -246,9 +244,8 @@ class Waves(Struct, eq=False):
     # What an earlier process left.
 
     async def _adopted(self) -> list[WavePart]:
-        """Return the parts that the service is at, with those whose id a process that died did not come to write
-        down."""
-        open_parts = await self.do(lambda connection: waves.open_parts(connection, self.batch))
+        """The parts that the service is at, with those whose id a process that died did not come to write down."""
+        open_parts = await self.store.do(lambda connection: waves.open_parts(connection, self.batch))
         found: list[WavePart] = []
         for part in open_parts:
             if part.backend != self.plan.backend or part.service != self.port.service:
@@ -260,15 +257,15 @@ class Waves(Struct, eq=False):
                 await self._end(part, "dropped", "it was never sent", Decimal(0))
                 continue
             if not part.remote:
-                await self.do(waves.sent(part.id, remote))
+                await self.store.do(waves.sent(part.id, remote))
             found.append(replace(part, remote=remote, state="sent"))
         if found:
             self.notice(f"note: {_count(found)} sent before; waiting for the answers")
         return found
 
     async def _lost(self, part: WavePart) -> str:
-        """Return the id of a batch that was begun and not written down; empty where none was."""
-        known = await self.do(waves.known_remotes)
+        """The id of a batch that was begun and not written down; empty where none was."""
+        known = await self.store.do(waves.known_remotes)
         for remote in await self._tried(lambda: self.port.find(part, known)):
             if remote.is_sure or await self._is_ours(remote):
                 return remote.id
@@ -279,7 +276,7 @@ class Waves(Struct, eq=False):
         first."""
         ended = await self._ended(remote.id)
         async for result in self.port.results(ended):
-            return await self.do(partial(waves.is_asked, name=result.custom_id))
+            return await self.store.do(partial(waves.is_asked, name=result.custom_id))
         return False
 
     # Sending.
@@ -297,19 +294,19 @@ class Waves(Struct, eq=False):
             nano(opened.held),
             stamp(self.clock.now()),
         )
-        await self.do(waves.put(part))
+        await self.store.do(waves.put(part))
         opened.known = True
         self.mine.add(part.id)
         try:
             file = await self._tried(lambda: self.port.upload(part, opened.path))
             if file:
-                await self.do(waves.uploaded(part.id, file))
+                await self.store.do(waves.uploaded(part.id, file))
             remote = await self._created(part, opened.path, file)
         except ProviderError as error:
             if not error.retryable:  # else nobody knows whether it was begun
                 await self._end(part, "dropped", error.message, Decimal(0))
             raise
-        await self.do(waves.sent(part.id, remote))
+        await self.store.do(waves.sent(part.id, remote))
         opened.drop()
         self.notice(f"note: wave {self.sent}: {part.lines:,} requests sent as {remote}")
         return replace(part, remote=remote, state="sent", file=file)
@@ -370,7 +367,7 @@ class Waves(Struct, eq=False):
         cost, seen, again = Decimal(0), 0, 0
         async for chunk in _chunks(self.port.results(remote)):
             chunk = [self._marked(each) for each in chunk]
-            await self.do(waves.journal(chunk))
+            await self.store.do(waves.journal(chunk))
             for each in chunk:
                 seen, again = seen + 1, again + each.again
                 cost += self._cost(part, each)
@@ -393,7 +390,7 @@ class Waves(Struct, eq=False):
     async def _end(self, part: WavePart, state: str, reason: str | None, cost: Decimal) -> None:
         """What was held and not spent is free again: here, or in the store where an earlier process had drawn it."""
         back, mine = max(part.held - nano(cost), 0), part.id in self.mine
-        await self.do(waves.end(part, state, stamp(self.clock.now()), reason, 0 if mine else back))
+        await self.store.do(waves.end(part, state, stamp(self.clock.now()), reason, 0 if mine else back))
         if mine and self.budget is not None:
             self.budget.ledger.settle(Decimal(0), -back * NANO)
 

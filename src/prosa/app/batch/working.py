@@ -25,12 +25,13 @@ from prosa.adapters.store.holding import living
 from prosa.adapters.store.leases import LeasedRow
 from prosa.adapters.store.writer import FencedWriter
 from prosa.adapters.store.writing import DamagedRecord, TakenOver
-from prosa.app.batch.inputs import RowInput
-from prosa.app.batch.journals import RowJournals
+from prosa.app.batch.row_runs import RowJob, RowRuns
 from prosa.app.batch.run import GRACE, row_result, too_many
 from prosa.app.options import Environment, JournalOptions, Options
-from prosa.app.run.jobs import Driver, Job, Progress, driving
+from prosa.app.run.jobs import Driver, Progress, driving
 from prosa.app.run.world import kept_servers, known_prices
+from prosa.app.runs.job import Job, Outcome
+from prosa.app.runs.record import Journals
 from prosa.records.batch import ALONE_AFTER, BatchProgress, RowResult
 from prosa.runtime.budget import Budget, Budgeted, Ledger
 from prosa.runtime.deadlines import paused
@@ -46,8 +47,7 @@ if TYPE_CHECKING:
     from prosa.adapters.providers.table import ProviderRow
     from prosa.adapters.store.database import Database
     from prosa.adapters.store.queue import LeaseQueue, TakenLease
-    from prosa.adapters.store.writer import Work, Writer
-    from prosa.app.run.jobs import Outcome
+    from prosa.adapters.store.writer import Writer
     from prosa.records.batch import BatchRecord, SharedOptions
     from prosa.runtime.messages import ModelReply, ModelRequest
     from prosa.runtime.ports import Clock, OnText, Provider
@@ -94,7 +94,7 @@ class ServerPermits(Struct, frozen=True):
         )
         while True:
             asked = self.clock.monotonic()
-            found = await asyncio.wrap_future(self.writer.do(work))
+            found = await self.writer.do(work)
             if found.wait:
                 await self.clock.sleep(found.wait)
             elif self.clock.monotonic() - asked <= USED_WITHIN:
@@ -127,7 +127,7 @@ class BatchPool(Struct):
         alive = partial(living, self.writer.place)
         drawing = self.writer.do(leases.draw_part(self.batch, self.part, nano(wanted), int(self.cap / NANO), alive))
         try:
-            found = await asyncio.shield(asyncio.wrap_future(drawing))
+            found = await asyncio.shield(drawing)
         except asyncio.CancelledError:
             drawing.add_done_callback(self._not_wanted)
             raise
@@ -248,7 +248,7 @@ async def open_share(
         finally:
             if pool is not None:
                 ending = leases.end_part(record.id, pool.part, share.money_back())
-                await asyncio.shield(asyncio.wrap_future(writer.do(ending)))
+                await asyncio.shield(writer.do(ending))
 
 
 class Seats:
@@ -359,7 +359,7 @@ class LeaseWorker(Struct, eq=False):
     async def _lease(self, share: Share, lease: TakenLease) -> None:
         try:
             async with self.queue.kept(lease):
-                rows = await self._do(leases.items_of(lease.key))
+                rows = await self.writer.do(leases.items_of(lease.key))
                 self._rows[lease.job.id] = len(rows)
                 again = await self._all(share, lease, rows)
                 await self.queue.end(lease, again=again)
@@ -375,15 +375,9 @@ class LeaseWorker(Struct, eq=False):
             self._rows.pop(lease.job.id, None)
 
     async def _all(self, share: Share, lease: TakenLease, rows: Sequence[LeasedRow]) -> bool:
-        """Run the rows of a lease, and return whether some are left."""
-        journals = RowJournals(
-            share.journal,
-            share.environment,
-            self.clock,
-            batch=share.record.id,
-            record=share.record,
-            states=share.states,
-        )
+        """Runs the rows of a lease; gives whether some are left."""
+        runs = RowRuns(share.record, share.states)
+        journals = Journals(share.journal, share.environment, self.clock, runs, share.record.id)
         journals.write_with(FencedWriter(self.writer, lambda connection: leases.require_lease(connection, lease.key)))
 
         def gate(provider: Provider, service: str | None) -> Provider:
@@ -391,7 +385,7 @@ class LeaseWorker(Struct, eq=False):
             return _Guarded(Gated(paid, share.gates, service), lambda: self._require_held(lease))
 
         driver = replace(share.driver, journals=journals, gate=gate)
-        tasks = [asyncio.create_task(self._row(share, lease, each, driver, journals)) for each in rows]
+        tasks = [asyncio.create_task(self._row(share, lease, each, driver, runs)) for each in rows]
         self._running.update(tasks)
         try:
             found = await asyncio.gather(*tasks, return_exceptions=True)
@@ -404,27 +398,22 @@ class LeaseWorker(Struct, eq=False):
                 raise one
         return any(one is not False for one in found)
 
-    async def _row(
-        self, share: Share, lease: TakenLease, item: LeasedRow, driver: Driver, journals: RowJournals
-    ) -> bool:
-        """Run a row, and return whether it is left."""
+    async def _row(self, share: Share, lease: TakenLease, item: LeasedRow, driver: Driver, runs: RowRuns) -> bool:
+        """Runs a row; gives whether it is left."""
         async with self.seats.taken(self.at_once if item.crashes >= ALONE_AFTER else 1):
             if self.stop.is_set() or share.ended or lease.lost:
                 return True
             share.states[item.number - 1] = BEGUN if item.begun else 0
-            journals.ids[item.number] = item.id
+            about = str(item.number), share.program, item.given, share.provider
+            job = RowJob(*about, max_cost=share.per_row, number=item.number, id=item.id)
             if item.problem:
-                await journals.set_aside(item.number, "input", item.problem)
+                await runs.set_aside(driver.journals, job, "input", item.problem)
                 result = RowResult(item.number, item.id, None, "input", item.problem, None, 0, 0.0)
                 return await self._over(share, lease, result)
-            job = Job(str(item.number), share.program, item.given, share.provider, max_cost=share.per_row)
-            outcome = await driver.outcome(job, share.listens(item.number))
-            return await self._heard(share, lease, item, outcome, journals)
+            return await self._heard(share, lease, await driver.outcome(job, share.listens(item.number)))
 
-    async def _heard(
-        self, share: Share, lease: TakenLease, item: LeasedRow, outcome: Outcome[Job], journals: RowJournals
-    ) -> bool:
-        """Count a row that has ended, and return whether the batch is left."""
+    async def _heard(self, share: Share, lease: TakenLease, outcome: Outcome[RowJob]) -> bool:
+        """A row has ended; gives whether it is left."""
         for told in (share.driver.progress.tallies, share.driver.progress.ended):
             told.pop(outcome.job.name, None)
         error = outcome.error
@@ -438,8 +427,7 @@ class LeaseWorker(Struct, eq=False):
         if isinstance(error, BudgetSpent) and error.whole:
             await self._stop_batch(share, error.message)
             return True
-        row = RowInput(item.number, item.id, "", item.given)
-        return await self._over(share, lease, row_result(row, outcome, journals.costs.pop(item.number, None)))
+        return await self._over(share, lease, row_result(outcome))
 
     async def _over(self, share: Share, lease: TakenLease, result: RowResult) -> bool:
         """Count a row that is over, and return that the batch is not left."""
@@ -467,17 +455,14 @@ class LeaseWorker(Struct, eq=False):
             if leases.close_batch(share.record.id, "stopped", reason, now)(connection):
                 queue.drop(connection, share.record.id)
 
-        await self._do(work)
+        await self.writer.do(work)
 
     async def _require_held(self, lease: TakenLease) -> None:
         """Raise `TakenOver` for a lease that another worker has. Nobody is asked while the store is away."""
         if lease.lost:
             raise TakenOver("another worker goes on with the rows")
         if self.writer.away or not self.queue.is_heard(lease):
-            await self._do(lambda connection: leases.require_lease(connection, lease.key))
-
-    async def _do(self, work: Work[T]) -> T:
-        return await asyncio.wrap_future(self.writer.do(work))
+            await self.writer.do(lambda connection: leases.require_lease(connection, lease.key))
 
 
 def as_problem(error: Exception) -> str:

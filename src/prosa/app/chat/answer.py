@@ -17,9 +17,10 @@ from msgspec.structs import replace
 from prosa.adapters.providers.table import mapped, provider_row
 from prosa.app.chat.prepare import Conversation, require_something
 from prosa.app.options import DEFAULT_MODEL, Environment, Options, limits_in
-from prosa.app.run.jobs import Driver, Job, Progress, driving
+from prosa.app.run.jobs import Driver, Progress, driving
 from prosa.app.run.routes import known_row
 from prosa.app.run.service import row_of_model
+from prosa.app.runs.job import Job
 from prosa.corpus.embedding import looks_classified
 from prosa.dialects.prapti.headings import wire_names
 from prosa.records.tool_record import tool_record

@@ -24,9 +24,10 @@ from prosa.app.evals.skills import WITHOUT
 from prosa.app.evals.suite import Side, Suite
 from prosa.app.options import DEFAULT_MODEL, Environment, Options, RecordingOptions
 from prosa.app.permission import require_permission
-from prosa.app.run.jobs import MAX_JOBS, Driver, Job, Progress, driving
+from prosa.app.run.jobs import MAX_JOBS, Driver, Progress, driving
 from prosa.app.run.money import budget_of
 from prosa.app.run.routes import with_provider
+from prosa.app.runs.job import Job
 from prosa.data import Value
 from prosa.dialects.evals.document.fields import MAX_REPEAT
 from prosa.evaluation.case import Case, FailureKind, RunFacts, gate
@@ -40,7 +41,7 @@ from prosa.runtime.program import Program, with_model
 from prosa.source import FileProblem
 
 if TYPE_CHECKING:
-    from prosa.app.run.jobs import Outcome
+    from prosa.app.runs.job import Outcome
     from prosa.runtime.budget import Budget
     from prosa.runtime.ports import Provider
 

@@ -7,10 +7,8 @@ answered is not made again unless the user says so.
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Callable, Iterable
-from concurrent.futures import Future
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
@@ -29,7 +27,7 @@ from prosa.runtime.messages import ModelReply
 from prosa.runtime.ports import ToolResult
 
 if TYPE_CHECKING:
-    from prosa.adapters.store.writer import AnyWriter, Work
+    from prosa.adapters.store.writer import AnyWriter, Commit, Work
     from prosa.records.run import CallState
     from prosa.runtime.journal import Ask, ModelStep, ToolStep, Use
     from prosa.runtime.messages import Message, ModelRequest
@@ -62,7 +60,7 @@ class StoredJournal(Struct):
     answered: list[Answered] = field(default_factory=list)
     lost: bool = False
     _since: float = 0.0
-    _first: Future[None] | None = None
+    _first: Commit[None] | None = None
     _sent: dict[str, tuple[str, ModelRequest]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -152,12 +150,12 @@ class StoredJournal(Struct):
     async def end(self, write: Ending) -> None:
         """The run ends as ``write`` says of the seconds that this process was at it, where it ever began."""
         if self.begun and not self.lost:
-            await self._committed(self._do(write(self.clock.monotonic() - self._since)), final=True)
+            await self._committed(self.writer().do(write(self.clock.monotonic() - self._since)), final=True)
 
     def drop(self, write: Ending) -> None:
         """The same where nobody awaits it."""
         if self.begun and not self.lost:
-            self._do(write(self.clock.monotonic() - self._since))
+            self.writer().do(write(self.clock.monotonic() - self._since))
 
     def _known(self, path: str, digest: str) -> CallRecord | None:
         """Return the answered call of an earlier process at this path, where it is the same call."""
@@ -183,8 +181,8 @@ class StoredJournal(Struct):
         self._sent[scope] = (step.path, request)
         return as_json(request_content(request, after, before))
 
-    def _asked(self, call: CallRecord) -> Future[None] | None:
-        """Write down that a call is made, the run before its first one."""
+    def _asked(self, call: CallRecord) -> Commit[None] | None:
+        """Writes down that a call is made, the run before its first one."""
         if self.lost:
             return None
         first = not self.begun
@@ -198,21 +196,18 @@ class StoredJournal(Struct):
             self._first = writer.do(writing.begin(self.run, lambda: writer.holder), soon=False)
         return self.writer().do(writing.ask(call), soon=first)
 
-    async def _answered(self, call: CallRecord, asked: Future[None] | None) -> None:
+    async def _answered(self, call: CallRecord, asked: Commit[None] | None) -> None:
         if not self.lost:
-            await self._committed(self._do(writing.answer(call)), asked)
+            await self._committed(self.writer().do(writing.answer(call)), asked)
 
     def _failed(self, call: CallRecord, error: RunError, since: float) -> None:
         if not self.lost:
             seconds = self.clock.monotonic() - since
             state: CallState = "unmade" if isinstance(error, ToolServerError) else "failed"
-            self._do(writing.answer(replace(call, state=state, error=error.message, seconds=seconds)))
-
-    def _do(self, work: Work[None]) -> Future[None]:
-        return self.writer().do(work)
+            self.writer().do(writing.answer(replace(call, state=state, error=error.message, seconds=seconds)))
 
     async def _committed(
-        self, future: Future[None] | None, before: Future[None] | None = None, *, final: bool = False
+        self, future: Commit[None] | None, before: Commit[None] | None = None, *, final: bool = False
     ) -> None:
         """Wait for a commit. What the store cannot take costs the journal, not the answer that was paid for; a run that
         another process took over ends here. What was written ``before`` it tells why the store cannot."""
@@ -221,8 +216,8 @@ class StoredJournal(Struct):
         first, self._first = self._first, None
         try:
             if first is not None:
-                await asyncio.wrap_future(first)
-            await asyncio.wrap_future(future)
+                await first
+            await future
         except (StoreProblem, Unwritable) as problem:
             earlier = before.exception() if before is not None and before.done() else None
             self._lose(earlier if isinstance(earlier, Unwritable) else problem)

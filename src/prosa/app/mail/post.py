@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
-from concurrent.futures import Future
 from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
@@ -21,8 +20,7 @@ from msgspec.structs import replace
 from prosa.adapters.store import mail
 from prosa.adapters.store.holding import living
 from prosa.adapters.store.mail import Lease, MemoryStore
-from prosa.app.journal.journals import JobJournal, Journals, words_of
-from prosa.app.journal.stored import StoredJournal
+from prosa.app.runs.record import JobJournal, Journals, words_of
 from prosa.data import Value
 from prosa.records.run import StorePlace
 from prosa.runtime.digest import stamp
@@ -43,7 +41,7 @@ from prosa.runtime.mail_specs import MAX_WAIT
 from prosa.runtime.program import Program, reachable
 
 if TYPE_CHECKING:
-    from prosa.adapters.store.writer import Work
+    from prosa.adapters.store.writer import Commit, Work
     from prosa.runtime.mail import Mail
     from prosa.runtime.ports import Clock
 
@@ -60,8 +58,8 @@ class Store(Protocol):
         """What this process is called in it."""
         ...
 
-    def do(self, work: Work[T]) -> Future[T]:
-        """Return what ``work`` gives, once it is committed."""
+    def do(self, work: Work[T]) -> Commit[T]:
+        """What ``work`` gives, once it is committed."""
         ...
 
 
@@ -97,8 +95,8 @@ class StoredMail(Struct):
     poll: float = POLL_SECONDS
 
     async def send(self, letter: Letter) -> MessageRecord:
-        """Put a message into its mailbox. Raises `MailRefused`, `StoreProblem`."""
-        return await self._do(mail.send(replace(letter, run=self.run), self._now()))
+        """Puts a message into its mailbox. Raises `MailRefused`, `StoreProblem`."""
+        return await self.store().do(mail.send(replace(letter, run=self.run), self._now()))
 
     async def receive(self, wanted: Wanted, tickets: OpenTickets) -> Sequence[MessageRecord]:
         """Leases messages to the run. Where tickets are open it waits for what they stand for; else, if it is to wait,
@@ -109,15 +107,15 @@ class StoredMail(Struct):
             await self._pause(tickets, left)
         while True:
             tickets.changed.clear()
-            found = await self._do(self._lease(wanted))
+            found = await self.store().do(self._lease(wanted))
             left = until - self.clock.monotonic()
             if found or left <= 0:
                 return found
             await self._pause(tickets, min(left, self.poll))
 
     async def query(self, chosen: MessageFilter) -> Sequence[MessageRecord]:
-        """Find messages."""
-        return await self._do(lambda database: mail.messages(database, chosen))
+        """Finds messages."""
+        return await self.store().do(lambda database: mail.messages(database, chosen))
 
     async def deliver(self, output: Delivery) -> None:
         """Leave the output of a call for this run."""
@@ -135,15 +133,15 @@ class StoredMail(Struct):
             reader=self.run,
             failed=failed,
         )
-        await self._do(mail.deliver(message))
+        await self.store().do(mail.deliver(message))
 
     async def give_back(self, below: str, reason: str) -> None:
         """What a program of the run received that failed is there again, and counted."""
-        await self._do(mail.given_back(self.run, self._holder, self._now(), error=reason, below=below))
+        await self.store().do(mail.given_back(self.run, self._holder, self._now(), error=reason, below=below))
 
     async def held_again(self) -> None:
         """The run goes on and has again what it had."""
-        await self._do(mail.hold_again(self.run, self._holder, self._now()))
+        await self.store().do(mail.hold_again(self.run, self._holder, self._now()))
 
     def settlement(self, error: BaseException | None, output: Value = None) -> Work[None]:
         """Return what becomes of the messages that the run has when it ends. One that failed by itself counts against
@@ -157,7 +155,7 @@ class StoredMail(Struct):
     async def settle(self, error: BaseException | None) -> None:
         """The same, for a run without a journal."""
         with suppress(StoreProblem):  # what nobody could settle is there again when this process has ended
-            await asyncio.shield(self._do(self.settlement(error)))
+            await asyncio.shield(self.store().do(self.settlement(error)))
 
     def _lease(self, wanted: Wanted) -> Work[list[MessageRecord]]:
         now = self.clock.now()
@@ -174,9 +172,6 @@ class StoredMail(Struct):
         finally:
             for each in waits:
                 each.cancel()
-
-    async def _do(self, work: Work[T]) -> T:
-        return await asyncio.wrap_future(self.store().do(work))
 
     def _holder(self) -> str:
         return self.store().holder
@@ -236,9 +231,9 @@ async def open_mail(
     place = journals.writer_in_use().place
     alive, poll = LivingHolders(place, journals.clock), poll_seconds(place)
     stored = StoredMail(kept.run or mail.new_id(), journals.writer_in_use, journals.clock, alive, poll)
-    if isinstance(kept.journal, StoredJournal):
+    if kept.stored is not None:
         kept.settles = kept.settles or stored.settlement
-        if kept.journal.begun:
+        if kept.stored.begun:
             await stored.held_again()
         yield stored
         return

@@ -12,23 +12,22 @@ import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
-from typing import TYPE_CHECKING, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from prosa.adapters.store import mail, reading, writing
-from prosa.adapters.store.holding import host_name
+from prosa.adapters.store import mail
 from prosa.adapters.store.writing import TakenOver
-from prosa.app.journal.journals import JobJournal, Journals, Settles, file_of, require_same, words_of
-from prosa.app.journal.stored import StoredJournal, by_path
 from prosa.app.mail.post import LivingHolders, poll_seconds
 from prosa.app.options import JournalOptions
-from prosa.app.run.jobs import Driver, Job, Progress, driving
+from prosa.app.run.jobs import Driver, Progress, driving
 from prosa.app.run.world import kept_servers, system_clock
+from prosa.app.runs.job import Job, Outcome
+from prosa.app.runs.record import JobJournal, Journals, kind_of, require_same, words_of
 from prosa.data import Value
-from prosa.records.run import RunRecord
-from prosa.runtime.digest import as_json, closure_digests, digest_of, stamp
+from prosa.runtime.digest import as_json, stamp
 from prosa.runtime.errors import (
     AgreementRequired,
     BudgetSpent,
@@ -60,12 +59,9 @@ from prosa.runtime.mail import (
 from prosa.runtime.program import reachable
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from prosa.adapters.store.database import Database
-    from prosa.adapters.store.writer import Work
+    from prosa.adapters.store.writer import AnyWriter, Work
     from prosa.app.options import Environment, Options
-    from prosa.app.run.jobs import Outcome
     from prosa.runtime.ports import Clock, Provider
     from prosa.runtime.program import Program
 
@@ -75,8 +71,6 @@ GRACE = 10.0
 DOOR = "mail"
 _OUTPUT = "output"
 """The path from which the answer of a run is sent: no call has it."""
-
-T = TypeVar("T")
 
 _ANEW = (OutputRefused, LimitExceeded)
 """Failures that the same answers would lead to again: a further attempt begins from the beginning."""
@@ -110,7 +104,8 @@ async def work_mail(
     clock = clock or system_clock()
     require_mailbox(program)
     journal = options.journal or JournalOptions(DOOR)
-    journals = MessageJournals(journal, environment, clock)
+    journals = Journals(journal, environment, clock)
+    journals.kind = runs = MessageRuns(clock, journals.writer_in_use)
     if journals.history == "off":
         raise MailRefused('a worker keeps its runs, and `history = "off"` keeps nothing', hint="see docs/mailboxes.md")
     gates = Gates(GateLimits(chosen.at_once), clock)
@@ -128,7 +123,7 @@ async def work_mail(
         ) as driver,
     ):
         await driver.require_prices([Job("", program, None)])
-        working = _Working(program, chosen, driver, journals, on_message, stop or asyncio.Event(), clock)
+        working = _Working(program, chosen, driver, runs, on_message, stop or asyncio.Event(), clock)
         return await working.all()
 
 
@@ -143,48 +138,50 @@ def require_mailbox(program: Program) -> None:
         raise MailRefused(message, hint="leave `mailbox` out, or the classification")
 
 
-class MessageJournals(Journals):
-    """The journals of runs that messages start. ``messages`` are those that are handled now; ``ends`` are what became
-    of those that ended, until somebody asks, ``unsent`` why an answer was not sent."""
+class MessageRuns(Struct):
+    """The runs that messages start. ``messages`` are those that are handled now, ``unsent`` says why an answer was not
+    sent, until somebody asks."""
 
-    messages: dict[str, tuple[MessageRecord, Program]] = field(default_factory=dict)
+    clock: Clock
+    writer: Callable[[], AnyWriter]
+    messages: dict[str, MessageRecord] = field(default_factory=dict)
     unsent: dict[str, str] = field(default_factory=dict)
 
-    async def journal_for(
-        self, options: JournalOptions, job: str, program: Program, given: Value, document: Path | None
-    ) -> StoredJournal | JobJournal:
-        """Return the journal of a message: a new one, or that of the run that broke off with it."""
-        del document
-        message, _ = self.messages[job]
-        writer, name = self.writer_in_use(), message.run or mail.new_id()
-        found = await self._do(lambda database: [each for each in reading.run_of(database, name) if each.id == name])
-        if found:
-            run = found[0]
+    async def begin(self, journals: Journals, job: Job, program: Program, kept: JobJournal) -> None:
+        """Begin the run of a message, or resume the one that broke off with it; the message ends with it."""
+        message = self.messages[job.name]
+        name = message.run or mail.new_id()
+        run = await journals.find(name)
+        if run is not None:
             with suppress(NotResumed):
-                require_same(run, program, given)
+                require_same(run, program, job.given)
                 if run.whole and run.state != "done":
-                    return await self._goes_on(options, run)
-            name = mail.new_id()
-            message = replace(message, run=name)
-            await self._do(mail.moved_to(message))
-            self.messages[job] = (message, program)
-        run = self._run(name, message, program, given)
-        await self._do(writing.begin(run, lambda: writer.holder))
-        return self._journal(options, run)
+                    kept.stored = await journals.resume(run, crashed=run.state == "open")
+            if kept.stored is None:
+                name = mail.new_id()
+                message = self.messages[job.name] = replace(message, run=name)
+                await self.writer().do(mail.moved_to(message))
+        kept.settles = partial(self._settled, message, program)
+        if kept.stored is None:
+            kept.stored = await journals.begin(journals.new(job, program, name, name, input=message.payload))
 
-    def settles(self, job: str) -> Settles | None:
-        """Return a message ends with its run."""
+    def error_of(self, error: BaseException) -> BaseException:
+        """Return it as it is."""
+        return error
 
-        def settled(error: BaseException | None, output: Value) -> Work[None]:
-            message, program = self.messages[job]
-            return self._handled(message, program, output) if error is None else self._failed(message, error)
-
-        return settled
+    def kind_of(self, error: BaseException) -> str:
+        """Return the word of `kind_of`."""
+        return kind_of(error)
 
     async def require_settled(self, job: str, error: RunError) -> None:
         """Settle a message whose run failed before it began; one that is settled stays as it is."""
         with suppress(StoreProblem):  # it is there again when this process has ended
-            await self._do(self._failed(self.messages[job][0], error))
+            await self.writer().do(self._failed(self.messages[job], error))
+
+    def _settled(
+        self, message: MessageRecord, program: Program, error: BaseException | None, output: Value
+    ) -> Work[None]:
+        return self._handled(message, program, output) if error is None else self._failed(message, error)
 
     def _handled(self, message: MessageRecord, program: Program, output: Value) -> Work[None]:
         now, run = stamp(self.clock.now()), message.run or ""
@@ -223,46 +220,7 @@ class MessageJournals(Journals):
         )
 
     def _holder(self) -> str:
-        return self.writer_in_use().holder
-
-    def _run(self, name: str, message: MessageRecord, program: Program, given: Value) -> RunRecord:
-        return RunRecord(
-            id=name,
-            door=DOOR,
-            batch=name,
-            job=message.id,
-            program=program.name,
-            file=file_of(program),
-            closure=as_json(closure_digests(program)),
-            model=program.model_name,
-            input_sha=digest_of(given),
-            started=stamp(self.clock.now()),
-            input=message.payload,
-            host=host_name(),
-        )
-
-    def _journal(self, options: JournalOptions, run: RunRecord) -> StoredJournal:
-        return StoredJournal(
-            run,
-            self.writer_in_use,
-            self.clock,
-            self.environment.notice,
-            full=self.history == "full",
-            rerun=options.rerun_in_doubt,
-            required=True,
-            begun=True,
-        )
-
-    async def _goes_on(self, options: JournalOptions, run: RunRecord) -> StoredJournal:
-        writer = self.writer_in_use()
-        await self._do(writing.claim(run, lambda: writer.holder, host_name(), crashed=run.state == "open"))
-        calls = await self._do(lambda database: reading.calls_of(database, run.id))
-        journal = self._journal(options, replace(run, attempts=run.attempts + 1))
-        journal.known = by_path(calls)
-        return journal
-
-    async def _do(self, work: Work[T]) -> T:
-        return await asyncio.wrap_future(self.writer_in_use().do(work))
+        return self.writer().holder
 
 
 def counts(error: BaseException) -> bool:
@@ -278,7 +236,7 @@ class _Working(Struct, eq=False):
     program: Program
     chosen: WorkerOptions
     driver: Driver
-    journals: MessageJournals
+    runs: MessageRuns
     on_message: Callable[[Worked], None]
     stop: asyncio.Event
     clock: Clock
@@ -289,7 +247,7 @@ class _Working(Struct, eq=False):
 
     async def all(self) -> WorkerEnd:
         """Works until it is stopped, or something stops it."""
-        place = self.journals.writer_in_use().place
+        place = self.runs.writer().place
         self.alive, self.poll = LivingHolders(place, self.clock), poll_seconds(place)
         tasks = [asyncio.create_task(self._work()) for _ in range(self.chosen.at_once)]
         stopping = asyncio.create_task(self._stopped())
@@ -327,15 +285,15 @@ class _Working(Struct, eq=False):
             raise
 
     async def _lease(self) -> MessageRecord | None:
-        """Return the next message. What is under way counts from here on."""
-        box, writer, now = self.program.mailbox, self.journals.writer_in_use(), self.clock.now()
+        """The next message. What is under way counts from here on."""
+        box, writer, now = self.program.mailbox, self.runs.writer(), self.clock.now()
         assert box is not None
         assert self.alive is not None
         since = None if box.expires is None else stamp(now - timedelta(seconds=min(box.expires, 1e9)))
         self.busy += 1
         try:
             work = mail.lease(mail.Lease(box.name, stamp(now), since=since), lambda: writer.holder, self.alive)
-            found = await asyncio.wrap_future(writer.do(work))
+            found = await writer.do(work)
         finally:
             self.busy -= 1
         return found[0] if found else None
@@ -350,15 +308,15 @@ class _Working(Struct, eq=False):
                 each.cancel()
 
     async def _handle(self, message: MessageRecord) -> None:
-        self.journals.messages[message.id] = (message, self.program)
+        self.runs.messages[message.id] = message
         self.busy += 1
         try:
             outcome = await self.driver.outcome(Job(message.id, self.program, message.value))
             if outcome.error is not None:
-                await self.journals.require_settled(message.id, outcome.error)
+                await self.runs.require_settled(message.id, outcome.error)
         finally:
             self.busy -= 1
-            self.journals.messages.pop(message.id, None)
+            self.runs.messages.pop(message.id, None)
             for told in (self.driver.progress.tallies, self.driver.progress.ended):
                 told.pop(message.id, None)
         self._ended(message, outcome)
@@ -384,7 +342,7 @@ class _Working(Struct, eq=False):
             end,
             outcome.output,
             "" if error is None else error.message,
-            self.journals.unsent.pop(message.id, ""),
+            self.runs.unsent.pop(message.id, ""),
             None if cost is None else float(cost),
             len(summary.answered) + len(summary.below),
             summary.seconds,

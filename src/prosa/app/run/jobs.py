@@ -13,12 +13,11 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from datetime import datetime
 from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from prosa.app.journal.journals import JobJournal, Journals
 from prosa.app.options import Environment, Once, Options
 from prosa.app.permission import require_servers
 from prosa.app.run import service
@@ -26,6 +25,8 @@ from prosa.app.run.money import budget_of
 from prosa.app.run.recorded import RecordedRun, open_recorded
 from prosa.app.run.telemetry import telemetry_of
 from prosa.app.run.world import known_prices, new_tally, open_world, system_clock
+from prosa.app.runs.job import J, Job, Outcome, Refused
+from prosa.app.runs.record import JobJournal, Journals
 from prosa.data import Value
 from prosa.records.summary import RunResult, Summary, Tally, Together, before_start
 from prosa.runtime.accept import accept_input
@@ -33,13 +34,12 @@ from prosa.runtime.budget import Budget, Budgeted, Ledger
 from prosa.runtime.errors import CassetteProblem, ProviderError, RunError, first_error
 from prosa.runtime.events import Listener, RunFailed, Scope, ignore, tell
 from prosa.runtime.execute import execute, exit_stack
-from prosa.runtime.journal import UNRECORDED, Journal, chained
+from prosa.runtime.journal import UNRECORDED, chained
 from prosa.runtime.program import reachable, with_model
 from prosa.runtime.usage import Meter
 
 if TYPE_CHECKING:
     from decimal import Decimal
-    from pathlib import Path
 
     from prosa.adapters.providers.table import ProviderRow
     from prosa.adapters.telemetry.spans import Telemetry
@@ -55,47 +55,7 @@ MAX_JOBS = 64
 """Jobs at the same time; services refuse far fewer."""
 
 
-class Job(Struct, frozen=True):
-    """A program ready to run. ``name`` is its own among the jobs of a call, ``given`` the input; ``row`` is the
-    provider that its document names, None for the user's own choice. ``stream`` asks for a streaming reply,
-    ``completion`` for a raw completion; ``take`` counts jobs of a call with the same program and input.
-    ``sample`` is the number of a repeat of the same job, None where it runs once. ``document`` is the file that it
-    stands in. ``journal`` is asked around its calls where no recording answers
-    them. ``max_cost`` is what it may cost alone, in US dollars."""
-
-    name: str
-    program: Program
-    given: Value
-    row: ProviderRow | None = None
-    stream: bool = False
-    completion: bool = False
-    take: int = 1
-    sample: int | None = None
-    document: Path | None = None
-    journal: Journal = UNRECORDED
-    max_cost: Decimal | None = None
-
-
-J = TypeVar("J", bound=Job)
-
 Gate: TypeAlias = "Callable[[Provider, str | None], Provider]"
-
-
-class Outcome(Struct, Generic[J], frozen=True):
-    """What a job gave: ``output``, or the error that is why there is none."""
-
-    job: J
-    output: Value
-    error: RunError | None
-    summary: Summary
-
-
-class Refused(Struct, frozen=True):
-    """What was chosen and cannot be made ready: its name, the model it would have asked, and why."""
-
-    name: str
-    model_name: str
-    error: RunError
 
 
 class Progress(Struct):
@@ -193,15 +153,16 @@ class Driver(Struct, frozen=True):
     servers: ToolServers | None = None
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
-    async def run(self, job: Job, listener: Listener = ignore) -> RunResult:
-        """Run a job; ``listener`` hears its events before the one of the call. Raises `RunError`; ``progress`` then
-        still knows what happened (L44). No server starts without permission (X7)."""
+    async def run(self, job: Job, listener: Listener = ignore, kept: JobJournal | None = None) -> RunResult:
+        """Run a job; ``listener`` hears its events before the one of the call, ``kept`` takes what the store has of it.
+        Raises `RunError`; ``progress`` knows then what happened (L44). No server starts without permission (X7)."""
+        kept = kept or JobJournal()
         tally = self.progress.tallies[job.name] = new_tally(job.program, self.environment.settings)
         if self.budget is not None:
             tally.meter = self.meter or Meter()
         try:
             require_servers(job.program, self.options, self.environment)
-            result = await self._result(job, tally, listener)
+            result = await self._result(job, tally, listener, kept)
         except RunError as error:
             self.progress.ended[job.name] = tally.summary(error.message)
             error.run_id = self.journals.unfinished
@@ -211,7 +172,7 @@ class Driver(Struct, frozen=True):
         self.progress.ended[job.name] = result.summary
         return result
 
-    async def _result(self, job: Job, tally: Tally, listener: Listener) -> RunResult:
+    async def _result(self, job: Job, tally: Tally, listener: Listener, kept: JobJournal) -> RunResult:
         try:
             recorded = open_recorded(job.program, job.given, self.options, self.environment, job.take)
             chosen = await self._chosen(job, recorded)
@@ -223,7 +184,8 @@ class Driver(Struct, frozen=True):
         tally.program = program
         options, sent = replace(self.options, stream=job.stream), _Sent()
         hears = tell(tally, recorded.listener, listener, self.listener, self.telemetry or ignore)
-        async with self._kept(job, program, recorded) as kept:
+        # Nothing is kept of a run that is played: it has been before.
+        async with nullcontext() if recorded.nobody is not None else self.journals.of(job, program, kept):
             if kept.is_done:
                 return RunResult(kept.output, tally.summary(), run_id=kept.run, is_text=program.form == "text")
             journal = chained(job.journal, kept.journal)
@@ -245,12 +207,6 @@ class Driver(Struct, frozen=True):
                     output = await execute(program, job.given, world, numbers=self.numbers)
             kept.done(output)
         return RunResult(output, tally.summary(), sent.messages, recorded.unwritten, kept.run, program.form == "text")
-
-    def _kept(self, job: Job, program: Program, recorded: RecordedRun) -> AbstractAsyncContextManager[JobJournal]:
-        """Return what is kept of the run; nothing of one that is played: it has been before."""
-        if recorded.nobody is not None:
-            return nullcontext(JobJournal())
-        return self.journals.of(job.name, program, job.given, job.document)
 
     def _mail(
         self, program: Program, kept: JobJournal, recorded: RecordedRun
@@ -328,16 +284,16 @@ class Driver(Struct, frozen=True):
     async def outcome(self, job: J, listener: Listener = ignore) -> Outcome[J]:
         """Run a job that ends no other one: a failure is an outcome, and an event even where it never began.
         ``listener`` hears its events before the one of the call."""
-        heard = _Heard()
+        heard, kept = _Heard(), JobJournal()
         try:
-            result = await self.run(job, tell(heard, listener))
+            result = await self.run(job, tell(heard, listener), kept)
         except RunError as error:
             if not heard.anything:
                 self._never_began(job.name, error, listener)
-            return Outcome(job, None, error, self.progress.ended[job.name])
+            return Outcome(job, None, error, self.progress.ended[job.name], kept.cost)
         if result.unrecorded is not None:
             self.environment.notice(f"error: {result.unrecorded.message}")
-        return Outcome(job, result.output, None, result.summary)
+        return Outcome(job, result.output, None, result.summary, kept.cost)
 
     async def all(
         self,

@@ -56,6 +56,6 @@ class _TogetherGrants(Struct, frozen=True):
 
         writer, least = writer_of(self.store), nano(wanted)  # in use until the server ends: that shows it is alive
         alive = await asyncio.to_thread(living, self.store)
-        holder = await asyncio.wrap_future(writer.do(lambda _: writer.holder))
+        holder = await writer.do(lambda _: writer.holder)
         work = draw_together(_NAME, holder, alive, least, least * _AT_ONCE, int(self.cap / NANO))
-        return await asyncio.wrap_future(writer.do(work)) * NANO
+        return (await writer.do(work)) * NANO

@@ -10,8 +10,8 @@ import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from prosa.app.run.jobs import Job
 from prosa.app.run.load import ready_program
+from prosa.app.runs.job import Job
 from prosa.app.site.programs import unpublished
 from prosa.data import Value
 from prosa.render.json import dump

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec.structs import replace
 
-from prosa.app.journal.journals import OpenStore
 from prosa.app.options import Environment, Once, Options
-from prosa.app.run.jobs import Job, driving
+from prosa.app.run.jobs import driving
+from prosa.app.runs.job import Job
+from prosa.app.runs.record import OpenStore
 from prosa.data import Value
 from prosa.render.plain import safe
 from prosa.runtime.budget import Budget

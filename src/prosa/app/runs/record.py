@@ -1,8 +1,7 @@
-"""The journals of one call: who keeps what, which runs go on, how each ends (X25).
+"""Begin, resume and end the run of a job in the store, for every kind of job (X25).
 
-In: what the user chose, and each job as it begins. Out: a journal for it, or one that remembers nothing where history
-is off, where what runs is confidential, and where nobody asked. A run that goes on must be the same run: the same
-programs, the same input, no other process at it.
+In: what the user chose, and each job as it begins. Out: its journal, or none where history is off and where the program
+is confidential. A run that is resumed must be the same run: the same programs, the same input, no other process at it.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from contextlib import asynccontextmanager, suppress
 from functools import cache
 from os import urandom
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -45,13 +44,14 @@ from prosa.runtime.errors import (
     StoreProblem,
     TemplateRefused,
 )
-from prosa.runtime.journal import UNRECORDED, Journal
+from prosa.runtime.journal import UNRECORDED, Journal, chained
 from prosa.runtime.program import reachable
 
 if TYPE_CHECKING:
     from prosa.adapters.store.database import Database
     from prosa.adapters.store.writer import AnyWriter, Work, Writer
     from prosa.app.options import Environment, JournalOptions
+    from prosa.app.runs.job import Job
     from prosa.records.run import History, RunState
     from prosa.runtime.ports import Clock
     from prosa.runtime.program import Program
@@ -89,14 +89,22 @@ Settles: TypeAlias = "Callable[[BaseException | None, Value], Work[None]]"
 
 
 class JobJournal(Struct):
-    """The journal of one job, whose id in the store is ``run``. ``output`` is there where the job was done before this
-    call began. ``settles`` says what else is written with the end of the run."""
+    """What is kept of one job: its run in the store, or nothing. ``output`` is there where the job was done before this
+    call began, ``given`` once it is done; ``settles`` is written with the end of the run, ``within`` asked inside its
+    journal. ``cost`` is known at the end."""
 
     run: str = ""
-    journal: Journal = UNRECORDED
+    stored: StoredJournal | None = None
+    within: Journal = UNRECORDED
     output: Value = ABSENT
     given: Value = ABSENT
     settles: Settles | None = None
+    cost: float | None = None
+
+    @property
+    def journal(self) -> Journal:
+        """The journal of its calls."""
+        return self.within if self.stored is None else chained(self.stored, self.within)
 
     @property
     def is_done(self) -> bool:
@@ -108,18 +116,87 @@ class JobJournal(Struct):
         self.given = output
 
 
+class RunKind(Protocol):
+    """Where runs differ that calls, rows and messages start; `Journals` does what is the same for all."""
+
+    async def begin(self, journals: Journals, job: Job, program: Program, kept: JobJournal) -> None:
+        """Begin the run of a job, or resume the one that broke off; ``kept`` takes its journal. Raises `RunError`."""
+        ...
+
+    def error_of(self, error: BaseException) -> BaseException:
+        """Return an error as the one that ends the run."""
+        ...
+
+    def kind_of(self, error: BaseException) -> str:
+        """Return the kind of end that an error is, as one word for the history."""
+        ...
+
+
+class CallRuns(Struct):
+    """The runs of the jobs of a call, which the user may resume together."""
+
+    _begun: int = 0
+    _before: Sequence[RunRecord] | None = None
+
+    async def begin(self, journals: Journals, job: Job, program: Program, kept: JobJournal) -> None:
+        """Begin a run with its first call, or resume the one of the same name. Raises `NotResumed`, `StoreProblem`."""
+        options = journals.options
+        assert options is not None
+        before = await self._earlier(journals, options.resume) if options.resume is not None else ()
+        earlier = next((each for each in before if each.job == job.name), None)
+        if earlier is None:
+            self._begun += 1
+            name = journals.batch if self._begun == 1 else f"{journals.batch}.{self._begun}"
+            run = journals.new(job, program, name, journals.batch, input=as_json(job.given))
+            again = None if options.again is None else as_json(options.again)
+            kept.stored = journals.journal(replace(run, again=again), required=False, begun=False)
+        elif earlier.state == "done":
+            kept.run, kept.output = earlier.id, json.loads(earlier.output or "null")
+        else:
+            kept.stored = await self._resumed(journals, earlier, job, program)
+
+    def error_of(self, error: BaseException) -> BaseException:
+        """Return it as it is."""
+        return error
+
+    def kind_of(self, error: BaseException) -> str:
+        """Return the word of `kind_of`."""
+        return kind_of(error)
+
+    async def _earlier(self, journals: Journals, name: str) -> Sequence[RunRecord]:
+        """The runs of the call that is to go on. Raises `NotResumed`, `StoreProblem`."""
+        if self._before is None:
+            writer = journals.writer_in_use()
+            batch = only(await writer.do(lambda connection: run_of(connection, name)), name).batch
+            self._before = await writer.do(lambda connection: runs_of_batch(connection, batch))
+            journals.batch, self._begun = batch, len(self._before)
+        return self._before
+
+    async def _resumed(self, journals: Journals, run: RunRecord, job: Job, program: Program) -> StoredJournal:
+        """The journal of a run that goes on. Raises `NotResumed` where it is not the one that broke off."""
+        if run.state == "open" and is_alive(journals.writer_in_use().place, run.holder):
+            raise NotResumed(f"run {run.id} still goes on in another process", hint="wait for it, or end that process")
+        if not run.whole:
+            message = f"of run {run.id} only a summary is left, so it cannot go on"
+            raise NotResumed(message, hint="what broke off is kept for 7 days; run it again from the beginning")
+        require_same(run, program, job.given)
+        if run.model != program.model_name:
+            message = f"run {run.id} began with {run.model}; what is left of it goes to {program.model_name}"
+            journals.environment.notice(f"note: {message}")
+        return await journals.resume(run, required=False)
+
+
 class Journals(Struct):
     """The journals of the jobs of one call. ``batch`` is the id that they share; ``unfinished`` is the same once a job
-    has failed that can go on."""
+    has failed that can be resumed."""
 
     options: JournalOptions | None
     environment: Environment
     clock: Clock
+    kind: RunKind = field(default_factory=CallRuns)
     batch: str = field(default_factory=lambda: urandom(_ID_BYTES).hex())
     unfinished: str = ""
-    _begun: int = 0
     _writer: AnyWriter | None = None
-    _before: Sequence[RunRecord] | None = None
     _prices: KnownPrices | None = None
 
     @property
@@ -129,36 +206,35 @@ class Journals(Struct):
         return chosen or self.environment.settings.history or "summary"
 
     @asynccontextmanager
-    async def of(
-        self, job: str, program: Program, given: Value, document: Path | None = None
-    ) -> AsyncIterator[JobJournal]:
-        """Return the journal of a job, which ends with it; ``document`` is the file that it stands in, where it is no
-        program of its own. Raises `NotResumed`, and `StoreProblem` for a run that is to go on from a store that cannot
-        be opened."""
-        options = self.options
-        if options is None or not self._keeps(options, program):
-            yield JobJournal()
+    async def of(self, job: Job, program: Program, kept: JobJournal) -> AsyncIterator[None]:
+        """Keep the run of a job, which ends with the block. Raises `NotResumed`, and `StoreProblem` where the store of a
+        run that is to be resumed cannot be opened."""
+        if self.options is not None and self._keeps(self.options, program):
+            await self.kind.begin(self, job, program, kept)
+        if kept.stored is None:
+            yield
             return
-        found = await self.journal_for(options, job, program, given, document)
-        if isinstance(found, JobJournal):
-            yield found
-            return
-        mine = JobJournal(found.run.id, found, settles=self.settles(job))
+        kept.run = kept.stored.run.id
         try:
-            yield mine
-        except GeneratorExit as error:
-            found.drop(self._end(found, error, None, mine.settles))
-            raise
-        except BaseException as error:
-            await self._ended(found, error, None, mine.settles)
-            raise
-        await self._ended(found, None, mine.given, mine.settles)
+            try:
+                yield
+            except GeneratorExit as error:
+                kept.stored.drop(self._ending(kept, kept.stored, error))
+                raise
+            except BaseException as error:
+                await self.end(kept, self.kind.error_of(error))
+                raise
+            await self.end(kept)
+        except Exception as error:
+            if (ended := self.kind.error_of(error)) is error:
+                raise
+            raise ended from error
 
     async def aclose(self) -> None:
         """Sweep the store, if it is time for that, and wait until everything is written."""
         if self._writer is not None:
             with suppress(StoreProblem):
-                await asyncio.wrap_future(self._writer.do(self._sweep(self._writer.place)))
+                await self._writer.do(self._sweep(self._writer.place))
         self.release()
 
     def release(self) -> None:
@@ -190,89 +266,80 @@ class Journals(Struct):
         """Write with a writer that somebody else opened, and ends."""
         self._writer = writer
 
-    async def journal_for(
-        self, options: JournalOptions, job: str, program: Program, given: Value, document: Path | None
-    ) -> StoredJournal | JobJournal:
-        """Return a new journal, or that of a run which goes on."""
-        if options.resume is None:
-            return self._new(options, job, program, given, document)
-        earlier = next((each for each in await self._earlier(options.resume) if each.job == job), None)
-        if earlier is None:
-            return self._new(options, job, program, given, document)
-        if earlier.state == "done":
-            return JobJournal(earlier.id, output=json.loads(earlier.output or "null"))
-        return await self._resumed(options, earlier, program, given)
-
-    def _new(
-        self, options: JournalOptions, job: str, program: Program, given: Value, document: Path | None
-    ) -> StoredJournal:
-        self._begun += 1
-        run = RunRecord(
-            id=self.batch if self._begun == 1 else f"{self.batch}.{self._begun}",
-            door=options.door,
-            batch=self.batch,
-            job=job,
+    def new(
+        self,
+        job: Job,
+        program: Program,
+        name: str,
+        batch: str,
+        *,
+        closure: str = "",
+        file: str | None = None,
+        input: str | None = None,  # noqa: A002 - as the column
+    ) -> RunRecord:
+        """Return the record of a run that begins now, under its id and that of its batch. The door is that of the
+        options, the closure and the file those of the program, unless they are known."""
+        return RunRecord(
+            id=name,
+            door="" if self.options is None else self.options.door,
+            batch=batch,
+            job=job.name,
             program=program.name,
-            file=file_of(program, document),
-            closure=as_json(closure_digests(program)),
+            file=file_of(program, job.document) if file is None else file,
+            closure=closure or as_json(closure_digests(program)),
             model=program.model_name,
-            input_sha=digest_of(given),
+            input_sha=digest_of(job.given),
             started=stamp(self.clock.now()),
-            input=as_json(given),
-            again=None if options.again is None else as_json(options.again),
+            input=input,
             host=host_name(),
         )
-        return StoredJournal(run, self.writer_in_use, self.clock, self._notice, full=self.history == "full")
 
-    async def _earlier(self, name: str) -> Sequence[RunRecord]:
-        """Return the runs of the call that is to go on. Raises `NotResumed`, `StoreProblem`."""
-        if self._before is None:
-            writer = self.writer_in_use()
-            found = await asyncio.wrap_future(writer.do(lambda connection: run_of(connection, name)))
-            batch = only(found, name).batch
-            before = await asyncio.wrap_future(writer.do(lambda connection: runs_of_batch(connection, batch)))
-            self._before, self.batch, self._begun = before, batch, len(before)
-        return self._before
-
-    async def _resumed(self, options: JournalOptions, run: RunRecord, program: Program, given: Value) -> StoredJournal:
-        """Return the journal of a run that goes on. Raises `NotResumed` where it is not the one that broke off."""
-        writer = self.writer_in_use()
-        if run.state == "open" and is_alive(writer.place, run.holder):
-            raise NotResumed(f"run {run.id} still goes on in another process", hint="wait for it, or end that process")
-        if not run.whole:
-            message = f"of run {run.id} only a summary is left, so it cannot go on"
-            raise NotResumed(message, hint="what broke off is kept for 7 days; run it again from the beginning")
-        require_same(run, program, given)
-        if run.model != program.model_name:
-            self._notice(f"note: run {run.id} began with {run.model}; what is left of it goes to {program.model_name}")
-        await asyncio.wrap_future(writer.do(writing.claim(run, lambda: writer.holder, host_name())))
-        calls = await asyncio.wrap_future(writer.do(lambda connection: reading.calls_of(connection, run.id)))
+    def journal(self, run: RunRecord, *, required: bool = True, begun: bool = True) -> StoredJournal:
+        """Return the journal of a run. One that is not ``begun`` is in the store with its first call."""
         return StoredJournal(
-            replace(run, attempts=run.attempts + 1),
+            run,
             self.writer_in_use,
             self.clock,
-            self._notice,
+            self.environment.notice,
             full=self.history == "full",
-            rerun=options.rerun_in_doubt,
-            begun=True,
-            known=by_path(calls),
+            rerun=self.options is not None and self.options.rerun_in_doubt,
+            required=required,
+            begun=begun,
         )
 
-    async def _ended(
-        self, journal: StoredJournal, error: BaseException | None, output: Value, settles: Settles | None = None
-    ) -> None:
-        """Write the end of a run."""
-        await journal.end(self._end(journal, error, output, settles))
+    async def begin(self, run: RunRecord) -> StoredJournal:
+        """Begin a run that is in the store before anything of it can end the process."""
+        writer = self.writer_in_use()
+        await writer.do(writing.begin(run, lambda: writer.holder))
+        return self.journal(run)
 
-    def _end(
-        self, journal: StoredJournal, error: BaseException | None, output: Value, settles: Settles | None
-    ) -> Ending:
-        """Return what is written at the end of a run. What broke off keeps what it needs to go on."""
+    async def find(self, name: str) -> RunRecord | None:
+        """Return the run of an id."""
+        found = await self.writer_in_use().do(lambda connection: run_of(connection, name))
+        return next((each for each in found if each.id == name), None)
+
+    async def resume(self, run: RunRecord, *, crashed: bool = False, required: bool = True) -> StoredJournal:
+        """Take a run over, with the answers of its earlier processes. Raises `TakenOver`."""
+        writer = self.writer_in_use()
+        await writer.do(writing.claim(run, lambda: writer.holder, host_name(), crashed=crashed))
+        calls = await writer.do(lambda connection: reading.calls_of(connection, run.id))
+        resumed = replace(run, attempts=run.attempts + 1, crashes=run.crashes + crashed)
+        journal = self.journal(resumed, required=required)
+        journal.known = by_path(calls)
+        return journal
+
+    async def end(self, kept: JobJournal, error: BaseException | None = None) -> None:
+        """End a run: with its output, or with the error that ended it."""
+        if kept.stored is not None:
+            await kept.stored.end(self._ending(kept, kept.stored, error))
+
+    def _ending(self, kept: JobJournal, journal: StoredJournal, error: BaseException | None) -> Ending:
+        """What is written at the end of a run. What broke off keeps what it needs to go on."""
         state: RunState = "done" if error is None else "failed" if isinstance(error, RunError) else "interrupted"
-        goes_on = error is not None and journal.can_go_on
+        goes_on, output = error is not None and journal.can_go_on, kept.given if error is None else None
         if goes_on:
             self.unfinished = self.batch
-        cost, priced = self.cost_of(journal)
+        kept.cost, priced = self._cost_of(journal)
 
         def write(seconds: float) -> Work[None]:
             ends = end(
@@ -280,29 +347,20 @@ class Journals(Struct):
                 state,
                 ended=stamp(self.clock.now()),
                 seconds=seconds,
-                kind=None if error is None else self.kind_of(error),
+                kind=None if error is None else self.kind.kind_of(error),
                 error=None if error is None else words_of(error),
                 output=as_json(output) if error is None else None,
-                cost=cost,
+                cost=kept.cost,
                 priced=priced,
                 forget=self.history != "full" and not goes_on,
             )
-            return ends if settles is None else _both(ends, settles(error, output))
+            return ends if kept.settles is None else _both(ends, kept.settles(error, output))
 
         return write
 
-    def settles(self, job: str) -> Settles | None:
-        """Return what else is written with the end of the run of a job."""
-        del job
-        return None
-
-    def kind_of(self, error: BaseException) -> str:
-        """Return what kind of end an error is, as one word for the history."""
-        return kind_of(error)
-
-    def cost_of(self, journal: StoredJournal) -> tuple[float | None, str | None]:
-        """Return what the run cost and the day of the prices, where that is known without reading a list of prices:
-        that takes longer than many a run, so it is left to whoever looks at the history."""
+    def _cost_of(self, journal: StoredJournal) -> tuple[float | None, str | None]:
+        """What the run cost and the day of the prices, where that is known without reading a list of prices: that takes
+        longer than many a run, so it is left to whoever looks at the history."""
         prices = self._prices = self._prices or KnownPrices(self.environment.settings.prices)
         if not prices.knows_at_once(each.reported or each.asked for each in journal.answered):
             return None, None
@@ -323,9 +381,6 @@ class Journals(Struct):
                 clear_dead(path)
 
         return work
-
-    def _notice(self, text: str) -> None:
-        self.environment.notice(text)
 
 
 def _both(first: Work[None], second: Work[None]) -> Work[None]:
