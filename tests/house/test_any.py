@@ -16,7 +16,6 @@ FORCED: dict[str, str] = {
     "adapters.store.opening": "A row has the columns that its statement names.",
     "adapters.store.postgres": "A row has the columns that its statement names.",
     "adapters.store.writer": "One queue holds work of every result.",
-    "app.run.jobs": "The idle parameters of a coroutine.",
     "api.arguments": "The idle parameters of a coroutine.",
     "api.testing": "The idle parameters of a coroutine.",
     "app.scripts.choose": "The keyword arguments that a record takes are of several types.",

@@ -407,7 +407,7 @@ class MemoryStore:
         self._database = open_memory()
 
     def do(self, work: Callable[[Database], T]) -> Commit[T]:
-        """What ``work`` gives, at once."""
+        """Return what ``work`` gives, at once."""
         future: Commit[T] = Commit()
         try:
             future.set_result(work(self._database))

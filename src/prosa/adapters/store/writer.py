@@ -62,8 +62,8 @@ class Writer:
         return self._connection is not None and self._connection.away
 
     def do(self, work: Work[T], *, soon: bool = True) -> Commit[T]:
-        """What ``work`` gives, once it is committed. The future fails with `StoreProblem`, or what ``work`` raises.
-        What need not be written ``soon`` waits a moment for what must, so that both are one transaction."""
+        """Return what ``work`` gives, once it is committed. The future fails with `StoreProblem`, or what ``work``
+        raises. What need not be written ``soon`` waits a moment for what must, so that both are one transaction."""
         future: Commit[T] = Commit()
         self._queue.put((work, future, soon))
         return future
@@ -200,7 +200,7 @@ class FencedWriter:
         return self._writer.place
 
     def do(self, work: Work[T], *, soon: bool = True) -> Commit[T]:
-        """What ``work`` gives, as `Writer.do` does; `TakenOver` where the lease was given away."""
+        """Return what ``work`` gives, as `Writer.do` does; `TakenOver` where the lease was given away."""
 
         def checked(connection: Database) -> T:
             self._check(connection)

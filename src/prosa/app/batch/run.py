@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, suppress
 from decimal import Decimal
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -33,6 +33,7 @@ from prosa.app.batch.waves import Lines, Stopped, Waves
 from prosa.app.options import JournalOptions
 from prosa.app.run.jobs import Driver, Progress, driving
 from prosa.app.run.world import kept_servers, known_prices, system_clock
+from prosa.app.runs.engine import GRACE, run_source
 from prosa.app.runs.job import Job, Outcome
 from prosa.app.runs.record import Journals, words_of
 from prosa.records.batch import (
@@ -47,7 +48,7 @@ from prosa.records.batch import (
 from prosa.records.run import RunRecord, StorePlace
 from prosa.runtime.budget import Budget, Ledger
 from prosa.runtime.digest import stamp
-from prosa.runtime.errors import BatchRefused, BudgetSpent, RunError, StoreProblem, first_error
+from prosa.runtime.errors import BatchRefused, BudgetSpent, RunError, StoreProblem
 from prosa.runtime.events import Listener, ignore
 from prosa.runtime.execute import exit_stack
 from prosa.runtime.gate import Gated, GateLimits, Gates
@@ -67,11 +68,6 @@ DRAWN_AT_ONCE = 8
 """Calls for whose worst case money is drawn from the budget at a time."""
 
 _CHUNK = 500
-GRACE = 10.0
-"""Seconds that rows under way get to end in, where the batch is stopped by hand."""
-
-T = TypeVar("T")
-Tasks: TypeAlias = "list[asyncio.Task[None]]"
 
 
 class BatchEnd(Struct, frozen=True):
@@ -159,6 +155,24 @@ class _Pass(Struct, frozen=True):
     lines: Lines | None = None
 
 
+class _FileRows(Struct, frozen=True):
+    """The rows of a file that are not over, as a source of jobs."""
+
+    batch: BatchRun
+    driver: Driver
+    waiting: Iterator[RowInput]
+
+    async def next(self) -> RowJob | None:
+        """Return the next row, unless the batch has ended."""
+        row = None if self.batch.ended else next(self.waiting, None)
+        return None if row is None else self.batch.job(row)
+
+    async def run(self, job: RowJob, /) -> None:
+        """Run a row. One whose calls wait for a wave is not over."""
+        with suppress(Waits):
+            self.batch.take(await self.driver.outcome(job, self.batch.listens(job.number)), self.driver)
+
+
 class BatchRun(Struct, eq=False):
     """One call for a batch. ``ended`` is why no further row begins; ``spent_up`` says that it is the budget."""
 
@@ -227,7 +241,7 @@ class BatchRun(Struct, eq=False):
         journals, runs = self._journals(), RowRuns(self.record, self.states)
 
         def refused(row: RowInput) -> None:
-            waiting.append(runs.refused(journals, self._job(row), "input", row.problem))
+            waiting.append(runs.refused(journals, self.job(row), "input", row.problem))
             if len(waiting) >= _CHUNK:
                 self.writer.do(batches.put_rows(waiting[:])).result()
                 waiting.clear()
@@ -247,7 +261,8 @@ class BatchRun(Struct, eq=False):
         options = prepared.options.journal or JournalOptions("batch")
         return Journals(options, prepared.environment, self.clock, kind, self.record.id)
 
-    def _job(self, row: RowInput) -> RowJob:
+    def job(self, row: RowInput) -> RowJob:
+        """Return a row as a job."""
         prepared, most = self.prepared, self.prepared.chosen.max_cost_per_row
         about = str(row.number), prepared.inputs.program, row.given, prepared.provider
         return RowJob(*about, max_cost=most, number=row.number, id=row.id)
@@ -290,7 +305,7 @@ class BatchRun(Struct, eq=False):
             prepared.environment,
             listener=one.listener,
             provider=one.provider if one.lines is None else NOBODY,
-            progress=Progress(clock=self.clock),
+            progress=Progress(clock=self.clock, whole=False),
             budget=one.budget if one.lines is None else None,
             gate=lambda provider, service: Gated(provider, gates, service),
             journals=journals,
@@ -303,9 +318,11 @@ class BatchRun(Struct, eq=False):
             alone = await self.writer.do(
                 lambda connection: batches.often_crashed(connection, self.record.id, ALONE_AFTER)
             )
-            for numbers, at_once in ((alone, 1), (None, limits.at_once)):
-                if numbers is None or numbers:
-                    await self._rows(driver, numbers, alone, at_once)
+            for only, but, at_once in ((alone, frozenset[int](), 1), (None, alone, limits.at_once)):
+                if only is None or only:
+                    source = _FileRows(self, driver, self._waiting(only, but))
+                    await run_source(source, at_once, stop=self.stop, grace=GRACE)
+            self._hear_stop()
 
     @asynccontextmanager
     async def _waves(self, one: _Pass) -> AsyncIterator[Waves]:
@@ -352,7 +369,7 @@ class BatchRun(Struct, eq=False):
             raise Stopped
 
     async def _require_no_waves(self) -> None:
-        """Raises `BatchRefused` where calls are under way at a service: they would be paid twice."""
+        """Raise `BatchRefused` where calls are under way at a service: they would be paid twice."""
         found = await self.writer.do(lambda connection: open_parts(connection, self.record.id))
         if found:
             message = f"requests of this batch are under way at {found[0].service}"
@@ -367,52 +384,6 @@ class BatchRun(Struct, eq=False):
         if alone is not None:
             prices = known_prices(self.prepared.environment.settings)
             await replace(driver, budget=Budget(prices, Ledger(alone))).require_prices([job])
-
-    async def _rows(self, driver: Driver, only: frozenset[int] | None, but: frozenset[int], at_once: int) -> None:
-        """Runs rows, so many at a time: ``only`` some, else all ``but`` some."""
-        waiting = self._waiting(only, but if only is None else frozenset())
-
-        async def worker() -> None:
-            for row in waiting:
-                if self._is_over():
-                    return
-                job = self._job(row)
-                try:
-                    self._heard(await driver.outcome(job, self.listens(row.number)), driver)
-                except Waits:
-                    driver.progress.tallies.pop(job.name, None)
-
-        tasks = [asyncio.create_task(worker()) for _ in range(at_once)]
-        stopping = asyncio.create_task(self.stop.wait()) if self.stop is not None else None
-        beside = [stopping] if stopping is not None else []
-        try:
-            await self._until_done(tasks, stopping)
-        except GeneratorExit:
-            for task in tasks:
-                _drop(task)
-            raise
-        except BaseException as error:
-            await _ended([*tasks, *beside])
-            if isinstance(error, BaseExceptionGroup):
-                raise first_error(error) from error
-            raise
-        await _ended([*tasks, *beside])
-
-    async def _until_done(self, tasks: Tasks, stopping: asyncio.Task[bool] | None) -> None:
-        """Wait for the rows; after a stop only for a while."""
-        pending: set[asyncio.Task[None]] = set(tasks)
-        while pending:
-            watched = {*pending, stopping} if stopping is not None and not stopping.done() else pending
-            done, _ = await asyncio.wait(watched, return_when=asyncio.FIRST_COMPLETED)
-            for task in done - {stopping}:
-                task.result()
-            pending = {each for each in pending if not each.done()}
-            if stopping is not None and stopping.done() and pending:
-                self.ended = self.ended or "stopped"
-                done, _ = await asyncio.wait(pending, timeout=GRACE)
-                for task in done:
-                    task.result()
-                return
 
     def _waiting(self, only: frozenset[int] | None, but: frozenset[int]) -> Iterator[RowInput]:
         """Yield the rows that are not over, in their order."""
@@ -436,15 +407,13 @@ class BatchRun(Struct, eq=False):
             return None
         return frozenset(random.Random(self.prepared.chosen.seed).sample(range(1, total + 1), sample))  # noqa: S311
 
-    def _is_over(self) -> bool:
+    def _hear_stop(self) -> None:
         if self.stop is not None and self.stop.is_set():
             self.ended = self.ended or "stopped"
-        return bool(self.ended)
 
-    def _heard(self, outcome: Outcome[RowJob], driver: Driver) -> None:
-        """A row has ended."""
-        for told in (driver.progress.tallies, driver.progress.ended):
-            told.pop(outcome.job.name, None)
+    def take(self, outcome: Outcome[RowJob], driver: Driver) -> None:
+        """Take what came of a row. Raises `StoreProblem`."""
+        self._hear_stop()
         error, progress = outcome.error, self.progress
         if isinstance(error, BudgetSpent) and error.whole:
             self.spent_up = self.spent_up or not self.ended
@@ -496,19 +465,6 @@ def at_once_here(wanted: int, notice: Callable[[str], None]) -> int:
             " (`ulimit -n` raises that)"
         )
     return min(most, room)
-
-
-async def _ended(tasks: Sequence[asyncio.Task[None] | asyncio.Task[bool]]) -> None:
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
-
-
-def _drop(task: asyncio.Task[None]) -> None:
-    """End what a task was at, where no event loop goes on with it: its row is known to be under way no more."""
-    work = task.get_coro()
-    if work is not None:
-        work.close()
 
 
 def row_result(outcome: Outcome[RowJob]) -> RowResult:

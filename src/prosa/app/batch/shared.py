@@ -382,7 +382,7 @@ class _Finder(Struct, eq=False):
                 await self._close(batch)
 
     async def _look(self) -> None:
-        """Opens what can be run here, and closes what is over."""
+        """Open what can be run here, and close what is over."""
         found = {each.id: each for each in await self.worker.writer.do(batches.open_batches) if self._is_meant(each)}
         for batch, share in list(self.worker.shares.items()):
             record = found.get(batch)

@@ -244,7 +244,8 @@ class Waves(Struct, eq=False):
     # What an earlier process left.
 
     async def _adopted(self) -> list[WavePart]:
-        """The parts that the service is at, with those whose id a process that died did not come to write down."""
+        """Return the parts that the service is at, with those whose id a process that died did not come to write
+        down."""
         open_parts = await self.store.do(lambda connection: waves.open_parts(connection, self.batch))
         found: list[WavePart] = []
         for part in open_parts:
@@ -264,7 +265,7 @@ class Waves(Struct, eq=False):
         return found
 
     async def _lost(self, part: WavePart) -> str:
-        """The id of a batch that was begun and not written down; empty where none was."""
+        """Return the id of a batch that was begun and not written down; empty where none was."""
         known = await self.store.do(waves.known_remotes)
         for remote in await self._tried(lambda: self.port.find(part, known)):
             if remote.is_sure or await self._is_ours(remote):

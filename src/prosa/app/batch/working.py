@@ -26,10 +26,11 @@ from prosa.adapters.store.leases import LeasedRow
 from prosa.adapters.store.writer import FencedWriter
 from prosa.adapters.store.writing import DamagedRecord, TakenOver
 from prosa.app.batch.row_runs import RowJob, RowRuns
-from prosa.app.batch.run import GRACE, row_result, too_many
+from prosa.app.batch.run import row_result, too_many
 from prosa.app.options import Environment, JournalOptions, Options
 from prosa.app.run.jobs import Driver, Progress, driving
 from prosa.app.run.world import kept_servers, known_prices
+from prosa.app.runs.engine import GRACE
 from prosa.app.runs.job import Job, Outcome
 from prosa.app.runs.record import Journals
 from prosa.records.batch import ALONE_AFTER, BatchProgress, RowResult
@@ -232,7 +233,7 @@ async def open_share(
                 environment,
                 listener=listener,
                 provider=provider,
-                progress=Progress(clock=clock),
+                progress=Progress(clock=clock, whole=False),
                 budget=budget,
                 servers=await stack.enter_async_context(kept_servers(program, options, environment)),
             )
@@ -375,7 +376,7 @@ class LeaseWorker(Struct, eq=False):
             self._rows.pop(lease.job.id, None)
 
     async def _all(self, share: Share, lease: TakenLease, rows: Sequence[LeasedRow]) -> bool:
-        """Runs the rows of a lease; gives whether some are left."""
+        """Run the rows of a lease, and return whether some are left."""
         runs = RowRuns(share.record, share.states)
         journals = Journals(share.journal, share.environment, self.clock, runs, share.record.id)
         journals.write_with(FencedWriter(self.writer, lambda connection: leases.require_lease(connection, lease.key)))
@@ -399,7 +400,7 @@ class LeaseWorker(Struct, eq=False):
         return any(one is not False for one in found)
 
     async def _row(self, share: Share, lease: TakenLease, item: LeasedRow, driver: Driver, runs: RowRuns) -> bool:
-        """Runs a row; gives whether it is left."""
+        """Run a row, and return whether it is left."""
         async with self.seats.taken(self.at_once if item.crashes >= ALONE_AFTER else 1):
             if self.stop.is_set() or share.ended or lease.lost:
                 return True
@@ -413,9 +414,7 @@ class LeaseWorker(Struct, eq=False):
             return await self._heard(share, lease, await driver.outcome(job, share.listens(item.number)))
 
     async def _heard(self, share: Share, lease: TakenLease, outcome: Outcome[RowJob]) -> bool:
-        """A row has ended; gives whether it is left."""
-        for told in (share.driver.progress.tallies, share.driver.progress.ended):
-            told.pop(outcome.job.name, None)
+        """Count a row that has ended, and return whether the batch is left."""
         error = outcome.error
         if isinstance(error, TakenOver | StoreProblem):
             lease.lost = True

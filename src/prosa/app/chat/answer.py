@@ -7,7 +7,7 @@ before; several replies to one message are asked for at the same time.
 
 from __future__ import annotations
 
-import asyncio
+from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -20,11 +20,12 @@ from prosa.app.options import DEFAULT_MODEL, Environment, Options, limits_in
 from prosa.app.run.jobs import Driver, Progress, driving
 from prosa.app.run.routes import known_row
 from prosa.app.run.service import row_of_model
+from prosa.app.runs.engine import Listed, run_source
 from prosa.app.runs.job import Job
 from prosa.corpus.embedding import looks_classified
 from prosa.dialects.prapti.headings import wire_names
 from prosa.records.tool_record import tool_record
-from prosa.runtime.errors import AnswerCut, RunError, first_error
+from prosa.runtime.errors import AnswerCut, RunError
 from prosa.runtime.events import AttemptFailed, Listener, ModelAsked, TextArrived, ignore
 from prosa.runtime.limits import Limits
 from prosa.runtime.messages import Message
@@ -149,15 +150,14 @@ class _Answering(Struct, frozen=True):
 
     async def turn(self, at: int, turn: Turn) -> list[Reply]:
         """Return all replies of a turn; when one fails the others are ended, and the first error is raised."""
-        if turn.n == 1:
-            return [await self._reply(turn, Spot(at, 1, turn.name))]
-        spots = [Spot(at, number, turn.name) for number in range(1, turn.n + 1)]
-        try:
-            async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(self._reply(turn, spot)) for spot in spots]
-        except BaseExceptionGroup as errors:
-            raise first_error(errors) from errors
-        return [task.result() for task in tasks]
+        replies: dict[int, Reply] = {}
+
+        async def reply(spot: Spot) -> None:
+            replies[spot.number] = await self._reply(turn, spot)
+
+        spots = (Spot(at, number, turn.name) for number in range(1, turn.n + 1))
+        await run_source(Listed(deque(spots), reply), turn.n)
+        return [replies[number] for number in sorted(replies)]
 
     async def _reply(self, turn: Turn, spot: Spot) -> Reply:
         job = self._job(turn, spot)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -24,9 +24,10 @@ from prosa.app.evals.skills import WITHOUT
 from prosa.app.evals.suite import Side, Suite
 from prosa.app.options import DEFAULT_MODEL, Environment, Options, RecordingOptions
 from prosa.app.permission import require_permission
-from prosa.app.run.jobs import MAX_JOBS, Driver, Progress, driving
+from prosa.app.run.jobs import Driver, Progress, driving
 from prosa.app.run.money import budget_of
 from prosa.app.run.routes import with_provider
+from prosa.app.runs.engine import run_list
 from prosa.app.runs.job import Job
 from prosa.data import Value
 from prosa.dialects.evals.document.fields import MAX_REPEAT
@@ -35,8 +36,8 @@ from prosa.evaluation.report import Attempt, CaseReport, Matched, Reason, Report
 from prosa.records.recording import given_digest, recording_name
 from prosa.regex import regex
 from prosa.runtime import errors, events
-from prosa.runtime.errors import ProviderError, RunError, first_error
-from prosa.runtime.events import Listener, ignore, tell
+from prosa.runtime.errors import ProviderError, RunError
+from prosa.runtime.events import Listener, ignore
 from prosa.runtime.program import Program, with_model
 from prosa.source import FileProblem
 
@@ -284,24 +285,16 @@ class _Running(Struct):
             for repeat in range(variant.repeats)
         ]
         self.progress.total = len(units)
-        waiting = deque(units)
         checks = Checks(self.environment, self.stack)
 
-        async def worker() -> None:
-            while waiting:
-                unit = waiting.popleft()
-                attempt = self.attempts[unit] = await self._attempt(unit, checks)
-                self.progress.done += 1
-                self.progress.failed += attempt.outcome == "failed"
-                self.progress.unmeasured += not attempt.measured
-                self.heard(self.progress)
+        async def work(unit: _Unit) -> None:
+            attempt = self.attempts[unit] = await self._attempt(unit, checks)
+            self.progress.done += 1
+            self.progress.failed += attempt.outcome == "failed"
+            self.progress.unmeasured += not attempt.measured
+            self.heard(self.progress)
 
-        try:
-            async with asyncio.TaskGroup() as group:
-                for _ in range(max(1, min(self.chosen.at_once, MAX_JOBS, len(units)))):
-                    group.create_task(worker())
-        except BaseExceptionGroup as group_error:
-            raise first_error(group_error) from group_error
+        await run_list(units, work, at_once=self.chosen.at_once)
 
     async def _prepare(self) -> None:
         """Open drivers and graders. That nobody is there to ask, or that a budget cannot hold, is told once and before
@@ -326,7 +319,7 @@ class _Running(Struct):
                 options,
                 self.environment,
                 listener=self.listener,
-                progress=Progress(),
+                progress=Progress(whole=False),
                 provider=self.provider,
                 closes=not self.drivers,
                 budget=self.budget,
@@ -380,7 +373,7 @@ class _Running(Struct):
         sample = unit.repeat if variant.repeats > 1 else None
         journal = around(answers) if around else answers
         job = Job(name, program, case.input, take=take + 1, sample=sample, journal=journal)
-        outcome = await self._outcome(driver, job, tools)
+        outcome = await driver.outcome(job, tools)
         facts = _facts(outcome, tools, answers)
         ran = Ran(_judged_output(variant.suite, outcome), facts, tuple(tools.calls))
         grader = self.graders.get(variant.suite.path)
@@ -401,13 +394,6 @@ class _Running(Struct):
             judged.reason if judged.outcome == "not measured" else None,
             facts.seconds if _asked_now(answers, driver.options) else None,
         )
-
-    async def _outcome(self, driver: Driver, job: Job, tools: _Tools) -> Outcome[Job]:
-        heard = replace(driver, listener=tell(tools, driver.listener))
-        outcome = await heard.outcome(job)
-        for told in (driver.progress.tallies, driver.progress.ended):
-            told.pop(job.name, None)
-        return outcome
 
 
 def _judged_output(suite: Suite, outcome: Outcome[Job]) -> Value:

@@ -182,7 +182,7 @@ class StoredJournal(Struct):
         return as_json(request_content(request, after, before))
 
     def _asked(self, call: CallRecord) -> Commit[None] | None:
-        """Writes down that a call is made, the run before its first one."""
+        """Write down that a call is made, the run before its first one."""
         if self.lost:
             return None
         first = not self.begun

@@ -59,7 +59,7 @@ class Store(Protocol):
         ...
 
     def do(self, work: Work[T]) -> Commit[T]:
-        """What ``work`` gives, once it is committed."""
+        """Return what ``work`` gives, once it is committed."""
         ...
 
 
@@ -95,7 +95,7 @@ class StoredMail(Struct):
     poll: float = POLL_SECONDS
 
     async def send(self, letter: Letter) -> MessageRecord:
-        """Puts a message into its mailbox. Raises `MailRefused`, `StoreProblem`."""
+        """Put a message into its mailbox. Raises `MailRefused`, `StoreProblem`."""
         return await self.store().do(mail.send(replace(letter, run=self.run), self._now()))
 
     async def receive(self, wanted: Wanted, tickets: OpenTickets) -> Sequence[MessageRecord]:
@@ -114,7 +114,7 @@ class StoredMail(Struct):
             await self._pause(tickets, min(left, self.poll))
 
     async def query(self, chosen: MessageFilter) -> Sequence[MessageRecord]:
-        """Finds messages."""
+        """Find messages."""
         return await self.store().do(lambda database: mail.messages(database, chosen))
 
     async def deliver(self, output: Delivery) -> None:

@@ -24,6 +24,7 @@ from prosa.app.mail.post import LivingHolders, poll_seconds
 from prosa.app.options import JournalOptions
 from prosa.app.run.jobs import Driver, Progress, driving
 from prosa.app.run.world import kept_servers, system_clock
+from prosa.app.runs.engine import GRACE, run_source
 from prosa.app.runs.job import Job, Outcome
 from prosa.app.runs.record import JobJournal, Journals, kind_of, require_same, words_of
 from prosa.data import Value
@@ -64,9 +65,6 @@ if TYPE_CHECKING:
     from prosa.app.options import Environment, Options
     from prosa.runtime.ports import Clock, Provider
     from prosa.runtime.program import Program
-
-GRACE = 10.0
-"""Seconds that messages under way get to end in, where a worker is stopped."""
 
 DOOR = "mail"
 _OUTPUT = "output"
@@ -116,7 +114,7 @@ async def work_mail(
             environment,
             listener=listener,
             provider=provider,
-            progress=Progress(clock=clock),
+            progress=Progress(clock=clock, whole=False),
             gate=lambda answers, service: Gated(answers, gates, service),
             journals=journals,
             servers=servers,
@@ -241,51 +239,47 @@ class _Working(Struct, eq=False):
     stop: asyncio.Event
     clock: Clock
     busy: int = 0
+    failed: Exception | None = None
     ended: WorkerEnd = field(default_factory=WorkerEnd)
     alive: LivingHolders | None = None
     poll: float = 0.0
 
     async def all(self) -> WorkerEnd:
-        """Works until it is stopped, or something stops it."""
+        """Work until the worker is stopped, or an error stops it."""
         place = self.runs.writer().place
         self.alive, self.poll = LivingHolders(place, self.clock), poll_seconds(place)
-        tasks = [asyncio.create_task(self._work()) for _ in range(self.chosen.at_once)]
-        stopping = asyncio.create_task(self._stopped())
-        try:
-            pending = {*tasks}
-            while pending and not stopping.done():
-                await asyncio.wait({*pending, stopping}, return_when=asyncio.FIRST_COMPLETED)
-                pending = {each for each in pending if not each.done()}
-            if pending:
-                await asyncio.wait(pending, timeout=GRACE)
-        finally:
-            for each in (*tasks, stopping):
-                each.cancel()
-            results = await asyncio.gather(*tasks, stopping, return_exceptions=True)
-        for result in results:
-            if isinstance(result, Exception):
-                raise result
+        await run_source(self, self.chosen.at_once, stop=self.stop, grace=GRACE)
+        if self.failed is not None:
+            raise self.failed
         return self.ended
 
-    async def _stopped(self) -> None:
-        await self.stop.wait()
-
-    async def _work(self) -> None:
-        try:
-            while not self.stop.is_set():
+    async def next(self) -> MessageRecord | None:
+        """Return the next message, as soon as there is one."""
+        while not self.stop.is_set():
+            try:
                 found = await self._lease()
-                if found is not None:
-                    await self._handle(found)
-                elif self.chosen.until_empty and not self.busy:
-                    return
-                else:
-                    await self._pause()
-        except Exception:
-            self.stop.set()  # what ends one ends all
-            raise
+            except Exception as error:
+                self._fail(error)
+                return None
+            if found is not None or (self.chosen.until_empty and not self.busy):
+                return found
+            await self._pause()
+        return None
+
+    async def run(self, message: MessageRecord, /) -> None:
+        """Handle a message."""
+        try:
+            await self._handle(message)
+        except Exception as error:
+            self._fail(error)
+
+    def _fail(self, error: Exception) -> None:
+        """Stop for an error; messages under way get their moment to end in all the same."""
+        self.failed = self.failed or error
+        self.stop.set()
 
     async def _lease(self) -> MessageRecord | None:
-        """The next message. What is under way counts from here on."""
+        """Return the next message. What is under way counts from here on."""
         box, writer, now = self.program.mailbox, self.runs.writer(), self.clock.now()
         assert box is not None
         assert self.alive is not None
@@ -317,8 +311,6 @@ class _Working(Struct, eq=False):
         finally:
             self.busy -= 1
             self.runs.messages.pop(message.id, None)
-            for told in (self.driver.progress.tallies, self.driver.progress.ended):
-                told.pop(message.id, None)
         self._ended(message, outcome)
 
     def _ended(self, message: MessageRecord, outcome: Outcome[Job]) -> None:

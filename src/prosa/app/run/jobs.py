@@ -7,13 +7,12 @@ Providers are opened once for all jobs of a call and closed at its end; the numb
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from datetime import datetime
 from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -25,13 +24,14 @@ from prosa.app.run.money import budget_of
 from prosa.app.run.recorded import RecordedRun, open_recorded
 from prosa.app.run.telemetry import telemetry_of
 from prosa.app.run.world import known_prices, new_tally, open_world, system_clock
+from prosa.app.runs.engine import run_list
 from prosa.app.runs.job import J, Job, Outcome, Refused
 from prosa.app.runs.record import JobJournal, Journals
 from prosa.data import Value
 from prosa.records.summary import RunResult, Summary, Tally, Together, before_start
 from prosa.runtime.accept import accept_input
 from prosa.runtime.budget import Budget, Budgeted, Ledger
-from prosa.runtime.errors import CassetteProblem, ProviderError, RunError, first_error
+from prosa.runtime.errors import CassetteProblem, ProviderError, RunError
 from prosa.runtime.events import Listener, RunFailed, Scope, ignore, tell
 from prosa.runtime.execute import execute, exit_stack
 from prosa.runtime.journal import UNRECORDED, chained
@@ -51,10 +51,6 @@ if TYPE_CHECKING:
     from prosa.runtime.program import Program
     from prosa.settings import Settings
 
-MAX_JOBS = 64
-"""Jobs at the same time; services refuse far fewer."""
-
-
 Gate: TypeAlias = "Callable[[Provider, str | None], Provider]"
 
 
@@ -62,7 +58,7 @@ class Progress(Struct):
     """How far the jobs of one call have come: the tally of each that has begun, the summary of each that has ended.
 
     ``order`` are the names of all, where they are known before they begin. ``unfinished`` is the id of a call that
-    broke off and can go on (X25).
+    broke off and can go on (X25). Of many jobs each is forgotten as it ends, where it is not ``whole``.
     """
 
     clock: Clock = field(default_factory=system_clock)
@@ -70,11 +66,18 @@ class Progress(Struct):
     tallies: dict[str, Tally] = field(default_factory=dict)
     ended: dict[str, Summary] = field(default_factory=dict)
     unfinished: str = ""
+    whole: bool = True
     started: datetime = datetime.min
     _since: float = 0.0
 
     def __post_init__(self) -> None:
         self.started, self._since = self.clock.now(), self.clock.monotonic()
+
+    def forget(self, name: str) -> None:
+        """Forget a job that has ended, where not all are wanted."""
+        if not self.whole:
+            self.tallies.pop(name, None)
+            self.ended.pop(name, None)
 
     def summaries(self, otherwise: str) -> list[Summary]:
         """Return a summary of each that has begun or was refused; ``otherwise`` says why one that has not ended is
@@ -291,6 +294,8 @@ class Driver(Struct, frozen=True):
             if not heard.anything:
                 self._never_began(job.name, error, listener)
             return Outcome(job, None, error, self.progress.ended[job.name], kept.cost)
+        finally:
+            self.progress.forget(job.name)
         if result.unrecorded is not None:
             self.environment.notice(f"error: {result.unrecorded.message}")
         return Outcome(job, result.output, None, result.summary, kept.cost)
@@ -301,26 +306,16 @@ class Driver(Struct, frozen=True):
         done: Callable[[Outcome[J]], None],
         *,
         at_once: int = 1,
-        meanwhile: Callable[[], Coroutine[Any, Any, None]] | None = None,
+        meanwhile: Callable[[], Coroutine[object, object, None]] | None = None,
     ) -> None:
         """Run all jobs, at most ``at_once`` of them at a time, started in their order. ``done`` hears of each as it
         ends; ``meanwhile`` goes on as long. Only what ends everything is raised: an interrupt, what ``done`` raises."""
         await self.require_prices(jobs)
-        waiting = deque(jobs)
 
-        async def worker() -> None:
-            while waiting:
-                done(await self.outcome(waiting.popleft()))
+        async def work(job: J) -> None:
+            done(await self.outcome(job))
 
-        try:
-            async with asyncio.TaskGroup() as group:
-                beside = [group.create_task(meanwhile())] if meanwhile else []
-                workers = max(1, min(at_once, MAX_JOBS, len(jobs)))
-                await asyncio.wait([group.create_task(worker()) for _ in range(workers)])
-                for task in beside:
-                    task.cancel()
-        except BaseExceptionGroup as errors:
-            raise first_error(errors) from errors
+        await run_list(jobs, work, at_once=at_once, beside=meanwhile)
 
     def refuse(self, refused: Refused) -> None:
         """End what cannot begin, in events and summaries."""

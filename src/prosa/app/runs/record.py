@@ -103,16 +103,16 @@ class JobJournal(Struct):
 
     @property
     def journal(self) -> Journal:
-        """The journal of its calls."""
+        """Return the journal of its calls."""
         return self.within if self.stored is None else chained(self.stored, self.within)
 
     @property
     def is_done(self) -> bool:
-        """Whether the job need not run."""
+        """Return whether the job need not run."""
         return self.output is not ABSENT
 
     def done(self, output: Value) -> None:
-        """The job has its output."""
+        """Take the output of the job."""
         self.given = output
 
 
@@ -164,7 +164,7 @@ class CallRuns(Struct):
         return kind_of(error)
 
     async def _earlier(self, journals: Journals, name: str) -> Sequence[RunRecord]:
-        """The runs of the call that is to go on. Raises `NotResumed`, `StoreProblem`."""
+        """Return the runs of the call that is to go on. Raises `NotResumed`, `StoreProblem`."""
         if self._before is None:
             writer = journals.writer_in_use()
             batch = only(await writer.do(lambda connection: run_of(connection, name)), name).batch
@@ -173,7 +173,7 @@ class CallRuns(Struct):
         return self._before
 
     async def _resumed(self, journals: Journals, run: RunRecord, job: Job, program: Program) -> StoredJournal:
-        """The journal of a run that goes on. Raises `NotResumed` where it is not the one that broke off."""
+        """Return the journal of a run that goes on. Raises `NotResumed` where it is not the one that broke off."""
         if run.state == "open" and is_alive(journals.writer_in_use().place, run.holder):
             raise NotResumed(f"run {run.id} still goes on in another process", hint="wait for it, or end that process")
         if not run.whole:
@@ -201,14 +201,14 @@ class Journals(Struct):
 
     @property
     def history(self) -> History:
-        """What remains of a run, as the user wants it."""
+        """Return what remains of a run, as the user wants it."""
         chosen = self.options.history if self.options else "off"
         return chosen or self.environment.settings.history or "summary"
 
     @asynccontextmanager
     async def of(self, job: Job, program: Program, kept: JobJournal) -> AsyncIterator[None]:
-        """Keep the run of a job, which ends with the block. Raises `NotResumed`, and `StoreProblem` where the store of a
-        run that is to be resumed cannot be opened."""
+        """Keep the run of a job, which ends with the block. Raises `NotResumed`, and `StoreProblem` for a run to be
+        resumed whose store cannot be opened."""
         if self.options is not None and self._keeps(self.options, program):
             await self.kind.begin(self, job, program, kept)
         if kept.stored is None:
@@ -334,7 +334,7 @@ class Journals(Struct):
             await kept.stored.end(self._ending(kept, kept.stored, error))
 
     def _ending(self, kept: JobJournal, journal: StoredJournal, error: BaseException | None) -> Ending:
-        """What is written at the end of a run. What broke off keeps what it needs to go on."""
+        """Return what is written at the end of a run. One that broke off keeps what resuming it needs."""
         state: RunState = "done" if error is None else "failed" if isinstance(error, RunError) else "interrupted"
         goes_on, output = error is not None and journal.can_go_on, kept.given if error is None else None
         if goes_on:
@@ -359,8 +359,8 @@ class Journals(Struct):
         return write
 
     def _cost_of(self, journal: StoredJournal) -> tuple[float | None, str | None]:
-        """What the run cost and the day of the prices, where that is known without reading a list of prices: that takes
-        longer than many a run, so it is left to whoever looks at the history."""
+        """Return what the run cost and the day of the prices, where that is known without reading a list of prices,
+        which takes longer than many a run: the history does it."""
         prices = self._prices = self._prices or KnownPrices(self.environment.settings.prices)
         if not prices.knows_at_once(each.reported or each.asked for each in journal.answered):
             return None, None
