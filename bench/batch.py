@@ -20,7 +20,7 @@ from prosa.adapters.store.writer import writer_of
 from prosa.app.batch.inputs import Inputs, RowMapping, survey
 from prosa.app.batch.prepare import BatchOptions, prepare
 from prosa.app.batch.rows import Rows, open_rows
-from prosa.app.batch.run import run_batch
+from prosa.app.batch.shared import begin_batch
 from prosa.app.options import Environment, JournalOptions, Options, say_nothing
 from prosa.app.run.jobs import driving
 from prosa.app.run.load import load_program
@@ -69,7 +69,7 @@ def _many(program: Program, folder: Path) -> Iterator[Row]:
         rows, chosen = Rows(open_rows(str(path)), str(path)), BatchOptions(at_once=MANY)
         prepared = prepare(program, rows, RowMapping(), chosen, options, _around(folder))
         started, wall = time.process_time(), time.perf_counter()
-        end = asyncio.run(run_batch(prepared, provider=OpenAIProvider(api_key=None, base_url=base_url)))
+        end = asyncio.run(begin_batch(prepared, provider=OpenAIProvider(api_key=None, base_url=base_url)))
         assert end.ok, end
         taken, took = (time.process_time() - started) / ROWS * 1000, time.perf_counter() - wall
     what = f"{ROWS:,} rows, {MANY:,} at once, calls of {LATENCY * 1000:g} ms"
@@ -115,7 +115,7 @@ def _kept(program: Program, folder: Path) -> tuple[float, float]:
     rows = Rows(open_rows(str(path)), str(path))
     started, wall = time.process_time(), time.perf_counter()
     prepared = prepare(program, rows, RowMapping(), BatchOptions(), options, _around(folder))
-    end = asyncio.run(run_batch(prepared, provider=_Echo()))
+    end = asyncio.run(begin_batch(prepared, provider=_Echo()))
     assert end.ok, end
     return (time.process_time() - started) / ROWS * 1000, ROWS / (time.perf_counter() - wall)
 

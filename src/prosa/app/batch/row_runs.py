@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -40,6 +40,9 @@ class RowJob(Job, frozen=True, kw_only=True):
 
     number: int
     id: Value
+
+
+R = TypeVar("R", bound=RowJob)
 
 
 class RowRuns(Struct):

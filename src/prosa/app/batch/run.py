@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
 from decimal import Decimal
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -28,13 +28,13 @@ from prosa.adapters.store.writing import TakenOver
 from prosa.app.batch.backends import NOBODY, provider_batches, require_few_turns, wave_folder
 from prosa.app.batch.inputs import RowInput, Survey, survey
 from prosa.app.batch.prepare import Prepared
-from prosa.app.batch.row_runs import CRASHES, RowJob, RowRuns
+from prosa.app.batch.row_runs import CRASHES, R, RowJob, RowRuns
 from prosa.app.batch.waves import Lines, Stopped, Waves
 from prosa.app.options import JournalOptions
 from prosa.app.run.jobs import Driver, Progress, driving
-from prosa.app.run.world import kept_servers, known_prices, system_clock
+from prosa.app.run.world import kept_servers, known_prices
 from prosa.app.runs.engine import GRACE, run_source
-from prosa.app.runs.job import Job, Outcome
+from prosa.app.runs.job import Outcome
 from prosa.app.runs.record import Journals, words_of
 from prosa.records.batch import (
     ALONE_AFTER,
@@ -49,7 +49,7 @@ from prosa.records.run import RunRecord, StorePlace
 from prosa.runtime.budget import Budget, Ledger
 from prosa.runtime.digest import stamp
 from prosa.runtime.errors import BatchRefused, BudgetSpent, RunError, StoreProblem
-from prosa.runtime.events import Listener, ignore
+from prosa.runtime.events import Listener
 from prosa.runtime.execute import exit_stack
 from prosa.runtime.gate import Gated, GateLimits, Gates
 from prosa.runtime.journal import Waits
@@ -93,31 +93,9 @@ def agreed(found: Survey, counts: BatchCounts) -> None:
     del found, counts
 
 
-async def run_batch(
-    prepared: Prepared,
-    *,
-    listener: Listener = ignore,
-    heard: Callable[[BatchProgress], None] | None = None,
-    on_row: Callable[[RowResult], None] | None = None,
-    listens: Callable[[int], Listener] | None = None,
-    agree: Agree = agreed,
-    provider: Provider | None = None,
-    stop: asyncio.Event | None = None,
-    clock: Clock | None = None,
-) -> BatchEnd:
-    """Run what is left of a batch. ``on_row`` hears of each row that ends here, ``heard`` of how far the batch is;
-    ``listens`` gives the listener for the events of a row, by its number. Setting ``stop`` ends the batch, and rows
-    under way get a moment to end. Raises `RunError` for what keeps it from running, such as `PriceUnknown`,
-    `StoreProblem` and what ``agree`` raises."""
-    async with _held(prepared) as (writer, record):
-        run = BatchRun(prepared, record, writer, heard or (lambda _: None), on_row or (lambda _: None), stop)
-        run.clock, run.listens = clock or run.clock, listens or run.listens
-        return await run.all(listener, agree, provider)
-
-
 @asynccontextmanager
-async def _held(prepared: Prepared) -> AsyncIterator[tuple[Writer, BatchRecord]]:
-    """Return the store, in which this process has the batch. Raises `BatchesHeld`, `StoreProblem`."""
+async def held_alone(prepared: Prepared) -> AsyncIterator[tuple[Writer, BatchRecord]]:
+    """Open the store, in which this process has the batch. Raises `BatchesHeld`, `StoreProblem`."""
     writer = writer_of(prepared.store)
     try:
         hold = batches.hold(
@@ -126,6 +104,18 @@ async def _held(prepared: Prepared) -> AsyncIterator[tuple[Writer, BatchRecord]]
         yield writer, await writer.do(hold)
     finally:
         writer.release()
+
+
+class BatchRows(Protocol):
+    """What runs the rows of a batch that are left: this process alone, or with the workers of a server."""
+
+    async def run(self, batch: BatchRun, counts: BatchCounts) -> None:
+        """Run them, until all are over or something stops the batch. Raises `RunError`."""
+        ...
+
+    def leaving(self, batch: BatchRun, state: BatchState) -> Work[None] | None:
+        """Return what is written as this process leaves the batch."""
+        ...
 
 
 class BatchGrants(Struct):
@@ -145,77 +135,46 @@ class BatchGrants(Struct):
         return found * NANO
 
 
-class _Pass(Struct, frozen=True):
-    """What runs every row that is left once: live, or with ``lines`` to which its calls are written."""
-
-    listener: Listener
-    servers: ToolServers
-    provider: Provider | None
-    budget: Budget | None
-    lines: Lines | None = None
-
-
-class _FileRows(Struct, frozen=True):
-    """The rows of a file that are not over, as a source of jobs."""
-
-    batch: BatchRun
-    driver: Driver
-    waiting: Iterator[RowInput]
-
-    async def next(self) -> RowJob | None:
-        """Return the next row, unless the batch has ended."""
-        row = None if self.batch.ended else next(self.waiting, None)
-        return None if row is None else self.batch.job(row)
-
-    async def run(self, job: RowJob, /) -> None:
-        """Run a row. One whose calls wait for a wave is not over."""
-        with suppress(Waits):
-            self.batch.take(await self.driver.outcome(job, self.batch.listens(job.number)), self.driver)
-
-
 class BatchRun(Struct, eq=False):
-    """One call for a batch. ``ended`` is why no further row begins; ``spent_up`` says that it is the budget."""
+    """One call for a batch. ``ended`` is why no further row begins; ``on_row`` hears of each row that ends here,
+    ``heard`` of how far the batch is, ``listens`` gives the listener for the events of a row, by its number."""
 
     prepared: Prepared
     record: BatchRecord
     writer: Writer
+    rows: BatchRows
     heard: Callable[[BatchProgress], None]
     on_row: Callable[[RowResult], None]
-    stop: asyncio.Event | None = None
-    clock: Clock = field(default_factory=system_clock)
+    listens: Callable[[int], Listener]
+    stop: asyncio.Event | None
+    clock: Clock
     progress: BatchProgress = field(default_factory=BatchProgress)
     states: bytearray = field(default_factory=bytearray)
-    grants: BatchGrants | None = None
-    listens: Callable[[int], Listener] = lambda _: ignore
     ended: str = ""
-    spent_up: bool = False
-    passes: int = 0
 
-    async def all(self, listener: Listener, agree: Agree, provider: Provider | None) -> BatchEnd:
+    async def all(self, agree: Agree) -> BatchEnd:
         """Look at the rows, run those that are left, and say how far the batch is."""
         state: BatchState = "stopped"
-        ledger: Ledger | None = None
         try:
             found = await self._look()
             if self.prepared.chosen.waves.is_live:
                 await self._require_no_waves()
-            counts = await self._counts()
+            counts = await self.counts()
             agree(found, counts)
-            budget = await self._budget(counts)
-            ledger = budget.ledger if budget is not None else None
-            await self._run(listener, provider, budget)
-            counts = await self._counts()
+            await self.rows.run(self, counts)
+            counts = await self.counts()
             if not counts.left:
                 state, self.ended = "done", ""
         except GeneratorExit:
             self.ended = "interrupted"
-            self.writer.do(self._leaving(state, ledger))  # it is written as the writer is released
+            if (leaving := self.rows.leaving(self, state)) is not None:
+                self.writer.do(leaving)  # it is written as the writer is released
             raise
         except BaseException as error:
             self.ended = self.ended or words_of(error)
-            await self._let_go(state, ledger)
+            await self._let_go(state)
             raise
-        await self._let_go(state, ledger)
+        await self._let_go(state)
         return BatchEnd(replace(self.record, state=state), self.prepared.store, counts, self.ended)
 
     async def _look(self) -> Survey:
@@ -238,7 +197,7 @@ class BatchRun(Struct, eq=False):
 
     async def _survey(self) -> Survey:
         waiting: list[RunRecord] = []
-        journals, runs = self._journals(), RowRuns(self.record, self.states)
+        journals, runs = self.journals(), RowRuns(self.record, self.states)
 
         def refused(row: RowInput) -> None:
             waiting.append(runs.refused(journals, self.job(row), "input", row.problem))
@@ -255,7 +214,8 @@ class BatchRun(Struct, eq=False):
         await self.writer.do(batches.set_total(self.record.id, found.total))
         return found
 
-    def _journals(self, lines: Lines | None = None) -> Journals:
+    def journals(self, lines: Lines | None = None) -> Journals:
+        """Return what keeps the runs of its rows."""
         prepared = self.prepared
         kind = RowRuns(self.record, self.states, lines)
         options = prepared.options.journal or JournalOptions("batch")
@@ -267,107 +227,6 @@ class BatchRun(Struct, eq=False):
         about = str(row.number), prepared.inputs.program, row.given, prepared.provider
         return RowJob(*about, max_cost=most, number=row.number, id=row.id)
 
-    async def _budget(self, counts: BatchCounts) -> Budget | None:
-        """Return the budget of the batch, of which earlier processes have spent, those without one too."""
-        cap = self.prepared.options.max_cost
-        settings = self.prepared.environment.settings
-        self.progress.cap = None if cap is None else cap.named if isinstance(cap, Ledger) else cap
-        if cap is None:
-            return None
-        if isinstance(cap, Ledger):
-            return Budget(known_prices(settings), cap, notice=self.prepared.environment.notice)
-        await self.writer.do(batches.count_spent(self.record.id, nano(Decimal(str(counts.cost)))))
-        self.grants = BatchGrants(self.writer, self.record.id, cap)
-        ledger = Ledger(Decimal(0), grants=self.grants, whole=cap)
-        return Budget(known_prices(settings), ledger, notice=self.prepared.environment.notice)
-
-    async def _run(self, listener: Listener, provider: Provider | None, budget: Budget | None) -> None:
-        prepared = self.prepared
-        async with kept_servers(prepared.inputs.program, prepared.options, prepared.environment) as servers:
-            if prepared.chosen.waves.is_live:
-                await self._pass(_Pass(listener, servers, provider, budget))
-                return
-            one = _Pass(listener, servers, provider, budget)
-            async with self._waves(one) as waves:
-                try:
-                    await waves.all()
-                except Stopped:
-                    self.ended = self.ended or "stopped"
-
-    async def _pass(self, one: _Pass) -> None:
-        """Run all rows that are left, once."""
-        prepared, chosen = self.prepared, self.prepared.chosen
-        journals = self._journals(one.lines)
-        limits = GateLimits(at_once_here(chosen.at_once, prepared.environment.notice), chosen.rpm, chosen.tpm)
-        gates = Gates(limits, self.clock)
-        opening = driving(
-            replace(prepared.options, max_cost=None),
-            prepared.environment,
-            listener=one.listener,
-            provider=one.provider if one.lines is None else NOBODY,
-            progress=Progress(clock=self.clock, whole=False),
-            budget=one.budget if one.lines is None else None,
-            gate=lambda provider, service: Gated(provider, gates, service),
-            journals=journals,
-            servers=one.servers,
-        )
-        async with opening as driver:
-            if one.lines is None:
-                await self._require_prices(driver)
-            self.progress.since = self.clock.monotonic()
-            alone = await self.writer.do(
-                lambda connection: batches.often_crashed(connection, self.record.id, ALONE_AFTER)
-            )
-            for only, but, at_once in ((alone, frozenset[int](), 1), (None, alone, limits.at_once)):
-                if only is None or only:
-                    source = _FileRows(self, driver, self._waiting(only, but))
-                    await run_source(source, at_once, stop=self.stop, grace=GRACE)
-            self._hear_stop()
-
-    @asynccontextmanager
-    async def _waves(self, one: _Pass) -> AsyncIterator[Waves]:
-        """Return the waves of the batch, at the service that its backend names. Raises `PriceUnknown`,
-        `BatchRefused`."""
-        prepared, chosen = self.prepared, self.prepared.chosen
-        prices = known_prices(prepared.environment.settings)
-        async with exit_stack() as stack:
-            port = provider_batches(prepared)
-            stack.push_async_callback(port.aclose)
-            if one.budget is not None or chosen.max_cost_per_row is not None:
-                budget = one.budget or Budget(prices, Ledger(Decimal(0)))
-                for each in reachable(prepared.inputs.program):
-                    budget.require_price(each.model_name, port.service + BATCHED, each.parameters)
-            require_few_turns(prepared, prices)
-            yield Waves(
-                self.record.id,
-                chosen.waves,
-                port,
-                wave_folder(prepared),
-                self.clock,
-                prices,
-                prepared.environment.notice,
-                self.writer,
-                partial(self._wave_pass, one),
-                self.stop,
-                one.budget,
-                chosen.max_cost_per_row,
-            )
-
-    async def _wave_pass(self, one: _Pass, lines: Lines | None) -> None:
-        """One pass over what is left now. Raises `Stopped` where no further wave makes sense."""
-        self.ended, self.spent_up = "", False
-        found = await self.writer.do(
-            lambda connection: batches.row_states(connection, self.record.id, len(self.states))
-        )
-        if self.passes:
-            found = found.replace(bytes((AGAIN,)), bytes((FAILED,)))  # what failed here is not tried again here
-            self.states = found
-        self.passes += 1
-        await self._pass(replace(one, lines=lines))
-        await self._counts()
-        if self.ended and not self.spent_up:
-            raise Stopped
-
     async def _require_no_waves(self) -> None:
         """Raise `BatchRefused` where calls are under way at a service: they would be paid twice."""
         found = await self.writer.do(lambda connection: open_parts(connection, self.record.id))
@@ -376,16 +235,7 @@ class BatchRun(Struct, eq=False):
             hint = f"go on with --backend {found[0].backend}, or end it: prosa batch {self.record.name} --cancel"
             raise BatchRefused(message, hint=hint)
 
-    async def _require_prices(self, driver: Driver) -> None:
-        """Raise `PriceUnknown` where one of the budgets cannot hold, before anything is asked."""
-        job = Job("", self.prepared.inputs.program, None, self.prepared.provider)
-        await driver.require_prices([job])
-        alone = self.prepared.chosen.max_cost_per_row
-        if alone is not None:
-            prices = known_prices(self.prepared.environment.settings)
-            await replace(driver, budget=Budget(prices, Ledger(alone))).require_prices([job])
-
-    def _waiting(self, only: frozenset[int] | None, but: frozenset[int]) -> Iterator[RowInput]:
+    def waiting(self, only: frozenset[int] | None, but: frozenset[int]) -> Iterator[RowInput]:
         """Yield the rows that are not over, in their order."""
         chosen, drawn = self.prepared.chosen, self._drawn()
         wanted = (0, BEGUN, AGAIN)
@@ -407,53 +257,179 @@ class BatchRun(Struct, eq=False):
             return None
         return frozenset(random.Random(self.prepared.chosen.seed).sample(range(1, total + 1), sample))  # noqa: S311
 
-    def _hear_stop(self) -> None:
+    def hear_stop(self) -> None:
+        """End the batch here after a stop."""
         if self.stop is not None and self.stop.is_set():
             self.ended = self.ended or "stopped"
 
-    def take(self, outcome: Outcome[RowJob], driver: Driver) -> None:
-        """Take what came of a row. Raises `StoreProblem`."""
-        self._hear_stop()
-        error, progress = outcome.error, self.progress
-        if isinstance(error, BudgetSpent) and error.whole:
-            self.spent_up = self.spent_up or not self.ended
-            self.ended = self.ended or error.message
-            return
-        if isinstance(error, StoreProblem):
-            raise error
-        result = row_result(outcome)
-        progress.here += 1
-        progress.done += error is None
-        progress.failed += error is not None
-        progress.failed_here += error is not None
-        progress.now = self.clock.monotonic()
-        progress.spent += Decimal(str(result.cost or 0))
-        progress.held = driver.budget.ledger.held if driver.budget is not None else Decimal(0)
-        if error is not None and too_many(self.prepared.chosen.max_failures, progress):
-            self.ended = self.ended or f"{progress.failed_here:,} of {progress.here:,} rows failed"
-        self.on_row(result)
-        self.heard(progress)
-
-    async def _counts(self) -> BatchCounts:
+    async def counts(self) -> BatchCounts:
+        """Count the rows as the store has them, for the progress too."""
         found = await self.writer.do(lambda connection: batches.counts(connection, self.record.id, len(self.states)))
         self.progress.done, self.progress.failed = found.done, found.failures
         self.progress.spent = Decimal(str(found.cost))
         return found
 
-    async def _let_go(self, state: BatchState, ledger: Ledger | None) -> None:
-        """The next process may take the batch."""
-        try:
-            await asyncio.shield(self.writer.do(self._leaving(state, ledger)))
-        except (StoreProblem, TakenOver):
-            return  # what keeps it from being written is told already
+    async def _let_go(self, state: BatchState) -> None:
+        """Let the next process take the batch."""
+        with suppress(StoreProblem, TakenOver):  # what keeps it from being written is told already
+            if (leaving := self.rows.leaving(self, state)) is not None:
+                await asyncio.shield(self.writer.do(leaving))
 
-    def _leaving(self, state: BatchState, ledger: Ledger | None) -> Work[None]:
+
+class OwnRows(Struct, eq=False):
+    """The rows of a batch that this process has alone. ``spent_up`` says that the budget ended it."""
+
+    listener: Listener
+    provider: Provider | None
+    grants: BatchGrants | None = None
+    budget: Budget | None = None
+    spent_up: bool = False
+    passes: int = 0
+
+    async def run(self, batch: BatchRun, counts: BatchCounts) -> None:
+        """Run them: live, or in waves through the batches of a service."""
+        prepared, self.budget = batch.prepared, await self._budget(batch, counts)
+        async with kept_servers(prepared.inputs.program, prepared.options, prepared.environment) as servers:
+            if prepared.chosen.waves.is_live:
+                await self._pass(batch, servers, None)
+                return
+            async with self._waves(batch, servers) as waves:
+                try:
+                    await waves.all()
+                except Stopped:
+                    batch.ended = batch.ended or "stopped"
+
+    def leaving(self, batch: BatchRun, state: BatchState) -> Work[None]:
         """Let the batch go; what was drawn and not spent is there again."""
         back = 0
-        if self.grants is not None and ledger is not None:
-            back = max(self.grants.drawn - nano(ledger.spent), 0)
-        ended = stamp(self.clock.now())
-        return batches.let_go(self.record.id, self.writer.holder, state, self.ended or None, ended, back)
+        if self.grants is not None and self.budget is not None:
+            back = max(self.grants.drawn - nano(self.budget.ledger.spent), 0)
+        ended = stamp(batch.clock.now())
+        return batches.let_go(batch.record.id, batch.writer.holder, state, batch.ended or None, ended, back)
+
+    async def _budget(self, batch: BatchRun, counts: BatchCounts) -> Budget | None:
+        """Return the budget of the batch, of which earlier processes have spent, those without one too."""
+        cap = batch.prepared.options.max_cost
+        settings = batch.prepared.environment.settings
+        batch.progress.cap = None if cap is None else cap.named if isinstance(cap, Ledger) else cap
+        if cap is None:
+            return None
+        if isinstance(cap, Ledger):
+            return Budget(known_prices(settings), cap, notice=batch.prepared.environment.notice)
+        await batch.writer.do(batches.count_spent(batch.record.id, nano(Decimal(str(counts.cost)))))
+        self.grants = BatchGrants(batch.writer, batch.record.id, cap)
+        ledger = Ledger(Decimal(0), grants=self.grants, whole=cap)
+        return Budget(known_prices(settings), ledger, notice=batch.prepared.environment.notice)
+
+    async def _pass(self, batch: BatchRun, servers: ToolServers, lines: Lines | None) -> None:
+        """Run all rows that are left, once."""
+        prepared, chosen = batch.prepared, batch.prepared.chosen
+        journals = batch.journals(lines)
+        limits = GateLimits(at_once_here(chosen.at_once, prepared.environment.notice), chosen.rpm, chosen.tpm)
+        gates = Gates(limits, batch.clock)
+        opening = driving(
+            replace(prepared.options, max_cost=None),
+            prepared.environment,
+            listener=self.listener,
+            provider=self.provider if lines is None else NOBODY,
+            progress=Progress(clock=batch.clock, whole=False),
+            budget=self.budget if lines is None else None,
+            gate=lambda provider, service: Gated(provider, gates, service),
+            journals=journals,
+            servers=servers,
+        )
+        async with opening as driver:
+            if lines is None:
+                await driver.require_prices([batch.job(RowInput(0, 0, ""))])
+            batch.progress.since = batch.clock.monotonic()
+            alone = await batch.writer.do(
+                lambda connection: batches.often_crashed(connection, batch.record.id, ALONE_AFTER)
+            )
+            for only, but, at_once in ((alone, frozenset[int](), 1), (None, alone, limits.at_once)):
+                if only is None or only:
+                    source = _FileRows(self, batch, driver, batch.waiting(only, but))
+                    await run_source(source, at_once, stop=batch.stop, grace=GRACE)
+            batch.hear_stop()
+
+    @asynccontextmanager
+    async def _waves(self, batch: BatchRun, servers: ToolServers) -> AsyncIterator[Waves]:
+        """Return the waves of the batch, at the service that its backend names. Raises `PriceUnknown`,
+        `BatchRefused`."""
+        prepared, chosen = batch.prepared, batch.prepared.chosen
+        prices = known_prices(prepared.environment.settings)
+        async with exit_stack() as stack:
+            port = provider_batches(prepared)
+            stack.push_async_callback(port.aclose)
+            if self.budget is not None or chosen.max_cost_per_row is not None:
+                budget = self.budget or Budget(prices, Ledger(Decimal(0)))
+                for each in reachable(prepared.inputs.program):
+                    budget.require_price(each.model_name, port.service + BATCHED, each.parameters)
+            require_few_turns(prepared, prices)
+            yield Waves(
+                batch.record.id,
+                chosen.waves,
+                port,
+                wave_folder(prepared),
+                batch.clock,
+                prices,
+                prepared.environment.notice,
+                batch.writer,
+                partial(self._wave_pass, batch, servers),
+                batch.stop,
+                self.budget,
+                chosen.max_cost_per_row,
+            )
+
+    async def _wave_pass(self, batch: BatchRun, servers: ToolServers, lines: Lines | None) -> None:
+        """Run what is left now, once. Raises `Stopped` where no further wave makes sense."""
+        batch.ended, self.spent_up = "", False
+        found = await batch.writer.do(
+            lambda connection: batches.row_states(connection, batch.record.id, len(batch.states))
+        )
+        if self.passes:
+            found = found.replace(bytes((AGAIN,)), bytes((FAILED,)))  # what failed here is not tried again here
+            batch.states = found
+        self.passes += 1
+        await self._pass(batch, servers, lines)
+        await batch.counts()
+        if batch.ended and not self.spent_up:
+            raise Stopped
+
+
+class _FileRows(Struct, frozen=True):
+    """The rows of a file that are not over, as a source of jobs."""
+
+    rows: OwnRows
+    batch: BatchRun
+    driver: Driver
+    waiting: Iterator[RowInput]
+
+    async def next(self) -> RowJob | None:
+        """Return the next row, unless the batch has ended."""
+        row = None if self.batch.ended else next(self.waiting, None)
+        return None if row is None else self.batch.job(row)
+
+    async def run(self, job: RowJob, /) -> None:
+        """Run a row, and count it. One whose calls wait for a wave is not over. Raises `StoreProblem`."""
+        batch = self.batch
+        try:
+            outcome = await self.driver.outcome(job, batch.listens(job.number))
+        except Waits:
+            return
+        batch.hear_stop()
+        error, progress = outcome.error, batch.progress
+        if isinstance(error, BudgetSpent) and error.whole:
+            self.rows.spent_up = self.rows.spent_up or not batch.ended
+            batch.ended = batch.ended or error.message
+            return
+        if isinstance(error, StoreProblem):
+            raise error
+        result = row_result(outcome)
+        progress.held = self.driver.budget.ledger.held if self.driver.budget is not None else Decimal(0)
+        reason = row_ended(result, progress, batch.clock.monotonic(), batch.prepared.chosen.max_failures)
+        batch.ended = batch.ended or reason
+        batch.on_row(result)
+        batch.heard(progress)
 
 
 def at_once_here(wanted: int, notice: Callable[[str], None]) -> int:
@@ -467,7 +443,7 @@ def at_once_here(wanted: int, notice: Callable[[str], None]) -> int:
     return min(most, room)
 
 
-def row_result(outcome: Outcome[RowJob]) -> RowResult:
+def row_result(outcome: Outcome[R]) -> RowResult:
     """Return what is said of a row as it ends."""
     job, error, summary = outcome.job, outcome.error, outcome.summary
     kind = None if error is None else "crashed" if isinstance(error, CRASHES) else row_kind(error)
@@ -476,8 +452,22 @@ def row_result(outcome: Outcome[RowJob]) -> RowResult:
     return RowResult(job.number, job.id, outcome.output, kind, why, outcome.cost, calls, summary.seconds)
 
 
-def too_many(most: str, progress: BatchProgress) -> bool:
-    """Return whether so many rows failed in this process that the batch stops by itself."""
+def row_ended(result: RowResult, progress: BatchProgress, now: float, most: str) -> str:
+    """Count a row that has ended; return why the batch stops by itself, empty where it does not: too many rows of this
+    process failed."""
+    failed = result.kind is not None
+    progress.here += 1
+    progress.done += not failed
+    progress.failed += failed
+    progress.failed_here += failed
+    progress.now = now
+    progress.spent += Decimal(str(result.cost or 0))
+    if not failed or not _too_many(most, progress):
+        return ""
+    return f"{progress.failed_here:,} of {progress.here:,} rows failed"
+
+
+def _too_many(most: str, progress: BatchProgress) -> bool:
     if most.endswith("%"):
         share = Decimal(most[:-1]) / 100
         return progress.here >= FEWEST_JUDGED and progress.failed_here > share * progress.here

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
 from decimal import Decimal
+from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import Struct, field
@@ -23,7 +24,7 @@ from prosa.adapters.store import batches, leases
 from prosa.adapters.store.holding import host_name
 from prosa.adapters.store.writer import writer_of
 from prosa.app.batch.prepare import AT_ONCE, Prepared, closure_of
-from prosa.app.batch.run import Agree, BatchEnd, BatchRun, agreed, at_once_here, run_batch
+from prosa.app.batch.run import Agree, BatchEnd, BatchRun, OwnRows, agreed, at_once_here, held_alone
 from prosa.app.batch.subject import Subject, subject_of
 from prosa.app.batch.working import POLL, LeaseWorker, Share, as_problem, lease_size, open_share, ranges
 from prosa.app.journal.history import reading_store
@@ -32,7 +33,7 @@ from prosa.app.run.world import system_clock
 from prosa.records.batch import BatchProgress, BatchRecord, BatchState, RowResult, SharedOptions
 from prosa.records.run import StorePlace, StoreServer
 from prosa.render.plain import safe
-from prosa.runtime.budget import Budget, Ledger
+from prosa.runtime.budget import Ledger
 from prosa.runtime.digest import as_json, stamp
 from prosa.runtime.errors import BatchRefused, RunError, StoreProblem
 from prosa.runtime.events import Listener, ignore
@@ -40,13 +41,12 @@ from prosa.runtime.usage import NANO, nano
 
 if TYPE_CHECKING:
     from prosa.adapters.store.database import Database
-    from prosa.adapters.store.writer import Work
+    from prosa.adapters.store.writer import Work, Writer
     from prosa.records.batch import BatchCounts
     from prosa.runtime.ports import Clock, Provider
 
 _CHUNK = 500
 _BROKEN = "broken"
-T = TypeVar("T")
 
 Opening = Callable[[Path], Environment]
 """The environment of a program."""
@@ -64,145 +64,127 @@ async def begin_batch(
     stop: asyncio.Event | None = None,
     clock: Clock | None = None,
 ) -> BatchEnd:
-    """Run what is left of a batch, alone or with the workers of its server; see `run_batch`. One whose calls go to
-    batches of a service has nothing to share."""
-    if not isinstance(prepared.store, StoreServer) or not prepared.chosen.waves.is_live:
-        return await run_batch(
-            prepared,
-            listener=listener,
-            heard=heard,
-            on_row=on_row,
-            listens=listens,
-            agree=agree,
-            provider=provider,
-            stop=stop,
-            clock=clock,
-        )
+    """Run what is left of a batch, alone or with the workers of its server; one whose calls go to batches of a service
+    has nothing to share. ``on_row`` hears of each row that ends here, ``heard`` of how far the batch is; ``listens``
+    gives the listener for the events of a row, by its number. Setting ``stop`` ends the batch, and rows under way get a
+    moment to end. Raises `RunError` for what keeps it from running, such as `PriceUnknown`, `StoreProblem` and what
+    ``agree`` raises."""
+    alone = not isinstance(prepared.store, StoreServer) or not prepared.chosen.waves.is_live
+    rows = OwnRows(listener, provider) if alone else SharedRows(listener, provider)
+    async with held_alone(prepared) if alone else _joined(prepared) as (writer, record):
+        hears = heard or (lambda _: None), on_row or (lambda _: None), listens or (lambda _: ignore)
+        run = BatchRun(prepared, record, writer, rows, *hears, stop, clock or system_clock())
+        return await run.all(agree)
+
+
+@asynccontextmanager
+async def _joined(prepared: Prepared) -> AsyncIterator[tuple[Writer, BatchRecord]]:
+    """Open the store, in which others may be at the batch too. Raises `StoreProblem`."""
+    from prosa.adapters.store.queue import make_queue
+
     writer = writer_of(prepared.store)
     try:
-        from prosa.adapters.store.queue import make_queue
-
         await writer.do(make_queue)
-        record = await writer.do(leases.join(prepared.batch))
-        run = SharedRun(prepared, record, writer, heard or (lambda _: None), on_row or (lambda _: None), stop)
-        run.clock, run.listens = clock or run.clock, listens or run.listens
-        return await run.all(listener, agree, provider)
+        yield writer, await writer.do(leases.join(prepared.batch))
     finally:
         await asyncio.to_thread(writer.release)
 
 
-class SharedRun(BatchRun, eq=False):
-    """One call for a batch that other workers may be at too."""
+class SharedRows(Struct, eq=False):
+    """The rows of a batch that other workers may be at too."""
 
+    listener: Listener
+    provider: Provider | None
     joined: bool = False
     told: bytearray = field(default_factory=bytearray)
 
-    async def _budget(self, counts: BatchCounts) -> Budget | None:
-        """Nothing here: each share has its own part of the budget."""
-        cap = self.prepared.options.max_cost
-        if isinstance(cap, Ledger):
-            raise BatchRefused("a ledger cannot be shared with other workers", hint="name an amount: max_cost")
-        self.progress.cap = cap
-        if cap is not None:
-            await self.writer.do(batches.count_spent(self.record.id, nano(Decimal(str(counts.cost)))))
-        return None
-
-    async def _run(self, listener: Listener, provider: Provider | None, budget: Budget | None) -> None:
-        del budget
+    async def run(self, batch: BatchRun, counts: BatchCounts) -> None:
+        """Run them with all who are at the batch; each process draws its own part of the budget."""
         from prosa.adapters.store.queue import LeaseQueue
 
-        prepared, store = self.prepared, self.prepared.store
+        prepared, store, cap = batch.prepared, batch.prepared.store, batch.prepared.options.max_cost
         assert isinstance(store, StoreServer)
+        if isinstance(cap, Ledger):
+            raise BatchRefused("a ledger cannot be shared with other workers", hint="name an amount: max_cost")
+        batch.progress.cap = cap
+        if cap is not None:
+            await batch.writer.do(batches.count_spent(batch.record.id, nano(Decimal(str(counts.cost)))))
         at_once = at_once_here(prepared.chosen.at_once, prepared.environment.notice)
-        self.told = bytearray(each == batches.DONE for each in self.states)
-        shared = shared_options(prepared, provider)
-        await asyncio.to_thread(self._keep_inputs)
-        queue = LeaseQueue(store, self.writer.holder, host_name())
+        self.told = bytearray(each == batches.DONE for each in batch.states)
+        shared = shared_options(prepared, self.provider)
+        await asyncio.to_thread(_keep_inputs, batch)
+        queue = LeaseQueue(store, batch.writer.holder, host_name())
         await queue.open()
         try:
             share_of = open_share(
-                self.record,
+                batch.record,
                 shared,
                 prepared.inputs.program,
                 prepared.provider,
-                writer=self.writer,
+                writer=batch.writer,
                 at_once=at_once,
                 options=prepared.options,
                 environment=prepared.environment,
-                clock=self.clock,
-                listener=listener,
-                provider=provider,
+                clock=batch.clock,
+                listener=self.listener,
+                provider=self.provider,
             )
             async with share_of as share:
-                share.listens, share.on_row = self.listens, self._row
-                await self.writer.do(self._published(shared, at_once))
-                stop = self.stop or asyncio.Event()
-                worker = LeaseWorker(self.writer, queue, at_once, self.clock, stop, {self.record.id: share})
-                await self._work(worker, share)
+                share.listens, share.on_row = batch.listens, partial(self._row, batch)
+                await batch.writer.do(self._published(batch.record.id, shared, at_once))
+                stop = batch.stop or asyncio.Event()
+                worker = LeaseWorker(batch.writer, queue, at_once, batch.clock, stop, {batch.record.id: share})
+                await self._work(batch, worker, share)
         finally:
             await queue.aclose()
 
-    async def _work(self, worker: LeaseWorker, share: Share) -> None:
-        """Works until the batch is over, or is to stop here."""
-        try:
-            while (state := await self.writer.do(settled(self.record.id, worker.at_once, self.clock))).state == "open":
+    async def _work(self, batch: BatchRun, worker: LeaseWorker, share: Share) -> None:
+        """Work until the batch is over, or is to stop here."""
+
+        async def watch() -> None:
+            while (
+                state := await batch.writer.do(settled(batch.record.id, worker.at_once, batch.clock))
+            ).state == "open":
                 if worker.stop.is_set():
-                    self.ended = self.ended or "stopped"
-                    break
-                await worker.turn()
-                await self._show(share)
+                    batch.ended = batch.ended or "stopped"
+                    return
+                await self._show(batch, share)
                 await worker.rest(POLL)
-            else:
-                self.ended = self.ended or share.ended or state.reason or ("cancelled" * (state.state == "cancelled"))
-            await worker.leave()
-        except BaseException:
-            await worker.drop()
-            raise
-        await self._tell_others()
+            batch.ended = batch.ended or share.ended or state.reason or ("cancelled" * (state.state == "cancelled"))
 
-    async def _show(self, share: Share) -> None:
+        await worker.work(watch)
+        await self._tell_others(batch)
+
+    async def _show(self, batch: BatchRun, share: Share) -> None:
         """How far all workers are."""
-        await self._counts()
-        self.progress.here, self.progress.since = share.progress.here, share.progress.since
-        self.progress.now = self.clock.monotonic()
-        self.heard(self.progress)
+        await batch.counts()
+        batch.progress.here, batch.progress.since = share.progress.here, share.progress.since
+        batch.progress.now = batch.clock.monotonic()
+        batch.heard(batch.progress)
 
-    def _row(self, result: RowResult) -> None:
+    def _row(self, batch: BatchRun, result: RowResult) -> None:
         self.told[result.row - 1] = 1
-        self.on_row(result)
+        batch.on_row(result)
 
-    async def _tell_others(self) -> None:
+    async def _tell_others(self, batch: BatchRun) -> None:
         """Tell of the rows that other workers ended."""
 
         def others() -> list[RowResult]:
-            with reading_store(self.prepared.store) as connection:
+            with reading_store(batch.prepared.store) as connection:
                 if connection is None:
                     return []
-                found = batches.results(connection, self.record.id)
+                found = batches.results(connection, batch.record.id)
                 return [each for each in found if not self.told[each.row - 1]]
 
         for each in await asyncio.to_thread(others):
-            self._row(each)
+            self._row(batch, each)
 
-    def _keep_inputs(self) -> None:
-        """Keep the inputs of the rows that are wanted, so that any worker has them. Raises `StoreProblem`."""
-        waiting: list[tuple[int, str, str]] = []
-        size = 0
-        for row in self._waiting(None, frozenset()):
-            waiting.append((row.number, json.dumps(row.id), as_json(row.given)))
-            size += len(waiting[-1][2])
-            if len(waiting) >= _CHUNK or size > 2**24:
-                self.writer.do(leases.put_items(self.record.id, waiting[:])).result()
-                waiting.clear()
-                size = 0
-        self.writer.do(leases.put_items(self.record.id, waiting)).result()
-
-    def _published(self, shared: SharedOptions, at_once: int) -> Work[None]:
+    def _published(self, batch: str, shared: SharedOptions, at_once: int) -> Work[None]:
         """Return the rows that are not over are leases in the queue, unless they are there already: others work at
         them."""
         from prosa.adapters.store import queue
 
-        batch, options = self.record.id, msgspec.json.encode(shared).decode()
+        options = msgspec.json.encode(shared).decode()
 
         def work(connection: Database) -> None:
             record = locked_batch(connection, batch)
@@ -218,14 +200,23 @@ class SharedRun(BatchRun, eq=False):
 
         return work
 
-    def _leaving(self, state: BatchState, ledger: Ledger | None) -> Work[None]:
-        """Others may go on; nothing is to be written here."""
-        del state, ledger
+    def leaving(self, batch: BatchRun, state: BatchState) -> None:
+        """Leave it to others: nothing is to be written."""
+        del batch, state
 
-        def work(connection: Database) -> None:
-            del connection
 
-        return work
+def _keep_inputs(batch: BatchRun) -> None:
+    """Keep the inputs of the rows that are wanted, so that any worker has them. Raises `StoreProblem`."""
+    waiting: list[tuple[int, str, str]] = []
+    size = 0
+    for row in batch.waiting(None, frozenset()):
+        waiting.append((row.number, json.dumps(row.id), as_json(row.given)))
+        size += len(waiting[-1][2])
+        if len(waiting) >= _CHUNK or size > 2**24:
+            batch.writer.do(leases.put_items(batch.record.id, waiting[:])).result()
+            waiting.clear()
+            size = 0
+    batch.writer.do(leases.put_items(batch.record.id, waiting)).result()
 
 
 class Settled(Struct, frozen=True):
@@ -366,20 +357,18 @@ class _Finder(Struct, eq=False):
         worker, cap = self.worker, self.chosen.max_cost
         worker.broken, self.ledger = self._broken, None if cap is None else Ledger(cap, whole=cap)
         try:
-            while not worker.stop.is_set():
-                await self._look()
-                if self.chosen.until_empty and not worker.shares:
-                    break
-                if not await worker.turn():
-                    await self._settle()
-                await worker.rest(POLL)
-            await worker.leave()
-        except BaseException:
-            await worker.drop()
-            raise
+            await worker.work(self._watch)
         finally:
             for batch in list(self.open):
                 await self._close(batch)
+
+    async def _watch(self) -> None:
+        while not self.worker.stop.is_set():
+            await self._look()
+            if self.chosen.until_empty and not self.worker.shares:
+                return
+            await self._settle()
+            await self.worker.rest(POLL)
 
     async def _look(self) -> None:
         """Open what can be run here, and close what is over."""
@@ -420,6 +409,7 @@ class _Finder(Struct, eq=False):
             if self.ledger is not None:
                 await opened.keep_within(self.ledger)
             self.worker.shares[record.id] = opened
+            self.worker.wake()
         except StoreProblem:
             raise
         except Exception as error:  # whoever writes the store ends no worker with what stands there

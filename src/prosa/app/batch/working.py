@@ -8,7 +8,7 @@ of its lease, so a worker that was given up writes nothing more.
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from decimal import Decimal
@@ -26,12 +26,12 @@ from prosa.adapters.store.leases import LeasedRow
 from prosa.adapters.store.writer import FencedWriter
 from prosa.adapters.store.writing import DamagedRecord, TakenOver
 from prosa.app.batch.row_runs import RowJob, RowRuns
-from prosa.app.batch.run import row_result, too_many
+from prosa.app.batch.run import row_ended, row_result
 from prosa.app.options import Environment, JournalOptions, Options
 from prosa.app.run.jobs import Driver, Progress, driving
 from prosa.app.run.world import kept_servers, known_prices
-from prosa.app.runs.engine import GRACE
-from prosa.app.runs.job import Job, Outcome
+from prosa.app.runs.engine import GRACE, run_source
+from prosa.app.runs.job import Job
 from prosa.app.runs.record import Journals
 from prosa.records.batch import ALONE_AFTER, BatchProgress, RowResult
 from prosa.runtime.budget import Budget, Budgeted, Ledger
@@ -175,23 +175,16 @@ class Share(Struct, eq=False):
     own: Budget | None = None
 
     @property
-    def per_row(self) -> Decimal | None:
-        """What one row may cost."""
-        return None if self.options.cap_per_row is None else self.options.cap_per_row * NANO
-
-    async def require_prices(self) -> None:
-        """Raise `PriceUnknown` where one of the budgets cannot hold."""
-        job = Job("", self.program, None, self.provider)
-        await self.driver.require_prices([job])
-        if self.per_row is not None:
-            prices = known_prices(self.environment.settings)
-            await replace(self.driver, budget=Budget(prices, Ledger(self.per_row))).require_prices([job])
+    def job(self) -> Job:
+        """Return a job like those of its rows."""
+        most = self.options.cap_per_row
+        return Job("", self.program, None, self.provider, max_cost=None if most is None else most * NANO)
 
     async def keep_within(self, ledger: Ledger) -> None:
-        """What this process may spend. Raises `PriceUnknown`."""
+        """Bound what this process may spend. Raises `PriceUnknown`."""
         prices = known_prices(self.environment.settings)
         self.own = Budget(prices, ledger, notice=self.environment.notice, of_worker=True)
-        await replace(self.driver, budget=self.own).require_prices([Job("", self.program, None, self.provider)])
+        await replace(self.driver, budget=self.own).require_prices([self.job])
 
     def money_back(self) -> int:
         """Return what was drawn and not spent."""
@@ -241,7 +234,7 @@ async def open_share(
         gates, progress = Gates(GateLimits(at_once), clock, permits), BatchProgress(record.total)
         given = record, shared, program, row, environment, journal, driver, gates, pool
         share = Share(*given, states=defaultdict(int), progress=progress)
-        await share.require_prices()
+        await driver.require_prices([share.job])
         progress.since = clock.monotonic()
         progress.cap = None if shared.cap is None else shared.cap * NANO
         try:
@@ -290,10 +283,35 @@ class _Guarded(Struct, frozen=True):
         await self.provider.aclose()
 
 
+class HeldLease(Struct, eq=False):
+    """A lease that this process has. ``left`` counts its rows that are not over, ``beat`` tells other workers that it
+    is worked at, until it is closed."""
+
+    share: Share
+    lease: TakenLease
+    driver: Driver
+    runs: RowRuns
+    beat: AsyncExitStack = field(default_factory=AsyncExitStack)
+    left: int = 1
+    again: bool = False
+
+    @property
+    def is_wanted(self) -> bool:
+        """Return whether a further row of it may begin."""
+        return not self.share.ended and not self.lease.lost
+
+
+class LeasedJob(RowJob, frozen=True, kw_only=True):
+    """A row of a lease, as the store has it."""
+
+    held: HeldLease
+    row_in_store: LeasedRow
+
+
 class LeaseWorker(Struct, eq=False):
-    """What takes leases and runs their rows in this process. ``shares`` are the batches by their ids; ``failed`` is why
-    nothing more is taken, ``spent`` why that is a matter of money. ``broken`` hears of a batch that cannot go on here,
-    and why; without it nothing can."""
+    """The rows of leases, as a source of jobs. ``shares`` are the batches by their ids; ``spent`` is why nothing more
+    is taken where that is a matter of money. ``broken`` hears of a batch that cannot be run here, and why; without it
+    that ends the worker."""
 
     writer: Writer
     queue: LeaseQueue
@@ -301,82 +319,96 @@ class LeaseWorker(Struct, eq=False):
     clock: Clock
     stop: asyncio.Event = field(default_factory=asyncio.Event)
     shares: dict[str, Share] = field(default_factory=dict)
-    failed: Exception | None = None
     broken: Callable[[Share, Exception], None] | None = None
     spent: str = ""
     seats: Seats = field(default_factory=lambda: Seats(1))
-    _rows: dict[int, int] = field(default_factory=dict)
-    _tasks: set[asyncio.Task[None]] = field(default_factory=set)
-    _running: set[asyncio.Task[bool]] = field(default_factory=set)
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+    _held: list[HeldLease] = field(default_factory=list)
+    _waiting: deque[LeasedJob] = field(default_factory=deque)
+    _taking: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def __post_init__(self) -> None:
         self.seats = Seats(self.at_once)
 
-    async def turn(self) -> bool:
-        """Take leases while there is room for their rows, and return whether there was one. Raises `StoreProblem`."""
-        found = False
-        while not self.stop.is_set() and sum(self._rows.values()) < self.at_once:
-            names = [batch for batch, share in self.shares.items() if not share.ended]
-            taken = await self.queue.take(names, 1) if names else []
-            for lease in taken:
-                self._rows[lease.job.id] = lease.key.last - lease.key.first + 1
-                self.shares[lease.key.batch].leases += 1
-                task = asyncio.create_task(self._lease(self.shares[lease.key.batch], lease))
-                self._tasks.add(task)
-                task.add_done_callback(self._tasks.discard)
-            if not taken:
-                break
-            found = True
-        if self.failed is not None:
-            raise self.failed
-        return found
+    async def work(self, watch: Callable[[], Awaitable[None]]) -> None:
+        """Run rows until ``watch`` returns, which it does after a stop; then give the leases back. After an error they
+        go back when their signs of life end. Raises `StoreProblem`."""
+        rows = asyncio.create_task(run_source(self, self.at_once, stop=self.stop, grace=GRACE))
+        rows.add_done_callback(lambda _: self.stop.set())
+        try:
+            await watch()  # in this task: what it opens is closed here too
+            self.stop.set()
+            await rows
+            for held in list(self._held):
+                held.again = True
+                await self._end(held)
+        finally:
+            rows.cancel()
+            await asyncio.gather(rows, return_exceptions=True)
+            for held in self._held:
+                await held.beat.aclose()
 
     async def rest(self, seconds: float) -> None:
         """Wait until a lease has ended or the worker is to stop, not longer than some seconds."""
-        stopping = asyncio.create_task(self.stop.wait())
+        waits = [asyncio.ensure_future(each.wait()) for each in (self.stop, self.changed)]
         try:
-            await asyncio.wait({stopping, *self._tasks}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(waits, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            stopping.cancel()
-        if self.failed is not None:
-            raise self.failed
+            for each in waits:
+                each.cancel()
 
-    async def leave(self, grace: float = GRACE) -> None:
-        """Take nothing more, give the rows under way a moment to end, and give the leases back."""
-        self.stop.set()
-        if self._tasks:
-            await asyncio.wait(set(self._tasks), timeout=grace)
-        for each in list(self._running):
-            each.cancel()
-        if self._tasks:
-            await asyncio.gather(*self._tasks, return_exceptions=True)
+    def wake(self) -> None:
+        """End a rest: there may be something to do."""
+        changed, self.changed = self.changed, asyncio.Event()
+        changed.set()
 
-    async def drop(self) -> None:
-        """End everything at once; leases go back when nobody hears of them any more."""
-        for each in (*self._running, *self._tasks):
-            each.cancel()
-        await asyncio.gather(*self._running, *self._tasks, return_exceptions=True)
+    async def next(self) -> LeasedJob | None:
+        """Return the next row, of a further lease where this process has none that waits. Raises `StoreProblem`."""
+        async with self._taking:
+            while not self.stop.is_set():
+                while self._waiting:
+                    job = self._waiting.popleft()
+                    if job.held.is_wanted:
+                        return job
+                    await self._left(job.held)
+                if not await self._take():
+                    await self.rest(POLL)
+        return None
 
-    async def _lease(self, share: Share, lease: TakenLease) -> None:
+    async def run(self, job: LeasedJob, /) -> None:
+        """Run a row, which is over then, or left."""
+        held, alone = job.held, job.row_in_store.crashes >= ALONE_AFTER
         try:
-            async with self.queue.kept(lease):
-                rows = await self.writer.do(leases.items_of(lease.key))
-                self._rows[lease.job.id] = len(rows)
-                again = await self._all(share, lease, rows)
-                await self.queue.end(lease, again=again)
-        except TakenOver:
-            return  # another worker goes on with it
+            async with self.seats.taken(self.at_once if alone else 1):
+                again = self.stop.is_set() or not held.is_wanted or await self._row(job)
+            await self._left(held, again=again)
         except Exception as error:
-            if self.broken is None or (isinstance(error, StoreProblem) and not isinstance(error, DamagedRecord)):
-                self.failed = self.failed or error
-            else:
-                self.broken(share, error)
-        finally:
-            share.leases -= 1
-            self._rows.pop(lease.job.id, None)
+            await self._failed(held, error)
 
-    async def _all(self, share: Share, lease: TakenLease, rows: Sequence[LeasedRow]) -> bool:
-        """Run the rows of a lease, and return whether some are left."""
+    async def _take(self) -> bool:
+        """Take a lease; give whether there was one."""
+        names = [batch for batch, share in self.shares.items() if not share.ended]
+        taken = await self.queue.take(names, 1) if names else []
+        for lease in taken:
+            share = self.shares.get(lease.key.batch)
+            if share is None:  # it was closed meanwhile
+                await self.queue.end(lease, again=True)
+                continue
+            held = self._held_lease(share, lease)
+            self._held.append(held)
+            share.leases += 1
+            try:
+                await held.beat.enter_async_context(self.queue.kept(lease))
+                rows = await self.writer.do(leases.items_of(lease.key))
+                held.left = len(rows)
+                self._waiting.extend(self._job(held, each) for each in rows)
+                if not rows:
+                    await self._end(held)
+            except Exception as error:
+                await self._failed(held, error)
+        return bool(taken)
+
+    def _held_lease(self, share: Share, lease: TakenLease) -> HeldLease:
         runs = RowRuns(share.record, share.states)
         journals = Journals(share.journal, share.environment, self.clock, runs, share.record.id)
         journals.write_with(FencedWriter(self.writer, lambda connection: leases.require_lease(connection, lease.key)))
@@ -385,39 +417,24 @@ class LeaseWorker(Struct, eq=False):
             paid = provider if share.own is None else Budgeted(provider, share.own, service)
             return _Guarded(Gated(paid, share.gates, service), lambda: self._require_held(lease))
 
-        driver = replace(share.driver, journals=journals, gate=gate)
-        tasks = [asyncio.create_task(self._row(share, lease, each, driver, runs)) for each in rows]
-        self._running.update(tasks)
-        try:
-            found = await asyncio.gather(*tasks, return_exceptions=True)
-        finally:
-            for each in tasks:
-                each.cancel()
-            self._running.difference_update(tasks)
-        for one in found:
-            if isinstance(one, Exception):
-                raise one
-        return any(one is not False for one in found)
+        return HeldLease(share, lease, replace(share.driver, journals=journals, gate=gate), runs)
 
-    async def _row(self, share: Share, lease: TakenLease, item: LeasedRow, driver: Driver, runs: RowRuns) -> bool:
-        """Run a row, and return whether it is left."""
-        async with self.seats.taken(self.at_once if item.crashes >= ALONE_AFTER else 1):
-            if self.stop.is_set() or share.ended or lease.lost:
-                return True
-            share.states[item.number - 1] = BEGUN if item.begun else 0
-            about = str(item.number), share.program, item.given, share.provider
-            job = RowJob(*about, max_cost=share.per_row, number=item.number, id=item.id)
-            if item.problem:
-                await runs.set_aside(driver.journals, job, "input", item.problem)
-                result = RowResult(item.number, item.id, None, "input", item.problem, None, 0, 0.0)
-                return await self._over(share, lease, result)
-            return await self._heard(share, lease, await driver.outcome(job, share.listens(item.number)))
+    def _job(self, held: HeldLease, row: LeasedRow) -> LeasedJob:
+        like = held.share.job
+        about = str(row.number), like.program, row.given, like.row
+        return LeasedJob(*about, max_cost=like.max_cost, number=row.number, id=row.id, held=held, row_in_store=row)
 
-    async def _heard(self, share: Share, lease: TakenLease, outcome: Outcome[RowJob]) -> bool:
-        """Count a row that has ended, and return whether the batch is left."""
+    async def _row(self, job: LeasedJob) -> bool:
+        """Run a row; give whether it is left. Raises `TakenOver`, `StoreProblem`."""
+        held, row = job.held, job.row_in_store
+        share, driver = held.share, held.driver
+        share.states[job.number - 1] = BEGUN if row.begun else 0
+        if row.problem:
+            await held.runs.set_aside(driver.journals, job, "input", row.problem)
+            return await self._over(share, RowResult(job.number, job.id, None, "input", row.problem))
+        outcome = await driver.outcome(job, share.listens(job.number))
         error = outcome.error
         if isinstance(error, TakenOver | StoreProblem):
-            lease.lost = True
             raise error
         if isinstance(error, BudgetSpent) and error.of_worker:
             self.spent = error.message
@@ -426,20 +443,45 @@ class LeaseWorker(Struct, eq=False):
         if isinstance(error, BudgetSpent) and error.whole:
             await self._stop_batch(share, error.message)
             return True
-        return await self._over(share, lease, row_result(outcome))
+        return await self._over(share, row_result(outcome))
 
-    async def _over(self, share: Share, lease: TakenLease, result: RowResult) -> bool:
-        """Count a row that is over, and return that the batch is not left."""
-        if lease.job.id in self._rows:
-            self._rows[lease.job.id] -= 1
-        progress = share.progress
-        progress.here += 1
-        progress.failed_here += result.kind is not None
-        progress.now = self.clock.monotonic()
-        if result.kind is not None and too_many(share.options.max_failures, progress):
-            await self._stop_batch(share, f"{progress.failed_here:,} of {progress.here:,} rows failed")
+    async def _over(self, share: Share, result: RowResult) -> bool:
+        """Count a row that is over; give that it is not left."""
+        reason = row_ended(result, share.progress, self.clock.monotonic(), share.options.max_failures)
+        if reason:
+            await self._stop_batch(share, reason)
         share.on_row(result)
         return False
+
+    async def _left(self, held: HeldLease, *, again: bool = True) -> None:
+        """Count a row off its lease, which ends with the last one."""
+        held.left -= 1
+        held.again = held.again or again
+        if not held.left:
+            await self._end(held)
+
+    async def _failed(self, held: HeldLease, error: Exception) -> None:
+        """Leave a lease to others, without a word; another worker may have it already. Raises the error where that does
+        not concern one batch alone."""
+        held.lease.lost = True
+        await self._left(held)
+        if isinstance(error, TakenOver):
+            return
+        if self.broken is None or (isinstance(error, StoreProblem) and not isinstance(error, DamagedRecord)):
+            raise error
+        self.broken(held.share, error)
+
+    async def _end(self, held: HeldLease) -> None:
+        if held not in self._held:
+            return
+        self._held.remove(held)
+        held.share.leases -= 1
+        try:
+            if not held.lease.lost:
+                await self.queue.end(held.lease, again=held.again)
+        finally:
+            await held.beat.aclose()
+            self.wake()
 
     async def _stop_batch(self, share: Share, reason: str) -> None:
         """No worker begins a further row of a batch."""

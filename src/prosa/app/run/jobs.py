@@ -39,8 +39,6 @@ from prosa.runtime.program import reachable, with_model
 from prosa.runtime.usage import Meter
 
 if TYPE_CHECKING:
-    from decimal import Decimal
-
     from prosa.adapters.providers.table import ProviderRow
     from prosa.adapters.telemetry.spans import Telemetry
     from prosa.runtime.events import Event
@@ -208,7 +206,7 @@ class Driver(Struct, frozen=True):
             async with self._mail(program, kept, recorded) as mail, opening(mail=mail) as world:
                 with recorded.around(written, world, tally, self.environment, kept.run):
                     output = await execute(program, job.given, world, numbers=self.numbers)
-            kept.done(output)
+            kept.output = output
         return RunResult(output, tally.summary(), sent.messages, recorded.unwritten, kept.run, program.form == "text")
 
     def _mail(
@@ -252,37 +250,49 @@ class Driver(Struct, frozen=True):
         self, chosen: service.Chosen, others: Mapping[str, service.Chosen], job: Job, tally: Tally
     ) -> Provider:
         """Return who answers the whole run, each within the budgets."""
-        first = self._paid(chosen, tally.meter, job.max_cost)
+        first = self._paid(chosen, tally.meter, self._alone(job))
         if not others:
             return first
         return service.Routed(
-            first, {name: self._paid(each, tally.meter, job.max_cost) for name, each in others.items()}
+            first, {name: self._paid(each, tally.meter, self._alone(job)) for name, each in others.items()}
         )
 
-    def _paid(self, chosen: service.Chosen, meter: Meter | None, alone: Decimal | None) -> Provider:
+    def _paid(self, chosen: service.Chosen, meter: Meter | None, alone: Budget | None) -> Provider:
         """Return the provider within the budgets and behind the gates, where there are any."""
         provider = chosen.provider
         if self.budget is not None and meter is not None:
             provider = Budgeted(provider, self.budget, chosen.service, meter)
         if alone is not None:
-            own = Budget(known_prices(self.environment.settings), Ledger(alone), notice=self.environment.notice)
-            provider = Budgeted(provider, own, chosen.service)
+            provider = Budgeted(provider, alone, chosen.service)
         return provider if self.gate is None else self.gate(provider, chosen.service)
 
+    def _alone(self, job: Job) -> Budget | None:
+        """Return the budget of a job alone."""
+        if job.max_cost is None:
+            return None
+        return Budget(known_prices(self.environment.settings), Ledger(job.max_cost), notice=self.environment.notice)
+
     async def require_prices(self, jobs: Sequence[Job]) -> None:
-        """Raise `PriceUnknown` where the budget cannot hold for one of the jobs, before any of them begins."""
-        if self.budget is None or not self.budget.explicit or (self.options.tape and self.options.tape.plays_all):
+        """Raise `PriceUnknown` where a budget cannot hold for one of the jobs, before any of them begins: that of
+        all, or that of the job alone."""
+        if self.options.tape and self.options.tape.plays_all:
             return
         for job in jobs:
-            try:
-                chosen = await self._answering(job)
-            except RunError:
-                continue  # nobody answers this one: its run says so
-            program = with_model(job.program, chosen.model_name) if chosen.model_name else job.program
-            others = await self._others(program, chosen, job)
-            for each in reachable(program):
-                base_url = others.get(each.model_name, chosen).service
-                self.budget.require_price(each.model_name, base_url, each.parameters)
+            budgets = [each for each in (self.budget, self._alone(job)) if each is not None and each.explicit]
+            if budgets:
+                await self._require_prices(job, budgets)
+
+    async def _require_prices(self, job: Job, budgets: Sequence[Budget]) -> None:
+        try:
+            chosen = await self._answering(job)
+        except RunError:
+            return  # no service answers this one: its run says so
+        program = with_model(job.program, chosen.model_name) if chosen.model_name else job.program
+        others = await self._others(program, chosen, job)
+        for each in reachable(program):
+            base_url = others.get(each.model_name, chosen).service
+            for budget in budgets:
+                budget.require_price(each.model_name, base_url, each.parameters)
 
     async def outcome(self, job: J, listener: Listener = ignore) -> Outcome[J]:
         """Run a job that ends no other one: a failure is an outcome, and an event even where it never began.

@@ -89,15 +89,14 @@ Settles: TypeAlias = "Callable[[BaseException | None, Value], Work[None]]"
 
 
 class JobJournal(Struct):
-    """What is kept of one job: its run in the store, or nothing. ``output`` is there where the job was done before this
-    call began, ``given`` once it is done; ``settles`` is written with the end of the run, ``within`` asked inside its
+    """What is kept of one job: its run in the store, or nothing. ``output`` is there once it is done, be it before
+    this call began; ``settles`` is written with the end of the run, ``within`` asked inside its
     journal. ``cost`` is known at the end."""
 
     run: str = ""
     stored: StoredJournal | None = None
     within: Journal = UNRECORDED
     output: Value = ABSENT
-    given: Value = ABSENT
     settles: Settles | None = None
     cost: float | None = None
 
@@ -110,10 +109,6 @@ class JobJournal(Struct):
     def is_done(self) -> bool:
         """Return whether the job need not run."""
         return self.output is not ABSENT
-
-    def done(self, output: Value) -> None:
-        """Take the output of the job."""
-        self.given = output
 
 
 class RunKind(Protocol):
@@ -188,7 +183,7 @@ class CallRuns(Struct):
 
 class Journals(Struct):
     """The journals of the jobs of one call. ``batch`` is the id that they share; ``unfinished`` is the same once a job
-    has failed that can be resumed."""
+    has failed that can be resumed. ``history`` is what remains of a run, as the user wants it."""
 
     options: JournalOptions | None
     environment: Environment
@@ -196,14 +191,13 @@ class Journals(Struct):
     kind: RunKind = field(default_factory=CallRuns)
     batch: str = field(default_factory=lambda: urandom(_ID_BYTES).hex())
     unfinished: str = ""
+    history: History = "summary"
     _writer: AnyWriter | None = None
     _prices: KnownPrices | None = None
 
-    @property
-    def history(self) -> History:
-        """Return what remains of a run, as the user wants it."""
+    def __post_init__(self) -> None:
         chosen = self.options.history if self.options else "off"
-        return chosen or self.environment.settings.history or "summary"
+        self.history = chosen or self.environment.settings.history or "summary"
 
     @asynccontextmanager
     async def of(self, job: Job, program: Program, kept: JobJournal) -> AsyncIterator[None]:
@@ -336,7 +330,7 @@ class Journals(Struct):
     def _ending(self, kept: JobJournal, journal: StoredJournal, error: BaseException | None) -> Ending:
         """Return what is written at the end of a run. One that broke off keeps what resuming it needs."""
         state: RunState = "done" if error is None else "failed" if isinstance(error, RunError) else "interrupted"
-        goes_on, output = error is not None and journal.can_go_on, kept.given if error is None else None
+        goes_on, output = error is not None and journal.can_go_on, kept.output if error is None else None
         if goes_on:
             self.unfinished = self.batch
         kept.cost, priced = self._cost_of(journal)

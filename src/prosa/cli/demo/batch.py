@@ -128,7 +128,7 @@ def main(folder: Path, url: str) -> int:
     from prosa.app.batch.prepare import BatchOptions, prepare
     from prosa.app.batch.results import write_results
     from prosa.app.batch.rows import rows_of
-    from prosa.app.batch.run import run_batch
+    from prosa.app.batch.shared import begin_batch
     from prosa.app.options import Environment, JournalOptions, Options
     from prosa.app.run.load import ready_program
     from prosa.render.batch import counts_words
@@ -140,7 +140,7 @@ def main(folder: Path, url: str) -> int:
     program = ready_program(FOLDER / PROGRAM, options, environment)
     rows = rows_of(str(folder / "rows.jsonl"), "", store=store, read=sys.stdin.buffer.read)
     prepared = prepare(program, rows, RowMapping(), BatchOptions(at_once=AT_ONCE), options, environment)
-    end = asyncio.run(run_batch(prepared))
+    end = asyncio.run(begin_batch(prepared))
     write_results(end.store, end.batch, folder / "fixes.jsonl", expected="")
     print(counts_words(end.counts), file=sys.stderr)
     return 0 if end.ok else 1
