@@ -24,7 +24,8 @@ from prosa.app.batch.shared import begin_batch
 from prosa.app.options import Environment, JournalOptions, Options, say_nothing
 from prosa.app.run.jobs import driving
 from prosa.app.run.load import load_program
-from prosa.app.runs.job import Job
+from prosa.app.runs import Job
+from prosa.app.runs.engine import run_list
 from prosa.records.run import CallRecord, RunRecord
 from prosa.runtime.messages import ModelReply, ModelRequest
 from prosa.runtime.program import Program
@@ -102,7 +103,7 @@ def _bare(program: Program, folder: Path) -> float:
             await driver.run(Job("first", program, {"text": "two words"}))
             jobs = [Job(str(number), program, {"text": f"two words {number}"}) for number in range(ROWS)]
             started = time.process_time()
-            await driver.all(jobs, lambda _: None, at_once=32)
+            await run_list(jobs, driver.outcome, at_once=32)
             return (time.process_time() - started) / ROWS * 1000
 
     return asyncio.run(work())

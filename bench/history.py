@@ -15,7 +15,7 @@ from prosa.adapters.providers.scripted import ScriptedProvider
 from prosa.app.options import Environment, JournalOptions, Options
 from prosa.app.run.jobs import driving
 from prosa.app.run.load import load_program
-from prosa.app.runs.job import Job
+from prosa.app.runs import Job
 from prosa.runtime.program import Program
 from prosa.settings import Settings
 

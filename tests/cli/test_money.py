@@ -15,7 +15,7 @@ import prosa as library
 from prosa.app.options import Environment, Options
 from prosa.app.run.jobs import driving
 from prosa.app.run.load import load_program
-from prosa.app.runs.job import Job
+from prosa.app.runs import Job
 from prosa.cli.chat import watch as watching
 from prosa.cli.chat.command import configure
 from prosa.cli.parser import Parser

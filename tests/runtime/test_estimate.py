@@ -17,7 +17,7 @@ from prosa.adapters.providers.prices import KnownPrices
 from prosa.app.options import Environment, Options
 from prosa.app.run.jobs import driving
 from prosa.app.run.load import load_program
-from prosa.app.runs.job import Job
+from prosa.app.runs import Job
 from prosa.records.estimate import Estimate, Facts, PastRun, estimate
 from prosa.records.plan import first_messages, first_request
 from prosa.runtime.budget import Budget, Ledger

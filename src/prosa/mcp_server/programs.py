@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from prosa.app.options import Environment, Options
 from prosa.app.run.jobs import driving
 from prosa.app.run.load import load_program, ready_program
-from prosa.app.runs.job import Job
+from prosa.app.runs import Job
 from prosa.app.site.live import LiveSite
 from prosa.app.site.programs import as_published, unpublished
 from prosa.data import Value

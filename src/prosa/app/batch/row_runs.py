@@ -13,7 +13,7 @@ from prosa.adapters.store.batches import AGAIN, BEGUN, LEFT, put_failed
 from prosa.adapters.store.writing import DamagedRecord, Unwritable
 from prosa.app.batch.waves import Lines, WaitingCalls
 from prosa.app.run.world import known_prices
-from prosa.app.runs.job import Job
+from prosa.app.runs import Job
 from prosa.app.runs.record import kind_of, words_of
 from prosa.data import Value
 from prosa.records.batch import MAX_CRASHES, BatchRecord, row_kind

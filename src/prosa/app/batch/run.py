@@ -33,8 +33,8 @@ from prosa.app.batch.waves import Lines, Stopped, Waves
 from prosa.app.options import JournalOptions
 from prosa.app.run.jobs import Driver, Progress, driving
 from prosa.app.run.world import kept_servers, known_prices
+from prosa.app.runs import Outcome
 from prosa.app.runs.engine import GRACE, run_source
-from prosa.app.runs.job import Outcome
 from prosa.app.runs.record import Journals, words_of
 from prosa.records.batch import (
     ALONE_AFTER,

@@ -30,8 +30,8 @@ from prosa.app.batch.run import row_ended, row_result
 from prosa.app.options import Environment, JournalOptions, Options
 from prosa.app.run.jobs import Driver, Progress, driving
 from prosa.app.run.world import kept_servers, known_prices
+from prosa.app.runs import Job
 from prosa.app.runs.engine import GRACE, run_source
-from prosa.app.runs.job import Job
 from prosa.app.runs.record import Journals
 from prosa.records.batch import ALONE_AFTER, BatchProgress, RowResult
 from prosa.runtime.budget import Budget, Budgeted, Ledger

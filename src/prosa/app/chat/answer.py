@@ -20,8 +20,8 @@ from prosa.app.options import DEFAULT_MODEL, Environment, Options, limits_in
 from prosa.app.run.jobs import Driver, Progress, driving
 from prosa.app.run.routes import known_row
 from prosa.app.run.service import row_of_model
-from prosa.app.runs.engine import Listed, run_source
-from prosa.app.runs.job import Job
+from prosa.app.runs import Job
+from prosa.app.runs.engine import JobList, run_source
 from prosa.corpus.embedding import looks_classified
 from prosa.dialects.prapti.headings import wire_names
 from prosa.records.tool_record import tool_record
@@ -156,7 +156,7 @@ class _Answering(Struct, frozen=True):
             replies[spot.number] = await self._reply(turn, spot)
 
         spots = (Spot(at, number, turn.name) for number in range(1, turn.n + 1))
-        await run_source(Listed(deque(spots), reply), turn.n)
+        await run_source(JobList(deque(spots), reply), turn.n)
         return [replies[number] for number in sorted(replies)]
 
     async def _reply(self, turn: Turn, spot: Spot) -> Reply:

@@ -22,7 +22,7 @@ from prosa.adapters.sandbox import WasmSandbox, missing_part
 from prosa.app.evals.answers import Answers, Kept
 from prosa.app.run.jobs import Driver
 from prosa.app.run.load import load_program
-from prosa.app.runs.job import Job
+from prosa.app.runs import Job
 from prosa.data import JsonError, Value, parse_json
 from prosa.evaluation.case import Assertion, Case, RunFacts, is_judged, run_failures
 from prosa.evaluation.expectations import GRADE, Failure, Match, PythonCheck, match

@@ -25,10 +25,10 @@ from prosa.app.evals.suite import Side, Suite
 from prosa.app.options import DEFAULT_MODEL, Environment, Options, RecordingOptions
 from prosa.app.permission import require_permission
 from prosa.app.run.jobs import Driver, Progress, driving
-from prosa.app.run.money import budget_of
 from prosa.app.run.routes import with_provider
+from prosa.app.run.world import budget_of
+from prosa.app.runs import Job
 from prosa.app.runs.engine import run_list
-from prosa.app.runs.job import Job
 from prosa.data import Value
 from prosa.dialects.evals.document.fields import MAX_REPEAT
 from prosa.evaluation.case import Case, FailureKind, RunFacts, gate
@@ -42,7 +42,7 @@ from prosa.runtime.program import Program, with_model
 from prosa.source import FileProblem
 
 if TYPE_CHECKING:
-    from prosa.app.runs.job import Outcome
+    from prosa.app.runs import Outcome
     from prosa.runtime.budget import Budget
     from prosa.runtime.ports import Provider
 

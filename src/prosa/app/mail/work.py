@@ -24,8 +24,8 @@ from prosa.app.mail.post import LivingHolders, poll_seconds
 from prosa.app.options import JournalOptions
 from prosa.app.run.jobs import Driver, Progress, driving
 from prosa.app.run.world import kept_servers, system_clock
+from prosa.app.runs import Job, Outcome
 from prosa.app.runs.engine import GRACE, run_source
-from prosa.app.runs.job import Job, Outcome
 from prosa.app.runs.record import JobJournal, Journals, kind_of, require_same, words_of
 from prosa.data import Value
 from prosa.runtime.digest import as_json, stamp

@@ -7,7 +7,7 @@ Providers are opened once for all jobs of a call and closed at its end; the numb
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from datetime import datetime
 from functools import partial
@@ -20,12 +20,10 @@ from msgspec.structs import replace
 from prosa.app.options import Environment, Once, Options
 from prosa.app.permission import require_servers
 from prosa.app.run import service
-from prosa.app.run.money import budget_of
 from prosa.app.run.recorded import RecordedRun, open_recorded
 from prosa.app.run.telemetry import telemetry_of
-from prosa.app.run.world import known_prices, new_tally, open_world, system_clock
-from prosa.app.runs.engine import run_list
-from prosa.app.runs.job import J, Job, Outcome, Refused
+from prosa.app.run.world import budget_of, known_prices, new_tally, open_world, system_clock
+from prosa.app.runs import J, Job, Outcome, Refused
 from prosa.app.runs.record import JobJournal, Journals
 from prosa.data import Value
 from prosa.records.summary import RunResult, Summary, Tally, Together, before_start
@@ -309,23 +307,6 @@ class Driver(Struct, frozen=True):
         if result.unrecorded is not None:
             self.environment.notice(f"error: {result.unrecorded.message}")
         return Outcome(job, result.output, None, result.summary, kept.cost)
-
-    async def all(
-        self,
-        jobs: Sequence[J],
-        done: Callable[[Outcome[J]], None],
-        *,
-        at_once: int = 1,
-        meanwhile: Callable[[], Coroutine[object, object, None]] | None = None,
-    ) -> None:
-        """Run all jobs, at most ``at_once`` of them at a time, started in their order. ``done`` hears of each as it
-        ends; ``meanwhile`` goes on as long. Only what ends everything is raised: an interrupt, what ``done`` raises."""
-        await self.require_prices(jobs)
-
-        async def work(job: J) -> None:
-            done(await self.outcome(job))
-
-        await run_list(jobs, work, at_once=at_once, beside=meanwhile)
 
     def refuse(self, refused: Refused) -> None:
         """End what cannot begin, in events and summaries."""

@@ -1,6 +1,6 @@
-"""What a call of the product may cost: the budget that the user named (X26).
+"""What all runs of one server may cost together (X26).
 
-In: options and environment. Out: a `Budget`.
+In: what the user named, the environment. Out: a `Budget`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from decimal import Decimal
 
 from msgspec import Struct
 
-from prosa.app.options import Environment, Options
+from prosa.app.options import Environment
 from prosa.app.run.world import known_prices
 from prosa.records.run import StorePlace, StoreServer
 from prosa.runtime.budget import Budget, Ledger
@@ -21,15 +21,6 @@ DEFAULT_BUDGET = Decimal(5)
 
 _NAME = "budget of servers"
 _AT_ONCE = 8
-
-
-def budget_of(options: Options, environment: Environment) -> Budget | None:
-    """Return the budget of one call, or what is left of one that it shares; None where the user named no cap."""
-    cap = options.max_cost
-    if cap is None:
-        return None
-    ledger = cap if isinstance(cap, Ledger) else Ledger(cap)
-    return Budget(known_prices(environment.settings), ledger, notice=environment.notice)
 
 
 def server_budget(cap: Decimal | None, environment: Environment, store: StorePlace | None = None) -> Budget:

@@ -18,6 +18,7 @@ from prosa.adapters.providers.prices import KnownPrices
 from prosa.app.options import Environment, Options
 from prosa.app.permission import PermittedServers
 from prosa.records.summary import Tally
+from prosa.runtime.budget import Budget, Ledger
 from prosa.runtime.errors import SandboxError
 from prosa.runtime.events import Listener
 from prosa.runtime.execute import exit_stack
@@ -74,6 +75,15 @@ def sites(program: Program, choices: Options, around: Environment) -> Sites | No
     from prosa.app.client.session import LiveSites
 
     return LiveSites(site_access(choices.site_rights, around, program.sites))
+
+
+def budget_of(options: Options, environment: Environment) -> Budget | None:
+    """Return the budget of one call, or what is left of one that it shares; None where the user named no cap."""
+    cap = options.max_cost
+    if cap is None:
+        return None
+    ledger = cap if isinstance(cap, Ledger) else Ledger(cap)
+    return Budget(known_prices(environment.settings), ledger, notice=environment.notice)
 
 
 def known_prices(settings: Settings) -> Prices:

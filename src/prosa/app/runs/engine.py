@@ -38,11 +38,11 @@ class Source(Protocol[T]):
         ...
 
 
-class Listed(Struct, Generic[T]):
+class JobList(Struct, Generic[T]):
     """A source of jobs that are known before the first one runs."""
 
     waiting: deque[T]
-    work: Callable[[T], Awaitable[None]]
+    work: Callable[[T], Awaitable[object]]
 
     async def next(self) -> T | None:
         """Return the next job in the order of the list."""
@@ -55,13 +55,13 @@ class Listed(Struct, Generic[T]):
 
 async def run_list(
     jobs: Sequence[T],
-    work: Callable[[T], Awaitable[None]],
+    work: Callable[[T], Awaitable[object]],
     *,
     at_once: int = MAX_JOBS,
     beside: Callable[[], Coroutine[object, object, None]] | None = None,
 ) -> None:
     """Run jobs that are known, started in their order; see `run_source`."""
-    await run_source(Listed(deque(jobs), work), max(1, min(at_once, MAX_JOBS, len(jobs))), beside=beside)
+    await run_source(JobList(deque(jobs), work), max(1, min(at_once, MAX_JOBS, len(jobs))), beside=beside)
 
 
 async def run_source(

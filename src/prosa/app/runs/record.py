@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from prosa.adapters.store.database import Database
     from prosa.adapters.store.writer import AnyWriter, Work, Writer
     from prosa.app.options import Environment, JournalOptions
-    from prosa.app.runs.job import Job
+    from prosa.app.runs import Job
     from prosa.records.run import History, RunState
     from prosa.runtime.ports import Clock
     from prosa.runtime.program import Program

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from prosa.app.options import DEFAULT_MODEL, Environment, Options
 from prosa.app.permission import require_trust
-from prosa.app.runs.job import Refused
+from prosa.app.runs import Refused
 from prosa.app.scripts.load import TOOLS, Preparing, ScriptFile, ScriptJob, load_scripts
 from prosa.data import Value
 from prosa.diagnostics.nearest import nearest

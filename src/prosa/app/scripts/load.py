@@ -18,7 +18,7 @@ from prosa.adapters.providers.table import mapped, provider_row
 from prosa.app.options import DEFAULT_MODEL, Environment, Options, limits_in, say_nothing
 from prosa.app.run.routes import known_row
 from prosa.app.run.service import row_of_model, service_words
-from prosa.app.runs.job import Job
+from prosa.app.runs import Job
 from prosa.app.settings import size_limit
 from prosa.corpus.embedding import looks_classified
 from prosa.data import Value

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 
 from prosa.app.run.jobs import Progress, driving
+from prosa.app.runs.engine import run_list
 from prosa.app.scripts.write import Batches, Outcome, writer_of
 from prosa.data import Value
 from prosa.runtime.errors import RunError
@@ -20,6 +21,7 @@ from prosa.runtime.events import Listener, ignore
 if TYPE_CHECKING:
     from prosa.app.options import Environment, Options
     from prosa.app.scripts.choose import ReadyScripts
+    from prosa.app.scripts.load import ScriptJob
     from prosa.records.summary import Summary
     from prosa.runtime.ports import Provider
     from prosa.runtime.program import OutputForm
@@ -80,7 +82,12 @@ async def run_scripts(
                 driver.refuse(each)
                 results.take(ScriptResult(each.name, None, each.error, progress.ended[each.name]))
             meanwhile = batches.keep_writing if batches else None
-            await driver.all(ready.jobs, results.done, at_once=at_once, meanwhile=meanwhile)
+            await driver.require_prices(ready.jobs)
+
+            async def work(job: ScriptJob) -> None:
+                results.done(await driver.outcome(job))
+
+            await run_list(ready.jobs, work, at_once=at_once, beside=meanwhile)
     finally:
         if batches:
             batches.flush()

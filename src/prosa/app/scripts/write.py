@@ -20,7 +20,7 @@ from msgspec import Struct, field
 from prosa.adapters.files import FileChanged, RootedFiles, config_dir, replace_file
 from prosa.adapters.files.trust_store import TrustStore
 from prosa.app.options import Environment, Options
-from prosa.app.runs.job import Outcome as JobOutcome
+from prosa.app.runs import Outcome as JobOutcome
 from prosa.app.scripts.load import ScriptFile, ScriptJob, scripts_of
 from prosa.app.settings import size_limit
 from prosa.data import Value

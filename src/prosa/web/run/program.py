@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from prosa.app.run.load import ready_program
-from prosa.app.runs.job import Job
+from prosa.app.runs import Job
 from prosa.app.site.programs import unpublished
 from prosa.data import Value
 from prosa.render.json import dump

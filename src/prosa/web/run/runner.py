@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from prosa.app.options import Environment, Once, Options
 from prosa.app.run.jobs import driving
-from prosa.app.runs.job import Job
+from prosa.app.runs import Job
 from prosa.app.runs.record import OpenStore
 from prosa.data import Value
 from prosa.render.plain import safe
