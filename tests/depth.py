@@ -10,6 +10,7 @@ SHARE = 5
 FEWEST = 10
 
 
-def examples(deep: int) -> int:
-    """Return how many examples to try of those that a deep run tries."""
-    return deep if DEEP else max(min(deep, FEWEST), deep // SHARE)
+def examples(deep: int, share: int = SHARE) -> int:
+    """Return how many examples to try of those that a deep run tries. A costly property has a larger ``share``: it is
+    divided by more."""
+    return deep if DEEP else max(min(deep, FEWEST), deep // share)

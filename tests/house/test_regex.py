@@ -93,7 +93,7 @@ BOUNDED = {
 }
 """Modules whose expressions see nothing long that others wrote."""
 
-SIZES = (250, 4_000, 16_000, 64_000)
+SIZES = (250, 4_000, 16_000, 32_000, 64_000)
 JUDGING = 4_000
 """The size from which a text that took little time is well; smaller ones come first for what is far worse."""
 SUSPICIOUS = 2e-7

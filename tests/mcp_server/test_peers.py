@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from prosa.app.agreement import accept_agreement
+from tests import warm
 from tests.house.tree import ROOT
 from tests.mcp_server.folder import write
 from tests.mcp_server.test_process import environ, over_http
@@ -60,6 +61,8 @@ def inspect(folder: Path, *words: str) -> dict:
 
 
 def test_the_inspector_lists_and_calls(folder: Path):
+    index = warm.run([sys.executable, "-m", "prosa", "index", str(folder)], env=environ(folder), capture_output=True)
+    assert index.returncode == 0, index.stderr  # an id leads nowhere while the server still builds the index
     tools = inspect(folder, "--method", "tools/list")["tools"]
     assert [each["name"] for each in tools] == ["search", "read", "outline", "links", "check", "list"]
     listing = ("--method", "tools/call", "--tool-name", "list")
