@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from prosa.records.recording import request_data
+from prosa.records.run import CallRecord, request_content, requests_of
+from prosa.runtime.digest import as_json
+from prosa.runtime.messages import ModelRequest
 from tests.cli.programs import ANSWER, configured, nested, program, prosa, script, user
+from tests.depth import examples
+from tests.runtime.test_cassette import requests
 
 TWO = ({"tool_calls": [{"name": "python", "arguments": {"code": "print(1)"}}]}, ANSWER)
 
@@ -44,3 +54,21 @@ def test_x27_a_summary_is_no_recording(tmp_path: Path) -> None:
     status, at = prosa("runs", run, "--trace", tmp_path, environ=home)
     assert status == 1 and "only a summary was kept" in at.err and 'history = "full"' in at.err
     assert prosa("runs", "--trace", environ=home)[0] == 2
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(st.lists(requests, max_size=4), st.booleans())
+def test_x25_requests_come_back_from_what_each_adds(asked: list[ModelRequest], grows: bool) -> None:
+    calls: list[CallRecord] = []
+    whole: list[ModelRequest] = []
+    for number, each in enumerate(asked, 1):
+        before = whole[-1] if whole else None
+        request = replace(each, messages=(*before.messages, *each.messages)) if grows and before else each
+        kept = as_json(request_content(request, str(number - 1), before))
+        name = request.model_name
+        calls.append(CallRecord("r", str(number), 1, "model", request.program, name, "", "", request=kept))
+        whole.append(request)
+    found = dict(requests_of(calls))
+    assert {path: request_data(each) for path, each in found.items()} == {
+        str(number): request_data(each) for number, each in enumerate(whole, 1)
+    }

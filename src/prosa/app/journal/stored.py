@@ -18,8 +18,7 @@ from msgspec.structs import replace
 
 from prosa.adapters.store import writing
 from prosa.adapters.store.writing import DamagedRecord, TakenOver, Unwritable
-from prosa.data import Value
-from prosa.records.run import CallRecord, RunRecord, last_attempts
+from prosa.records.run import CallRecord, RunRecord, last_attempts, request_content
 from prosa.records.summary import Answered
 from prosa.runtime.digest import as_json, digest_of, reply_digest, request_digest, result_digest, stamp
 from prosa.runtime.errors import InDoubt, RunError, StoreProblem, ToolServerError
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from prosa.adapters.store.writer import AnyWriter, Commit, Work
     from prosa.records.run import CallState
     from prosa.runtime.journal import Ask, ModelStep, ToolStep, Use
-    from prosa.runtime.messages import Message, ModelRequest
+    from prosa.runtime.messages import ModelRequest
     from prosa.runtime.ports import Clock
 
 T = TypeVar("T")
@@ -260,17 +259,3 @@ def decoded(text: str, kind: type[T]) -> T:
         with suppress(ValueError, RecursionError, msgspec.DecodeError):
             return msgspec.convert(json.loads(text), type=kind)  # half of a surrogate pair
     raise DamagedRecord("what the store keeps of this run is damaged", hint="run it again from the beginning")
-
-
-def request_content(request: ModelRequest, after: str, before: ModelRequest | None) -> dict[str, Value]:
-    """Return a request as the journal keeps it: the messages that follow those of the request at the path ``after``;
-    tools, output and parameters where they changed."""
-    messages: tuple[Message, ...] = request.messages
-    content: dict[str, Value] = {"after": None, "messages": messages}
-    if before is not None and messages[: len(before.messages)] == before.messages:
-        content = {"after": after, "messages": messages[len(before.messages) :]}
-    for name in ("tools", "output", "parameters"):
-        value = getattr(request, name)
-        if before is None or getattr(before, name) != value:
-            content[name] = value
-    return content

@@ -7,17 +7,13 @@ attempt failed before an answer came is not in the history, and so not in the re
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-import msgspec
 
 import prosa
 from prosa.app.journal.stored import decoded
 from prosa.app.run.recordings import SUFFIX, write_recording
-from prosa.data import Value
-from prosa.dialects.ymj.trace import scope_of
 from prosa.records.recording import (
     RecordedError,
     RecordedReply,
@@ -27,7 +23,7 @@ from prosa.records.recording import (
     given_digest,
     request_data,
 )
-from prosa.records.run import CallRecord, RunRecord
+from prosa.records.run import CallRecord, RunRecord, requests_of
 from prosa.runtime.digest import digest_of
 from prosa.runtime.errors import CassetteProblem
 from prosa.runtime.messages import ModelReply, ModelRequest
@@ -43,7 +39,7 @@ def write_trace(kept: RunWithCalls, folder: Path) -> Path:
     """Write a run as a recording into a folder, and give its path. Raises `CassetteProblem` where only a summary is
     left of it, and where a file stands there already."""
     run = kept.run
-    requests = dict(_requests(kept.calls))
+    requests = dict(requests_of(kept.calls))
     if run.input is None or not requests:
         hint = 'set `history = "full"` in your settings, and run it again; or use --record'
         raise CassetteProblem(f"of run {run.id} only a summary was kept", hint=hint)
@@ -54,21 +50,6 @@ def write_trace(kept: RunWithCalls, folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     write_recording(path, recording, _stamp(run, path), private=False)
     return path
-
-
-def _requests(calls: Sequence[CallRecord]) -> Iterator[tuple[str, ModelRequest]]:
-    """Yield the requests by their paths: each is kept as what it adds to the one before it in the same program."""
-    known: dict[str, dict[str, Value]] = {}
-    for call in calls:
-        if call.kind != "model" or call.request is None:
-            continue
-        scope = scope_of(call.path)
-        before, content = known.get(scope, {}), json.loads(call.request)
-        if content.pop("after") is not None:
-            content["messages"] = [*before.get("messages", ()), *content["messages"]]
-        about = {"model_name": call.name, "program": call.program}
-        known[scope] = {**before, **content, **about}
-        yield call.path, msgspec.convert(known[scope], ModelRequest)
 
 
 def _recording(run: RunRecord, calls: Sequence[CallRecord], requests: Mapping[str, ModelRequest]) -> Recording:
