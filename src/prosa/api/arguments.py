@@ -25,10 +25,10 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 ApiName: TypeAlias = Literal["chat", "responses"]
-"""Which API of a service is asked: Chat Completions or Responses."""
+"""The API of a service: Chat Completions or Responses."""
 
 Amount: TypeAlias = "Decimal | float | str | Ledger"
-"""US dollars. A text or a `Decimal` is exact; a float means what it prints as; a `Ledger` is one that calls share."""
+"""US dollars. A text or a `Decimal` is exact; a float means its printed form; calls can share a `Ledger`."""
 
 A_PROVIDER = "give an object with `async def complete(request, on_text)`, such as prosa.testing.ScriptedProvider"
 
@@ -67,8 +67,8 @@ def environment_of(path: Path | None, environ: Mapping[str, str] | None) -> Envi
 
 
 def with_service(options: Options, environment: Environment, own: Provider | None) -> Options:
-    """Return the options with the service that the prefix of their model selects (X7); ``own`` is a provider that takes
-    the place of all, whose models have the names that it gives them."""
+    """Return the options with the service that the prefix of their model selects (X7); ``own`` is a provider that
+    replaces all, with its own names of models."""
     if own is not None or "/" not in (options.model_name or ""):
         return options
     from prosa.app.run.routes import with_provider  # its table of services is needed for such a name alone
@@ -77,7 +77,7 @@ def with_service(options: Options, environment: Environment, own: Provider | Non
 
 
 def provider_of(given: Provider | str | None) -> tuple[str | None, Provider | None]:
-    """Return the name of a provider, or one that takes the place of all. Raises TypeError for what is neither."""
+    """Return the name of a provider, or one that replaces all. Raises TypeError for anything else."""
     if isinstance(given, str):
         return given, None
     require_provider(given)
@@ -85,7 +85,7 @@ def provider_of(given: Provider | str | None) -> tuple[str | None, Provider | No
 
 
 def require_provider(given: Value) -> None:
-    """Raise TypeError for what is neither a provider nor None."""
+    """Raise TypeError for anything but a provider or None."""
     if given is not None and not (callable(getattr(given, "complete", None)) and not isinstance(given, type)):
         raise TypeError(f"provider is of the type {type(given).__name__}; {A_PROVIDER}")
 
@@ -130,7 +130,7 @@ def options_of(
 
 
 def _recorded_in(record: str | Path | Record | None, replay: str | Path | Replay | None) -> RecordingOptions | None:
-    """Return what is recorded and what is played. Raises ValueError for what is asked for and recorded nowhere."""
+    """Return what to record and what to play. Raises ValueError for options about a recording without one."""
     if record is None and replay is None:
         return None
     kept = Record(Path(record)) if isinstance(record, str | Path) else record
@@ -141,7 +141,7 @@ def _recorded_in(record: str | Path | Record | None, replay: str | Path | Replay
 
 
 def cap_of(given: Amount) -> Decimal | Ledger:
-    """Return an amount in US dollars above zero, or a ledger. Raises ValueError for what is neither."""
+    """Return an amount in US dollars above zero, or a ledger. Raises ValueError for anything else."""
     if not isinstance(given, Decimal | float | int | str):
         return given
     try:
@@ -159,7 +159,7 @@ def words(given: str | Iterable[str]) -> tuple[str, ...]:
 
 
 def path_of(given: str | Path) -> Path | None:
-    """Return the path that an argument gives, None where it is the text of a document: see `prosa.load`."""
+    """Return the path in an argument, None if it is the text of a document: see `prosa.load`."""
     if isinstance(given, Path):
         return given
     if "\n" in given or len(given) > MAX_PATH or not given:

@@ -1,4 +1,4 @@
-"""`prosa.batch` and `prosa.abatch`: a program over many rows, kept in a store, to results that can be read again."""
+"""`prosa.batch` and `prosa.abatch`: a program over many rows, stored with results that can be read again."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ from prosa.runtime.program import Program
 
 
 class BatchResult(Struct, frozen=True):
-    """What came of a batch: ``summary`` counts rows, calls, tokens, US dollars. ``name`` goes on with it at the command
-    line; ``reason`` is why it stopped early, empty where it did not."""
+    """The result of a batch: ``summary`` counts rows, calls, tokens, US dollars. The command line can resume it by
+    ``name``; ``reason`` is why it stopped early, empty if it did not."""
 
     name: str
     id: str
@@ -100,18 +100,18 @@ async def abatch(
     listener: Listener = ignore,
     environ: Mapping[str, str] | None = None,
 ) -> BatchResult:
-    """Run a program over rows and give what came of each. The same call again goes on where it stopped (X29).
+    """Run a program over rows and return the result of each. The same call again continues where it stopped (X29).
 
     ``script`` is the id of one of the ai-scripts of a document, whose ``text`` and ``context`` are columns. ``rows``
     are mappings, or the path of a file: JSON lines, a JSON list, CSV, ``data.sqlite::TABLE`` (or ``query``), Parquet.
-    ``fields`` name the column of a field, ``id_column`` what rows are called by. ``store`` is the file that keeps
-    answers; ``name`` makes it a batch of its own. ``concurrency`` rows run together; ``rpm`` and ``tpm`` bound calls
-    and tokens a minute, ``max_cost`` and ``max_cost_per_row`` US dollars, ``max_failures`` a number of rows that fail
-    or a share such as ``10%``; ``limit`` takes the first rows only. ``retry_failed`` runs rows again that failed,
-    ``rerun_in_doubt`` those with a tool call that may have been made. ``on_row`` hears of each row as it ends. A
-    ``backend`` such as ``openai-batch`` answers in at most ``waves`` round trips of up to a day, at half the price. The
-    other options are as in `arun`. A row that fails is a result. Raises `RunError` (`RowsRefused`, `BatchRefused`) for
-    what keeps all from running, and TypeError for a provider that is none.
+    ``fields`` map a field to a column, ``id_column`` names the rows. ``store`` is the file for the answers; ``name``
+    makes it a separate batch. ``concurrency`` rows run together; ``rpm`` and ``tpm`` bound calls and tokens a minute,
+    ``max_cost`` and ``max_cost_per_row`` US dollars, ``max_failures`` a number of rows that fail or a share such as
+    ``10%``; ``limit`` takes the first rows only. ``retry_failed`` runs rows again that failed, ``rerun_in_doubt``
+    those with a tool call that may have been made. ``on_row`` is called when a row ends. A ``backend`` such as
+    ``openai-batch`` answers in at most ``waves`` round trips of up to a day, at half the price. The other options are
+    as in `arun`. A row that fails is a result. Raises `RunError` (`RowsRefused`, `BatchRefused`) if no row can run,
+    and TypeError for an invalid provider.
     """
     require_provider(provider)
     said = model, None, base_url, api_key, api, max_iterations, retries, timeout, root, allow_cut, allow_servers
@@ -126,7 +126,7 @@ async def abatch(
 
 
 class _Over(Struct, frozen=True):
-    """What runs over which rows, as the caller says it."""
+    """The program and the rows, as the caller names them."""
 
     subject: str | Path | Program
     script: str

@@ -1,4 +1,4 @@
-"""`prosa.chat` and `prosa.achat`: the replies to a message, and a file that goes on."""
+"""`prosa.chat` and `prosa.achat`: the replies to a message, and a chat file that continues."""
 
 from __future__ import annotations
 
@@ -63,16 +63,15 @@ async def achat(
 ) -> ChatResult:
     """Answer the last message of a chat, or ``message``, which is added first as one of ``speaker`` (P2, P7).
 
-    ``path_or_text`` is read as by `load`; a chat that is empty or not there is begun. ``write`` puts the message and
-    the replies into the file. ``n`` asks for several replies, ``force`` sends whatever the last message is. ``tools``,
-    ``skills``, ``plugins``, ``config_files``, ``default_config``, ``trusted``, ``legacy`` are as the flags of
-    `prosa chat`.
-    ``provider`` is a name, or replaces the model service. ``model``, ``base_url``, ``api_key``, ``api``,
-    ``max_iterations``, ``retries``, ``timeout``, ``root``, ``max_output_tokens``, ``max_cost``, ``sites``,
+    ``path_or_text`` is read as by `load`; an empty or missing chat is created. ``write`` adds the message and the
+    replies to the file. ``n`` requests several replies, ``force`` sends the chat whatever its last message is.
+    ``tools``, ``skills``, ``plugins``, ``config_files``, ``default_config``, ``trusted``, ``legacy`` are as the flags
+    of `prosa chat`. ``provider`` is a name, or replaces the model service. ``model``, ``base_url``, ``api_key``,
+    ``api``, ``max_iterations``, ``retries``, ``timeout``, ``root``, ``max_output_tokens``, ``max_cost``, ``sites``,
     ``allow_cut``, ``allow_servers``, ``record``, ``replay``, ``listener``, ``environ`` are as in `arun`.
 
-    Raises `RunError` where there is nothing to answer and when a reply fails, `ProgramRefused` for errors in the chat;
-    `FileProblem`; ValueError for options that contradict each other; TypeError for a provider that is none.
+    Raises `RunError` if there is nothing to answer or a reply fails, `ProgramRefused` for errors in the chat;
+    `FileProblem`; ValueError for options that contradict each other; TypeError for an invalid provider.
     """
     path = path_of(path_or_text)
     (name, own), tools, around = provider_of(provider), words(tools), environment_of(path, environ)
@@ -90,7 +89,7 @@ async def achat(
 
 
 def _paths(given: Iterable[str | Path]) -> tuple[Path, ...]:
-    """Return the paths of an argument; one by itself is one of them."""
+    """Return the paths of an argument, which may be a single one."""
     return tuple(map(Path, (given,) if isinstance(given, str | Path) else given))
 
 

@@ -41,19 +41,18 @@ T = TypeVar("T")
 
 
 class Corpus:
-    """The documents below a folder, with an index that was brought up to date when this was made (L28, M51, H4, Y22).
+    """The documents below a folder, with an index that is updated on creation (L28, M51, H4, Y22).
 
-    ``path`` is a folder, which is the root of the corpus, or a document, whose project is; the current folder when
-    left out. ``root`` is a folder that is the root whatever ``path`` is. ``refresh`` False asks the index as it is.
-    With ``jobs`` above 1 so many processes read documents; ``environ`` stands for `os.environ`, which says where the
-    cache is.
-    Documents that changed since are seen after `refresh`; with ``watch``, which needs the extra `watch`, every question
-    sees them, a few hundredths of a second later. Use it in a ``with`` block, or call `close`. Several threads may
-    share one; it answers them one after the other.
+    ``path`` is a folder, the root of the corpus, or a document, whose project is the root; by default the current
+    folder. ``root`` sets the root independently of ``path``. With ``refresh`` False the index is used without an
+    update. ``jobs`` is the number of processes that read documents; ``environ`` replaces `os.environ`, which locates
+    the cache. Later changes of documents are visible after `refresh`; with ``watch``, which needs the extra `watch`,
+    every query sees them, a few hundredths of a second later. Use it in a ``with`` block, or call `close`. Several
+    threads may share one; it answers them one after the other.
 
     A document is named by a `Path`, relative to the working directory, or by a text: such a file, its path below the
-    root, its id, or the name of its file. Raises `prosa.CorpusError` where the index cannot be used, a query is wrong,
-    or no document is called so (`UnknownDocument`); `prosa.source.FileProblem` for a folder that does not exist;
+    root, its id, or the name of its file. Raises `prosa.CorpusError` if the index cannot be used, a query is invalid,
+    or a document is unknown (`UnknownDocument`); `prosa.source.FileProblem` for a folder that does not exist;
     `prosa.runtime.errors.RunError` for settings with errors.
     """
 
@@ -116,10 +115,10 @@ class Corpus:
         return self._corpus.report
 
     def refresh(self, paths: Iterable[str | Path] | None = None) -> Refreshed:
-        """Bring the index up to date with the files; the same value as `report` afterwards.
+        """Update the index to the files, and return the value that `report` then has.
 
-        With ``paths``, of documents that were written or removed, nothing else is looked at: a millisecond or two,
-        however large the corpus. Raises `FileProblem` for a path outside the root.
+        ``paths`` limits the update to documents that were written or removed: a millisecond or two, however large the
+        corpus. Raises `FileProblem` for a path outside the root.
         """
         with self._lock:
             if paths is None:
@@ -150,13 +149,12 @@ class Corpus:
         path_glob: str = "",
         sections: bool = False,
     ) -> list[Hit]:
-        """Return sections that answer a query, best first; with filters alone every document that they let through.
+        """Return sections that answer a query, best first; with filters alone every matching document.
 
         ``dialects`` and ``kinds``: any of them; ``tags`` and ``rels``: all of them. ``since`` and ``until`` are ISO
         dates, inclusive. ``where`` is a condition on fields of the front matter (`audience=ops and has owner`).
-        ``current`` leaves out documents that have expired (MA20). ``sections`` gives every section that matches, not
-        the best of each document. Raises `prosa.WhereError` for a condition that cannot be read, and
-        ``ValueError`` for a date that is none.
+        ``current`` leaves out expired documents (MA20). ``sections`` returns every matching section, not just the best
+        of each document. Raises `prosa.WhereError` for an invalid condition, and ``ValueError`` for an invalid date.
         """
         asked = Search(
             text=text,
@@ -175,18 +173,18 @@ class Corpus:
         return self._ask(lambda corpus: search_corpus(corpus, asked))
 
     def graph(self) -> Graph:
-        """Return all nodes and edges; what nobody wrote but follows stands in ``derived`` (X21)."""
+        """Return all nodes and edges; implied edges are in ``derived`` (X21)."""
         return self._ask(lambda corpus: corpus.index.graph())
 
     def links(self, name: str | Path) -> Links:
-        """Return what a document points at (``out``), what points at it (``back``, Y22), and its references that lead
-        nowhere (``unresolved``). Raises `UnknownDocument`."""
+        """Return the links of a document (``out``), the links to it (``back``, Y22), and its broken references
+        (``unresolved``). Raises `UnknownDocument`."""
 
         return self._ask(lambda corpus: links_of(corpus, name))
 
     def path(self, start: str | Path, end: str | Path, *, directed: bool = False) -> tuple[Reached, ...] | None:
-        """Return the steps of a shortest way between two documents, over references in either direction, or with
-        ``directed`` only from source to target; empty from a document to itself, None where there is none. Raises
+        """Return the steps of a shortest path between two documents, over references in either direction, or with
+        ``directed`` only from source to target; empty from a document to itself, None if there is none. Raises
         `UnknownDocument`."""
         return self._ask(lambda corpus: shortest_path_between(corpus, start, end, directed=directed)).steps
 
@@ -202,7 +200,7 @@ class Corpus:
         return self._ask(corpus_statistics)
 
     def query(self, sql: str) -> QueryAnswer:
-        """Return the answer to one SELECT over the documented views: ``columns``, ``rows``, and ``more`` where a limit
+        """Return the answer to one SELECT over the documented views: ``columns``, ``rows``, and ``more`` if a limit
         cut them. Raises `prosa.QueryRefused` (X10)."""
         return self._ask(lambda corpus: query_corpus(corpus, sql))
 

@@ -1,4 +1,4 @@
-"""`prosa.load` and `prosa.check`: one document as it is read, and what is wrong with many.
+"""`prosa.load` and `prosa.check`: one parsed document, and the diagnostics of many.
 
 Nothing is run and nothing is sent.
 """
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from prosa.dialects.ymj.model import YmjModel
 
 _SEEN = MemoryStore()
-"""What is beside a document is looked at once, however many of its folder are loaded one after the other."""
+"""The surroundings of a folder are read once, however many of its documents are loaded one after the other."""
 
 Model: TypeAlias = "ChatModel | MagiModel | NodeModel | PlainModel | ProgramModel | SkillModel | YmjModel"
 """The typed reading of a document: one class for each dialect."""
@@ -42,8 +42,8 @@ Model: TypeAlias = "ChatModel | MagiModel | NodeModel | PlainModel | ProgramMode
 class Document(Struct, frozen=True):
     """One document as `load` reads it.
 
-    ``front_matter`` is plain data or None; ``model`` the typed reading of its dialect, None where the text cannot be
-    read as one; ``diagnostics`` what `prosa check` says of this document.
+    ``front_matter`` is plain data or None; ``model`` the typed reading of its dialect, None if the text cannot be read
+    as one; ``diagnostics`` those of `prosa check` for this document.
     """
 
     source: SourceText
@@ -57,8 +57,8 @@ def load(path_or_text: str | Path, dialect: DialectName | None = None) -> Docume
     """Read a document: a `Path`, one line that names a file or ends like one (`.md`), or else the text itself.
 
     A file is read as `prosa check` reads it: under the settings of its project, beside the documents there. For a text
-    nothing else is opened. Never fails for what the text says; a path that cannot be read raises
-    `prosa.FileProblem`, a dialect that does not exist ValueError.
+    nothing else is opened. Never fails on any text; an unreadable path raises `prosa.FileProblem`, an unknown dialect
+    ValueError.
     """
     path = path_of(path_or_text)
     if path is None:
@@ -69,7 +69,7 @@ def load(path_or_text: str | Path, dialect: DialectName | None = None) -> Docume
         checked = Checker.of(CheckOptions(dialect), os.environ, memory=_SEEN).check(group, keep=True)
     found = checked.documents[0]
     front = found.front
-    model = cast("Model", found.model)  # whatever dialect it is, its model is one of these
+    model = cast("Model", found.model)  # in any dialect, its model is one of these
     return Document(front.source, found.dialect, found.reading.front_matter, model, checked.of(front.source))
 
 
@@ -87,14 +87,14 @@ def check(
     cache: bool = False,
     profile: str | None = None,
 ) -> list[Diagnostic]:
-    """Return what `prosa check` reports of documents and of what they import, under the settings of their projects:
-    those of `prosa.toml` first, then in reading order. Folders without a document give nothing.
+    """Return the diagnostics of `prosa check` for documents and their imports, under the settings of their projects:
+    those of `prosa.toml` first, then in reading order. Folders without a document are ignored.
 
     The options are those of the command; ``strict`` None leaves it to documents and project. ``jobs`` is the number of
-    processes, None one for each processor; ``cache`` keeps what was found for the next check. ``profile`` judges by a
-    specification alone, such as `agentskills`.
+    processes, None means one for each processor; ``cache`` stores the findings for the next check. ``profile`` checks
+    by a specification alone, such as `agentskills`.
 
-    Raises `prosa.FileProblem` for a path that does not exist, ValueError for a rule, dialect or profile that does not.
+    Raises `prosa.FileProblem` for a path that does not exist, ValueError for an unknown rule, dialect or profile.
     """
     given = [paths] if isinstance(paths, str | Path) else list(paths)
     options = CheckOptions(dialect, strict, words(select), words(ignore), jobs, cache, profile)

@@ -31,10 +31,10 @@ def request(
 
     ``action`` is an entry of `actions` as plain data. ``input`` is ``{"query": {…}, "path": {…}, "body": …}``, each
     part optional. ``url`` has no query. ``body`` is a value for JSON, a text for other types, None without one. The
-    ``token`` stands in the result as it is sent; an action that declares no authentication gets none (HA14).
+    ``token`` is in the result as it is sent; an action that declares no authentication gets none (HA14).
 
-    A state-changing request has an `Idempotency-Key` where ``idempotency_key`` gives one (H19). A `body_schema` that is
-    a URL is not fetched, so its body is not checked. Raises `RequestError` with all ``problems``.
+    A state-changing request has an `Idempotency-Key` if ``idempotency_key`` is set (H19). A `body_schema` that is a
+    URL is not fetched, so its body is not checked. Raises `RequestError` with all ``problems``.
     """
     value = action_value(action) if isinstance(action, ActionModel) else action
     built = build_request(

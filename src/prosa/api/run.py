@@ -59,24 +59,24 @@ async def arun(
     environ: Mapping[str, str] | None = None,
     returns: type[Output] | None = None,
 ) -> RunResult[Output]:
-    """Run a program and give its validated output and the summary.
+    """Run a program and return its validated output and the summary.
 
-    ``input`` is plain JSON data, ``{}`` when left out; of a skill (its `SKILL.md` or folder) the request, as a text.
-    ``output`` is a JSON Schema of what a skill answers, which is text without one. ``model`` wins over every program's,
-    and may be ``anthropic/NAME``, ``local`` or ``scripted:FILE``. ``provider`` replaces the service, as
-    `prosa.testing.ScriptedProvider` does; else ``base_url``, ``api_key`` and ``api`` say who is asked and how.
-    ``max_iterations`` bounds model calls, ``retries`` further attempts, ``timeout`` the wall clock in seconds, ``root``
-    keeps imports inside a folder. ``max_output_tokens`` bounds the tokens of each call, ``max_cost`` the US dollars of
-    all: a call whose worst case does not fit is not made (`BudgetSpent`); an unknown price is `PriceUnknown`.
-    ``sites`` are those beside the program's own, and what the run may do there. ``allow_cut`` takes a text that was cut
-    off (else `AnswerCut`), ``allow_servers`` starts servers of programs that a document names (else `NotTrusted`).
-    ``record`` keeps every call in a file of this folder, ``replay`` plays such a file, or that of a folder, and asks
-    nobody; a `prosa.Record` and a `prosa.Replay` say how. A call that is not as recorded is `ReplayDrift`.
-    ``journal`` keeps answers in the user's store, or the file it names; a library does so only when asked. ``resume``
-    goes on with a run by `RunResult.run_id`, or that of an error; ``rerun_in_doubt`` repeats what is `InDoubt`.
-    ``returns`` is a type that the output becomes, such as a dataclass (else `OutputRefused`). ``listener`` hears the
-    events, the logger ``prosa`` what to know; ``environ`` takes the place of `os.environ`.
-    Raises `RunError`, `AgreementRequired` among them (L41), `FileProblem`, and TypeError for a provider that is none.
+    ``input`` is plain JSON data, by default ``{}``; for a skill (its `SKILL.md` or folder) the request, as a text.
+    ``output`` is a JSON Schema for the answer of a skill, which is text without one. ``model`` overrides every
+    program's, and may be ``anthropic/NAME``, ``local`` or ``scripted:FILE``. ``provider`` replaces the service, as
+    `prosa.testing.ScriptedProvider` does; otherwise ``base_url``, ``api_key`` and ``api``. ``max_iterations`` bounds
+    model calls, ``retries`` repeated attempts, ``timeout`` the wall clock in seconds, ``root`` keeps imports inside a
+    folder. ``max_output_tokens`` bounds each call, ``max_cost`` the US dollars of all: a call whose worst case does
+    not fit is not made (`BudgetSpent`); an unknown price is `PriceUnknown`. ``sites`` are sites besides the program's
+    own, and the permissions there. ``allow_cut`` accepts a text that was cut off (else `AnswerCut`), ``allow_servers``
+    starts servers of programs that a document names (else `NotTrusted`). ``record`` writes every call to a file of
+    this folder, ``replay`` plays such a file, or that of a folder, offline; `prosa.Record` and `prosa.Replay` have
+    options. A call that differs from the recording raises `ReplayDrift`. ``journal`` stores answers in the user's
+    store, or in the named file; by default nothing is stored. ``resume`` continues a run by `RunResult.run_id`, or
+    that of an error; ``rerun_in_doubt`` repeats calls that are `InDoubt`. ``returns`` is a type that the output
+    becomes, such as a dataclass (else `OutputRefused`). ``listener`` receives the events, the logger ``prosa`` the
+    notices; ``environ`` replaces `os.environ`. Raises `RunError`, including `AgreementRequired` (L41), `FileProblem`,
+    and TypeError for an invalid provider.
     """
     from prosa.app.run.jobs import run_program  # it takes its time to load, and importing the name needs none of it
 
@@ -94,7 +94,7 @@ async def arun(
 
 
 def _given(result: RunResult, typed: _Typed[Output] | None) -> RunResult[Output]:
-    """Return the result as it was asked for."""
+    """Return the result in the requested type."""
     if result.unrecorded is not None:
         log(f"error: {result.unrecorded.message}")
     return typed.of(result) if typed is not None else cast("RunResult[Output]", result)
@@ -104,7 +104,7 @@ class _Typed(Generic[Output]):
     """Makes outputs of a type. Raises TypeError for a type that no data becomes."""
 
     def __init__(self, returns: type[Output]) -> None:
-        from msgspec.json import Decoder  # looks at the type without any data
+        from msgspec.json import Decoder  # inspects the type without any data
 
         Decoder(returns, dec_hook=_validated)
         self.type = returns
@@ -128,7 +128,7 @@ def _validated(kind: type, data: Value) -> Value:
 
 
 def _require_provider(provider: Value) -> None:
-    """Raise TypeError for what is no provider: a program has no name for one."""
+    """Raise TypeError for anything but a provider: the name of a program is none."""
     if isinstance(provider, str):
         raise TypeError(f"provider={provider!r}: a program has no name for a provider; {A_PROVIDER}, or base_url=")
     require_provider(provider)
@@ -142,7 +142,7 @@ def _value(program: Program, given: Value) -> Value:
 
 
 def _journal(journal: bool | str | Path, resume: str | None, *, rerun_in_doubt: bool) -> JournalOptions | None:
-    """Return what is to be kept of the run."""
+    """Return the journal of the run."""
     if journal is False and resume is None:
         return None
     store = None if isinstance(journal, bool) else Path(journal)

@@ -56,20 +56,20 @@ async def arun_scripts(
     listener: Listener = ignore,
     environ: Mapping[str, str] | None = None,
 ) -> tuple[ScriptResult, ...]:
-    """Run the ai-scripts of a MAGI document, or scripts that come beside any document: a result for each (M41).
+    """Run the ai-scripts of a MAGI document, or scripts provided separately for any document, and return a result for
+    each (M41).
 
-    ``path_or_text`` is read as by `load`. ``scripts`` take the place of the blocks: a JSON file, or its data. Run are
-    all for ``env``, or ``ids``, or with ``auto`` those that ask for it in a document that the user trusts; of these
-    with ``stale`` those whose result is stale. ``text`` is for scripts with an input field, or texts by id. ``context``
-    is sent beside the prompt: the document, unless a stale result was made otherwise. ``tools`` are granted: `python`.
-    ``write`` puts results into the document, with ``force`` over edited ones. ``jobs`` run at the same time.
+    ``path_or_text`` is read as by `load`. ``scripts`` replace the blocks: a JSON file, or its data. ``env`` or ``ids``
+    select scripts, ``auto`` selects those that request it in a document that the user trusts; ``stale`` limits these
+    to outdated results. ``text`` is for scripts with an input field, or texts by id. ``context`` is sent with the
+    prompt: by default the document, or that of the stale result. ``tools`` are granted: `python`. ``write`` puts
+    results into the document, with ``force`` over edited ones. ``jobs`` is the number of concurrent scripts.
     ``provider`` is a name, or replaces the model service. ``model``, ``base_url``, ``api_key``, ``api``,
     ``max_iterations``, ``retries``, ``timeout``, ``root``, ``max_output_tokens``, ``max_cost``, ``allow_cut``,
     ``record``, ``replay``, ``listener``, ``environ`` are as in `arun`.
 
-    A script that fails is a result with an ``error``; one that is passed over is logged. Raises `RunError` for what
-    keeps all from running, such as a named script that cannot run; `FileProblem`; ValueError for options that
-    contradict each other; TypeError for a provider that is none.
+    A failed script is a result with an ``error``; a skipped one is logged. Raises `RunError` if a named script cannot
+    run; `FileProblem`; ValueError for contradicting options; TypeError for an invalid provider.
     """
     path, (name, own) = path_of(path_or_text), provider_of(provider)
     said = model, name, base_url, api_key, api, max_iterations, retries, timeout, root, allow_cut, False

@@ -1,7 +1,6 @@
-"""For people who test their own programs: a provider with fixed replies, recordings that are played again, and a clock
-that never waits.
+"""Tools for testing programs: a provider with fixed replies, recordings to replay, and a clock that never waits.
 
-A provider and a clock of these reach no network, read no time of day and never sleep; a `Recorder` asks the model once.
+These providers and clocks use no network, read no time of day and never sleep; a `Recorder` calls the model once.
 """
 
 from __future__ import annotations
@@ -30,23 +29,23 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 Recording = Literal["once", "new", "never"]
-"""When a model is asked: where there is no recording yet, always, not at all."""
+"""When the model is called: if there is no recording yet, always, never."""
 
 VARIABLE = "PROSA_RECORD"
 
 
 class Recorder:
-    """Runs that are recorded once, and played from then on: in tests, with or without a key.
+    """Runs that are recorded once and replayed from then on: in tests, with or without a key.
 
-    ``run``, ``chat`` and ``run_scripts``, with ``arun``, ``achat`` and ``arun_scripts`` to await, take what those of
-    `prosa` take. Recordings are files of ``folder``, one for each program and input. ``when`` says when a model is
-    asked: ``once`` where there is no recording, ``new`` always, ``never``. Left out, the variable `PROSA_RECORD` says
-    it; where it is not set, nothing is recorded in CI (the variable `CI` is set), so that a test whose recording is
-    missing fails there. ``match``, ``redact`` and ``force`` are as in `prosa.Replay` and `prosa.Record`; with
-    ``strict`` a recorded call that nobody asks for fails.
+    ``run``, ``chat`` and ``run_scripts``, with ``arun``, ``achat`` and ``arun_scripts`` to await, take the arguments
+    of those in `prosa`. Recordings are files of ``folder``, one for each program and input. ``when`` is when a model
+    is called: ``once`` if there is no recording, ``new`` always, ``never``. Its default is the variable
+    `PROSA_RECORD`; if that is not set, nothing is recorded in CI (the variable `CI` is set), so that a test without a
+    recording fails there. ``match``, ``redact`` and ``force`` are as in `prosa.Replay` and `prosa.Record`; with
+    ``strict`` an unused recorded call fails.
 
-    Raises ValueError for a ``when`` that is none. A run raises `prosa.CassetteProblem` where its recording is missing
-    or cannot be used, and `prosa.ReplayDrift` where it is not as recorded.
+    Raises ValueError for an invalid ``when``. A run raises `prosa.CassetteProblem` if its recording is missing or
+    cannot be used, and `prosa.ReplayDrift` if it differs from the recording.
     """
 
     def __init__(
@@ -95,7 +94,7 @@ class Recorder:
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Say how a test records what is missing or differs."""
+        """Explain how a test records missing or changed calls."""
         try:
             yield
         except CassetteProblem as error:

@@ -45,21 +45,21 @@ async def arun_tests(
     listener: Listener = ignore,
     environ: Mapping[str, str] | None = None,
 ) -> Report:
-    """Return runs test documents and skills with cases, files or folders of them: a report with every repeat of every
-    case (X28, X32).
+    """Run test documents and skills with cases, files or folders of them, and return a report with every repeat of
+    every case (X28, X32).
 
-    ``models`` are tried each on their own, ``repeat`` is how often each case runs; both win over the documents.
-    ``cases`` are parts of names, ``failed`` chooses the cases that failed the last time. ``against`` is another
-    program, a revision of git or a model to compare with. ``lower`` asks requirements of the lower bound of intervals.
-    Answers are kept between calls, without ``cache`` they are not; ``concurrency`` runs go on at once. ``grader_model``
-    grades. ``provider`` answers in place of a model service, and nothing of it is kept. ``base_url``, ``api_key``,
-    ``api``, ``max_iterations``, ``retries``, ``timeout``, ``root``, ``max_output_tokens``, ``max_cost``,
+    ``models`` are tested separately, ``repeat`` is how often each case runs; both override the documents. ``cases``
+    are parts of names, ``failed`` selects the cases that failed the last time. ``against`` is another program, a
+    revision of git or a model to compare with. ``lower`` applies requirements to the lower bound of intervals. Answers
+    are cached between calls unless ``cache`` is False; ``concurrency`` is the number of concurrent runs.
+    ``grader_model`` grades. ``provider`` replaces a model service, and its answers are not cached. ``base_url``,
+    ``api_key``, ``api``, ``max_iterations``, ``retries``, ``timeout``, ``root``, ``max_output_tokens``, ``max_cost``,
     ``allow_servers``, ``record``, ``replay``, ``listener``, ``environ`` are as in `arun`.
 
-    The report has ``ok``, ``suites`` with their ``cases`` and ``gate``, ``comparisons`` and ``cost``. A case that fails
-    is a result; attempts whose ``outcome`` is "not measured" have a ``reason`` and are in no rate (X34). Raises
-    `RunError` where nothing can run: `ProgramRefused` for tests or programs with errors, `FileProblem`, and TypeError
-    for a provider that is none.
+    The report has ``ok``, ``suites`` with their ``cases`` and ``gate``, ``comparisons`` and ``cost``. A case that
+    fails is a result; attempts whose ``outcome`` is "not measured" have a ``reason`` and are excluded from rates
+    (X34). Raises `RunError` if nothing can run: `ProgramRefused` for tests or programs with errors, `FileProblem`, and
+    TypeError for an invalid provider.
     """
     named = [str(paths)] if isinstance(paths, str | Path) else [str(each) for each in paths]
     require_provider(provider)

@@ -1,7 +1,8 @@
-"""`prosa agree` and `markdownlang agree`: shows a phrase, takes it back exactly as typed, stores that (L38–L40, LA29).
+"""`prosa agree` and `markdownlang agree`: show a phrase, compare what the user types, store the agreement (L38–L40,
+LA29).
 
-In: a person at a terminal, or one of the phrases by flag, environment or pipe. Out: the record in the user's home. It
-accepts no phrase but the one it shows, and asks nobody where there is no terminal.
+In: a user at a terminal, or one of the phrases by flag, environment or pipe. Out: the record in the user's home. It
+only accepts the phrase it shows, and never prompts without a terminal.
 """
 
 from __future__ import annotations
@@ -73,8 +74,7 @@ def agree(
 
 
 def _found(console: Console, phrase: str | None) -> tuple[str, str | None]:
-    """Return a phrase that nobody has to type, and where it came from: the flag, the variable, a pipe or a file
-    (LA29)."""
+    """Return a phrase that was not typed, and where it came from: the flag, the variable, a pipe or a file (LA29)."""
     if phrase is not None:
         return "--phrase", phrase
     if console.environ.get(VARIABLE):
@@ -86,7 +86,7 @@ def _found(console: Console, phrase: str | None) -> tuple[str, str | None]:
 
 
 def _given(phrase: str, source: str, command: str) -> int:
-    """Return the index of a phrase that nobody typed; anything else is wrong use."""
+    """Return the index of a phrase that was not typed; anything else is wrong use."""
     index = index_of(phrase)
     if index is None:
         raise WrongUse(

@@ -1,7 +1,7 @@
-"""`prosa batch`: a program over many rows; the same command again goes on where it stopped.
+"""`prosa batch`: a program over many rows; the same command again continues where it stopped.
 
-`prosa batch PROGRAM --rows FILE` begins or goes on, `prosa batch NAME --status|--cancel|--retry-failed|--export FILE`
-is about one that was begun, `prosa batch` lists them.
+`prosa batch PROGRAM --rows FILE` starts or continues one, `prosa batch NAME --status|--cancel|--retry-failed|--export
+FILE` manages one, `prosa batch` lists them.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from prosa.records.run import StorePlace
 
 MANY_ROWS, MANY_DOLLARS = 1_000, Decimal(1)
-"""Above these a person is asked before a batch begins."""
+"""Above these the user must confirm before a batch starts."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -231,7 +231,7 @@ def _run(args: argparse.Namespace, console: Console) -> int:
 
 
 def _prepared(args: argparse.Namespace, console: Console, notice: Callable[[str], None]) -> Prepared:
-    """Return the batch of the arguments, or the one that they name with what it was begun with."""
+    """Return the batch of the arguments, or the named one with its original arguments."""
     from prosa.app.batch.inputs import RowMapping
     from prosa.app.batch.prepare import AT_ONCE, RETRIED, BatchOptions, prepare
     from prosa.app.batch.rows import begun_with, rows_of
@@ -338,7 +338,7 @@ def _plan(plan: BatchPlan, args: argparse.Namespace, console: Console) -> int:
 
 
 def _expected(args: argparse.Namespace, prepared: Prepared) -> str:
-    """Return the digest of the file of results as it is now. Raises `BatchRefused` for one of somebody else."""
+    """Return the digest of the present file of results. Raises `BatchRefused` for a foreign file."""
     from prosa.app.batch.control import known_batch
     from prosa.app.batch.results import require_own
 
@@ -364,8 +364,8 @@ def _go(args: argparse.Namespace, console: Console, prepared: Prepared, at: Batc
 
 
 def _agree(args: argparse.Namespace, console: Console, prepared: Prepared, found: Survey, counts: BatchCounts) -> None:
-    """Ask before much is run. Raises `WrongUse` where nobody can be asked, and KeyboardInterrupt where the answer was
-    no."""
+    """Confirm a large batch. Raises `WrongUse` if prompting is not possible, and KeyboardInterrupt if the
+    answer was no."""
     from prosa.app.batch.plan import is_large, planned
     from prosa.render.batch import plan_lines
 

@@ -1,6 +1,6 @@
-"""What people and programs see of a batch while it goes on: a status line, a line now and then, an event log.
+"""The progress of a batch for people and programs: a status line, periodic lines, an event log.
 
-In: how far it is, the events of each row. Out: lines on stderr or in the file of `--events`; rows on stdout as they are
+In: the progress, the events of each row. Out: lines on stderr or in the file of `--events`; rows on stdout as they are
 done, where their order does not matter.
 """
 
@@ -32,8 +32,8 @@ SECONDS_OF_LINE = 30.0
 
 
 class BatchWatch(Struct):
-    """Hears of one batch. ``log`` takes JSON lines; where they go ``to_stderr``, nothing else does but why a command
-    failed. ``prints`` says that rows are printed as they are done."""
+    """Receives the progress of one batch. ``log`` takes JSON lines; with ``to_stderr``, stderr has nothing else but
+    the reason of a failure. With ``prints``, rows are printed as they finish."""
 
     console: Console
     status: Progress
@@ -115,8 +115,8 @@ class BatchWatch(Struct):
 
 @contextmanager
 def watch_batch(console: Console, *, events: str | None, progress: bool, prints: bool) -> Iterator[BatchWatch]:
-    """Return what hears of a batch. ``events`` is None, ``jsonl`` or ``jsonl:FILE``; ``progress`` is whether it is said
-    how far it is. Raises `WrongUse`, and `OSError` for a file that cannot be written."""
+    """Return the watcher of a batch. ``events`` is None, ``jsonl`` or ``jsonl:FILE``; ``progress`` enables progress
+    lines. Raises `WrongUse`, and `OSError` for a file that cannot be written."""
     with ExitStack() as stack:
         log, to_stderr = event_log(console, events, stack), events == "jsonl"
         # A status line between JSON lines would spoil them.

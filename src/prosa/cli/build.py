@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from prosa.app.site.live import LiveSite
 
 READY_SECONDS = 3_600.0
-"""How long the index may take: whoever builds a site waits for it."""
+"""How long the build waits for the index."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -30,7 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
-    """0; 1 where a file of somebody else's is in the way, or a document cannot be read. Raises `WrongUse`."""
+    """Return 0; 1 if a foreign file is in the way, or a document cannot be read. Raises `WrongUse`."""
     from prosa.app.site.building import write_files
     from prosa.render.plain import safe
     from prosa.web.context import Web
@@ -57,7 +57,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 
 def _say_plan(done: Written, out: str, console: Console) -> int:
-    """Return what a build would do, and write nothing; 1 where a file of somebody else's is in the way."""
+    """Print what a build would do, and write nothing; return 1 if a foreign file is in the way."""
     from prosa.render.plain import safe
 
     for path in done.changes:

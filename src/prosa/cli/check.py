@@ -83,7 +83,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """0 when nothing is as bad as `--fail-on` says, 1 otherwise. Raises `WrongUse` when there is nothing to check."""
-    report_files(args.report)  # what is wrong with them is said before anything is checked
+    report_files(args.report)  # invalid settings are reported before any check
     if args.watch:
         from prosa.cli.watch_documents import watch_documents
 
@@ -127,7 +127,7 @@ def _once(args: argparse.Namespace, console: Console, groups: Sequence[Group]) -
 
 @contextlib.contextmanager
 def checker(args: argparse.Namespace, console: Console, count: int) -> Iterator[Checker]:
-    """Return how to check ``count`` documents, with a status line on a terminal while it goes on. Raises `WrongUse`."""
+    """Return how to check ``count`` documents, with a status line on a terminal. Raises `WrongUse`."""
     options = CheckOptions(
         chosen_dialect(args.dialect),
         args.strict,
@@ -166,7 +166,7 @@ def failed(found: Sequence[Diagnostic], least: str) -> int:
 
 
 def report(found: Sequence[Diagnostic], groups: Sequence[Group], args: argparse.Namespace, console: Console) -> None:
-    """Print what was found in the format asked for."""
+    """Print the findings in the requested format."""
     paths = [str(path) for group in groups for path in group.paths]
     files = report_files(args.report)
     is_linked = not LINKED.isdisjoint((args.format, *(form for form, _ in files)))
@@ -195,8 +195,8 @@ def _documentation(console: Console) -> str:
 
 
 def _fix(groups: Sequence[Group], how: Checker, args: argparse.Namespace, console: Console) -> int:
-    """Return fixes, and reports what is left. 1 when an error is left, when a file could not be written, and with
-    `--diff` when there is a difference."""
+    """Apply fixes, and report the remaining findings. Return 1 if an error remains, if a file could not be written,
+    and with `--diff` if there is a difference."""
     from prosa.app.check.fix import fix_groups, write_changes
 
     if args.diff and args.format != "text":
@@ -234,7 +234,8 @@ def _show(changes: Sequence[Change], console: Console) -> int:
 
 
 def _print_stdin(groups: Sequence[Group], fixes: Fixes, console: Console) -> None:
-    """Print the text of standard input on standard output, fixed or not, and what is left to do on standard error."""
+    """Print the text of standard input on standard output, fixed or not, and the remaining findings on standard
+    error."""
     if fixes.left:
         from prosa.render.text import render_text
 

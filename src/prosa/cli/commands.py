@@ -88,7 +88,7 @@ EXIT_STATUSES: tuple[tuple[int, str], ...] = (
     (130, "interrupted with Ctrl-C"),
     (143, "ended by a signal, here SIGTERM: 128 and its number"),
 )
-"""What a command ends with. Those of signals are the convention of shells."""
+"""The exit statuses of a command. Those of signals are the convention of shells."""
 
 
 HELP_FLAGS = ("-h", "--help")

@@ -30,7 +30,7 @@ FILES, FOLDERS = "\tfiles", "\tfolders"
 MOST_IDS = 200
 
 Candidate: TypeAlias = tuple[str, str]
-"""A word, and what it means."""
+"""A word, and its description."""
 
 
 class Typed(Struct, frozen=True):
@@ -48,7 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
-    """Print the candidates. Always 0: nobody sees an error in the middle of a word."""
+    """Print the candidates. Return 0 always: errors are invisible while a word is being completed."""
     found = dict.fromkeys(candidates(args.words, console))
     for word, meaning in found:
         console.out(f"{word}\t{meaning}" if meaning else word)
@@ -68,7 +68,7 @@ def candidates(words: Sequence[str], console: Console) -> list[Candidate]:
 
 
 def _fits(candidate: str, word: str) -> bool:
-    """Return whether it goes on from what is typed, and is a word that a terminal only shows."""
+    """Return whether a word continues the typed text, and contains no control characters."""
     return candidate.startswith(word) and candidate.isprintable()
 
 
@@ -197,7 +197,7 @@ def _scripts(typed: Typed) -> Iterable[Candidate]:
 
 
 def _actions(typed: Typed) -> Iterable[Candidate]:
-    """Yield the ids of the actions that a node in a file declares; no site is asked."""
+    """Yield the ids of the actions that a node in a file declares; no site is contacted."""
     from prosa.site.node import node_of_text
 
     for path in _named(typed):

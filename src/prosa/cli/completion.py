@@ -1,7 +1,7 @@
-"""`prosa completion`: prints a script that makes a shell complete command lines of Prosa.
+"""`prosa completion`: print a script that makes a shell complete command lines of Prosa.
 
-The script asks `prosa complete` at every Tab, so it knows documents, ids, rules and the inputs of a program, and never
-has to be made anew.
+The script calls `prosa complete` at every Tab, so it knows documents, ids, rules and the inputs of a program, and
+never has to be regenerated.
 """
 
 from __future__ import annotations

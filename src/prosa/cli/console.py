@@ -1,8 +1,8 @@
-"""The terminal, or what stands for it: three streams, the environment, and what may be asked and coloured.
+"""The terminal, or its replacement: three streams, the environment, and whether prompts and colours are allowed.
 
-In: the streams of the process, or the ones a test hands over. Out: text, always UTF-8, results on stdout and
-everything else on stderr. It decides nothing about content and never raises for a reader that went away, except
-`PipeClosed`, which ends the command quietly.
+In: the streams of the process, or those of a test. Out: text, always UTF-8, results on stdout and everything else on
+stderr. It decides nothing about content and never raises for a closed reader, except `PipeClosed`, which ends the
+command quietly.
 """
 
 from __future__ import annotations
@@ -80,9 +80,9 @@ class Console:
         )
 
     def out(self, text: str, *, end: str = "\n", styled: bool = False, control: str = "") -> None:
-        """Write to stdout. A terminal is given nothing that it would obey, except styles of ours in a ``styled`` text,
-        and ``control``, a sequence of ours, in front. Raises `PipeClosed` when nobody reads it any more, `OSError` when
-        the disk is full."""
+        """Write to stdout. A terminal gets no control characters, except Prosa's styles in a ``styled`` text, and
+        ``control``, a sequence of Prosa, in front. Raises `PipeClosed` if the reader has closed it, `OSError` if the
+        disk is full."""
         if self.stdout.isatty():
             text = for_terminal(text, styled=styled)
         try:
@@ -95,7 +95,7 @@ class Console:
             raise OSError(error.errno, error.strerror, "standard output") from None
 
     def out_bytes(self, data: bytes) -> None:
-        """Write bytes to stdout as they are; to a terminal as text, without what a terminal would obey."""
+        """Write bytes to stdout unchanged; to a terminal as text without control characters."""
         stream = getattr(self.stdout, "buffer", None)
         if stream is None or self.stdout.isatty():
             self.out(data.decode("utf-8", "replace"), end="")
@@ -111,7 +111,7 @@ class Console:
             raise OSError(error.errno, error.strerror, "standard output") from None
 
     def err(self, text: str, *, end: str = "\n", control: str = "") -> None:
-        """Write to stderr, to a terminal as a styled text. That nobody can be told is no reason to stop."""
+        """Write to stderr, to a terminal as a styled text. A closed stderr is ignored."""
         if self.stderr.isatty():
             text = for_terminal(text, styled=True)
         try:
@@ -121,7 +121,7 @@ class Console:
             _detach(self.stderr)
 
     def note(self, text: str) -> None:
-        """Write a notice to stderr: what is good to know and asks for nothing. `-q` leaves it out."""
+        """Write a notice to stderr, which needs no action. `-q` omits it."""
         if not self.quiet:
             self.err(text)
 

@@ -146,7 +146,7 @@ def watched(args: argparse.Namespace, console: Console, place: Path | None, once
 
 
 def put(args: argparse.Namespace, console: Console, data: Callable[[], object], text: Callable[[], str]) -> None:
-    """Print the answer in the form asked for: ``data`` as JSON, or ``text``."""
+    """Print the answer in the requested format: ``data`` as JSON, or ``text``."""
     if args.format == "json":
         from prosa.render.json import dump
 

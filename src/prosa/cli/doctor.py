@@ -1,4 +1,4 @@
-"""`prosa doctor`: what is wrong with this installation, and what to do next. Changes nothing and shows no secret."""
+"""`prosa doctor`: problems of this installation, and what to do next. Changes nothing and shows no secrets."""
 
 from __future__ import annotations
 

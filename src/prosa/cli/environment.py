@@ -1,4 +1,4 @@
-"""What a command hands to a use case: environment, settings, and the ways to say and to ask something."""
+"""The environment that a command passes to a use case: variables, settings, and functions for notices and prompts."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ if TYPE_CHECKING:
 
 
 def environment_of(console: Console, program: Path, notice: Callable[[str], None] | None = None) -> Environment:
-    """Return the environment of ``program``. ``notice`` is how a line is said that stays; left out, a line on
-    stderr."""
+    """Return the environment of ``program``. ``notice`` prints a permanent line; by default on stderr."""
     from prosa.app.options import Environment
     from prosa.app.settings import settings_for
 

@@ -1,7 +1,7 @@
-"""The one place where exceptions become words and exit statuses (style 12).
+"""The only place where exceptions become messages and exit statuses (style 12).
 
-In: whatever a command raised. Out: lines on stderr and 0, 1 or 2 (130 after Ctrl-C, 143 after SIGTERM). Bad input
-never shows a traceback; ``--debug`` or ``PROSA_DEBUG`` shows one for faults of ours and of the system.
+In: an exception of a command. Out: lines on stderr and 0, 1 or 2 (130 after Ctrl-C, 143 after SIGTERM). Bad input
+never shows a traceback; ``--debug`` or ``PROSA_DEBUG`` shows one for internal errors and those of the system.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def guarded(console: Console, argv: Sequence[str], work: Callable[[], int]) -> i
 
 
 def wants_debug(argv: Sequence[str], console: Console) -> bool:
-    """Return whether tracebacks were asked for."""
+    """Return whether tracebacks were requested."""
     flags = ("--debug", "-debug")
     return any(item in flags for item in argv) or console.environ.get("PROSA_DEBUG", "") not in ("", "0")
 
@@ -141,7 +141,7 @@ def _refused(error: ProgramRefused, console: Console) -> int:
 
 
 def _internal(error: BaseException, console: Console) -> int:
-    """Return a fault of ours. One line with its place, so that a report is useful even without the traceback."""
+    """Report an internal error in one line with its place, so that a report is useful even without the traceback."""
     from prosa.diagnostics.crash import crash_words
 
     message = f"internal error: {crash_words(error)}"

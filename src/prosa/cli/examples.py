@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class Example(NamedTuple):
-    """A command line, and what it is for."""
+    """A command line, and its purpose."""
 
     purpose: str
     line: str

@@ -18,7 +18,7 @@ _FALSE = frozenset(("0", "f", "F", "false", "FALSE", "False"))
 
 
 class Flag(Struct, frozen=True):
-    """One flag: its name without dashes, what it is for, the word for its value (empty for a boolean)."""
+    """One flag: its name without dashes, its purpose, the word for its value (empty for a boolean)."""
 
     name: str
     help: str
@@ -26,7 +26,7 @@ class Flag(Struct, frozen=True):
 
 
 class Given(Struct, frozen=True):
-    """What the arguments said: texts, booleans, and the words that follow the flags. A later flag wins."""
+    """The parsed arguments: texts, booleans, and the words after the flags. A later flag wins."""
 
     texts: Mapping[str, str]
     switches: Mapping[str, bool]

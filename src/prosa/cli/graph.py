@@ -1,6 +1,6 @@
-"""`prosa graph`: the documents of a corpus and what connects them, as a table, as data, or as a picture.
+"""`prosa graph`: the documents of a corpus and their connections, as a table, as data, or as a picture.
 
-Thin: open the corpus, choose, print. Nothing is drawn that was not asked for, and nothing but the result is on stdout.
+Thin: open the corpus, select, print. Only the result is on stdout.
 """
 
 from __future__ import annotations
@@ -59,7 +59,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
-    """0, whatever is found. Raises `WrongUse` for what is no corpus or document, and for formats that do not fit."""
+    """Return 0 for any graph. Raises `WrongUse` if the corpus or document is missing, and for formats that do
+    not fit."""
     if args.report and args.format not in ("text", "json"):
         raise WrongUse(f"--report prints text or json, not {args.format}")
     place, around = _place(args)
@@ -113,7 +114,7 @@ def _rels(names: Sequence[str], graph: Graph) -> list[str]:
 
 
 def _selection(graph: Graph, graph_filter: GraphFilter, middle: Node | None, args: argparse.Namespace) -> Selection:
-    """Return what is shown: everything, or what lies around a document over the edges that were asked for."""
+    """Return the selection: everything, or the neighbourhood of a document over the requested edges."""
     from prosa.graph.graph import Graph
     from prosa.graph.reach import neighbourhood
     from prosa.graph.selection import select

@@ -1,4 +1,4 @@
-"""`prosa init`: writes what a project needs to work with Prosa, and only what is absent."""
+"""`prosa init`: write the files that a project needs to work with Prosa, and only absent ones."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""`prosa lsp`: documents in an editor, checked while they are written, over the Language Server Protocol (X30).
+"""`prosa lsp`: documents in an editor, checked while typing, over the Language Server Protocol (X30).
 
-It speaks with the editor that started it over standard input and output, and with nobody else. Nothing is executed.
+It only communicates with the editor that started it, over standard input and output. Nothing is executed.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
-    """0 when the client has said goodbye, 1 when it is gone without, or what came is no message of the protocol. Raises
-    `WrongUse` where the library is missing."""
+    """Return 0 after a regular end, 1 if the client disconnected without one, or sent an invalid message. Raises
+    `WrongUse` if the library is missing."""
     if not is_installed("lsp"):
         raise lacking(WrongUse, "the language server", "lsp")
     from prosa.lsp.start import serve_stdio
     from prosa.lsp.wire import BrokenWire
 
-    output, sys.stdout = sys.stdout, sys.stderr  # what is printed by mistake must not reach the wire
+    output, sys.stdout = sys.stdout, sys.stderr  # accidental prints must not reach the wire
     # A stream of its own, which is never closed: its reader may still wait when the process ends, and Python would wait
     # for it to let go of the standard input.
     incoming = os.fdopen(os.dup(sys.stdin.fileno()), "rb")

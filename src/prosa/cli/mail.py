@@ -1,7 +1,7 @@
-"""`prosa mail`: mailboxes of programs. Thin: open, ask, print (L47).
+"""`prosa mail`: mailboxes of programs. Thin: open, query, print (L47).
 
-`prosa mail` lists them, `prosa mail NAME` what is in one, `prosa mail send NAME JSON` sends. A mailbox called `send` is
-written as `./send`.
+`prosa mail` lists them, `prosa mail NAME` the content of one, `prosa mail send NAME JSON` sends. A mailbox named
+`send` is written as `./send`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """`markdownlang`: the command line of the specification, exactly (L34–L37, LA32).
 
-In: Go-style flags. Out: the exit status of the run that they ask for. It validates what the specification names
-(the program is there and is `.md`, the input is JSON) and leaves running to `prosa run`. It never looks for a local
-model server (X17), and never shows a key (X7).
+In: Go-style flags. Out: the exit status of the requested run. It validates what the specification names (the program
+exists and is `.md`, the input is JSON) and leaves running to `prosa run`. It never looks for a local model server
+(X17), and never shows a key (X7).
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def main(argv: Sequence[str] | None = None, console: Console | None = None) -> i
 
 
 def _in_its_words(argv: list[str], console: Console) -> int:
-    """Return the same with the gate naming this command, as the specification has it (L41)."""
+    """Return an environment whose gate names this command, as the specification requires (L41)."""
     from prosa.runtime.errors import AgreementRequired
 
     try:
@@ -134,7 +134,7 @@ def _run(argv: list[str], console: Console) -> int:
         summary=given.switches.get("summary", False),
         debug=given.switches.get("debug", False),
     )
-    # Nobody is asked whether a local model server may be used (X17).
+    # Without a prompt whether to use a local model server (X17).
     return execute(console.changed(interactive=False), job)
 
 
@@ -154,7 +154,7 @@ def _wants_help(given: Given) -> bool:
 
 
 def _deprecated_agree(given: Given, console: Console) -> int | None:
-    """Return `-agree`: the same as the command, in front of the run. None when the run may go on."""
+    """Handle `-agree`, which acts like the command, before the run. Return None if the run may continue."""
     from prosa.cli.agree import agree
 
     console.err("warning: -agree is deprecated; run: markdownlang agree")

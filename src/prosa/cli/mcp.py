@@ -1,7 +1,8 @@
-"""`prosa mcp`: a folder for agents over the Model Context Protocol; `prosa mcp config` prints how a client starts it.
+"""`prosa mcp`: a folder for agents over the Model Context Protocol; `prosa mcp config` prints the configuration of a
+client.
 
-Nothing runs without `--allow-run`, and nothing but what is published is told (X23, X30). Over standard input and output
-unless `--http` asks for Streamable HTTP.
+Nothing runs without `--allow-run`, and only published content is visible (X23, X30). Over standard input and output
+unless `--http` selects Streamable HTTP.
 """
 
 from __future__ import annotations
@@ -120,7 +121,7 @@ def _serve_http(args: argparse.Namespace, console: Console, server: Server[Any],
 
 
 def _config(args: argparse.Namespace, console: Console) -> int:
-    """Print what a client needs to start the server. Nothing is written."""
+    """Print the configuration that a client needs to start the server. Nothing is written."""
     if args.client is None:
         raise WrongUse("--client is missing", hint=f"one of {', '.join(CLIENTS)}; a folder of that name is ./config")
     folder = Path(args.rest or ".").resolve()

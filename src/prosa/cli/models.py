@@ -1,6 +1,6 @@
-"""`prosa models`: which models can be asked, and `prosa models pull NAME`, which brings the weights of one.
+"""`prosa models`: the available models, and `prosa models pull NAME` to download the weights of one.
 
-No service is asked unless the user names it, nothing is fetched but by `pull`, and no key is shown.
+No service is contacted unless the user names it, only `pull` downloads anything, and no key is shown.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
-    """0; 1 where something that was named, or asked, did not answer; 2 for a name that nobody knows."""
+    """Return 0; 1 if a named or requested server did not answer; 2 for an unknown name."""
     from prosa.app.models import survey
     from prosa.app.options import EMBEDDED
     from prosa.app.run.embedded import embedded_models
@@ -67,8 +67,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 
 def _fails(found: Sequence[Service], *, named: bool) -> bool:
-    """Return whether something that the user wanted to hear from is silent: of servers on this machine one is
-    enough."""
+    """Return whether a requested service is silent: of local servers one answer is enough."""
     local = [each for each in found if each.is_local]
     silent = any(each.state == "silent" for each in found if not each.is_local)
     without = named and any(each.state == "no-key" for each in found)
@@ -101,7 +100,7 @@ def _pull(args: argparse.Namespace, console: Console) -> int:
 
 
 def _embedded(found: Sequence[EmbeddedModel]) -> Iterator[str]:
-    """Yield the models that run in a process of ours."""
+    """Yield the models that run in a process of Prosa."""
     from prosa.render.plain import safe
 
     for each in found:
@@ -191,7 +190,7 @@ def _object(found: Sequence[Service], embedded: Sequence[EmbeddedModel]) -> dict
 
 
 def _data(service: Service) -> dict[str, object]:
-    """Return plain data; ``models`` is null where nobody was asked."""
+    """Return plain data; ``models`` is null if no service was contacted."""
     models = None
     if service.models is not None:
         models = [

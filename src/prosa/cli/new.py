@@ -123,7 +123,7 @@ def _record(args: argparse.Namespace) -> str:
 
 
 def _test(args: argparse.Namespace) -> str:
-    """Return a test document with one case; its input is a sketch of what the program takes, where that can be read."""
+    """Return a test document with one case; its input is a sketch of the program's input, if that can be read."""
     from prosa.app.evals.sketch import sketch
 
     name = Path(args.name).name.removesuffix(".test.md") if args.name else None

@@ -57,7 +57,7 @@ def add_folder_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_hidden_options(parser: argparse.ArgumentParser, *, shown: bool = True) -> None:
-    """`--skip-hidden`, and `--show-skipped` where it is told what was passed over."""
+    """Add `--skip-hidden`, and `--show-skipped` for commands that report skipped files."""
     parser.add_argument(
         "--skip-hidden", action="store_true", help="leave out the hidden folders of agents (.claude, .github …)"
     )
@@ -106,7 +106,7 @@ def add_input(parser: argparse.ArgumentParser) -> None:
 
 
 def add_output_schema(parser: argparse.ArgumentParser) -> None:
-    """Add the flags that say what a skill must answer."""
+    """Add the flags for the output schema of a skill."""
     about = "a JSON Schema for the answer of a skill (default: plain text)"
     parser.add_argument("--output-schema", dest="schema_file", type=Path, metavar="FILE", help=about)
 
@@ -127,7 +127,8 @@ def add_model(parser: argparse.ArgumentParser) -> None:
 
 
 def add_limits(parser: argparse.ArgumentParser, *, at_once: str = "tool calls at once (8)") -> None:
-    """Limit; a flag may go beyond what a document may ask for (X9). ``at_once`` says what `--concurrency` bounds."""
+    """Add the flags of limits; a flag may exceed the ceilings of documents (X9). ``at_once`` describes what
+    `--concurrency` bounds."""
     group = parser.add_argument_group("limits")
     group.add_argument("--max-iterations", type=count, metavar="N", dest="iterations", help="model calls (10)")
     group.add_argument(
@@ -212,7 +213,7 @@ def with_service(choices: Options, environ: Mapping[str, str]) -> Options:
 
 
 def _output_schema(args: argparse.Namespace) -> Mapping[str, Value] | bool | None:
-    """Return what a skill is to answer. Raises `RunError` for a file that holds no schema."""
+    """Return the output schema for a skill. Raises `RunError` for a file without a schema."""
     if getattr(args, "schema_file", None) is None:
         return None
     from prosa.app.run.skills import read_schema
@@ -291,14 +292,14 @@ def add_embedding(parser: argparse.ArgumentParser) -> None:
 
 
 def embedding_choice(args: argparse.Namespace) -> EmbeddingChoice:
-    """Return what the flags of `add_embedding` say."""
+    """Return the choices in the flags of `add_embedding`."""
     from prosa.app.corpus.embedding import EmbeddingChoice
 
     return EmbeddingChoice(args.embedding_model, args.base_url, args.api_key_env, args.max_cost)
 
 
 MOST_SECONDS = 3_600
-"""Nobody waits longer for one answer."""
+"""Maximum time to wait for one answer."""
 
 
 def add_bounds(group: argparse._ArgumentGroup) -> None:
@@ -309,7 +310,7 @@ def add_bounds(group: argparse._ArgumentGroup) -> None:
 
 
 def seconds(text: str) -> float:
-    """Return a `duration` that somebody waits for one answer."""
+    """Return a `duration` to wait for one answer, in seconds."""
     return duration(text, most=MOST_SECONDS)
 
 
@@ -440,8 +441,7 @@ SITE_FLAGS = {
 
 
 def add_sites(parser: argparse.ArgumentParser, *, named: bool) -> None:
-    """Add the flags that say what a run may do at sites; with ``named`` also which sites it has beside those
-    that are declared."""
+    """Add the flags for permissions at sites; with ``named`` also the flag for sites besides the declared ones."""
     group = parser.add_argument_group("sites")
     if named:
         group.add_argument(
@@ -491,7 +491,7 @@ def require_no_sites(args: argparse.Namespace) -> None:
 
 
 def _permission(text: str) -> str:
-    """Return a text that names actions, as it is."""
+    """Return a text that names actions, unchanged."""
     from prosa.app.client.rights import permission
 
     try:
@@ -550,7 +550,7 @@ def add_scripts(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
 
 
 def add_writing(group: argparse._ArgumentGroup) -> None:
-    """Add the flags for what is done with results, and for how many scripts run at once."""
+    """Add the flags for writing results, and for the number of concurrent scripts."""
     group.add_argument("--write", action="store_true", help="write results into the document, below each block")
     group.add_argument("--force", action="store_true", help="also replace results that were edited by hand")
     group.add_argument("--jobs", type=count, default=4, metavar="N", help="scripts at the same time (4)")

@@ -1,7 +1,7 @@
 """An argparse parser that writes to a console, never exits the process, and suggests the nearest flag.
 
-In: the arguments of one command. Out: a namespace, or `WrongUse`: what was wrong, and the nearest flag or where help
-is. `HelpShown` says that `--help` was answered.
+In: the arguments of one command. Out: a namespace, or `WrongUse`: the mistake, and the nearest flag or the help
+command. `HelpShown` is raised after `--help`.
 """
 
 from __future__ import annotations
@@ -142,8 +142,8 @@ class Parser(argparse.ArgumentParser):
         return flag in self._option_string_actions
 
     def _require_known(self, argv: Sequence[str]) -> None:
-        """Refuse the first flag that is none, before anything is said of what is missing. Argparse takes no word for a
-        value that begins with a dash, is no number and has no space."""
+        """Refuse the first unknown flag before reporting missing ones. Argparse never takes a word as a value that
+        starts with a dash, is no number and has no space."""
         for at, word in enumerate(argv):
             if word == "--":
                 return
@@ -190,7 +190,7 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
 
 
 def _name(spellings: str) -> str:
-    """Return the long spelling of `-m/--model`; a positional argument as it is."""
+    """Return the long spelling of `-m/--model`; a positional argument unchanged."""
     return spellings.rpartition("/")[2] if spellings.startswith("-") and len(spellings) > 1 else spellings
 
 

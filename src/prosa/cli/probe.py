@@ -1,7 +1,8 @@
-"""`prosa probe`: the conformance test for MDH, of a running site or a folder (H21). Thin: ask or read, judge, render.
+"""`prosa probe`: the conformance test for MDH, of a running site or a folder (H21). Thin: request or read, judge,
+render.
 
-A site is asked by GET and HEAD on the origin of the URL, without credentials; a URL that names this machine itself is
-permission to ask there (X8).
+A site is probed by GET and HEAD on the origin of the URL, without credentials; a URL that names this machine literally
+permits requests to it (X8).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The process of a command, from its first line to its end. In: `main` of a command line. Out: nothing returns.
 
 A command that answers in a tenth of a second would spend a quarter of it on looking for garbage among the modules that
-it loads, and on freeing everything at its end. Neither is done to a process that somebody else started: nothing of this
-is reached by `import prosa`.
+it loads, and on freeing everything at its end. Processes that other programs started are not affected: `import prosa`
+never reaches this module.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ HOLDERS = (
     *("concurrent.futures.process", "concurrent.futures.thread", "multiprocessing", "tempfile", "wasmtime"),
     *("mcp", "prosa.adapters.mcp.server", "prosa.web"),
 )
-"""Modules of whoever starts processes and threads, listens, or makes temporary files. Where one is loaded, the process
-ends as any other."""
+"""Modules that start processes or threads, listen, or make temporary files. If one is loaded, the process ends
+normally."""
 
 
 def run(main: Callable[[], int]) -> NoReturn:
@@ -43,8 +43,8 @@ def run(main: Callable[[], int]) -> NoReturn:
 
 
 def collect_often() -> None:
-    """Collect in small steps, and never again what exists now. A command that stays calls it: what was large goes back
-    to the system as soon as it is free."""
+    """Collect in small steps, and never again what exists now. A long-running command calls it, so that freed memory
+    returns to the system at once."""
     _give_back()
     gc.collect()
     gc.freeze()
@@ -61,7 +61,7 @@ def _give_back() -> None:
 
 
 def _holds_nothing() -> bool:
-    """Return whether nothing is open but what the end of a process closes, and nobody wants to see how it ends."""
+    """Return whether only resources are open that the end of a process closes, and no exit hook needs to run."""
     loaded = sys.modules
     threading = loaded.get("threading")
     watched = sys.flags.inspect or sys.gettrace() is not None or sys.getprofile() is not None
@@ -75,8 +75,8 @@ def _has_threads() -> bool:
 
 
 def _end(status: int) -> None:
-    """End the process without freeing what it had, once everybody who asked for it has been called and everything is
-    written. Comes back where something cannot be written: then Python says so."""
+    """End the process without freeing its memory, after all exit hooks have run and all output is written. Returns if
+    some output cannot be written: then Python reports it."""
     import atexit
 
     atexit._run_exitfuncs()  # noqa: SLF001 - what `os._exit` leaves out

@@ -1,7 +1,7 @@
 """A status line on a terminal: rewritten in place, cleared at the end, absent everywhere else.
 
-In: what is going on, as short texts. Out: at most one line on stderr. Nothing is ever written to stdout, to a file,
-in CI or after ``--no-progress``.
+In: the current activity, as short texts. Out: at most one line on stderr. Nothing is ever written to stdout, to a
+file, in CI or after ``--no-progress``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _ERASE = "\r\x1b[K"
 
 
 class Progress(Struct, frozen=True):
-    """Where status goes; ``enabled`` is False where nobody watches."""
+    """The receiver of status texts; ``enabled`` is False without a terminal."""
 
     console: Console
     enabled: bool

@@ -1,5 +1,5 @@
-"""`prosa rename`: gives a document another path or another id, and rewrites every reference to it. Thin: find what is
-meant, plan, show or carry out."""
+"""`prosa rename`: give a document another path or another id, and rewrite every reference to it. Thin: find the
+target, plan, show or carry out."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 
 def _move(args: argparse.Namespace, place: Path | None, corpus: OpenCorpus, known: KnownRecords) -> Move:
-    """Return what the two words mean. Raises `WrongUse`."""
+    """Return the move described by the two words. Raises `WrongUse`."""
     from prosa.corpus.moves import Move
 
     if place is not None:
@@ -130,7 +130,7 @@ def _below(root: Path, path: Path) -> str:
 
 
 def _say_unfinished(journal: Journal, args: argparse.Namespace, console: Console) -> None:
-    """Report a move that was cut short, where another one is asked for now."""
+    """Report an interrupted move when another one is requested."""
     from prosa.app.corpus.move import is_under_way
 
     kept = journal.read()

@@ -1,4 +1,4 @@
-"""What a check found, in formats that editors, build servers and code hosts read: one on stdout, others in files."""
+"""The results of a check in formats for editors, build servers and code hosts: one on stdout, others in files."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from prosa.diagnostics import Diagnostic
 from prosa.diagnostics.nearest import nearest
 
 Report: TypeAlias = Callable[[Sequence[Diagnostic], Sequence[str], str], str]
-"""From what was found, the paths of all documents that were checked, and the address of the documentation, to a
-text."""
+"""Returns the text for the findings, the paths of all checked documents, and the address of the documentation."""
 
 
 def _json(found: Sequence[Diagnostic], paths: Sequence[str], _: str) -> str:
@@ -95,7 +94,7 @@ REPORTS: dict[str, Report] = {
     "checkstyle": _checkstyle,
     "markdown": _markdown,
 }
-"""The formats by name; each loads what it needs when it is asked for."""
+"""The formats by name; each loads its modules on first use."""
 
 LINKED = frozenset({"sarif", "rdjsonl"})
 """The formats that lead to pages of rules."""

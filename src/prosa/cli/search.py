@@ -36,7 +36,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     what = named(args.words, similar=args.similar is not None)
     if what.place is None and args.similar is not None:
         what = Named("", place_of(args.similar))
-    search_of(args, what.query, "")  # what makes no sense is told before anything is opened
+    search_of(args, what.query, "")  # invalid combinations are reported before anything is opened
     return answered(args, console, what.place, lambda corpus: _searched(corpus, what, args, console))
 
 
@@ -51,7 +51,7 @@ def _searched(corpus: OpenCorpus, what: Named, args: argparse.Namespace, console
 
 
 def _answer(corpus: OpenCorpus, asked: Search, args: argparse.Namespace, console: Console) -> list[Hit]:
-    """Return the hits, by whichever way was asked for."""
+    """Return the hits, by the requested method."""
     from prosa.app.corpus.search import search_corpus, search_similar
 
     if args.similar is not None:
@@ -138,7 +138,7 @@ def _print(hits: Sequence[Hit], query: str, root: Path, args: argparse.Namespace
 
 
 class Named(NamedTuple):
-    """What the words of the command line are: a query, and the folder or file it is about, or None."""
+    """The words of the command line: a query, and the folder or file to search, or None."""
 
     query: str
     place: Path | None
@@ -206,7 +206,7 @@ def named(words: Sequence[str], *, similar: bool) -> Named:
 
 
 def search_of(args: argparse.Namespace, query: str, below: str) -> Search:
-    """Return what is asked for. Raises `WrongUse` for a filter that cannot be read, but does not read ``--where``."""
+    """Return the requested search. Raises `WrongUse` for an invalid filter, but does not parse ``--where``."""
     wheres = [where for where in args.where if where.strip()]
     asked = Search(
         text=query,

@@ -1,4 +1,4 @@
-"""`prosa show`: what a reader understands of a document, as an outline for people or as JSON."""
+"""`prosa show`: the parsed content of a document, as an outline for people or as JSON."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
-    """0, whatever is wrong in the documents; their findings are part of what is shown. 1 when one cannot be read."""
+    """Return 0, also for documents with findings, which are part of the output; 1 if one cannot be read."""
     _require_payload(args)
     named = gather_named(
         args.paths,

@@ -1,7 +1,6 @@
-"""What a walk passed over, in words on stderr: one line, or with `--show-skipped` a line for each (X5).
+"""The files skipped by a walk, reported on stderr: one line, or with `--show-skipped` a line for each (X5).
 
-In: what was taken down, and the flags. Nothing is said where a program reads the answer (`--format`), and nothing where
-nothing was passed over.
+In: the skipped files, and the flags. Silent if a program reads the output (`--format`), or if nothing was skipped.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ MOST_NAMED = 6
 
 
 def say_skipped(skipped: Skipped, args: argparse.Namespace, console: Console) -> None:
-    """Say what was passed over, on stderr."""
+    """Report skipped files on stderr."""
     from prosa.render.plain import safe
 
     if args.show_skipped:

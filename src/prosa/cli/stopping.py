@@ -1,4 +1,4 @@
-"""How a long command is stopped by hand: a first signal asks it to end what is under way, a second one leaves that."""
+"""How a long command is stopped by hand: a first signal lets it finish current work, a second one abandons that."""
 
 from __future__ import annotations
 

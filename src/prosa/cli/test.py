@@ -130,7 +130,7 @@ def _once(args: argparse.Namespace, console: Console) -> int:
 
 
 def _chosen(args: argparse.Namespace, console: Console) -> tuple[TestOptions, Options]:
-    """Return what the user chose for tests, and for each of their runs."""
+    """Return the user's choices for tests, and for each of their runs."""
     from prosa.app.evals.run import TestOptions
     from prosa.app.evals.suite import side_of
 
@@ -138,7 +138,7 @@ def _chosen(args: argparse.Namespace, console: Console) -> tuple[TestOptions, Op
     at_once = args.concurrency or 8
     plain = argparse.Namespace(**{name: value for name, value in vars(args).items() if name != "concurrency"})
     plain.model = models[0] if len(models) == 1 else None
-    options = replace(choices_from(plain, console.environ), journal=None)  # what is kept of tests is kept by repeat
+    options = replace(choices_from(plain, console.environ), journal=None)  # results of tests are stored by repeat
     against = None if args.against is None else side_of(args.against, Path(args.paths[0]))
     chosen = TestOptions(
         models=models,
@@ -171,7 +171,7 @@ def rendered(report: Report, form: str, *, color: bool = False) -> str:
 
 
 def _updated(args: argparse.Namespace, suites: Sequence[Suite], report: Report, console: Console) -> int:
-    """Show what `--update` changes, then write it. 1 where something that failed stays as it is."""
+    """Show the changes of `--update`, then write them. Return 1 if a failed expectation stays unchanged."""
     from prosa.app.evals.update import updates, write_updates
     from prosa.render.diff import render_diff
 

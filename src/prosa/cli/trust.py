@@ -1,4 +1,4 @@
-"""`prosa trust`: which documents may run by themselves, told by the user and kept outside the tree (X7).
+"""`prosa trust`: which documents may run on their own request, decided by the user and stored outside the tree (X7).
 
 In: documents and folders. Out: the record in the user's configuration folder, by real path and content: an edit ends
 the trust. Trusting runs nothing.

@@ -1,6 +1,6 @@
-"""`prosa visit`: reads a node of a site, follows its links, or copies the site into a folder.
+"""`prosa visit`: read a node of a site, follow its links, or copy the site into a folder.
 
-In: a URL. Out: the node on stdout, with its links and actions; what it tolerates on stderr. Only GET is sent (H1).
+In: a URL. Out: the node on stdout, with its links and actions; tolerated problems on stderr. Only GET is sent (H1).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`prosa check --watch`: check, wait for a change, check again. What did not change is taken from what was kept."""
+"""`prosa check --watch`: check, wait for a change, check again. Results for unchanged documents come from the cache."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""`prosa worker`: takes work that waits, until it is told to stop: rows of batches that were begun anywhere, from a
-store on a server, or with `--mail PROGRAM` the messages in the mailbox of a program, which runs for each (L47, X29).
+"""`prosa worker`: process waiting work until stopped: rows of batches started on any machine, from a store on a
+server, or with `--mail PROGRAM` the messages in the mailbox of a program, which runs for each (L47, X29).
 
-A first Ctrl-C lets what is under way end and gives the rest back, a second one leaves at once.
+A first Ctrl-C finishes current work and returns the rest, a second one stops at once.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _OF_THE_BATCH = {"model": "model", "iterations": "max-iterations"}
-"""What whoever begins a batch chooses for all its workers."""
+"""The options chosen at the start of a batch, which apply to all its workers."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -49,7 +49,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
-    """0 when it was told to stop, or nothing is left; 1 when it stopped by itself."""
+    """Return 0 after a regular stop, or if nothing is left; 1 if it stopped because of a failure."""
     if args.mail is None:
         return _rows(args, console)
     if args.batch:

@@ -1,4 +1,4 @@
-"""Diagnostics that the client asks for, files that change, folders and settings of the editor."""
+"""Diagnostics on request, changes of files, folders and settings of the editor."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from prosa.lsp.session import SessionServer
 
 SETTINGS_FILES = frozenset({"prosa.toml", "pyproject.toml", ".gitignore"})
-"""Files that decide what is a document, and how it is checked."""
+"""Files that decide which documents exist, and how they are checked."""
 
 
 def register(server: SessionServer) -> None:
@@ -75,13 +75,13 @@ def register(server: SessionServer) -> None:
 
 
 async def ask_settings(server: SessionServer, value: Value = None) -> None:
-    """Take in the settings of the user: what the client answers, where it can be asked, else ``value``."""
+    """Update the user's settings: the client's answer if it supports the request, else ``value``."""
     session = server.session
     workspace = server.client_capabilities.workspace
     if workspace is not None and workspace.configuration:
         asked = types.ConfigurationParams([types.ConfigurationItem(section=SECTION)])
         value = cast("Value", next(iter(await server.workspace_configuration_async(asked) or ()), None))
-    elif isinstance(value, Mapping):  # all settings of the editor, of which others are no business of ours
+    elif isinstance(value, Mapping):  # all settings of the editor, most of which are irrelevant here
         value = value.get(SECTION)
     if value is None:
         return
@@ -93,7 +93,7 @@ async def ask_settings(server: SessionServer, value: Value = None) -> None:
 
 
 def register_settings(server: SessionServer) -> None:
-    """Ask the client to tell when the user changes the settings, where it wants to be asked."""
+    """Register for changes of the user's settings, if the client supports it."""
     workspace = server.client_capabilities.workspace
     told = workspace.did_change_configuration if workspace is not None else None
     if told is not None and told.dynamic_registration:
@@ -103,8 +103,8 @@ def register_settings(server: SessionServer) -> None:
 
 
 def watch(server: SessionServer, root: Path) -> None:
-    """Ask the client to tell of files below a root: of documents and settings when they change, and of all others when
-    they come or go, since links lead to them."""
+    """Register for changes of files below a root: of documents and settings whenever they change, of all others when
+    they are created or deleted, since links may lead to them."""
     files = _watching(server.client_capabilities)
     if files is None:
         return
@@ -121,7 +121,7 @@ def watch(server: SessionServer, root: Path) -> None:
 
 
 def _watching(capabilities: types.ClientCapabilities) -> types.DidChangeWatchedFilesClientCapabilities | None:
-    """Return how a client watches files; None for one that cannot be asked to."""
+    """Return how a client watches files; None if it cannot."""
     workspace = capabilities.workspace
     files = workspace.did_change_watched_files if workspace is not None else None
     return files if files is not None and files.dynamic_registration else None
@@ -132,7 +132,7 @@ def _below(root: Path, glob: str, files: types.DidChangeWatchedFilesClientCapabi
 
 
 def _mark(items: Sequence[types.Diagnostic]) -> str:
-    """Return a text that is the same as long as the diagnostics are."""
+    """Return a text that stays the same as long as the diagnostics do."""
     from hashlib import sha256
 
     return sha256(repr(items).encode("utf-8", "replace")).hexdigest()[:16]

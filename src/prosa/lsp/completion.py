@@ -1,7 +1,7 @@
-"""What may be written, and what a thing is: completion and hover.
+"""Completion and hover.
 
-In: questions of the client. Out: what `app.editor` answers, in positions. The preview of a document is made when the
-client asks about one item. A client that draws no Markdown is given the same words as plain text.
+In: requests of the client. Out: the answers of `app.editor`, in positions. The preview of a document is built when the
+client resolves one item. A client without Markdown gets the same text in plain form.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def _register_completion(server: SessionServer) -> None:
 
 
 def _listed(view: View, made: Completions, uri: str, *, shares: bool) -> types.CompletionList:
-    """Return the items of an answer; the range that they share is said once where the client knows that."""
+    """Return the items of an answer; their common range is sent once if the client supports that."""
     if not made.items:
         return types.CompletionList(is_incomplete=NOTHING.incomplete, items=[])
     edit = made.items[0].edit

@@ -1,7 +1,8 @@
-"""What the editor's user wants: which features are on, and how documents are checked beyond what the project says.
+"""The settings of the editor's user: which features are on, and how documents are checked in addition to the project's
+settings.
 
-In: `initializationOptions`, and what `workspace/configuration` answers for the section `prosa`. Out: `Configuration`,
-and a sentence for what could not be understood. These settings are the user's; a project has no say in them (X7).
+In: `initializationOptions`, and the section `prosa` of `workspace/configuration`. Out: `Configuration`, and a sentence
+about invalid settings. These settings belong to the user; a project cannot change them (X7).
 """
 
 from __future__ import annotations
@@ -39,8 +40,8 @@ class Features(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Configuration(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
-    """``diagnostics`` says of which documents: the open ones, or all of their projects. ``version`` is that of Prosa
-    that the editor's extension was made for; ``strict``, ``select`` and ``ignore`` are those of `prosa check`."""
+    """The settings. ``diagnostics`` are for the open documents, or for all of their projects. ``version`` is that of
+    Prosa that the editor's extension was made for; ``strict``, ``select`` and ``ignore`` are those of `prosa check`."""
 
     features: Features = field(default_factory=Features)
     diagnostics: Literal["open", "workspace"] = "open"
@@ -58,8 +59,8 @@ class Configuration(Struct, frozen=True, forbid_unknown_fields=True, rename="cam
 def read_configuration(
     value: Value, base: Configuration | None = None, before: Configuration | None = None
 ) -> tuple[Configuration, str]:
-    """Return the settings of an editor: what it says, and of everything else what ``base`` says. Where something in it
-    is wrong, they are those of ``before``, and the sentence says what."""
+    """Return the settings of an editor, with ``base`` for missing ones. If one is invalid, return those of ``before``,
+    and a sentence about it."""
     base = base or Configuration()
     if isinstance(value, Mapping) and isinstance(value.get(SECTION), Mapping):
         value = value[SECTION]
@@ -74,8 +75,8 @@ def read_configuration(
 
 
 def _laid_over(value: Value, base: Value) -> Value:
-    """Return settings over others, table by table. Null stands for no setting, and what is about the extension alone
-    counts for nothing here."""
+    """Merge settings over others, table by table. Null means not set, and settings of the extension alone are
+    ignored."""
     if not isinstance(value, Mapping) or not isinstance(base, Mapping):
         return value
     said = {key: each for key, each in value.items() if each is not None and key not in OF_EXTENSIONS}

@@ -1,8 +1,8 @@
-"""One thread that does all work on documents, so that the one that reads the wire never waits.
+"""One thread for all work on documents, so that the one that reads the wire never blocks.
 
-In: questions, and changes of documents. Out: futures. A question goes before all changes that wait, and a change takes
-the place of an earlier one of the same document that waits: whoever writes faster than it is checked is checked less
-often. Everything is done in the thread of the desk, one thing after the other.
+In: queries, and changes of documents. Out: futures. A query precedes all waiting changes, and a change replaces an
+earlier waiting one of the same document, so fast typing is checked less often. Everything runs in the worker thread,
+one task after the other.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _T = TypeVar("_T")
 
 
 class Desk:
-    """``broken`` hears of an exception in a change, which nobody waits for."""
+    """The worker thread. ``broken`` is called with an exception in a change, which has no future."""
 
     def __init__(self, broken: Callable[[BaseException], None]) -> None:
         self._broken = broken
@@ -29,7 +29,7 @@ class Desk:
         self._thread.start()
 
     def ask(self, question: Callable[[], _T]) -> Future[_T]:
-        """Return the answer to a question; one that is cancelled while it waits is never asked."""
+        """Return the answer to a query; one that is cancelled while waiting is never run."""
         future: Future[_T] = Future()
 
         def answer() -> None:

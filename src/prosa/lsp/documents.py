@@ -1,7 +1,7 @@
-"""The documents that are open in the editor: their texts, kept in step with every change that it tells of.
+"""The documents that are open in the editor: their texts, updated with every change notification.
 
-In: notifications of the protocol. Out: texts and versions, by the real path of the document. A line ends as everywhere
-here (X2), which is also what the protocol says; half a surrogate pair, which no file can hold, is replaced.
+In: notifications of the protocol. Out: texts and versions, by the real path of the document. Line ends are those of
+X2, which the protocol shares; half a surrogate pair, which no file can hold, is replaced.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ UNTITLED = "untitled"
 """The scheme of documents that have no file yet."""
 
 _SUFFIXES: Mapping[str, str] = MappingProxyType({"mda": ".mda", "ymj": ".ymj"})
-"""What the name of a document without a file ends in, by the language that the editor says it is in."""
+"""The suffix of a document without a file, by its language in the editor."""
 
 
 class OpenDocument(Struct):
@@ -35,7 +35,7 @@ class OpenDocument(Struct):
 
     @property
     def text(self) -> str:
-        """The text, line ends as they are."""
+        """The text, line ends unchanged."""
         return self.lines.text
 
     def change(self, version: int, changes: Iterable[types.TextDocumentContentChangeEvent], encoding: Encoding) -> None:

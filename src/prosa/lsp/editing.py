@@ -70,7 +70,7 @@ def _register_formatting(server: SessionServer) -> None:
     session = server.session
 
     def told(found: FormatEdits | None, edits: Iterable[types.TextEdit]) -> list[types.TextEdit] | None:
-        """Return the edits; a document that is left alone is said to be, with the reason."""
+        """Return the edits; if a document is left unchanged, report the reason."""
         if found is not None and found.problem:
             server.say(found.problem)
             return None

@@ -1,7 +1,7 @@
-"""Where things are: definitions, references, highlights, links, symbols, folds, selections, counts of backlinks.
+"""Navigation: definitions, references, highlights, links, symbols, folds, selections, counts of backlinks.
 
-In: questions of the client. Out: what `app.editor` answers, in positions. A client that cannot take the richer form of
-an answer is given the plain one.
+In: requests of the client. Out: the answers of `app.editor`, in positions. A client without support for the richer
+form of an answer gets the plain one.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ def offset_at(lines: LineIndex, position: types.Position, encoding: Encoding) ->
 
 
 def _characters(text: str, units: int, encoding: Encoding) -> int:
-    """Return how many whole characters of a line these units are."""
+    """Return how many whole characters of a line fit into these units."""
     if encoding == "utf-32" or text.isascii():
         return min(units, len(text))
     if encoding == "utf-16":

@@ -84,7 +84,7 @@ def _register_files(server: SessionServer) -> None:
 
 
 def _refuse(problem: MoveRefused | FileProblem) -> NoReturn:
-    """Tell the user why a rename is not done."""
+    """Explain to the user why a rename is refused."""
     words = str(problem)
     if isinstance(problem, MoveRefused) and problem.hint:
         words = f"{problem.message}; {problem.hint}"
@@ -92,7 +92,7 @@ def _refuse(problem: MoveRefused | FileProblem) -> NoReturn:
 
 
 def _moves_files(server: SessionServer) -> bool:
-    """Return whether the client renames files where an answer says so."""
+    """Return whether the client supports renaming files in an answer."""
     workspace = server.client_capabilities.workspace
     edit = workspace.workspace_edit if workspace is not None else None
     kinds = edit.resource_operations if edit is not None else None

@@ -1,8 +1,8 @@
-"""The language server: what it answers, and how it begins and ends.
+"""The language server: its handlers, its start and its end.
 
-In: messages that were read from the wire. Out: answers and notifications. The library knows the protocol and its types;
-texts and positions are kept here, since a line ends elsewhere for it than for the protocol. It executes nothing and
-asks nobody but the client.
+In: messages from the wire. Out: answers and notifications. The library knows the protocol and its types; texts and
+positions are kept here, since its line ends differ from those of the protocol. It executes nothing and only talks to
+the client.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class ProsaProtocol(LanguageServerProtocol):
 
     @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
     def lsp_text_document__did_open(self, params: types.DidOpenTextDocumentParams) -> None:
-        """Begin to keep a document."""
+        """Start to track a document."""
         session = self.server.session
         document = session.documents.open(params.text_document)
         if document is not None:
@@ -60,13 +60,13 @@ class ProsaProtocol(LanguageServerProtocol):
             session.closed(document)
 
     def answered_with_nothing(self, number: Value) -> None:
-        """Take an answer of the client that is none of its kind for none, so that nobody waits for another."""
+        """Replace an answer of the client that has the wrong form by none, so that its awaiter continues."""
         if isinstance(number, str | int):
             self._handle_response(number)
 
     @property
     def is_shut_down(self) -> bool:
-        """Whether the client has said `shutdown`."""
+        """Whether the client has sent `shutdown`."""
         return self._shutdown
 
     @property
@@ -125,11 +125,11 @@ class ProsaServer(SessionServer):
         self.workspace_diagnostic_refresh(None)
 
     def log(self, words: str) -> None:
-        """Write a sentence for who looks for a fault."""
+        """Write a sentence to the log for troubleshooting."""
         self.window_log_message(types.LogMessageParams(types.MessageType.Error, words))
 
     def watch(self, root: Path) -> None:
-        """Ask to be told of files below a folder that change."""
+        """Register for changes of files below a folder."""
         checking.watch(self, root)
 
     # Meets `wire.Server`
@@ -147,7 +147,7 @@ class ProsaServer(SessionServer):
             self._refuse(message["id"], early)
             return
         try:
-            whole = {"params": None, **message} if "method" in message else message  # the library asks for both
+            whole = {"params": None, **message} if "method" in message else message  # the library requires both
             self.protocol.handle_message(self.protocol.structure_message(whole))
         except JsonRpcException:
             if is_request:
@@ -183,11 +183,11 @@ class ProsaServer(SessionServer):
 
     @property
     def client_process(self) -> int | None:
-        """The process of the client, where it has told."""
+        """The process of the client, if it has sent its id."""
         return self.process_id
 
     def report_server_error(self, error: Exception, source: type[Exception]) -> None:
-        """Write down what went wrong; a request has an answer that says it."""
+        """Log an error; the answer to a request also reports it."""
         del source
         self.log(f"{type(error).__name__}: {error}")
 
@@ -200,7 +200,7 @@ def _encoding(capabilities: types.ClientCapabilities) -> Encoding:
 
 
 def _pulls(capabilities: types.ClientCapabilities) -> bool:
-    """Return whether a client asks for diagnostics, and can be told that there are others; all others are told them."""
+    """Return whether a client pulls diagnostics and supports refreshing them; others get them pushed."""
     document = capabilities.text_document
     workspace = capabilities.workspace
     asks = document is not None and document.diagnostic is not None
@@ -214,7 +214,7 @@ def _takes_versions(capabilities: types.ClientCapabilities) -> bool:
 
 
 def _other_version(configuration: Configuration) -> str:
-    """Return what is said where the editor's extension was made for another version."""
+    """Return the message for an extension of the editor that was made for another version."""
     if not configuration.version or configuration.version == __version__:
         return ""
     return (
@@ -226,4 +226,4 @@ def _other_version(configuration: Configuration) -> str:
 FEATURES: tuple[Callable[[ProsaServer], None], ...] = tuple(
     each.register for each in (checking, completion, editing, navigation, renaming)
 )
-"""What registers the handlers of each feature, once the client has said what it knows and what its user wants."""
+"""Registers the handlers of each feature, once the client has sent its capabilities and settings."""

@@ -1,8 +1,8 @@
 """A session: the documents of the editor on one side, the workspaces that judge them on the other.
 
-In: what the client tells, in the thread of the wire. Out: diagnostics and messages for it, and answers to questions,
-which the thread of the desk gives. A document is judged at once by itself, and again when its corpus has been read,
-which happens in a thread of its own. Results of one document are told in the order of its versions.
+In: notifications of the client, in the thread of the wire. Out: diagnostics and messages for it, and answers to
+queries, from the worker thread. A document is checked at once by itself, and again when its corpus has been read, in a
+separate thread. Results of one document are published in the order of its versions.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ TOO_WIDE = (
 
 
 class Client(Protocol):
-    """Who is told; every method is called in the thread of the wire."""
+    """The receiver of results; every method is called in the thread of the wire."""
 
     def publish(self, uri: str, version: int | None, found: list[types.Diagnostic]) -> None:
         """Show the diagnostics of a document."""
@@ -60,18 +60,18 @@ class Client(Protocol):
         ...
 
     def log(self, words: str) -> None:
-        """Write a sentence for who looks for a fault."""
+        """Write a sentence to the log for troubleshooting."""
         ...
 
     def watch(self, root: Path) -> None:
-        """Ask to be told of files below a folder that change."""
+        """Register for changes of files below a folder."""
         ...
 
 
 class Session:
-    """``initial`` are the settings that the client began with, ``configuration`` those of now. ``pull`` says that the
-    client asks for diagnostics, and is told only that there are others; ``watched`` that it tells of files that change,
-    and ``versioned`` that it takes edits with versions."""
+    """The session of a client. ``initial`` are the settings at its start, ``configuration`` the present ones. With
+    ``pull`` the client requests diagnostics, and is only notified of changes; with ``watched`` it reports changed
+    files, and with ``versioned`` it accepts edits with versions."""
 
     def __init__(self, client: Client, configuration: Configuration, environ: Mapping[str, str]) -> None:
         self.client = client
@@ -111,7 +111,7 @@ class Session:
             self.desk.change(("file", path), partial(self._touch, path))
 
     def saved(self) -> None:
-        """Take in which files others have written, for a client that does not tell."""
+        """Look for files changed by other programs, for a client that does not report them."""
         if not self.watched:
             threading.Thread(target=self._compare, name="prosa-files", daemon=True).start()
 
@@ -199,7 +199,7 @@ class Session:
             self._versions[path] = version
 
     def _judge(self, path: Path) -> None:
-        """Judge a document as it is now, and tell of all that have other diagnostics than before."""
+        """Check a document in its present state, and publish all changed diagnostics."""
         waiting = self._pending.pop(path, None)
         if waiting is None:
             return
@@ -216,7 +216,7 @@ class Session:
             self._tell(workspace.update(path, workspace.texts.get(path)))
 
     def _tell(self, news: Mapping[Path, tuple[Diagnostic, ...]], asked: Path | None = None) -> None:
-        """Tell of diagnostics; those of a document that waits to be judged are told then."""
+        """Publish diagnostics; those of a document waiting for a check are published then."""
         others = {path: found for path, found in news.items() if path == asked or path not in self._pending}
         if self.pull:
             if others.keys() - {asked}:
@@ -240,10 +240,10 @@ class Session:
         self._soon(lambda: self.client.publish(uri, version, items))
 
     def _read(self, workspace: Workspace, read: Callable[[], ResidentCorpus]) -> None:
-        """Read a corpus in a thread, and have it taken in at the desk."""
+        """Read a corpus in a thread, and hand it to the worker thread."""
 
         def work() -> None:
-            gc.disable()  # a look at all that was read, again and again, would hold up everybody
+            gc.disable()  # repeated garbage collection of everything read would block all
             try:
                 if not self.watched:
                     self._stamps[workspace.root] = document_stamps(workspace.root)
@@ -277,7 +277,7 @@ class Session:
             self._publish_always(path, found)
 
     def _publish_always(self, path: Path, found: tuple[Diagnostic, ...]) -> None:
-        """Tell of what is wrong with settings, whether or not their file is open, unless a client asks for it."""
+        """Publish problems of settings, whether or not their file is open, unless the client pulls diagnostics."""
         if self.pull and path in self._versions:
             self._soon(self.client.refresh)
             return
@@ -309,7 +309,7 @@ class Session:
         self._soon(lambda: self.client.log(words))
 
     def _soon(self, tell: Callable[[], None]) -> None:
-        """Do something in the thread of the wire, after all that was told before."""
+        """Run something in the thread of the wire, after all earlier messages."""
         try:
             self.loop.call_soon_threadsafe(tell)
         except RuntimeError:  # the session is over
@@ -317,8 +317,8 @@ class Session:
 
 
 def _documentation(environ: Mapping[str, str]) -> str:
-    """Return where pages of rules are; empty where the user's settings cannot be read, which is said where they are
-    used."""
+    """Return the address of the pages of rules; empty if the user's settings cannot be read, which is reported
+    where they are used."""
     try:
         return documentation_address(environ)
     except (FileProblem, RunError):
@@ -332,7 +332,7 @@ class SessionServer(LanguageServer):
 
     @property
     def session(self) -> Session:
-        """The session, which begins with `initialize`."""
+        """The session, which starts with `initialize`."""
         if self._session is None:
             raise NOT_INITIALIZED
         return self._session

@@ -17,7 +17,7 @@ SWITCH_SECONDS = 0.001
 
 
 def serve_stdio(incoming: BinaryIO, outgoing: BinaryIO, environ: Mapping[str, str], log: str | None = None) -> int:
-    """Answer on one stream what comes on the other, until the client says `exit` or is gone. Raises `BrokenWire`."""
+    """Serve one stream on the other until the client sends `exit` or disconnects. Raises `BrokenWire`."""
 
     async def run() -> int:
         server = ProsaServer(environ)
@@ -46,14 +46,14 @@ class _Writer:
             self.stream.flush()
 
     def close(self) -> None:
-        """Write what is left; the process closes the stream."""
+        """Write the remaining data; the process closes the stream."""
         with contextlib.suppress(OSError, ValueError):
             self.stream.flush()
 
 
 @contextlib.contextmanager
 def _logging(path: str | None) -> Iterator[None]:
-    """Return what the library tells goes into a file, where one is named, and nowhere else."""
+    """Send the library's log to a file, if one is named, and nowhere else."""
     library = logging.getLogger("pygls")
     library.propagate = False
     handler = logging.FileHandler(path, encoding="utf-8") if path else logging.NullHandler()

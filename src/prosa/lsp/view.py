@@ -1,7 +1,7 @@
-"""What a handler sees of a document while it answers: the workspace, the text, and places as the protocol names them.
+"""The view of a document for a handler: the workspace, the text, and places in the terms of the protocol.
 
-In: an open workspace and a path, in the thread of the desk. Out: offsets for what the client says, and ranges,
-locations and edits for what `app.editor` answers.
+In: an open workspace and a path, in the worker thread. Out: offsets for the client's positions, and ranges, locations
+and edits for the answers of `app.editor`.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from prosa.source import LineIndex
 
 
 class View(Struct, frozen=True):
-    """A document at a real path. ``uris`` gives the URI of any document as the client spells it, ``versions`` the
-    version of those that are open; ``versioned`` says that the client takes edits with them;
-    ``documentation`` is where pages of rules are, empty where nobody knows."""
+    """A document at a real path. ``uris`` returns the URI of any document in the client's spelling, ``versions`` the
+    version of open ones; ``versioned`` is true if the client accepts edits with them; ``documentation`` is the address
+    of the pages of rules, empty if unknown."""
 
     workspace: Workspace
     path: Path

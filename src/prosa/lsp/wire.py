@@ -1,8 +1,8 @@
 """The wire: messages of the protocol over standard input and output.
 
-In: bytes of a client, which may be garbage. Out: messages for the server, in order; the process ends when the client is
-gone. A header is short and a message has a limit; what is none ends in a sentence, and a message that is too large is
-passed over.
+In: bytes of a client, possibly garbage. Out: messages for the server, in order; the process ends when the client
+disconnects. Headers and messages are limited; invalid input ends with a message, and a message that is too large is
+skipped.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ MAX_WAITING_BYTES = MAX_MESSAGE
 
 _CHUNK = 1024 * 1024
 WATCH_SECONDS = 1.0
-"""How often it is looked whether the process of the client is still there."""
+"""How often the process of the client is checked."""
 
 
 class BrokenWire(Exception):
@@ -50,7 +50,7 @@ class Fault(Struct, frozen=True):
 
 
 def fault_of(message: Value) -> Fault | None:
-    """Return what is wrong with the form of a message; None for a request, a notification or an answer."""
+    """Return the fault in the form of a message; None for a request, a notification or an answer."""
     if not isinstance(message, dict):
         return Fault("it is no object" + (", and a list of messages is not taken" if isinstance(message, list) else ""))
     number = message.get("id")
@@ -69,7 +69,7 @@ def fault_of(message: Value) -> Fault | None:
 
 
 class TooLarge(Struct, frozen=True):
-    """A message that was passed over, with its bytes."""
+    """A skipped message, with its bytes."""
 
     size: int
 
@@ -87,7 +87,7 @@ def read_message(stream: BinaryIO) -> bytes | TooLarge | None:
 
 
 def _length(stream: BinaryIO) -> int | None:
-    """Return the length that a header tells; None at the end."""
+    """Return the length in a header; None at the end."""
     length: int | None = None
     for _ in range(MAX_HEADERS):
         line = stream.readline(MAX_HEADER)
@@ -135,7 +135,7 @@ class Server(Protocol):
 
     @property
     def client_process(self) -> int | None:
-        """The process of the client, where it has told."""
+        """The process of the client, if it has sent its id."""
         ...
 
 

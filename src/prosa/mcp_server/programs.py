@@ -1,8 +1,8 @@
-"""The published programs and skills of a folder for agents: as prompts always, as tools where the user allowed them to
-run (X30).
+"""The published programs and skills of a folder for agents: always as prompts, as tools if the user allows them to run
+(X30).
 
-In: a site, and what the user allowed. Out: programs by name; what one says when it is rendered; what it gives when it
-runs. A program that imports what is not published is not offered (X23).
+In: a site, and the user's permissions. Out: programs by name; the rendered messages of one; the output of a run. A
+program with unpublished imports is not offered (X23).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from prosa.runtime.program import Program
 
 READY_SECONDS = 2.0
-"""How long a list waits for the first look at the files; what comes later is told as a change."""
+"""How long a list waits for the first scan of the files; later results are sent as a change."""
 
 AT_ONCE = 4
 """Runs at the same time."""
@@ -96,11 +96,11 @@ class Programs:
         return next((each for each in (self.runnable() if to_run else self.all()) if each.name == name), None)
 
     def messages(self, offered: Offered, given: Mapping[str, Value]) -> Sequence[Message]:
-        """Return what a run would send first. Asks no model. Raises `RunError` for an input that does not fit."""
+        """Return the first messages of a run. Calls no model. Raises `RunError` for an invalid input."""
         return first_messages(offered.program, dict(given))
 
     async def run(self, offered: Offered, given: Value, meter: Meter, listener: Listener = ignore) -> Value:
-        """Run it behind the agreement, within the budget, and give its output. Raises `RunError`, `FileProblem`."""
+        """Run it behind the agreement, within the budget, and return its output. Raises `RunError`, `FileProblem`."""
         program = await asyncio.to_thread(self._ready, offered)
         async with (
             self._places,
@@ -123,7 +123,7 @@ class Programs:
         known = self._known.get(path)
         if known is None or known[0] != stamp:
             known = stamp, self._loaded(path)
-            if known[1] is None or not known[1].program.skills:  # of a skill other files are told, too
+            if known[1] is None or not known[1].program.skills:  # a skill lists its other files, too
                 self._known[path] = known
         return known[1]
 

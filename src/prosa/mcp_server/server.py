@@ -1,9 +1,8 @@
 """The server of the Model Context Protocol over a folder: tools that read, documents as resources, programs as prompts
-and, where the user allowed it, as tools (X30, X23).
+and, if the user allows it, as tools (X30, X23).
 
-In: requests of a client, over whatever transport. Out: answers. The library speaks both eras of the protocol; what is
-answered is decided in `app.site`. A question that cannot be answered is a result that says so, never an error of the
-protocol.
+In: requests of a client, over any transport. Out: answers. The library speaks both versions of the protocol;
+`app.site` decides the answers. A failed query is an error result, never an error of the protocol.
 """
 
 from __future__ import annotations
@@ -136,7 +135,7 @@ class Answers:
         return types.ReadResourceResult(contents=[content])
 
     async def list_prompts(self, _: object, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
-        """Return the programs: what one asks a model can be had without running it."""
+        """Return the programs as prompts, which are available without running them."""
         found = [_prompt(each) for each in await asyncio.to_thread(self.programs.all)]
         page, cursor = _page(found, params)
         return types.ListPromptsResult(prompts=page, next_cursor=cursor)
@@ -178,7 +177,7 @@ class Answers:
         )
 
     async def _read(self, question: Callable[P, T], *given: P.args, **more: P.kwargs) -> T:
-        """Answer a question that reads documents, in a thread. Large ones take much memory: few are read at once."""
+        """Answer a reading query in a thread. Large ones take much memory, so few run at once."""
         async with self._places:
             return await asyncio.to_thread(question, *given, **more)
 
@@ -189,7 +188,7 @@ class Answers:
 
 
 def build_server(site: LiveSite, programs: Programs, environ: Mapping[str, str]) -> Server[Any]:
-    """Return the server over a site that has been started. Whoever serves it chooses the transport."""
+    """Return the server over a site that has been started. The caller chooses the transport."""
     answers = Answers(site, programs, environ)
     return Server(
         "prosa",
@@ -208,7 +207,7 @@ def build_server(site: LiveSite, programs: Programs, environ: Mapping[str, str])
 
 
 class _Progress:
-    """Tells a client how far a run has come: each model call and each tool call is a step."""
+    """Reports the progress of a run to a client: each model call and each tool call is a step."""
 
     def __init__(self, context: Context) -> None:
         self.context, self.steps = context, 0
@@ -224,7 +223,7 @@ class _Progress:
             task.add_done_callback(self._sending.discard)
 
     async def close(self) -> None:
-        """Wait until what was told has been sent; a client that is gone is no error."""
+        """Wait until all messages have been sent; a disconnected client is no error."""
         await asyncio.gather(*self._sending, return_exceptions=True)
 
 
@@ -239,7 +238,7 @@ def _read_tool(each: ReadTool) -> types.Tool:
 
 
 def _program_tool(each: Offered) -> types.Tool:
-    """Return a program as a tool: its schemas as they are, and whether it reaches out by what it uses."""
+    """Return a program as a tool: its own schemas, and whether it uses the outside world."""
     program = each.program
     reaching = any(one.servers or one.sites for one in reachable(program))
     output = program.output_schema
@@ -277,7 +276,7 @@ def _failed(words: str) -> types.CallToolResult:
 
 
 def _page(found: list[T], params: types.PaginatedRequestParams | None) -> tuple[list[T], str | None]:
-    """Return a page of a list, and where the next one begins. Raises `MCPError` for a cursor that is none."""
+    """Return a page of a list, and where the next one starts. Raises `MCPError` for an invalid cursor."""
     cursor = params.cursor if params is not None else None
     if cursor is not None and not (cursor.isascii() and cursor.isdigit() and len(cursor) < 9):
         raise MCPError(types.INVALID_PARAMS, "Invalid cursor")

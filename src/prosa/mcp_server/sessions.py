@@ -1,8 +1,8 @@
-"""The sessions of clients over HTTP: bounded for each client and in all, and ended when nobody uses them (X9).
+"""The sessions of clients over HTTP: bounded per client and in total, and ended when idle (X9).
 
-In: an ASGI application of the library, which keeps a session for each client that began one. Out: the same application
-with a table in front of it. What is ended is ended as the protocol says, by DELETE: the client gets 404, and begins
-anew.
+In: an ASGI application of the library, which keeps a session for each client that started one. Out: the same
+application behind a table. Sessions end by DELETE, according to the protocol: the client then gets 404 and starts
+again.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ IDLE_SECONDS = 30 * 60.0
 """How long a session is kept without a request."""
 
 LOOK_SECONDS = 60.0
-"""How often it is looked for sessions that ended so."""
+"""How often idle sessions are searched for."""
 
 MOST = 512
-"""Sessions at once. Each takes some 60 KB, whatever the client does."""
+"""Maximum number of sessions. Each takes some 60 KB."""
 
 MOST_OF_CLIENT = 64
-"""Sessions at once of one client: its newest ones."""
+"""Maximum number of sessions of one client: its newest ones."""
 
 FULL = b'{"jsonrpc": "2.0", "id": null, "error": {"code": -32603, "message": "Too many open sessions"}}\n'
 
@@ -47,8 +47,8 @@ class Session(Struct):
 
 
 class Sessions(Struct):
-    """The application ``inner`` at ``path`` of ``host`` with a table of its sessions, longest unused first. ``client``
-    gives the name under which the requests of one client are counted."""
+    """The application ``inner`` at ``path`` of ``host`` with a table of its sessions, least recently used first.
+    ``client`` returns the name under which the requests of one client are counted."""
 
     inner: Asgi
     clock: Clock
@@ -75,7 +75,7 @@ class Sessions(Struct):
         return len(self._open)
 
     async def end_idle(self) -> None:
-        """End the sessions that nobody has used for long."""
+        """End the idle sessions."""
         before = self.clock.monotonic() - self.idle_seconds
         idle = [name for name, each in self._open.items() if not each.busy and each.seen <= before]
         for name in idle:
@@ -111,7 +111,7 @@ class Sessions(Struct):
             self._open.pop(name, None)
 
     async def _begin(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Answer a request without a session. It may begin one, which the answer names."""
+        """Answer a request without a session. It may start one, which the answer names."""
         begun, refused = b"", False
         client = self.client((scope.get("client") or ("",))[0])
 
@@ -138,8 +138,8 @@ class Sessions(Struct):
             await send({"type": "http.response.body", "body": FULL})
 
     async def _has_room(self, client: str) -> bool:
-        """Return whether one more session may begin; the longest unused one of the client, or of all, makes room for
-        it."""
+        """Return whether one more session may start; the least recently used one of the client, or of all,
+        makes room for it."""
         of_client = Counter(each.client for each in self._open.values())[client]
         if of_client >= self.most_of_client:
             return await self._make_room(lambda each: each.client == client)

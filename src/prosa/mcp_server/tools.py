@@ -1,4 +1,4 @@
-"""The six tools that read: what an agent is told of them, and how a call becomes a question (X30, X23).
+"""The six reading tools: their descriptions for an agent, and how a call becomes a query (X30, X23).
 
 All of them together take at most 1,500 tokens of an agent's context. In: arguments that satisfy the input schema. Out:
 plain data that satisfies the output schema. Nothing runs here.
@@ -31,7 +31,7 @@ def _object(properties: Mapping[str, Value], *required: str) -> dict[str, Value]
 
 
 class ReadTool(Struct, frozen=True):
-    """A tool that reads: its name, what it is for, what goes in, what comes out, who answers."""
+    """A reading tool: its name, its purpose, its input and output schemas, its implementation."""
 
     name: str
     description: str

@@ -1,6 +1,6 @@
-"""How the server is reached: over standard input and output, or as an ASGI application for Streamable HTTP.
+"""The transports of the server: standard input and output, or an ASGI application for Streamable HTTP.
 
-In: a server. Out: a process that answers until its client is gone; an application that knows its hosts and its token.
+In: a server. Out: a process that answers until its client disconnects; an application with its hosts and its token.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ def serve_stdio(server: Server[Any]) -> None:
 def http_application(
     server: Server[Any], hosts: Collection[str], clock: Clock, token: str = "", client: Callable[[str], str] = str
 ) -> Asgi:
-    """Return the server at `/mcp`. It answers only requests whose `Host` is one of ``hosts``, from pages of these hosts
-    or from no page; with a ``token`` only those that know it. ``client`` makes the name under which the sessions of one
-    client are counted out of its address."""
+    """Return the server at `/mcp`. It only answers requests whose `Host` is one of ``hosts``, from pages of these
+    hosts or from no page; a ``token`` is required if set. ``client`` maps an address to the name under which the
+    sessions of one client are counted."""
     origins = [f"{scheme}://{host}" for host in hosts for scheme in ("http", "https")]
     security = TransportSecuritySettings(
         enable_dns_rebinding_protection=True, allowed_hosts=list(hosts), allowed_origins=origins

@@ -78,7 +78,7 @@ def progress_json(at: BatchProgress) -> dict[str, Value]:
 
 
 def counts_words(counts: BatchCounts) -> str:
-    """Return how far a batch is, as the last line says it."""
+    """Return the progress of a batch, as on the last line."""
     parts = [f"{counts.done:,} of {_several(counts.total, 'row')} done"]
     if counts.failures:
         kinds = ", ".join(f"{kind} {count:,}" for kind, count in sorted(counts.failed.items()))

@@ -9,7 +9,7 @@ CONTEXT = 3
 """Unchanged lines around a change."""
 
 MAX_COMPARED = 4_000
-"""Changed lines up to which the longest common part is looked for; beyond that the whole stretch counts as changed,
+"""Changed lines up to which the longest common part is computed; beyond that the whole range counts as changed,
 because comparing takes quadratic time."""
 
 

@@ -16,7 +16,7 @@ COLUMNS = ("calls", "tokens_in", "tokens_out")
 
 
 def estimate_lines(estimate: Mapping[str, Value]) -> list[str]:
-    """Return the table, then what bounds it, what lowers it most, and what is in no number of it."""
+    """Return the table, then its bounds, the most effective savings, and what no number includes."""
     rows = [HEAD, ("  at least", *_cells(estimate["at_least"]))]
     if likely := estimate["likely"]:
         rows.append(("  likely", *map(_with_p95, _cells(likely["median"]), _cells(likely["p95"]))))

@@ -28,7 +28,7 @@ _WORDS = regex(r"(?<!^)(?=[A-Z])")
 
 def as_json_line(event: Event, *, seq: int, time: datetime, about: Mapping[str, Value] | None = None) -> str:
     """Return one line of NDJSON. ``seq`` counts from 1 without gaps; each program's last event is its only terminal
-    one. ``about`` says whose event it is where several runs are told together."""
+    one. ``about`` identifies the run if several are reported together."""
     return _line(seq, time, name_of(event), (dict(about) if about else {}) | _plain(event))
 
 

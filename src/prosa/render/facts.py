@@ -21,9 +21,8 @@ def document_facts(
     strict: bool | None = None,
     lent: Mapping[str, Inherited[Value]] | None = None,
 ) -> dict[str, Value]:
-    """Return one object; ``diagnostics`` are those of this document, ``strict`` is what the user says of the mode
-    (YA11), ``lent`` what meta files lend to it, which stands apart from its own (X33). Front matter that is not a
-    mapping is null."""
+    """Return one object; ``diagnostics`` are those of this document, ``strict`` is the user's mode (YA11), ``lent``
+    the fields inherited from meta files, separate from its own (X33). Front matter that is not a mapping is null."""
     errors = frozenset(each.rule for each in diagnostics if each.severity is Severity.ERROR)
     mode = document.strict if strict is None else strict
     return {

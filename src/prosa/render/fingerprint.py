@@ -27,5 +27,5 @@ def fingerprints(diagnostics: Sequence[Diagnostic]) -> list[str]:
 
 
 def _line(each: Diagnostic) -> str:
-    """Return the line of a finding without the space around it; nothing of a text that may not be quoted."""
+    """Return the line of a finding without the space around it; empty for a text that may not be quoted."""
     return each.source.lines.line_text(each.start.line).strip() if each.source.quotable else ""

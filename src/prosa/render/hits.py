@@ -1,7 +1,7 @@
-"""What a search found, for people and for programs.
+"""The hits of a search, for people and for programs.
 
-In: `Hit`s. Out: text without any character that a terminal would obey, colours aside, and those only when asked; or
-objects with keys in a fixed order.
+In: `Hit`s. Out: text without terminal control characters, except for colours on request; or objects with keys in a
+fixed order.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _lines(hit: Hit, path: str, color: bool, verbose: bool) -> Iterator[str]:
 
 
 def _names(hit: Hit) -> str:
-    """Title and headings, said once where the first heading is the title."""
+    """Return title and headings, without repeating a first heading that is the title."""
     if not hit.title or hit.heading == hit.title or hit.heading.startswith(hit.title + BETWEEN):
         return hit.heading or hit.title
     return hit.title + (BETWEEN + hit.heading if hit.heading else "")

@@ -44,15 +44,15 @@ def render_jsonl(diagnostics: Sequence[Diagnostic]) -> str:
 
 
 def dump(value: Value, *, indent: int | None = None) -> str:
-    """Return JSON that every reader takes: no NaN and no infinity, non-ASCII literal. Characters that nobody sees and
-    that a terminal or an editor obeys are escaped."""
+    """Return JSON for any reader: no NaN and no infinity, non-ASCII literal. Invisible and control characters
+    are escaped."""
     text = json.dumps(finite(value), ensure_ascii=False, indent=indent, allow_nan=False)
     unsafe = unsafe_in(text) - {"\n"}
     return text.translate({ord(char): json.dumps(char)[1:-1] for char in unsafe}) if unsafe else text
 
 
 def finite(value: Value) -> Value:
-    """Return the value with numbers that JSON does not have as the text YAML gives them."""
+    """Return the value with numbers that JSON does not have as their YAML text."""
     if isinstance(value, float) and not math.isfinite(value):
         return ".nan" if math.isnan(value) else (".inf" if value > 0 else "-.inf")
     if isinstance(value, Mapping):

@@ -13,7 +13,7 @@ _NOT_XML = regex("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def render_junit(diagnostics: Sequence[Diagnostic], paths: Sequence[str]) -> str:
-    """Return the report. An error is a failure; what is less is a passed case with its words on `system-out`."""
+    """Return the report. An error is a failure; anything less is a passed case with its message on `system-out`."""
     by_path: dict[str, list[Diagnostic]] = {path: [] for path in paths}
     for each in diagnostics:
         by_path.setdefault(each.path, []).append(each)

@@ -48,8 +48,7 @@ def render_links(links: Links, nodes: Nodes, shown: Shown) -> str:
 
 
 def links_object(links: Links) -> dict[str, Value]:
-    """Return `{"out", "back", "unresolved"}` (interface.md). An edge of ``back`` also says what it is called from
-    here."""
+    """Return `{"out", "back", "unresolved"}` (interface.md). An edge of ``back`` also has its inverse name."""
     return {
         "out": [edge_object(edge) for edge in links.out],
         "back": [_back_object(edge) for edge in links.back],
@@ -169,7 +168,7 @@ def _named(target: str, nodes: Nodes, shown: Shown) -> str:
 
 
 def _own_title(node: Node) -> str:
-    """Return the title of a document beside its path, empty where it only says the name of the file again."""
+    """Return the title of a document beside its path, empty if it only repeats the name of the file."""
     return "" if node.title == file_title(node.path) else _name(node.title)
 
 

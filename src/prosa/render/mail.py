@@ -1,6 +1,6 @@
-"""Mailboxes and messages as text for people, and what a worker says of them (L47).
+"""Mailboxes and messages as text for people, and the progress lines of a worker (L47).
 
-In: records. Out: lines. What programs wrote is data: it is cut, and made safe for a terminal.
+In: records. Out: lines. The output of programs is data: it is cut, and made safe for a terminal.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def boxes_table(boxes: Sequence[BoxCounts]) -> str:
 
 
 def message_lines(message: MessageRecord) -> list[str]:
-    """Return a message: who sent it when, what became of it, and below what it says."""
+    """Return a message: its sender and time, its result, and below that its content."""
     state = message.state if message.attempts < 2 else f"{message.state}, given out {message.attempts} times"
     answers = "" if message.reply_to is None else f", answers {safe(message.reply_to)}"
     lines = [f"{message.id}  {_moment(message.time)}  from {safe(message.sender)}  ({state}{answers})"]
@@ -41,7 +41,7 @@ def message_lines(message: MessageRecord) -> list[str]:
 
 
 def worked_line(worked: Worked) -> str:
-    """Return what became of a message that was not handled, or whose answer was not sent; empty where all is well."""
+    """Return the result of a message that was not handled, or whose answer was not sent; empty if all is well."""
     message = worked.message
     who = f"message {message.id} from {safe(message.sender)}"
     if worked.end == "handled":

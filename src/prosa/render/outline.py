@@ -1,7 +1,7 @@
-"""What `prosa show` tells a person about a document: its fields in aligned lines, then what the reader made of it.
+"""The text of `prosa show` about a document: its fields in aligned lines, then its parsed content.
 
-In: what `document_facts` gave, and the structure of the Markdown. Out: lines. Every text of the document is made safe
-first (`render.plain`), and long lists are cut: `--format json` has all of it.
+In: the result of `document_facts`, and the structure of the Markdown. Out: lines. Every text of the document is made
+safe first (`render.plain`), and long lists are cut: `--format json` has everything.
 """
 
 from __future__ import annotations
@@ -58,8 +58,7 @@ def _rows(facts: Facts, structure: Structure) -> Iterator[_Row]:
 
 
 def _fields(facts: Facts, *, of: str = "front_matter", without: Sequence[str] = ()) -> Iterator[_Row]:
-    """Yield the fields of a front matter, but for those that are shown in another way, and what meta files lend
-    (X33)."""
+    """Yield the fields of a front matter except those shown elsewhere, and the inherited ones (X33)."""
     fields = facts[of] or {}
     if not fields:
         yield _Row("front matter", "none")
@@ -137,7 +136,7 @@ def _magi(facts: Facts) -> Iterator[_Row]:
 
 
 def _script(script: Mapping[str, Value], states: Mapping[str, str]) -> str:
-    """Return a script by its address: what it gives, how it begins, and whether it has its result."""
+    """Return a script by its address: its output, its beginning, and whether it has a result."""
     data = script["data"]
     if not isinstance(data, dict):
         return f"{script['address']}, line {script['line']}: cannot be read"
@@ -185,7 +184,7 @@ def _call(each: Mapping[str, Value]) -> str:
 
 
 def _footer(footer: Mapping[str, Value]) -> Iterator[_Row]:
-    """Yield what the footer says of handling; edges and names of other records one by one."""
+    """Yield the handling options of the footer; edges and names of other records one by one."""
     if not footer:
         yield _Row("footer", "none that can be read")
         return
@@ -269,7 +268,7 @@ def _link(each: Mapping[str, Value]) -> str:
 
 
 def _action(action: Mapping[str, Value]) -> Iterator[str]:
-    """Yield an action as it is called, and its parameters; optional ones say so."""
+    """Yield an action with its call, and its parameters, marking optional ones."""
     title = action.get("description") or action.get("title") or action.get("summary")
     yield f"{action.get('id')}: {action.get('method') or 'GET'} {action.get('url')}{f' ({title})' if title else ''}"
     query = action.get("query")
@@ -349,7 +348,7 @@ _DIALECTS: Mapping[str, Callable[[Facts], Iterator[_Row]]] = {
 }
 
 _WITH_STRUCTURE = frozenset(("magi", "skill_md", "plain", "ymj"))
-"""Dialects whose Markdown is there to be read; of the others more is known than headings."""
+"""Dialects shown as Markdown; for the others more than headings is known."""
 
 
 def _findings(diagnostics: Sequence[Mapping[str, Value]]) -> str:

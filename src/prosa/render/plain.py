@@ -1,8 +1,8 @@
-"""Text of a document made safe for a terminal, and how wide it is there.
+"""Text of a document made safe for a terminal, and its width there.
 
-A document may hold escape sequences, bidirectional overrides and other characters that would move the cursor, hide text
-or colour it. None is ever written: what nobody sees, and nothing around it needs, is shown as an escape (X39), each
-other one as one visible replacement.
+A document may hold escape sequences, bidirectional overrides and other characters that would move the cursor, hide
+text or colour it. None is ever written: invisible characters that their context does not need are shown as escapes
+(X39), each other one as one visible replacement.
 """
 
 from __future__ import annotations
@@ -54,24 +54,25 @@ def _lines(text: str) -> str:
 
 
 def unsafe_in(text: str) -> set[str]:
-    """Return the characters of a text that a terminal obeys, or that nobody sees; line ends and tabs among them."""
+    """Return the control and invisible characters of a text, including line ends and tabs."""
     return {char for char in set(text) if not char.isprintable() and unicodedata.category(char) in _UNSAFE}
 
 
 def width(text: str) -> int:
-    """Terminal cells of a text that `safe` or `safe_source` gave: wide characters take two, combining ones none."""
+    """Return the terminal cells of a text from `safe` or `safe_source`: wide characters take two, combining
+    ones none."""
     return len(text) if text.isascii() else sum(_cells(char) for char in text)
 
 
 def _escaped(text: str) -> str:
-    """Return ``text`` with escapes for the characters that nobody sees."""
+    """Return ``text`` with escapes for invisible characters."""
     if text.isascii() or not UNSEEN.search(text):
         return text
     from prosa.source.invisible import invisible  # only here: hardly a text has some
 
     pieces: list[str] = []
     end = 0
-    if text.startswith("\ufeff"):  # a byte-order mark: a document may begin with one, and nobody sees it here
+    if text.startswith("\ufeff"):  # a byte-order mark: a document may start with one, and it is invisible here
         pieces, end = ["\\ufeff"], 1
     for run in invisible(text):
         escapes = (f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}" for code in run.codes)
@@ -81,8 +82,7 @@ def _escaped(text: str) -> str:
 
 
 def _visible(char: str) -> str:
-    """Return what is shown of a character. One that nobody sees and that is left by `_escaped` is needed by its
-    neighbours."""
+    """Return the visible form of a character. An invisible one that `_escaped` left is needed by its neighbours."""
     return _REPLACEMENT if unicodedata.category(char) in _UNSAFE and not UNSEEN.match(char) else char
 
 

@@ -36,7 +36,7 @@ def _lines(plan: Plan) -> list[str]:
 
 
 def _tools(plan: Plan) -> list[str]:
-    """Return the tools with what they cost in each request, and the same by MCP server."""
+    """Return the tools with their cost in each request, and the same by MCP server."""
     if not plan.tools:
         return ["tools: none"]
     rest = ", and those that are not known yet" if any(tool.tokens is None for tool in plan.tools) else ""

@@ -1,7 +1,7 @@
 """The report of `prosa probe` for people and as JSON.
 
-Text says everything in words: a mark stands before each line, and the word beside it. Nothing that a site sent is
-written as it came.
+Text is complete without colours: each line has a mark and the word beside it. No text from a site is written
+unescaped.
 """
 
 from __future__ import annotations

@@ -13,8 +13,8 @@ from prosa.site.probe.report import Finding, Report
 
 
 def render_probe_junit(report: Report, *, strict: bool = False) -> str:
-    """Return a MUST that does not hold is a failure, with ``strict`` a SHOULD too; what is less is a passed case with
-    its words on `system-out`. What does not apply is a skipped case."""
+    """Return the report. A failed MUST is a failure, with ``strict`` a failed SHOULD too; anything less is a passed
+    case with its message on `system-out`. A check that does not apply is a skipped case."""
     fails: tuple[Level, ...] = ("MUST", "SHOULD") if strict else ("MUST",)
     failures = len(report.failed(*fails))
     head = f'<testsuites name="prosa probe" tests="{len(report.findings)}" failures="{failures}" errors="0">'

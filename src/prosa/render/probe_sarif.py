@@ -17,7 +17,7 @@ _LEVELS: dict[Level, str] = {"MUST": "error", "SHOULD": "warning", "MAY": "note"
 
 
 def render_probe_sarif(report: Report, version: str) -> str:
-    """Return one run. The score and what was looked at stand among its properties."""
+    """Return one run. The score and the counts of examined pages are among its properties."""
     rules = [_rule(each.check) for each in report.findings]
     driver = {"name": "prosa", "semanticVersion": version, "rules": rules}
     results = [result for at, each in enumerate(report.findings) for result in _results(each, at)]

@@ -14,8 +14,8 @@ _SEVERITIES = {Severity.ERROR: "ERROR", Severity.WARNING: "WARNING", Severity.IN
 
 
 def render_rdjsonl(diagnostics: Sequence[Diagnostic], documentation: str = "") -> str:
-    """Return one diagnostic per line, with what a safe fix would write. Columns count bytes of UTF-8. Rules lead to
-    their pages below the address of the ``documentation``, where that is known."""
+    """Return one diagnostic per line, with the edits of a safe fix. Columns count bytes of UTF-8. Rules lead to their
+    pages below the address of the ``documentation``, if that is known."""
     return "\n".join(dump(_object(each, documentation)) for each in diagnostics)
 
 

@@ -1,4 +1,4 @@
-"""An HTTP request for people: a line for what is asked, one for each header, the body. Credentials as `***` (X8)."""
+"""An HTTP request for people: the request line, one line for each header, the body. Credentials as `***` (X8)."""
 
 from __future__ import annotations
 

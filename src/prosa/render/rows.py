@@ -15,7 +15,7 @@ from prosa.render.json import dump
 from prosa.render.plain import safe, width
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-"""How a text begins that spreadsheets take for a formula, the wide forms of Japanese ones among them."""
+"""First characters of texts that spreadsheets take for a formula, including the full-width forms."""
 
 MAX_CELL = 80
 """Terminal cells of a value in a table."""

@@ -1,7 +1,7 @@
-"""What is kept of runs, in text and as objects: a list, the tree of the calls of a run, where two runs differ (X25).
+"""Records of runs, as text and as objects: a list, the tree of the calls of a run, the difference of two runs (X25).
 
-In: records. Out: lines for people, and objects with the same in full. What models and tools wrote is made safe for a
-terminal by whoever prints a table; here lines of their own are cut and cleaned.
+In: records. Out: lines for people, and objects with the same in full. The code that prints a table makes the output of
+models and tools safe for a terminal; here separate lines are cut and cleaned.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from prosa.render.plain import safe
 from prosa.render.rows import render_table
 
 MAX_SHOWN = 240
-"""Characters of a text that a difference shows of each side, around the place where they begin to differ."""
+"""Characters shown of each side of a difference, around the place where it starts."""
 
 _COLUMNS = ("run", "began (UTC)", "program", "model", "state", "calls", "tokens", "dollars", "seconds")
 _WORDS = {
@@ -30,7 +30,7 @@ _WORDS = {
 
 
 def runs_table(runs: Sequence[RunRecord], scripted: frozenset[str] = frozenset()) -> str:
-    """Return a line for each run; ``scripted`` are those whose model was not asked."""
+    """Return a line for each run; ``scripted`` are those without model calls."""
     return render_table(_COLUMNS, [_cells(run, f"{run.model} (scripted)" * (run.id in scripted)) for run in runs])
 
 
@@ -77,7 +77,7 @@ def _value(text: Value) -> Value:
 
 
 def run_tree(run: RunRecord, calls: Sequence[CallRecord]) -> str:
-    """Return a run with the tree of its calls: indented by how deep the program stands that asked."""
+    """Return a run with the tree of its calls, indented by the depth of the calling program."""
     head = [*_head(run)]
     if was_scripted(calls):
         head.insert(1, "  model    not asked: its replies were scripted")
@@ -138,7 +138,7 @@ def _cut(text: str) -> str:
 
 
 def difference_object(left: RunRecord, right: RunRecord, found: FirstDifference | None) -> dict[str, Value]:
-    """Return where two runs begin to differ, as an object; ``difference`` is null where they do not."""
+    """Return where two runs start to differ, as an object; ``difference`` is null if they do not."""
     difference: Value = None
     if found is not None:
         sides = [None if call is None else call_object(call) for call in (found.left, found.right)]
@@ -147,7 +147,7 @@ def difference_object(left: RunRecord, right: RunRecord, found: FirstDifference 
 
 
 def difference_text(left: RunRecord, right: RunRecord, found: FirstDifference | None) -> str:
-    """Return where two runs begin to differ, in words, with both texts where they are kept."""
+    """Return where two runs start to differ, in words, with both texts if they are stored."""
     lines = [
         f"{each.id}  {each.started[:19].replace('T', ' ')}  {each.program} with {each.model}" for each in (left, right)
     ]

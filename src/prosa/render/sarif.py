@@ -20,8 +20,8 @@ _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: 
 
 
 def render_sarif(diagnostics: Sequence[Diagnostic], version: str, documentation: str = "") -> str:
-    """Return one run with its rules and results. Columns count UTF-16 units, as SARIF does unless told otherwise. Rules
-    lead to their pages below the address of the ``documentation``, where that is known."""
+    """Return one run with its rules and results. Columns count UTF-16 units, the default of SARIF. Rules link to their
+    pages below the address of the ``documentation``, if that is known."""
     names = sorted({each.rule for each in diagnostics}, key=lambda name: rule_named(name).code)
     places = {name: at for at, name in enumerate(names)}
     rules = [_rule(name, documentation) for name in names]
@@ -54,7 +54,7 @@ def _rule(name: str, documentation: str) -> dict[str, Value]:
 
 
 def _first_paragraph(page: str) -> str:
-    """Return what the page of a rule begins with, on one line."""
+    """Return the first paragraph of the page of a rule, on one line."""
     paragraphs = (each for each in page.split("\n\n") if each.strip() and not each.startswith(("#", "```", "|")))
     return " ".join(next(paragraphs, "").split())
 

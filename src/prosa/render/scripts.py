@@ -1,7 +1,7 @@
 """Plans and results of ai-scripts as text for people and as JSON lines. Plain data in, text out.
 
-What comes from a document, a model or a service is made safe for a terminal in a plan; a result on standard output is
-what the model wrote, character for character.
+In a plan, text from a document, a model or a service is made safe for a terminal; a result on standard output is the
+model's text, character for character.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ _RESULTS |= {"edited": "its result was edited by hand"}
 
 
 def plan_text(plan: Mapping[str, Value]) -> str:
-    """Return the scripts in their order: what runs and why, what does not and why; then what is sent, where that is
-    known."""
+    """Return the scripts in their order: what runs and why, what does not and why; then what is sent, if known."""
     scripts = plan["scripts"]
     beside = f", instructed by {plan['scripts_from']}" if "scripts_from" in plan else ""
     count = f"{len(scripts)} script{'' if len(scripts) == 1 else 's'}"
@@ -49,7 +48,7 @@ def _lines(script: Mapping[str, Value]) -> list[str]:
 
 
 def _parameters(parameters: Mapping[str, Value]) -> list[str]:
-    """Return the parameters as sent, each with the name that the author wrote where that is another one (MA10)."""
+    """Return the parameters as sent, each with the author's name for it if that differs (MA10)."""
     written = {sent: name for name, sent in parameters["renamed"].items()}
     shown = [
         f"{name}{f' (written {written[name]})' if name in written else ''} = {json.dumps(value, ensure_ascii=False)}"
@@ -81,8 +80,8 @@ def result_line(
     cut: bool,
     written: bool | None,
 ) -> str:
-    """Return one JSON line: `{"script", "ok", "result" or "error", "form", "model", "answered_by"}`, ``cut`` where the
-    answer was cut off, and ``written`` where it was asked."""
+    """Return one JSON line: `{"script", "ok", "result" or "error", "form", "model", "answered_by"}`, with ``cut`` if
+    the answer was cut off, and ``written`` if requested."""
     head = {"script": script, "ok": error is None} | ({"result": output} if error is None else {"error": error})
     about: dict[str, Value] = {"form": form, "model": model, "answered_by": answered_by}
     more: dict[str, Value] = ({"cut": True} if cut else {}) | ({} if written is None else {"written": written})

@@ -15,8 +15,7 @@ _UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1))
 
 
 def render_statistics(found: Statistics, root: str, now_ns: int, shown: Callable[[str], str]) -> str:
-    """Return a tree: documents by dialect, edges by where they are written, by rel and by state, what is linked
-    most."""
+    """Return a tree: documents by dialect, edges by notation, by rel and by state, the most linked documents."""
     head = [
         safe(root),
         f"  {_many(found.documents, 'document')}, {_many(found.sections, 'section')}, {_many(found.words, 'word')}",

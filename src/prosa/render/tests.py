@@ -135,7 +135,7 @@ def _why(case: CaseReport, most: int) -> Iterator[str]:
 
 
 def gate_words(suite: SuiteReport) -> str:
-    """Return the rate that was asked for, and what came of it."""
+    """Return the required rate, and the measured one."""
     gate = suite.gate
     rate = "unknown" if gate.rate is None else _estimate(gate.rate)
     if suite.baseline:
@@ -258,7 +258,7 @@ def _elsewhere(suite: SuiteReport) -> Iterator[str]:
 
 
 def comparison_lines(each: Compared) -> Iterator[str]:
-    """Yield the difference with its interval and the verdict, what it rests on, and what both sides took."""
+    """Yield the difference with its interval and the verdict, its basis, and the costs of both sides."""
     told = each.comparison
     names = f"{safe(each.path)}: {safe(each.first)} against {safe(each.second)}"
     head = f"lift of {_short(each.skill, MAX_LABEL)}" if each.skill else names
@@ -305,7 +305,7 @@ def _lacking(each: Compared) -> str:
 
 
 def _sides(each: Compared) -> Iterator[str]:
-    """Yield what both sides took; of two models or versions only what is not in their own blocks."""
+    """Yield the costs of both sides; of two models or versions only those not in their own blocks."""
     names = ("with it", "without") if each.skill else ("first", "second")
     if each.skill:
         rates = ("unknown" if side.rate is None else f"{side.rate:.2f}" for side in each.sides)
@@ -343,7 +343,7 @@ def _estimate(estimate: Estimate) -> str:
 
 
 def tests_json(report: Report) -> dict[str, Value]:
-    """Return the report as data. Nothing in it but the seconds of what was asked now depends on when something ran."""
+    """Return the report as data. Only the seconds of uncached attempts depend on when something ran."""
     attempts = report.attempts
     return {
         "passed": report.ok,

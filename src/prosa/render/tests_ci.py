@@ -1,7 +1,7 @@
-"""What came of tests, as JUnit XML and as workflow commands of GitHub.
+"""The results of tests, as JUnit XML and as workflow commands of GitHub.
 
-In: a report. Out: text. JUnit is that of Jenkins (junit-10.xsd of its xUnit plugin): as a case may have no properties
-of its own there, each stands in a suite of its own.
+In: a report. Out: text. JUnit is that of Jenkins (junit-10.xsd of its xUnit plugin): since a case cannot have
+properties there, each has its own suite.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class _Verdict(Struct, frozen=True):
 
     @property
     def kind(self) -> str:
-        """The word that says what it is about."""
+        """The word for its subject."""
         return "expectation" if self.element == "failure" else NOT_MEASURED
 
 
@@ -66,7 +66,7 @@ def _often(case: CaseReport) -> Iterator[str]:
 
 
 def _case_verdict(suite: SuiteReport, at: int) -> _Verdict | None:
-    """Return what is said of a case; None where it is well."""
+    """Return the message about a case; None if it passed."""
     case, outcome = suite.cases[at], suite.outcome(at)
     if outcome == "passed":
         return None
@@ -80,7 +80,7 @@ def _case_verdict(suite: SuiteReport, at: int) -> _Verdict | None:
 
 
 def _gate_verdict(suite: SuiteReport) -> _Verdict | None:
-    """Return what is said of a gate that is closed, where none of its cases says it."""
+    """Return the message about a closed gate if none of its cases explains it."""
     if suite.passed or any(_case_verdict(suite, at) is not None for at in range(len(suite.cases))):
         return None
     element: Literal["failure", "error"] = "error" if suite.gate.lacking else "failure"
@@ -88,8 +88,7 @@ def _gate_verdict(suite: SuiteReport) -> _Verdict | None:
 
 
 def _junit_comparison(each: Compared) -> Iterator[str]:
-    """Yield a lift as a case, whose properties are what there is to look at; another comparison where it is not
-    well."""
+    """Yield a lift as a case with properties, and another comparison if it is a problem."""
     verdict = _comparison_verdict(each)
     if not each.skill and verdict is None:
         return
@@ -114,7 +113,7 @@ def _title(each: Compared) -> str:
 
 
 def _comparison_verdict(each: Compared) -> _Verdict | None:
-    """Return what is said of a comparison that is not well; None for any other."""
+    """Return the message about a problematic comparison; None for any other."""
     verdict = each.comparison.verdict
     text = "\n".join(comparison_lines(each))
     if verdict == "worse":

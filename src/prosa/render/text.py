@@ -1,6 +1,6 @@
 """Diagnostics for people, in the manner of compilers: place, code, headline, the line with carets, notes.
 
-In: diagnostics. Out: text without any character that a terminal would obey, colours aside, and those only when asked.
+In: diagnostics. Out: text without terminal control characters, except for colours on request.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def render_headline(diagnostic: Diagnostic, *, color: bool = False) -> str:
 
 
 def render_summary(diagnostics: Sequence[Diagnostic], files: int) -> str:
-    """Return the last line: how many of each severity, and how many documents were looked at."""
+    """Return the last line: the number of diagnostics by severity, and of checked documents."""
     counts = Counter(each.severity for each in diagnostics)
     found = [_count(counts[severity], _PLURALS[severity]) for severity in Severity if counts[severity]]
     checked = _count(files, ("document", "documents"))

@@ -16,7 +16,7 @@ def turns_data(turns: Sequence[Turn]) -> list[dict[str, Value]]:
 
 
 def turns_text(turns: Sequence[Turn]) -> str:
-    """Return every message below a line that says whose it is; with several participants each has a line of its own."""
+    """Return every message below a line with its author; several participants get a line each."""
     parts: list[str] = []
     for turn in turns:
         if len(turns) > 1:

@@ -29,8 +29,8 @@ def visit_text(node: SiteNode) -> str:
 
 
 def visit_object(node: SiteNode) -> dict[str, Value]:
-    """Return every fact of a node. ``number`` is what `--follow` takes; ``url`` of a link is null where only an index
-    of the site could say it, or where it is not fetched over HTTP."""
+    """Return every fact of a node. ``number`` is the argument of `--follow`; ``url`` of a link is null if only an
+    index of the site could tell it, or if it is not fetched over HTTP."""
     every = leads(node)
     return {
         "url": node.url,

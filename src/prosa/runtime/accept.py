@@ -1,6 +1,7 @@
-"""What happens to an input before anything is asked of a model: defaults, validation, rendering (L12, L15, X13).
+"""The preparation of an input before any model call: defaults, validation, rendering (L12, L15, X13).
 
-In: a program and a value. Out: the data as the program sees it, the text of the user message; or the reason why not.
+In: a program and a value. Out: the data as the program sees it, the text of the user message; or the reason for
+refusing it.
 """
 
 from __future__ import annotations

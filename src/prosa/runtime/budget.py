@@ -1,9 +1,10 @@
-"""What model calls may cost: the worst case of each is reserved before it, and what it took is settled after it (X26).
+"""The budget of model calls: the worst case of each is reserved before it, and its actual cost is charged after it
+(X26).
 
-In: a cap in US dollars, prices, requests. Out: calls that fit, or `BudgetSpent`. At every moment ``spent + held`` is at
-most the cap, however many calls are in flight, as long as a service keeps to the length that it was asked for and to
-its price; one that does not is told of. No clock is read and nothing is stored here: `Grants` is the port through which
-several processes may share one cap.
+In: a cap in US dollars, prices, requests. Out: calls that fit, or `BudgetSpent`. At every moment ``spent + held`` is
+at most the cap, however many calls are in flight, as long as a service keeps to the requested length and its price;
+one that does not is reported. No clock is read and nothing is stored here: `Grants` is the port through which several
+processes may share one cap.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class Grants(Protocol):
     """A cap that several processes share: each draws parts of it."""
 
     async def draw(self, wanted: Decimal) -> Decimal:
-        """Take a part of the cap for this process, and give its size: ``wanted`` or less, 0 where nothing is left."""
+        """Reserve a part of the cap for this process, and return its size: ``wanted`` or less, 0 if nothing is left."""
         ...
 
 
@@ -60,18 +61,18 @@ class Pool(Protocol):
         ...
 
     def settled(self, unused: Decimal, cost: Decimal) -> None:
-        """Give ``unused`` back; so much of what was drawn is spent."""
+        """Return ``unused``, and record the rest of what was drawn as spent."""
         ...
 
     async def wait(self) -> None:
-        """Wait a moment for what others may give back."""
+        """Wait a moment for what other processes may return."""
         ...
 
 
 class Ledger(Struct):
-    """Money of which ``spent`` is gone and ``held`` is reserved by calls in flight, of any event loop and any thread.
-    ``cap`` is US dollars, a number or a text; it grows by what ``grants`` or a ``pool`` give, up to ``whole``, the cap
-    that the user named."""
+    """Money of which ``spent`` is gone and ``held`` is reserved by calls in flight, from any event loop and thread.
+    ``cap`` is US dollars, a number or a text; it grows by the amounts from ``grants`` or a ``pool``, up to ``whole``,
+    the cap that the user set."""
 
     cap: Decimal
     spent: Decimal = Decimal(0)
@@ -94,7 +95,7 @@ class Ledger(Struct):
 
     @property
     def left(self) -> Decimal:
-        """What is neither spent nor held."""
+        """The amount neither spent nor held."""
         return self.cap - self.spent - self.held
 
     async def reserve(self, amount: Decimal) -> bool:
@@ -133,7 +134,7 @@ class Ledger(Struct):
         return self.grants is not None or self.pool is not None
 
     async def _drawn(self, amount: Decimal) -> Decimal | None:
-        """Return what was drawn of a shared cap for an amount; None where nothing ever will be."""
+        """Return the amount drawn from a shared cap; None if it will never be available."""
         drawn: Decimal | None = None
         with self._lock:
             lacking = amount - self.left
@@ -182,7 +183,7 @@ def _wake(turn: asyncio.Future[None]) -> None:
 
 
 class Quote(Struct, frozen=True):
-    """The worst case of one call: the request as it is sent, with its bound, and what it costs at most."""
+    """The worst case of one call: the request as it is sent, with its bound, and its maximum cost."""
 
     request: ModelRequest
     usage: Usage
@@ -190,11 +191,11 @@ class Quote(Struct, frozen=True):
 
 
 class Budget(Struct):
-    """A cap with the prices that hold under it.
+    """A cap with its prices.
 
-    ``explicit`` says that the user named the cap: then a call without a known price is refused. Otherwise it is made
-    and not counted; that is said once, but for models of this machine and scripted replies. ``of_worker`` marks the cap
-    of one worker among several.
+    With ``explicit`` the user set the cap: a call without a known price is refused. Otherwise it is made and not
+    counted, with one notice, except for local models and scripted replies. ``of_worker`` marks the cap of one worker
+    among several.
     """
 
     prices: Prices
@@ -206,7 +207,7 @@ class Budget(Struct):
     _priced: dict[tuple[str, str | None], bool] = field(default_factory=dict)
 
     def require(self) -> None:
-        """Raise `BudgetSpent` where nothing at all is left."""
+        """Raise `BudgetSpent` if nothing is left."""
         if self.ledger.spent >= self.ledger.named:
             raise BudgetSpent(f"the budget of {dollars(self.ledger.named)} is spent", hint="start again with a new one")
 
@@ -221,15 +222,15 @@ class Budget(Struct):
             raise PriceUnknown(why, hint="leave the parameter away, or run without --max-cost")
 
     def price(self, model_name: str, usage: Usage, service: str | None) -> Decimal | None:
-        """US dollars of a call. A price holds only for who charges it (LA27); under a cap that nobody named the list
-        price of a model stands in for that of a gateway."""
+        """Return the US dollars of a call. A price is only valid for the service that charges it (LA27); under a
+        default cap the list price of a model is used for a gateway."""
         found = self.prices.cost(model_name, usage, service) if model_name else None
         if found is None and model_name and not self.explicit and not is_on_this_machine(service):
             return self.prices.cost(model_name, usage)
         return found
 
     def _is_priced(self, model_name: str, service: str | None) -> bool:
-        """Return whether a price is known; looked up once, as a list of prices takes its time."""
+        """Return whether a price is known. Cached, since a look-up in the price list is slow."""
         key = (model_name, service)
         if key not in self._priced:
             self._priced[key] = self.price(model_name, Usage(1, 1), service) is not None
@@ -251,8 +252,7 @@ class Budget(Struct):
         return Quote(bounded, usage, self._worst(request.model_name, usage, service))
 
     def _worst(self, model_name: str, usage: Usage, service: str | None) -> Decimal:
-        """Nobody knows in advance how much of the input is in a cache or is put there, nor that this makes it
-        cheaper."""
+        """Return the worst case. Cache hits, which would make it cheaper, are not known in advance."""
         cached = replace(usage, cached_input_tokens=usage.input_tokens)
         written = replace(usage, written_input_tokens=usage.input_tokens)
         costs = (self.price(model_name, each, service) for each in (usage, cached, written))
@@ -319,9 +319,9 @@ def _unknown_price(model_name: str, service: str | None) -> PriceUnknown:
 
 
 class Budgeted(Struct, frozen=True):
-    """A provider whose calls a budget pays. ``service`` is the base URL that it asks, ``meter`` counts for one run.
+    """A provider whose calls are charged to a budget. ``service`` is its base URL, ``meter`` counts for one run.
 
-    Each attempt is reserved on its own, so waiting between attempts holds nothing. Raises `BudgetSpent`.
+    Each attempt is reserved separately, so waiting between attempts holds nothing. Raises `BudgetSpent`.
     """
 
     provider: Provider
@@ -344,8 +344,8 @@ class Budgeted(Struct, frozen=True):
         await self.provider.aclose()
 
     async def _reserved(self, quote: Quote, on_text: OnText | None) -> ModelReply:
-        """Return a call that fails may be billed as well: then nobody knows how far it came, and its worst case is
-        spent."""
+        """Make a call on a reservation. A failed call may be billed as well, to an unknown extent, so its worst
+        case counts as spent."""
         reserved = _Reservation(self.budget, quote, self.meter)
         cost, usage = quote.cost, quote.usage
         try:
@@ -389,7 +389,7 @@ class _Reservation(Struct):
     held: bool = True
 
     async def again(self) -> bool:
-        """Count the request with its worst case, and reserve another one if that fits."""
+        """Charge the request with its worst case, and reserve another one if that fits."""
         self.settle(self.quote.usage, self.quote.cost)
         self.held = await self.budget.ledger.reserve(self.quote.cost)
         return self.held
@@ -456,7 +456,7 @@ def json_upper(*values: Value) -> int:
 
 
 def dollars(amount: Decimal) -> str:
-    """Return an amount for people: `$5`, `$0.0042`; to four significant digits, never less than it is."""
+    """Return an amount for people: `$5`, `$0.0042`; to four significant digits, rounded up."""
     rounding = ROUND_CEILING if amount >= 0 else ROUND_FLOOR
     short = (
         Context(prec=4, rounding=rounding).plus(amount) if abs(amount) < 1000 else amount.quantize(Decimal(1), rounding)

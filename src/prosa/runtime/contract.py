@@ -1,7 +1,7 @@
-"""What an answer must be, by the form of a program's output (M34): JSON with a schema, text as it is, an image's URL.
+"""The contract of an answer, by the form of a program's output (M34): JSON with a schema, plain text, an image's URL.
 
-In: a program. Out: its contract: what goes over the wire, what the model is told, and the verdict on a reply. A URL is
-looked at and never fetched.
+In: a program. Out: its contract: the format to send, the instruction for the model, and the verdict on a reply. A URL
+is checked but never fetched.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from prosa.runtime.output import Accepted, OutputContract, Rejected, Verdict
 from prosa.runtime.program import OutputForm, Program
 
 MAX_URL = 8192
-"""Characters of an address; no service gives a longer one."""
+"""Maximum length of an address; services return no longer ones."""
 
 MAX_DATA_URL = 10 * 1024 * 1024
 """Characters of an image inside its URL: the size of a document (X9)."""
@@ -40,7 +40,7 @@ class Contract(Protocol):
 
     @property
     def rule(self) -> str:
-        """What the model is told about its answer; may be empty."""
+        """The instruction for the model about its answer; may be empty."""
         ...
 
     @property
@@ -91,8 +91,8 @@ def contract_of(program: Program) -> Contract:
 
 
 def is_image_url(text: str) -> bool:
-    """Return whether a text is one absolute http, https or data:image URL. Nothing is fetched, so what it shows is
-    unknown."""
+    """Return whether a text is one absolute http, https or data:image URL. Nothing is fetched, so its content
+    is unknown."""
     if text[:5].lower() == "data:":
         return len(text) <= MAX_DATA_URL and bool(_IMAGE.fullmatch(text) and _PLAIN.fullmatch(text))
     if len(text) > MAX_URL or not _PLAIN.fullmatch(text):

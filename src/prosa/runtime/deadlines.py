@@ -1,7 +1,7 @@
-"""The wall clocks of the programs that are running here, and how they stand still while a run waits its turn (X9).
+"""The wall clocks of the running programs, which stop while a run waits its turn (X9).
 
-In: the timeout of each program as it begins. Out: `paused`, around a wait that is no part of what a program takes: for
-a service whose limits all runs share. The clocks of the programs above stand still too.
+In: the timeout of each program at its start. Out: `paused`, around a wait that does not count for a program: for a
+service whose limits all runs share. The clocks of its callers stop too.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from msgspec import Struct
 
 
 class _Clock(Struct, eq=False):
-    """One timeout; ``waiting`` counts the calls below it that wait, ``left`` is what was left when the first began."""
+    """One timeout; ``waiting`` counts the waiting calls below it, ``left`` is the time left when the first
+    started to wait."""
 
     timeout: asyncio.Timeout
     waiting: int = 0
@@ -44,7 +45,7 @@ def counting(timeout: asyncio.Timeout) -> Iterator[None]:
     try:
         yield
     finally:
-        with suppress(ValueError):  # a coroutine that is dropped ends in the context of whoever dropped it
+        with suppress(ValueError):  # a dropped coroutine ends in another context
             _RUNNING.reset(token)
 
 
@@ -57,7 +58,7 @@ def paused() -> Iterator[None]:
     try:
         yield
     except GeneratorExit:
-        raise  # nothing goes on, and the loop may be closed
+        raise  # nothing continues, and the loop may be closed
     except BaseException:
         _go_on(clocks, loop.time())
         raise

@@ -37,13 +37,13 @@ def digest_of(value: Value) -> str:
 
 
 def request_digest(request: ModelRequest) -> str:
-    """Return what a model is asked: messages, tools, the form of the output and parameters."""
+    """Return the digest of a request to a model: messages, tools, the form of the output and parameters."""
     said = [{name: getattr(each, name) for name in _SAID} for each in request.messages]
     return digest_of((said, request.tools, request.output, request.parameters))
 
 
 def reply_digest(reply: ModelReply) -> str:
-    """Return what a model said: its text, the tool calls without the ids that services give them, why it ended."""
+    """Return the digest of a reply: its text, the tool calls without the ids of the service, the finish reason."""
     calls = [(call.name, call.arguments) for call in reply.tool_calls]
     return digest_of((reply.content, calls, reply.finish, reply.refusal))
 
@@ -54,8 +54,8 @@ def result_digest(result: ToolResult) -> str:
 
 
 def closure_digests(program: Program) -> tuple[tuple[str, str], ...]:
-    """Return the digest of each program that can be reached, under its name: the one that is run first, each once.
-    Limits are no part of it: a run may go on with others."""
+    """Return the digest of each program that can be reached, under its name: the root first, each once. Limits are
+    excluded: a run may continue with others."""
     return tuple((each.file or each.name, digest_of(_content(each))) for each in reachable(program))
 
 
@@ -89,5 +89,5 @@ def _server(server: ServerConfig) -> dict[str, Value]:
 
 
 def stamp(moment: datetime) -> str:
-    """Return a moment as records have it: UTC to the millisecond, so that texts sort as times do."""
+    """Return a moment in the form of records: UTC to the millisecond, so that texts sort as times do."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -35,8 +35,8 @@ from prosa.source import ProsaError
 
 
 class RunError(ProsaError):
-    """A run that cannot start or cannot go on. ``run_id`` names it in the journal where it can go on from there;
-    ``billable`` says of a model call that ended so that the service may charge for it (X26)."""
+    """A run that cannot start or continue. ``run_id`` names it in the journal if it can be resumed; ``billable`` is
+    true if the service may charge for the failed model call (X26)."""
 
     run_id: str = ""
     billable: bool = False
@@ -48,8 +48,8 @@ class RunError(ProsaError):
 
 
 class ProgramRefused(RunError):
-    """The program, or one it imports, has errors; so may a chat. ``diagnostics`` may hold warnings that tell why;
-    ``outcome`` says below them what came of it."""
+    """The program, or one it imports, has errors; so may a chat. ``diagnostics`` may hold warnings with the reason;
+    ``outcome`` is the line below them."""
 
     def __init__(
         self, diagnostics: Sequence[Diagnostic], outcome: str = "the program has errors and was not run"
@@ -88,7 +88,7 @@ class OutputRefused(RunError):
 
 
 class AnswerCut(OutputRefused):
-    """The answer ended at the length limit of the model, and nobody allowed that. ``content`` is what came of it."""
+    """The answer reached the length limit of the model, which was not allowed. ``content`` is the received part."""
 
     def __init__(self, content: str) -> None:
         super().__init__(
@@ -104,9 +104,9 @@ class LimitExceeded(RunError):
 
 
 class BudgetSpent(RunError):
-    """A model call may cost more than what is left of the budget, so it was not made. ``whole`` says that the budget is
-    that of a whole batch, ``of_worker`` that of one worker, ``later`` that the same call is made when there is money
-    again: no cheaper one now."""
+    """A model call may cost more than what is left of the budget, so it was not made. ``whole`` marks the budget of a
+    whole batch, ``of_worker`` that of one worker, ``later`` a call that is made once there is money again instead of a
+    cheaper one now."""
 
     kind: ClassVar[str] = "budget"
     whole: bool = False
@@ -115,7 +115,7 @@ class BudgetSpent(RunError):
 
 
 class PriceUnknown(RunError):
-    """A budget cannot hold, because the price of a model is not known. Nothing was asked."""
+    """A budget cannot be enforced, because the price of a model is unknown. No call was made."""
 
     kind: ClassVar[str] = "budget"
 
@@ -123,10 +123,10 @@ class PriceUnknown(RunError):
 class ProviderError(RunError):
     """The model service failed.
 
-    ``status`` is the HTTP status if there was one; ``retry_after`` the seconds the service asked to wait; ``kind``
-    one of ``auth``, ``bad-request``, ``rate-limit``, ``server``, ``network``, ``timeout``, ``malformed``, ``missing``.
-    ``is_absent`` says that nobody is there: the connection was refused, or the name does not resolve. ``billable`` is
-    false only where the service surely never worked on the request.
+    ``status`` is the HTTP status if there was one; ``retry_after`` the delay in seconds that the service requested;
+    ``kind`` one of ``auth``, ``bad-request``, ``rate-limit``, ``server``, ``network``, ``timeout``, ``malformed``,
+    ``missing``. ``is_absent`` is true if the connection was refused, or the name does not resolve. ``billable`` is
+    false only if the service certainly never processed the request.
     """
 
     def __init__(
@@ -155,19 +155,19 @@ class ToolServerError(RunError):
 
 
 class SiteError(RunError):
-    """The page of a declared site cannot be read, or nobody allowed to."""
+    """The page of a declared site cannot be read or is not allowed."""
 
 
 class CassetteProblem(RunError):
-    """A recording that cannot be used: none at all, cut off, edited, of another program, newer than this Prosa; or one
-    that cannot be written."""
+    """A recording that cannot be used: absent, cut off, edited, of another program, newer than this Prosa; or one that
+    cannot be written."""
 
 
 class ReplayDrift(CassetteProblem):
-    """A call of a replay is not what was recorded, or is not recorded at all.
+    """A call of a replay differs from the recording, or is missing in it.
 
-    ``path`` is that of the call, ``nearest`` the recorded call that it was compared with, empty where there is none.
-    ``pointer`` is where they differ first, as a JSON Pointer, with both values; None where there is nothing.
+    ``path`` is that of the call, ``nearest`` the recorded call that it was compared with, if any. ``pointer`` is the
+    first difference, as a JSON Pointer, with both values; None if absent.
     """
 
     def __init__(
@@ -202,19 +202,20 @@ class RowsRefused(RunError):
 
 
 class BatchRefused(RunError):
-    """A batch cannot begin or go on: it is not there, another process has it, or what it runs may not be kept."""
+    """A batch cannot start or continue: it does not exist, another process holds it, or its content may not be
+    stored."""
 
 
 class InDoubt(RunError):
-    """A tool call was asked for and not answered when a run broke off, and it may have changed something."""
+    """A tool call without an answer when a run was interrupted, which may have changed something."""
 
 
 class NotResumed(RunError):
-    """An interrupted run cannot go on: it is not there, still runs, or what it runs has changed."""
+    """An interrupted run cannot be resumed: it does not exist, is still running, or its files changed."""
 
 
 def first_error(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """Return the error in groups of errors that tells most: a `RunError` before anything else, else the first."""
+    """Return the most informative error in groups of errors: a `RunError` before anything else, else the first."""
     flat: list[BaseException] = []
     stack: list[BaseException] = [group]
     while stack:

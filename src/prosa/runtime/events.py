@@ -16,11 +16,11 @@ ToolKind: TypeAlias = Literal["python", "mcp", "program", "action", "skill", "ma
 
 
 class Scope(Struct, frozen=True):
-    """Whose event it is: the program and how deep below the program that the user started (0).
+    """The program of an event, and its depth below the program that the user started (0).
 
-    ``number`` counts the programs of a run from 1 in the order they start, so that two calls of one program can be
-    told apart; ``parent`` is the number of the program that called this one. ``path`` is where in the run the program
-    was called, whatever started first: "" for the first, ``1.0/`` for the one that tool call 0 of iteration 1 started.
+    ``number`` counts the programs of a run from 1 in the order they start, so that two calls of one program are
+    distinct; ``parent`` is the number of the calling program. ``path`` is where in the run the program was called,
+    independent of timing: "" for the first, ``1.0/`` for the one that tool call 0 of iteration 1 started.
     """
 
     program: str
@@ -38,14 +38,14 @@ class RunStarted(Struct, frozen=True):
 
 
 class ToolsOffered(Struct, frozen=True):
-    """The tools of a program are ready, its servers running; told again when it is on another page of a site."""
+    """The tools of a program are ready, its servers running; repeated when a site moves to another page."""
 
     scope: Scope
     tools: tuple[str, ...]
 
 
 class ModelAsked(Struct, frozen=True):
-    """A model call begins. On the ``final`` iteration no tools are offered."""
+    """A model call starts. On the ``final`` iteration no tools are offered."""
 
     scope: Scope
     iteration: int
@@ -69,10 +69,10 @@ class TextArrived(Struct, frozen=True):
 
 
 class ModelAnswered(Struct, frozen=True):
-    """A model call is answered; ``model_name`` is what the service reports, else what was asked for.
+    """A model call is answered; ``model_name`` is the model that the service reports, else the requested one.
 
-    ``answered_by`` is what the service reports, None where it says nothing; ``service`` is its base URL, None for a
-    provider without one; ``finish`` is why the answer ended there.
+    ``answered_by`` is the model that the service reports, None if it reports none; ``service`` is its base URL, None
+    for a provider without one; ``finish`` is the finish reason.
     """
 
     scope: Scope
@@ -87,7 +87,7 @@ class ModelAnswered(Struct, frozen=True):
 
 
 class ToolCalled(Struct, frozen=True):
-    """A tool call begins; ``arguments`` is the JSON text as the model wrote it, ``call`` the model's id of the call,
+    """A tool call starts; ``arguments`` is the JSON text as the model wrote it, ``call`` the model's id of the call,
     ``path`` its place in the run, such as ``1.0``."""
 
     scope: Scope
@@ -127,7 +127,7 @@ class Noticed(Struct, frozen=True):
 
 
 class RunFinished(Struct, frozen=True):
-    """A program ended with a validated output; ``cut`` says that its last answer was cut off and allowed to be."""
+    """A program ended with a validated output; ``cut`` is true if its last answer was cut off, as allowed."""
 
     scope: Scope
     output: Value
@@ -171,7 +171,7 @@ def path_of(event: Event) -> str:
 
 
 class Listener(Protocol):
-    """Hears every event of a run, at once and in order. It must not raise and must not wait."""
+    """Receives every event of a run, immediately and in order. It must not raise and must not wait."""
 
     def __call__(self, event: Event, /) -> None: ...
 
@@ -182,7 +182,7 @@ def ignore(event: Event, /) -> None:
 
 
 def tell(*listeners: Listener) -> Listener:
-    """Return one listener that tells several, in order."""
+    """Return one listener that calls several, in order."""
 
     def each(event: Event, /) -> None:
         for listener in listeners:

@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 
 
 async def execute(program: Program, given: Value, world: World, *, numbers: Iterator[int] | None = None) -> Value:
-    """Run a program and return its output. Raises `RunError`; nothing that was started is left running.
+    """Run a program and return its output. Raises `RunError`; nothing is left running.
 
-    ``numbers`` number the programs of the run; runs that are told together share them.
+    ``numbers`` number the programs of the run; runs that are reported together share them.
     """
     async with exit_stack() as stack:
         run = Run(world, ServerPool(world.servers, stack), numbers or count(1))
@@ -55,8 +55,7 @@ class Run(Struct, frozen=True):
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     async def program(self, program: Program, given: Value, caller: Scope | None = None, path: str = "") -> Value:
-        """Run one program of the run, for the call of ``caller`` at ``path``, and tell its beginning and its one
-        end."""
+        """Run one program of the run, for the call of ``caller`` at ``path``, and report its start and its end."""
         scope = self._scope(program, caller, path)
         clock, listener = self.world.clock, self.world.listener
         started = clock.monotonic()
@@ -86,8 +85,8 @@ class Run(Struct, frozen=True):
             return await self._with_mail(program, body, scope, stack, self.world.mail)
 
     async def _with_mail(self, program: Program, body: str, scope: Scope, stack: AsyncExitStack, mail: Mail) -> Done:
-        """Run a program that has a mailbox, and end when the calls have ended that it does not wait for (L47). What it
-        received and did not handle is there again."""
+        """Run a program with a mailbox until its background calls have ended too (L47). Messages that it received but
+        did not handle are returned."""
         from prosa.runtime.mail_tools import Tickets
 
         try:
@@ -117,14 +116,14 @@ class Run(Struct, frozen=True):
         toolbox = Toolbox(tools, program.limits, world.clock, world.listener, scope, changing, world.journal)
         self.world.listener(ToolsOffered(scope, tuple(toolbox.offered)))
         if self.world.sandbox is None and program.preferred == PREFERRED_PYTHON:
-            program = replace(program, preferred="")  # what is withheld is not recommended (LA18)
+            program = replace(program, preferred="")  # withheld tools are not recommended (LA18)
         return Task(program, body, contract_of(program), toolbox, scope)
 
 
 @asynccontextmanager
 async def exit_stack() -> AsyncIterator[AsyncExitStack]:
-    """Return an exit stack for what is closed by awaiting. A coroutine that is dropped, as when its event loop was
-    stopped for good, leaves all of it as it is: nobody awaits it any more."""
+    """Return an exit stack for asynchronous closing. A dropped coroutine, for example after its event loop was
+    stopped, leaves everything open, since it is no longer awaited."""
     async with AsyncExitStack() as stack:
         try:
             yield stack

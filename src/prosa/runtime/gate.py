@@ -1,8 +1,8 @@
 """One gate for each service and model, through which all calls of a process go (X29).
 
-In: limits that the user knows, and what the service says. Out: a call is let through when it may be made. An answer of
-429 closes the gate for all runs at once, and halves how many calls go together; each row of good answers lets one more
-through again. Waiting here is no attempt, and no part of the wall clock of a program.
+In: the user's limits, and the answers of the service. Out: each call passes when it is allowed. A status 429 closes
+the gate for all runs at once, and halves the number of concurrent calls; each series of good answers adds one again.
+Waiting here is not an attempt, and does not count for the wall clock of a program.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from prosa.runtime.ports import Clock, OnText, Provider
 
 WINDOW = 61.0
-"""Seconds over which calls and tokens are counted: a minute, and what messages may take longer than others on their
-way, so that the service never counts more in a minute of its own."""
+"""Seconds over which calls and tokens are counted: a minute plus a margin for delays in transit, so that the service
+never counts more in one of its minutes."""
 
 FIRST_PAUSE = 1.0
-"""Seconds that the gate stays closed where a service that is asked too often does not say how long."""
+"""Seconds that the gate stays closed after a 429 without a delay."""
 
 LONGEST_PAUSE = 120.0
 GOOD_ROW = 20
@@ -57,7 +57,7 @@ class Permits(Protocol):
 
 
 class Gate(Struct, eq=False):
-    """The gate of one service and model, in one event loop. ``permits`` are asked where other processes send too."""
+    """The gate of one service and model, in one event loop. ``permits`` are requested if other processes send too."""
 
     limits: GateLimits
     clock: Clock
@@ -88,7 +88,7 @@ class Gate(Struct, eq=False):
             self._changed.set()
 
     async def through(self, provider: Provider, request: ModelRequest, on_text: OnText | None) -> ModelReply:
-        """Return the reply of a provider, asked when the call may be made. Raises what the provider raises."""
+        """Call the provider when that is allowed, and return the reply. Raises what the provider raises."""
         tokens = _tokens(request)
         if self._turn.locked() or self._wait(tokens) is not None:
             with paused():
@@ -121,7 +121,7 @@ class Gate(Struct, eq=False):
                     await self.clock.sleep(wait)
 
     def _wait(self, tokens: int) -> float | None:
-        """Seconds until another look makes sense; 0 for as soon as a call has ended, None where the gate is open."""
+        """Return the seconds until the next check; 0 for as soon as a call has ended, None if the gate is open."""
         now = self.clock.monotonic()
         if now < self.closed_until:
             return self.closed_until - now
@@ -179,7 +179,7 @@ class Gates(Struct, eq=False):
 
 
 class Gated(Struct, frozen=True):
-    """A provider behind the gates of its models. ``service`` is the base URL that it asks."""
+    """A provider behind the gates of its models. ``service`` is its base URL."""
 
     provider: Provider
     gates: Gates

@@ -44,9 +44,9 @@ async def gather_tools(
     notice: Callable[[str], None],
     tickets: Tickets | None = None,
 ) -> dict[str, Tool]:
-    """Return tools by wire name. Starts the program's servers but for those that wait until they are called; ``notice``
-    hears where one is not as the program says; ``tickets`` are for the imports that the program does not wait for.
-    Raises `RunError` when two tools share a name (LA12)."""
+    """Return tools by wire name. Starts the program's servers except those that start on their first call; ``notice``
+    reports differences from the declaration; ``tickets`` are for background imports. Raises `RunError` if two tools
+    share a name (LA12)."""
     tools: list[Tool] = []
     if program.python and world.sandbox is not None:
         tools.append(PythonTool(world.sandbox, program.limits))
@@ -99,9 +99,9 @@ async def _running(session: ServerSession) -> ServerSession:
 async def open_sites(
     program: Program, world: World, fixed: Collection[str], stack: AsyncExitStack, path: str = ""
 ) -> Changing:
-    """Return the tools that the sites of a program give while it runs. Each run of a program is on pages of its own, so
-    they are opened anew, for the program at ``path``, and end with ``stack``. ``fixed`` are names that are taken.
-    Raises `SiteError`."""
+    """Return the tools from the sites of a program while it runs. Each run of a program has its own pages, so they are
+    opened for the program at ``path``, and closed with ``stack``. ``fixed`` are names already in use. Raises
+    `SiteError`."""
     if not program.sites:
         return Unchanging()
     if world.sites is None:
@@ -115,7 +115,7 @@ async def open_sites(
 
 
 class McpTool(Struct, frozen=True):
-    """One tool of a server; ``session`` gives the running server, which may start only then."""
+    """One tool of a server; ``session`` returns the running server, starting it if needed."""
 
     session: Callable[[], Awaitable[ServerSession]]
     tool: ServerTool
@@ -129,7 +129,7 @@ class McpTool(Struct, frozen=True):
 
     @property
     def repeatable(self) -> bool:
-        """What the program says of the tool, or the server (`readOnlyHint`)."""
+        """The program's declaration about the tool, or the server's (`readOnlyHint`)."""
         return self.tool.read_only
 
     async def call(self, arguments: Mapping[str, Value], path: str) -> ToolResult:
@@ -154,7 +154,7 @@ class ProgramTool(Struct, frozen=True):
     wrapped: bool
     run: RunProgram
     kind: ClassVar[Literal["program"]] = "program"
-    repeatable: ClassVar[bool] = True  # what it calls itself is asked about at its own path
+    repeatable: ClassVar[bool] = True  # calls of other tools are confirmed at their own path
     moves: ClassVar[bool] = False
 
     async def call(self, arguments: Mapping[str, Value], path: str) -> ToolResult:
@@ -176,10 +176,9 @@ def program_tool(program: Program, name: str, run: RunProgram) -> ProgramTool:
     return ProgramTool(program, spec, wrapped, run)
 
 
-# The tools that sites give to a run (X15): `visit`, and the actions of the pages that the run is on.
-#
-# In: a session. Out: tools under names that collide with no other; they are asked for anew before every model call, so
-# that the actions of a page are there while the run is on it and gone when it has left.
+# The tools that sites give to a run (X15): `visit`, and the actions of the current pages. In: a session. Out: tools
+# under unique names; they are requested again before every model call, so that the actions of a page exist only while
+# the run is on it.
 
 VISIT = (
     "Goes to a page of a site and gives its text, its links and its actions, which are tools as long as you are on "
@@ -188,7 +187,7 @@ VISIT = (
 _TO = "a URL path such as /airports, the number or the text of a link of this page, or the id of a page"
 
 MAX_MET = 10_000
-"""Names of actions that are remembered, so that a model can be told where one has gone."""
+"""Names of former actions, so that a model can be told where one was."""
 
 
 class VisitTool(Struct, frozen=True):

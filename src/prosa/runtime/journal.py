@@ -1,10 +1,10 @@
-"""The journal of a run as the loop sees it (X25): asked around each model call and around each tool call, nowhere else.
+"""The journal of a run as the loop sees it (X25): called around each model call and each tool call, nowhere else.
 
-A call is known by its path, which is the same in every run with the same answers, in whatever order calls start:
+A call is identified by its path, which is the same in every run with the same answers, in whatever order calls start:
 the model call of iteration ``i`` of a program is ``<path>i``, the tool call ``j`` of its reply, counted from 0, is
 ``<path>i.j``, and a program that this call starts has the path ``<path>i.j/``. The path of the first program is "".
 
-In: a call, and what makes it. Out: its answer, remembered or new. A journal decides whether the call is made at all.
+In: a call, and a function that makes it. Out: its answer, stored or new. A journal decides whether the call is made.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from prosa.runtime.ports import OnText, ToolResult
 
 
 class Waits(Exception):
-    """A journal has no answer yet, and nobody asks for it now: it comes later, and the run then begins again with what
-    the journal knows by then. It is no failure of the run."""
+    """A journal has no answer yet, and the call is not made now: the run starts again later with the journal's
+    answers. It is not a failure of the run."""
 
 
 Ask: TypeAlias = Callable[[], Awaitable[ModelReply]]
@@ -30,8 +30,8 @@ Use: TypeAlias = Callable[[], Awaitable[ToolResult]]
 
 
 class ModelStep(Struct, frozen=True):
-    """One model call of the loop, retries included. ``on_text`` hears the text of a reply that streams; a journal that
-    answers itself hands it the whole text. None where nobody listens."""
+    """One model call of the loop, retries included. ``on_text`` receives the text of a streamed reply; a journal that
+    answers itself passes the whole text. None without a listener."""
 
     path: str
     request: ModelRequest
@@ -40,10 +40,10 @@ class ModelStep(Struct, frozen=True):
 
 
 class ToolStep(Struct, frozen=True):
-    """One tool call whose arguments the tool's schema accepts. ``scope`` is the program that asked for it.
+    """One tool call whose arguments the tool's schema accepts. ``scope`` is the calling program.
 
-    ``repeatable`` says that the call may be made twice: it changes nothing outside of the run. ``moves`` says that it
-    changes what tools are offered afterwards, so that an answer alone does not stand for it.
+    ``repeatable`` is true if the call may be made twice: it changes nothing outside of the run. ``moves`` is true if
+    it changes the offered tools, so that its answer alone cannot replace it.
     """
 
     path: str
@@ -61,7 +61,7 @@ class Journal(Protocol):
     async def reply(self, step: ModelStep, ask: Ask) -> ModelReply:
         """Return the reply of a model call; ``ask`` makes the call, and is awaited at most once.
 
-        Raises what ``ask`` raises, and `prosa.runtime.errors.RunError` where the journal itself refuses to go on.
+        Raises what ``ask`` raises, and `prosa.runtime.errors.RunError` if the journal itself refuses to continue.
         """
         ...
 

@@ -1,7 +1,7 @@
-"""Messages between programs, as values: what a mailbox is, what is sent, what is given out (L47, LA33).
+"""Messages between programs, as values: mailboxes, sent and delivered messages (L47, LA33).
 
-In: what a program declares, what a model sends. Out: records that a store keeps, and what a model or a person sees of
-them. A message is data: nothing in it is ever read as an instruction of ours.
+In: a program's declaration, a model's messages. Out: records that a store keeps, and their forms for models and
+people. A message is data: nothing in it is ever read as an instruction of Prosa.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ MAX_HOPS = 16
 """Messages that were each sent while the one before was handled."""
 
 MAX_ATTEMPTS = 5
-"""A message that was given out so often and never handled is a dead letter."""
+"""Number of deliveries after which an unhandled message is a dead letter."""
 
 POLL_SECONDS = 0.5
-"""How often a mailbox in a file is looked at by who waits for a message: each time locks the file for a moment."""
+"""How often a waiting run checks a mailbox in a file: each time locks the file for a moment."""
 
 SERVER_POLL_SECONDS = 0.08
-"""The same for a mailbox on a server, where a look locks nothing."""
+"""The same for a mailbox on a server, where a check locks nothing."""
 
 ENVELOPE = 400
 """Bytes that a message has in a result beside its payload, at most."""
 
 MessageState: TypeAlias = Literal["new", "leased", "handled", "dead"]
-"""Nobody has it; a run has it; a run that had it ended well; nobody gets it any more."""
+"""`new`: waiting. `leased`: held by a run. `handled`: its run succeeded. `dead`: will not be delivered again."""
 
 
 class MailRefused(RunError):
@@ -47,16 +47,16 @@ class MailRefused(RunError):
 
 
 class MessageRecord(Struct, frozen=True):
-    """A message as the store has it. Times are UTC texts that sort; ``payload`` is JSON.
+    """A message in the store. Times are UTC texts that sort; ``payload`` is JSON.
 
-    ``place`` numbers the messages of a mailbox in the order in which they came. ``sender`` is the name of a program,
-    ``returns`` the mailbox for answers to it. ``thread`` is the id of the message that all of this began with,
-    ``reply_to`` that of the message, or the ticket, which this one answers. ``hops`` counts the messages before it of
-    which each was sent while the one before was handled. (``origin_run``, ``origin_path``) is the call that sent it.
-    ``reader`` is the one run that may have it, None for any. ``failed`` says that the payload is why something failed.
+    ``place`` numbers the messages of a mailbox in order of arrival. ``sender`` is the name of a program, ``returns``
+    the mailbox for answers to it. ``thread`` is the id of the first message of the exchange, ``reply_to`` that of the
+    message, or the ticket, which this one answers. ``hops`` counts the messages before it of which each was sent while
+    the one before was handled. (``origin_run``, ``origin_path``) is the call that sent it. ``reader`` is the one run
+    that may have it, None for any. ``failed`` marks the payload as the reason of a failure.
 
-    ``attempts`` counts how often it was given out; ``run`` had it last, asked for it by the call at ``lease_path``, ""
-    for a run that it started. ``holder`` names the process of a lease. ``error`` is why it was not handled.
+    ``attempts`` counts deliveries; ``run`` is the last holder, ``lease_path`` the call that received it, "" for a run
+    that it started. ``holder`` names the process of a lease. ``error`` is why it was not handled.
     """
 
     id: str
@@ -97,11 +97,11 @@ class MessageRecord(Struct, frozen=True):
         return found | {"attempt": max(self.attempts, 1), "payload": self.value}
 
     def for_query(self) -> dict[str, Value]:
-        """Return what a program sees of it that looks for it."""
+        """Return the message in the form for a program that searches the mailbox."""
         return self.for_model() | {"state": self.state}
 
     def for_people(self) -> dict[str, Value]:
-        """Return all that is said of it to people, as plain data."""
+        """Return the message in full for people, as plain data."""
         found: dict[str, Value] = {"id": self.id, "mailbox": self.mailbox, "sender": self.sender}
         found |= {"timestamp": self.time, "state": self.state, "attempts": self.attempts, "hops": self.hops}
         found |= {"thread": self.thread, "reply_to": self.reply_to, "run": self.run, "error": self.error}
@@ -109,9 +109,9 @@ class MessageRecord(Struct, frozen=True):
 
 
 class Letter(Struct, frozen=True):
-    """What a program sends: ``to`` an address, or where answers to the message ``reply_to`` go. ``program`` and
+    """A message to send: ``to`` an address, or to the return address of the message ``reply_to``. ``program`` and
     ``mailbox`` are set by the runtime, ``allowed`` are the addresses that the program may write to without an answer.
-    (``run``, ``path``) is the call that sends it. ``answers`` says that it may also write to who wrote to it."""
+    (``run``, ``path``) is the call that sends it. With ``answers`` it may also reply to senders."""
 
     program: str
     mailbox: str
@@ -148,8 +148,8 @@ def payload_of(output: Delivery) -> tuple[str, bool]:
 
 
 class Wanted(Struct, frozen=True):
-    """What the call at ``path`` asks of a mailbox: at most ``most`` messages, and about ``room`` bytes; ``wait`` is
-    seconds, None where the model leaves it open. What has waited longer than ``expires`` seconds is not given."""
+    """The request of the call at ``path`` to a mailbox: at most ``most`` messages, and about ``room`` bytes; ``wait``
+    is seconds, None for the default. Messages older than ``expires`` seconds are not delivered."""
 
     box: str
     path: str
@@ -169,13 +169,13 @@ class OpenTickets(Protocol):
         ...
 
     def awaited(self, sender: str | None) -> bool:
-        """Return whether one is open whose output would be received."""
+        """Return whether a call is open whose output would be received."""
         ...
 
 
 class MessageFilter(Struct, frozen=True):
-    """Which messages are meant. ``text`` is held by a text of the payload, in any case; ``after`` and ``before`` are
-    moments as records have them. None leaves all in; ``limit`` keeps the last ones."""
+    """A filter of messages. ``text`` must occur in a text of the payload, in any case; ``after`` and ``before`` are
+    moments in the form of records. None matches all; ``limit`` keeps the last ones."""
 
     mailbox: str | None = None
     sender: str | None = None
@@ -192,14 +192,14 @@ class MessageFilter(Struct, frozen=True):
         return self.text is not None or self.where is not None
 
     def meets(self, message: MessageRecord) -> bool:
-        """Return whether the content of a message is as asked for."""
+        """Return whether the content of a message matches."""
         if self.text is not None and not _holds(message.value, self.text.casefold()):
             return False
         return self.where is None or is_met(self.where, message.for_people())
 
 
 class BoxCounts(Struct, frozen=True):
-    """How many messages a mailbox has in each state, and when the oldest came that nobody has."""
+    """The number of messages of a mailbox in each state, and when the oldest waiting one arrived."""
 
     mailbox: str
     new: int = 0
@@ -215,12 +215,11 @@ class BoxCounts(Struct, frozen=True):
 
 
 MessageEnd: TypeAlias = Literal["handled", "again", "dead"]
-"""What became of a message that was given out: it is handled, given out again, or never again."""
+"""The outcome of a delivery: handled, to be delivered again, or never again."""
 
 
 class Worked(Struct, frozen=True):
-    """What became of one message that was given out: ``output``, or ``error``. ``unsent`` is why its answer was not
-    sent."""
+    """The outcome of one delivered message: ``output``, or ``error``. ``unsent`` is why its answer was not sent."""
 
     message: MessageRecord
     end: MessageEnd
@@ -238,7 +237,7 @@ class Worked(Struct, frozen=True):
 
 
 class WorkerEnd(Struct):
-    """What a worker did; ``reason`` is why it stopped by itself, empty where it was told to."""
+    """The result of a worker; ``reason`` is why it stopped by itself, empty if it was told to."""
 
     handled: int = 0
     failed: int = 0
@@ -272,7 +271,7 @@ def require_size(payload: str) -> None:
 
 
 def _holds(value: Value, part: str) -> bool:
-    """Return whether a text in a value holds another one that is folded."""
+    """Return whether a text in a value contains another, which is case-folded."""
     return any(part in each.casefold() for each in _texts(value))
 
 
@@ -297,17 +296,17 @@ class Mail(Protocol):
         ...
 
     async def receive(self, wanted: Wanted, tickets: OpenTickets) -> Sequence[MessageRecord]:
-        """Return messages to the run, and waits for some where that is asked for."""
+        """Return messages for the run, waiting for some if requested."""
         ...
 
     async def query(self, chosen: MessageFilter) -> Sequence[MessageRecord]:
-        """Find messages, and give none of them to anybody."""
+        """Find messages without delivering them."""
         ...
 
     async def deliver(self, output: Delivery) -> None:
-        """Put the output of a call that nobody waits for into the mailbox of the caller, for this run alone."""
+        """Put the output of a background call into the mailbox of the caller, for this run alone."""
         ...
 
     async def give_back(self, below: str, reason: str) -> None:
-        """Give back what the program at the path ``below`` received and, having failed, did not handle."""
+        """Return the messages that the failed program at the path ``below`` received but did not handle."""
         ...

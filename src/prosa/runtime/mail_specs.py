@@ -1,4 +1,4 @@
-"""What a model is told of the tools of a mailbox, and of imports that it does not wait for (L47, LA33).
+"""The tool specifications of a mailbox, and of background imports (L47, LA33).
 
 In: a program. Out: `ToolSpec`s, the same for a run, a plan and an estimate.
 """

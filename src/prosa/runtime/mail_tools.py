@@ -1,7 +1,7 @@
-"""The tools of a mailbox, and the tickets of calls that nobody waits for (L47, LA33).
+"""The tools of a mailbox, and the tickets of background calls (L47, LA33).
 
-In: what a model asks for. Out: results for it; everything that was sent is data in one of them. The sender of a message
-is the program that runs, whatever the model says, and an address that the program does not declare is refused.
+In: a model's calls. Out: results for it; all message content is data in them. The sender of a message is always the
+running program, whatever the model claims, and an undeclared address is refused.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Tickets(Struct):
     _slots: asyncio.Semaphore | None = None
 
     def begin(self, path: str, name: str, run: Callable[[], Coroutine[None, None, ToolResult]]) -> None:
-        """Begin the call at a path of the program ``name``; what it gives is delivered to the mailbox."""
+        """Start the call at a path of the program ``name``; its output is delivered to the mailbox."""
         self._slots = self._slots or asyncio.Semaphore(self.program.limits.concurrency)
         self.open[path] = name
         self.group.create_task(self._run(path, name, run, self._slots))
@@ -101,7 +101,8 @@ class SendTool(Struct, frozen=True):
 
 
 class ReceiveTool(Struct, frozen=True):
-    """Takes messages for this run, which are handled when it ends well. The same call made again gives the same."""
+    """Delivers messages to this run, which count as handled when it succeeds. Repeating the same call returns
+    the same messages."""
 
     spec: ToolSpec
     box: Mailbox
@@ -128,7 +129,7 @@ class ReceiveTool(Struct, frozen=True):
 
 
 class QueryTool(Struct, frozen=True):
-    """Looks through the own mailbox and takes nothing."""
+    """Searches the own mailbox without receiving anything."""
 
     spec: ToolSpec
     box: Mailbox
@@ -139,8 +140,7 @@ class QueryTool(Struct, frozen=True):
     moves: ClassVar[bool] = False
 
     async def call(self, arguments: Mapping[str, Value], path: str) -> ToolResult:
-        """Return the messages as a JSON list, the last ones as far as they fit; what cannot be asked is a result that
-        says so."""
+        """Return the messages as a JSON list, as many of the last ones as fit; an invalid query is an error result."""
         del path
         try:
             chosen = MessageFilter(
@@ -174,7 +174,7 @@ class TicketTool(Struct, frozen=True):
         return ticket_spec(self.tool.spec)
 
     async def call(self, arguments: Mapping[str, Value], path: str) -> ToolResult:
-        """Return the ticket, which is the place of the call: the same whenever the run goes on, or is played."""
+        """Return the ticket, which is the path of the call: the same when the run is resumed or replayed."""
         self.tickets.begin(path, self.name, lambda: self._run(arguments, path))
         return ToolResult(as_json({"ticket": path}))
 
@@ -183,7 +183,7 @@ class TicketTool(Struct, frozen=True):
 
 
 def _moment(name: str, arguments: Mapping[str, Value]) -> str | None:
-    """Return a time as records have it; one without a zone is UTC. Raises ValueError."""
+    """Return a time in the form of records; one without a zone is UTC. Raises ValueError."""
     text = arguments.get(name)
     if text is None:
         return None
@@ -195,7 +195,7 @@ def _moment(name: str, arguments: Mapping[str, Value]) -> str | None:
 
 
 def _fitting(found: Sequence[dict[str, Value]], room: int) -> str:
-    """Return the last ones of a list that fit, as JSON."""
+    """Return as many of the last items of a list as fit, as JSON."""
     texts, size = list[str](), 2
     for each in reversed(found):
         text = as_json(each)

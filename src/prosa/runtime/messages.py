@@ -42,8 +42,8 @@ class Message(Struct, frozen=True):
 class ToolSpec(Struct, frozen=True):
     """A tool as offered to a model: wire name (at most 64 of ``[A-Za-z0-9_-]``), description, JSON Schema.
 
-    ``origin`` is never sent. It says what the tool is outside of the run: ``mcp``, the server and its own name;
-    ``action``, its id and its page; ``visit`` and where the run is.
+    ``origin`` is never sent. It identifies the tool outside of the run: ``mcp``, the server and its own name;
+    ``action``, its id and its page; ``visit`` and the current page.
     """
 
     name: str
@@ -55,7 +55,7 @@ class ToolSpec(Struct, frozen=True):
 class OutputFormat(Struct, frozen=True):
     """The schema as it goes over the wire (L11, LA4, LA5).
 
-    ``strict`` says that ``schema`` qualifies for strict mode; otherwise it is a lowered copy. Local validation never
+    ``strict`` is true if ``schema`` qualifies for strict mode; otherwise it is a lowered copy. Local validation never
     uses it: the program's own schema decides.
     """
 
@@ -65,14 +65,13 @@ class OutputFormat(Struct, frozen=True):
 
 
 class ModelRequest(Struct, frozen=True):
-    """One model call. ``program`` names the program that asks, for scripted replies, events and errors.
+    """One model call. ``program`` names the calling program, for scripted replies, events and errors.
 
     ``max_output`` bounds the tokens of the reply, reasoning included; every wire has its own name for it, which wins
     over the same among ``parameters``. ``schema`` is that of the output as its author wrote it, for engines that
-    enforce more of it than ``output`` says; ``sample`` is the number of a repeat, None where a request is made once;
-    ``repeats`` counts the answers before it that were refused and equal, where the model drops repeats; ``implied``
-    are the tools that are offered though the document did not ask for them.
-    None of them is part of what a recording compares.
+    enforce more of it than ``output``; ``sample`` is the number of a repeat, None if a request is made once;
+    ``repeats`` counts the equal refused answers before it, if the model drops repeats; ``implied`` are the tools that
+    are offered although the document does not request them. A recording compares none of them.
     """
 
     model_name: str
@@ -91,12 +90,12 @@ class ModelRequest(Struct, frozen=True):
 class ModelReply(Struct, frozen=True):
     """One answer. ``content`` is empty when the model only called tools.
 
-    ``model_name`` is what the server says answered, ``service`` the base URL that was asked; None where the provider
-    asks no address, as a scripted one. Only the service that charges for a model gives it a price (LA27).
-    ``opaque`` is what a service wants back, as it was, with the results of the tools that it asked for, such as the
-    signatures of its thoughts: JSON that only the adapter reads which wrote it. It is no part of what was said, so
-    neither digests nor recordings have it. ``drops_repeats`` says that of equal refused answers only one goes back to
-    this model, which is then sampled otherwise; it is recorded, so that a replay sends what the run sent.
+    ``model_name`` is the model that the server reports, ``service`` its base URL; None for a provider without an
+    address, such as a scripted one. Prices depend on the service that charges for a model (LA27). ``opaque`` is data
+    that a service needs back unchanged with tool results, such as the signatures of its thoughts: JSON that only its
+    own adapter reads. It is not part of the reply, so neither digests nor recordings include it. ``drops_repeats``
+    says that of equal refused answers only one goes back to this model, which is then sampled otherwise; it is
+    recorded, so that a replay sends what the run sent.
     """
 
     content: str

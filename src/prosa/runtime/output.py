@@ -1,6 +1,6 @@
-"""The output contract of JSON: what goes over the wire, and whether an answer is accepted (L12, L14, LA4–LA6).
+"""The output contract of JSON: the format to send, and the validation of answers (L12, L14, LA4–LA6).
 
-In: the program's output schema and the text of a reply. Out: the validated value, or the reasons why not. The
+In: the program's output schema and the text of a reply. Out: the validated value, or the reasons for refusing it. The
 schema as the author wrote it decides; the lowered copy only helps the model.
 """
 
@@ -17,7 +17,7 @@ from prosa.runtime.messages import Finish, ModelReply, OutputFormat
 from prosa.schema import Lowered, Schema, lower, unwrap
 
 MAX_PROBLEMS = 20
-"""Reasons handed back to the model at once; more would bury the first ones."""
+"""Maximum number of reasons sent to the model at once; more would hide the first ones."""
 
 MAX_REASON = 500
 """Characters of one reason: the names in its pointer are the model's own."""
@@ -35,14 +35,14 @@ CUT = "the answer was cut off at the length limit before the JSON ended; answer 
 
 
 class Accepted(Struct, frozen=True):
-    """An answer that satisfies the contract; ``cut`` says that it ends where the model's length limit was."""
+    """An answer that satisfies the contract; ``cut`` is true if it ends at the model's length limit."""
 
     value: Value
     cut: bool = False
 
 
 class Rejected(Struct, frozen=True):
-    """An answer that does not. ``content`` is what is kept of it in the transcript."""
+    """An invalid answer. ``content`` is the part kept in the transcript."""
 
     problems: tuple[str, ...]
     content: str
@@ -70,7 +70,7 @@ class OutputContract(Struct, frozen=True):
 
     @property
     def rule(self) -> str:
-        """What the model is told about its answer (L11)."""
+        """The instruction for the model about its answer (L11)."""
         rules = [ANSWER_RULE]
         if self.wire.wrapped:
             rules.append(WRAP_RULE)

@@ -1,7 +1,7 @@
-"""Parameters of a model call that a document asks for (M31): what they may never be (X7).
+"""The check of a document's parameters for model calls (M31): which are never allowed (X7).
 
-In: parameters under any names. Out: nothing, or which of them are refused and what is the way instead. A parameter may
-shape an answer; it may not change what a request is: its model, messages, tools, form, headers or address.
+In: parameters under any names. Out: nothing, or the refused ones with an alternative. A parameter may shape an answer
+but not change the request itself: its model, messages, tools, form, headers or address.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def squashed(name: str) -> str:
 
 
 def refused_parameters(parameters: Mapping[str, Value]) -> dict[str, str]:
-    """Return the parameters that are refused, each with the way that allows what it wants (X7)."""
+    """Return the refused parameters, each with the alternative that allows it (X7)."""
     found = {name: why for name, value in parameters.items() if (why := _why(name, value))}
     if len(parameters) > MAX_PARAMETERS:
         found[list(parameters)[MAX_PARAMETERS]] = f"there are at most {MAX_PARAMETERS} parameters"

@@ -1,4 +1,4 @@
-"""What the runtime needs from outside, as small Protocols. Adapters meet them; fakes live beside the adapters."""
+"""The ports of the runtime as small Protocols. Adapters implement them; fakes are beside the adapters."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ class Provider(Protocol):
     """A service that answers messages."""
 
     async def complete(self, request: ModelRequest, on_text: OnText | None = None) -> ModelReply:
-        """Return one attempt, never retried inside. With ``on_text`` the reply streams and each piece is handed over.
+        """Make one attempt, without retries, and return the reply. With ``on_text`` the reply streams and each piece
+        is passed to it.
 
-        Raises `prosa.runtime.errors.ProviderError`, which says whether a further attempt makes sense.
+        Raises `prosa.runtime.errors.ProviderError`, which says whether a retry makes sense.
         """
         ...
 
@@ -45,7 +46,7 @@ class Tool(Protocol):
 
     @property
     def spec(self) -> ToolSpec:
-        """What the model is told of it."""
+        """Its description for the model."""
         ...
 
     @property
@@ -60,7 +61,7 @@ class Tool(Protocol):
 
     @property
     def moves(self) -> bool:
-        """Whether a call changes what is offered afterwards, so that its result alone does not stand for it."""
+        """Whether a call changes the offered tools, so that its result alone cannot replace it."""
         ...
 
     async def call(self, arguments: Mapping[str, Value], path: str) -> ToolResult:
@@ -94,10 +95,10 @@ class Sandbox(Protocol):
     """CPython in WebAssembly. Every run gets a fresh interpreter."""
 
     async def run(self, code: str, *, timeout: float, memory: int, folder: str | None = None) -> SandboxResult:
-        """Return runs code for at most ``timeout`` seconds of wall clock and ``memory`` bytes. It may read ``folder``,
-        as `/skill`, and nothing that links lead to from there.
+        """Run code for at most ``timeout`` seconds of wall clock and ``memory`` bytes. It may read ``folder``, as
+        `/skill`, but no link that leads out of it.
 
-        Whatever the code does is a result. Raises `prosa.runtime.errors.SandboxError` only when the sandbox itself
+        Every outcome of the code is a result. Raises `prosa.runtime.errors.SandboxError` only when the sandbox itself
         cannot work.
         """
         ...
@@ -115,13 +116,13 @@ class SkillFiles(Protocol):
     """Reads what lies below the folders of skills (X32)."""
 
     def read(self, folder: str, path: str, first: int, most: int) -> ToolResult:
-        """At most ``most`` bytes of a text file, from line ``first`` on, or the names in a folder. What is no text,
-        lies outside of ``folder``, or is reached through a link out of it, is an error result."""
+        """Return at most ``most`` bytes of a text file, from line ``first`` on, or the names in a folder. Anything
+        that is no text, outside of ``folder``, or reached through a link out of it, is an error result."""
         ...
 
 
 class NamedTool(Struct, frozen=True):
-    """A tool of an MCP server as a program names it. What is None is left to the server."""
+    """A tool of an MCP server as declared by a program. None leaves a value to the server."""
 
     name: str
     description: str | None = None
@@ -134,10 +135,10 @@ NamedBy: TypeAlias = Literal["argument", "trust", "document"]
 
 
 class Origin(Struct, frozen=True):
-    """The document that declares a server, and who named that document (X7): by default nothing that may start one.
+    """The document that declares a server, and whether the user named it (X7): by default none that may start one.
 
-    ``path`` is the document as it was named, ``digest`` the SHA-256 of its bytes as they were read, ``line`` that of
-    the server; all are empty for what stands in no document.
+    ``path`` is the document as named, ``digest`` the SHA-256 of the bytes that were read, ``line`` that of the server;
+    all are empty without a document.
     """
 
     by: NamedBy = "document"
@@ -172,13 +173,12 @@ class ServerConfig(PartlyShown, PartlyCompared, Struct, frozen=True):
 
     @property
     def waits(self) -> bool:
-        """Whether everything that a model is told of its tools is known before it runs, so that it starts when one of
-        them is called."""
+        """Whether its tools are completely declared, so that it only starts when one of them is called."""
         return self.tools is not None and all(each.parameters is not None for each in self.tools)
 
 
 class ServerTool(Struct, frozen=True):
-    """A tool of a running MCP server under its own, unmangled name. ``read_only`` is what the server says of it."""
+    """A tool of a running MCP server under its own, unmangled name. ``read_only`` is the server's hint."""
 
     server: str
     name: str
@@ -231,7 +231,7 @@ class SiteAction(Protocol):
 
     @property
     def description(self) -> str:
-        """What the model is told of it."""
+        """Its description for the model."""
         ...
 
     @property
@@ -264,7 +264,7 @@ class SiteSession(Protocol):
 
     async def visit(self, to: str) -> ToolResult:
         """Go to a page: a URL path, the id of a node, the number or the text of a link. Return its text, its links and
-        its actions. A page that cannot be read is an error result, and the run stays where it is."""
+        its actions. A page that cannot be read is an error result, and the run stays on its page."""
         ...
 
 
@@ -274,10 +274,10 @@ class Sites(Protocol):
     def open(
         self, urls: Sequence[str], *, result_limit: int, path: str = ""
     ) -> AbstractAsyncContextManager[SiteSession]:
-        """Read the page at each URL; leaving the context ends what is still being asked.
+        """Read the page at each URL; leaving the context cancels pending requests.
 
-        ``result_limit`` is bytes of a tool result, ``path`` where in the run the program is (`Scope.path`). Entering
-        raises `prosa.runtime.errors.SiteError` for a page that cannot be read.
+        ``result_limit`` is bytes of a tool result, ``path`` the path of the program in the run (`Scope.path`).
+        Entering raises `prosa.runtime.errors.SiteError` for a page that cannot be read.
         """
         ...
 
@@ -302,9 +302,9 @@ class Prices(Protocol):
     """What tokens cost."""
 
     def cost(self, model_name: str, usage: Usage, service: str | None = None) -> Decimal | None:
-        """US dollars, or None for a model whose price is not known (LA27).
+        """Return US dollars, or None for a model without a known price (LA27).
 
-        ``service`` is the base URL that was asked: a list of prices holds only for who charges them. None looks the
-        model up by its name alone.
+        ``service`` is the base URL of the call: a price list is only valid for the service that charges it. None looks
+        the model up by its name alone.
         """
         ...

@@ -1,4 +1,4 @@
-"""A program: the only thing the loop sees, whatever dialect it was written in. `lower/<dialect>.py` makes it."""
+"""A program: the only form that the loop sees, from any dialect. `lower/<dialect>.py` makes it."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ OutputForm: TypeAlias = Literal["json", "text", "markdown", "image-url"]
 
 
 class Mailbox(Struct, frozen=True):
-    """The mailbox that a program declares (L47). ``sends`` are the addresses that it may write to, None where it names
-    none: then those of its imports, and those whose messages it answers. ``expires`` is how many seconds a message
-    waits in it, None for ever."""
+    """The mailbox that a program declares (L47). ``sends`` are the addresses that it may write to; None means those of
+    its imports, and the senders that it answers. ``expires`` is how many seconds a message waits in it, None for no
+    limit."""
 
     name: str
     sends: tuple[str, ...] | None = None
@@ -33,21 +33,20 @@ class Mailbox(Struct, frozen=True):
 class Program(Struct, frozen=True):
     """Something that can be run.
 
-    ``file`` is its file name, for the summary; ``folder`` where its MCP servers start, ``body_line``
-    the line of the file on which the template begins. ``imports`` are the programs
-    it may call, each with its own imports (L29). ``sites`` are URLs of pages whose actions are tools (X15).
-    ``input_schema`` and ``output_schema`` are JSON Schemas.
-    ``preferred`` names the tools to prefer for computing, in words for the model, where the author asks for it (L24);
-    ``asks_python`` says whether the document mentions ``python``, which every program has.
+    ``file`` is its file name, for the summary; ``folder`` where its MCP servers start, ``body_line`` the line of the
+    file on which the template starts. ``imports`` are the programs it may call, each with its own imports (L29).
+    ``sites`` are URLs of pages whose actions are tools (X15). ``input_schema`` and ``output_schema`` are JSON Schemas.
+    ``preferred`` names the tools to prefer for computing, in words for the model, if the author requests it (L24);
+    ``asks_python`` is whether the document mentions ``python``, which every program has.
 
-    ``form`` is what the output is; only json uses the output schema. ``instructions`` stand before the description in
-    the system message. A ``conversation`` is sent in place of system message and rendered body. ``parameters`` go into
-    every request under these names (M31). ``rejections`` is how many answers may be rejected before the run ends
-    (M32); None leaves that to the iterations. ``classified`` says that its document is `confidential` or `secret`: what
-    happens in a run of it is not kept on disk unless the user says so (X25). ``skills`` are those that it follows or
-    may load (X32). ``mailbox`` is its own, None where it asks for none; ``tickets`` are the names of the imports that
-    it does not wait for: a call of one gives a ticket, and its output comes as a message. ``origin`` says who named the
-    document, and ``needs_agreement`` that the agreement gates its runs (X7, X47).
+    ``form`` is the form of the output; only json uses the output schema. ``instructions`` stand before the description
+    in the system message. A ``conversation`` is sent in place of system message and rendered body. ``parameters`` go
+    into every request under these names (M31). ``rejections`` is how many answers may be rejected before the run ends
+    (M32); None leaves that to the iterations. ``classified`` marks a document as `confidential` or `secret`: its runs
+    are not stored on disk unless the user allows it (X25). ``skills`` are those that it follows or may load (X32).
+    ``mailbox`` is its own, if any; ``tickets`` are the names of its background imports: a call of one gives a ticket,
+    and its output comes as a message. ``origin`` says who named the document, and ``needs_agreement`` that the
+    agreement gates its runs (X7, X47).
     """
 
     name: str
@@ -104,9 +103,9 @@ class Program(Struct, frozen=True):
 
 
 def reachable(program: Program) -> tuple[Program, ...]:
-    """Return the program and everything it imports, directly or not: each once, the importing ones first.
+    """Return the program and all its direct and indirect imports: each once, importing ones first.
 
-    Programs that several import are shared values, so a walk along every way would take exponential time.
+    Shared imports are shared values, so a walk along every path would take exponential time.
     """
     found: dict[int, Program] = {}
     waiting = [program]

@@ -54,7 +54,7 @@ def system_text(program: Program, contract: Contract, rejected: Sequence[str], *
 
 
 def _notices(program: Program, rejected: Sequence[str], *, final: bool) -> list[str]:
-    """Return what changes between iterations. That tools are gone is said only where there were some."""
+    """Return the notices that change between iterations. The end of tools is only mentioned if there were some."""
     notices = [feedback(rejected)] if rejected else []
     return [*notices, FINAL_RULE] if final and program.has_tools else notices
 
@@ -68,6 +68,6 @@ def _joined(*parts: str) -> str:
 
 
 def feedback(rejected: Sequence[str]) -> str:
-    """Return what the model is told of an answer that was not accepted (L13, LA8)."""
+    """Return the message to the model about a refused answer (L13, LA8)."""
     lines = "\n".join(f"- {problem}" for problem in rejected)
     return f"Your previous answer was not accepted. Correct this and answer again:\n{lines}"

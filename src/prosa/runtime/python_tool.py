@@ -28,7 +28,7 @@ PYTHON_SPEC = ToolSpec(
 )
 
 PREFERRED_PYTHON = "the `python` tool"
-"""What a program prefers that asks for the built-in interpreter by name (L24, LA17)."""
+"""The preference of a program that names the built-in interpreter (L24, LA17)."""
 
 
 class PythonTool(Struct, frozen=True):

@@ -1,8 +1,8 @@
-"""Further attempts of one model call after transient errors (L16, LA7). Waits through the clock, never on its own.
+"""Further attempts of one model call after transient errors (L16, LA7). Waits only through the clock.
 
-Not an iteration: the loop sees one call. The service's own ``Retry-After`` is respected; else the wait doubles, with
-jitter, so that many runs do not come back at once. Where nobody is there a second attempt follows at once, and no more.
-A service whose replies are none gets two further attempts.
+Not an iteration: the loop sees one call. The service's own ``Retry-After`` is respected; otherwise the wait doubles,
+with jitter, so that many runs do not return at once. If the service is unreachable, there is only one immediate retry.
+A service with unreadable replies gets two retries.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ ABSENT_ATTEMPTS = 2
 """Attempts, one after the other, at a service that is not there: it may just be starting (LA7)."""
 
 MALFORMED_ATTEMPTS = 3
-"""Attempts, one after the other, at a service whose replies cannot be read: each may be billed (X26)."""
+"""Maximum number of attempts at a service with unreadable replies: each may be billed (X26)."""
 
 LONGEST_WAIT = 30.0
 LONGEST_RETRY_AFTER = 120.0
-"""A service that asks for more than this is not coming back within a run."""
+"""A service that requests a longer delay will not recover within a run."""
 
 
 async def with_retries(

@@ -1,7 +1,7 @@
-"""The order of messages that every service takes (X24), and how several messages become one.
+"""The order of messages that every service accepts (X24), and the merging of messages.
 
-In: messages as they were written, in any order of roles. Out: messages of which the first alone may be a system
-message, without two neighbouring assistant messages; what a user or a tool said stays in its place and as it is (P7).
+In: messages in any order of roles. Out: messages of which only the first may be a system message, without two
+neighbouring assistant messages; those of users and tools keep their place and text (P7).
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ def sequence(written: Iterable[Message]) -> tuple[Message, ...]:
 
 
 def join_neighbours(messages: Iterable[Message], role: Role) -> tuple[Message, ...]:
-    """Return the messages, with each run of neighbours of one role as one message; all others as they are."""
+    """Return the messages with each run of neighbours of one role merged; all others unchanged."""
     runs = groupby(messages, key=lambda each: each.role)
     return tuple(chain.from_iterable((joined(list(run)),) if of == role else run for of, run in runs))
 
 
 def joined(messages: Sequence[Message]) -> Message:
-    """Return one message that says what several of one role say, with an empty line between them.
+    """Return several messages of one role as one, with an empty line between them.
 
-    A name that all of them share stays the name; otherwise each name is the first line of its text.
+    A name shared by all of them stays the name; otherwise each name is the first line of its text.
     """
     first = messages[0]
     if len(messages) == 1:

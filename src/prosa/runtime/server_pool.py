@@ -1,7 +1,6 @@
 """MCP servers of a run: started once, and ended with the run (L21), or with the last of the runs that share them, as
-rows of a batch do (X29). They start before the first model call of a program that declares them; those whose tools the
-program names with their parameters, when one of these is called first.
-"""
+rows of a batch do (X29). They start before the first model call of a program that declares them; a server with fully
+declared tools starts on the first call of one."""
 
 from __future__ import annotations
 
@@ -40,8 +39,8 @@ class ServerPool(Struct):
 
 
 class KeptServers(Struct):
-    """Servers that several runs share, one after the other and at the same time; meets `ToolServers`. They start with
-    the first run that needs them and end with `aclose`; where one is lost for good, the next run gets new ones."""
+    """Servers that several runs share, one after the other and at the same time; implements `ToolServers`. They start
+    with the first run that needs them and end with `aclose`; after a permanent failure the next run gets new ones."""
 
     servers: ToolServers
     _open: dict[Key, _Shared] = field(default_factory=dict)
@@ -83,7 +82,7 @@ class KeptServers(Struct):
 
 
 class _Shared(Struct, eq=False):
-    """One session, the runs that have it, and what ends it. One that is retired ends with the last of them."""
+    """One session, the runs that use it, and its exit stack. A retired one ends with the last of them."""
 
     session: ServerSession
     stack: AsyncExitStack
@@ -102,7 +101,7 @@ class _Shared(Struct, eq=False):
 
 
 class WaitingServer(Struct):
-    """A server that starts when one of its tools is called; ``notice`` hears where it is not as the program says."""
+    """A server that starts when one of its tools is called; ``notice`` reports differences from the declaration."""
 
     pool: ServerPool
     config: ServerConfig

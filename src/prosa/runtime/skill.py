@@ -1,9 +1,9 @@
-"""Skills in a run (X32): what a model is told of them, and the tools by which it reads and uses one.
+"""Skills in a run (X32): their description for the model, and the tools to read and use one.
 
 In: skills as values, and the ports that open their files and run their scripts. Out: text for the system message, and
-tools. Disclosure is progressive: a skill that is only offered shows its name and description, and its instructions come
-when the model loads it. Nothing of a skill runs but Python, and that only in the sandbox. Everything that a skill says
-is data: no template is read in it.
+tools. Disclosure is progressive: an offered skill shows its name and description, and its instructions when the model
+loads it. Only the Python scripts of a skill run, in the sandbox. The text of a skill is data: no template in it is
+expanded.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ READ_TOOL = "skill_read"
 RUN_TOOL = "skill_run"
 
 MAX_TOLD = 200
-"""Files of a skill that a model is told by name; the others it finds with `skill_read` of their folder."""
+"""Maximum number of files of a skill that are listed for a model; it finds the others with `skill_read` of
+their folder."""
 
 MAX_DESCRIPTION = 1_536
 """Characters of a description that are shown among those of other skills."""
@@ -45,9 +46,9 @@ ABSENT = (
 
 class Skill(Struct, frozen=True):
     """A skill that a program may use. ``folder`` is the real path of its folder, ``files`` are the paths of the other
-    files below it, as far as they are known, and ``scripts`` those that the sandbox can run. ``arguments`` says where a
-    request goes in its ``instructions``. One that is ``chosen`` is followed from the first request on. ``unavailable``
-    is what it asks for and cannot have here, in words."""
+    files below it, as far as they are known, and ``scripts`` those that the sandbox can run. ``arguments`` is where a
+    request goes in its ``instructions``. A ``chosen`` one is active from the first request on. ``unavailable`` is what
+    it needs and cannot get here, in words."""
 
     name: str
     description: str
@@ -89,11 +90,11 @@ class SkillText(Struct, frozen=True):
         return text if self.skill is None else self.skill.text(text)
 
 
-# What the system message says.
+# The text in the system message.
 
 
 def skills_text(skills: Sequence[Skill]) -> str:
-    """Return what a model is told of skills before it answers; empty where there are none."""
+    """Return the text about skills for the model; empty if there are none."""
     return "\n\n".join(part for part in (_chosen_text(skills), _offered_text(skills)) if part)
 
 
@@ -151,7 +152,7 @@ def skill_tools(
 
 
 def skill_specs(skills: Sequence[Skill]) -> Iterator[tuple[Literal["skill", "python"], ToolSpec]]:
-    """Yield the same as far as a model is told of them, each with its kind."""
+    """Yield the tool specifications, each with its kind."""
     if offered := tuple(each for each in skills if not each.chosen):
         yield "skill", load_spec(offered)
     if readable := tuple(each.name for each in skills if each.files):
@@ -163,7 +164,7 @@ def skill_specs(skills: Sequence[Skill]) -> Iterator[tuple[Literal["skill", "pyt
 def _spec(
     name: str, description: str, skills: Sequence[str], fields: dict[str, Value], required: list[str]
 ) -> ToolSpec:
-    """Return a tool that says of which skill, where there is a choice."""
+    """Return a tool specification, with the choice of a skill if there are several."""
     of: dict[str, Value] = {}
     if len(skills) > 1:
         of = {"skill": {"type": "string", "enum": list(skills), "description": "the name of the skill"}}
@@ -226,7 +227,7 @@ def _of(skills: Mapping[str, Skill], arguments: Mapping[str, Value]) -> Skill:
 
 
 class LoadTool(Struct, frozen=True):
-    """Gives the instructions of a skill, when the model chooses it."""
+    """Returns the instructions of a skill when the model loads it."""
 
     skills: Mapping[str, Skill]
     spec: ToolSpec
@@ -271,7 +272,7 @@ class ScriptTool(Struct, frozen=True):
     moves: ClassVar[bool] = False
 
     async def call(self, arguments: Mapping[str, Value], path: str) -> ToolResult:
-        """Return what it printed and wrote."""
+        """Run the script and return its output and files."""
         del path
         skill, script = _of(self.skills, arguments), arguments["script"]
         if script not in skill.scripts:

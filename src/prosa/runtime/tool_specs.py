@@ -1,6 +1,6 @@
-"""What a model is told of tools that are not code: imported programs, and tools of servers. Nothing is started.
+"""The specifications of tools that are not code: imported programs, and tools of servers. Nothing is started.
 
-In: a program, or a tool as a server or front matter has it. Out: a `ToolSpec`.
+In: a program, or a tool as declared by a server or front matter. Out: a `ToolSpec`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from prosa.schema import lower
 
 
 def worded(server: str, named: NamedTool, own: ServerTool | None = None) -> ServerTool:
-    """Return a tool as the program names it, with what the server says of it where the program says nothing."""
+    """Return a tool as the program declares it, with the server's values for undeclared parts."""
     own = own or ServerTool(server, named.name, "", {"type": "object"})
     return ServerTool(
         server,
@@ -28,14 +28,14 @@ def worded(server: str, named: NamedTool, own: ServerTool | None = None) -> Serv
 
 
 def server_tool_spec(tool: ServerTool) -> ToolSpec:
-    """Return what a model is told of a server's tool."""
+    """Return the specification of a server's tool."""
     origin = ("mcp", tool.server, tool.name)
     return ToolSpec(server_tool_name(tool.server, tool.name), tool.description, tool.parameters, origin)
 
 
 def program_tool_spec(program: Program, name: str) -> tuple[ToolSpec, bool]:
-    """Return what a model is told of an import. An input schema that is not an object's is wrapped, as APIs only know
-    objects; then True comes with it."""
+    """Return the specification of an import. An input schema that is not an object's is wrapped, since APIs only
+    accept objects; then the second value is True."""
     schema = program.input_schema
     if isinstance(schema, Mapping) and schema.get("type", "object") == "object":
         return ToolSpec(name, program.description, _as_object(schema)), False

@@ -1,7 +1,7 @@
 """The tool layer (X15): tool calls of a reply in, results for the transcript out.
 
 Arguments are parsed and validated here, results cut to the limit (X9), several calls run at once and come back in
-order. What the model can react to is a result that says so; only what ends the run is an exception.
+order. Failures that the model can react to are results; only those that end the run are exceptions.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from prosa.schema import Schema, SchemaError
 
 
 class Changing(Protocol):
-    """Tools that come and go while a program runs: asked before every model call."""
+    """Tools that appear and disappear while a program runs: queried before every model call."""
 
     def tools(self) -> Sequence[Tool]:
         """Those there are now, none named like a fixed one."""
@@ -69,14 +69,14 @@ class Toolbox(Struct, frozen=True):
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
-        """What the model is told."""
+        """Return the specifications for the model."""
         return tuple(tool.spec for tool in self.offered.values())
 
     async def answer(self, calls: Sequence[ToolCall], path: str) -> list[ToolResult]:
         """Run the calls of one reply concurrently; results come in the order of the calls. ``path`` is that of the
-        model call which asked for them. A call beyond the limit of one reply is not made, and its result says so (X9).
+        model call that requested them. A call beyond the limit of one reply is not made, and its result says so (X9).
 
-        Raises the first `RunError` that a tool raises, after the other calls have been cancelled, and `Waits` where one
+        Raises the first `RunError` that a tool raises, after the other calls have been cancelled, and `Waits` if one
         has no answer yet, after the others have ended.
         """
         slots, offered, most = asyncio.Semaphore(self.limits.concurrency), self.offered, self.limits.tool_calls
@@ -137,9 +137,9 @@ class Toolbox(Struct, frozen=True):
 
 
 def argument_problems(parameters: Mapping[str, Value], arguments: Value) -> list[str]:
-    """Return what is wrong with the arguments of a call, one sentence each.
+    """Return the problems of the arguments of a call, one sentence each.
 
-    A tool whose own schema is not valid JSON Schema is called unchecked: its server judges.
+    A tool with an invalid JSON Schema is called unchecked: its server validates.
     """
     if not isinstance(arguments, dict):
         return ["(root): expected an object"]
@@ -151,7 +151,7 @@ def argument_problems(parameters: Mapping[str, Value], arguments: Value) -> list
 
 
 def cut(result: ToolResult, limit: int) -> ToolResult:
-    """Return the result within ``limit`` UTF-8 bytes; the model is told when something is missing (X9)."""
+    """Return the result within ``limit`` UTF-8 bytes, with a note for the model if it was cut (X9)."""
     if len(result.content) * 4 <= limit:
         return result
     encoded = result.content.encode("utf-8", "replace")

@@ -13,12 +13,12 @@ EMPTY_ANSWER = "(an empty answer)"
 
 
 class Transcript(Struct, frozen=True):
-    """What the assistant said, and what tools and the runtime answered, oldest first."""
+    """The messages of the assistant, and the answers of tools and the runtime, oldest first."""
 
     messages: tuple[Message, ...] = ()
 
     def with_tool_calls(self, reply: ModelReply, results: Sequence[ToolResult]) -> Transcript:
-        """Return the reply that asked for tools, then one result per call in the order of the calls."""
+        """Return the reply with tool calls, then one result per call in the order of the calls."""
         answers = tuple(_answer(call, result) for call, result in zip(reply.tool_calls, results, strict=True))
         asked = Message("assistant", reply.content, reply.tool_calls, opaque=reply.opaque)
         return Transcript((*self.messages, asked, *answers))

@@ -1,4 +1,4 @@
-"""Token counts of model calls, and what they come to."""
+"""Token counts of model calls, and their sums."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Usage(Struct, frozen=True):
 
 
 def nano(amount: Decimal) -> int:
-    """US dollars as billionths, never less than they are."""
+    """Return US dollars as billionths, rounded up."""
     return int((amount / NANO).to_integral_value(ROUND_CEILING))
 
 

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 class World(Struct, frozen=True):
-    """Ports of a run. ``sandbox`` is None where the machine has none: the tool is then withheld (LA18).
-    ``sites``, ``skills`` and ``mail`` are None where no program of the run has any.
+    """Ports of a run. ``sandbox`` is None if the machine has none: the tool is then withheld (LA18). ``sites``,
+    ``skills`` and ``mail`` are None if no program of the run has any.
 
-    ``jitter`` gives a number in [0, 1) for each wait. ``stream`` asks providers for streaming replies. ``allow_cut``
-    takes a text that was cut off at the length limit of the model. ``journal`` is asked around every call (X25).
+    ``jitter`` returns a number in [0, 1) for each wait. ``stream`` requests streaming replies. ``allow_cut`` accepts a
+    text that was cut off at the length limit of the model. ``journal`` is called around every call (X25).
     """
 
     provider: Provider

@@ -1,1 +1,1 @@
-"""MDH as logic: what the client of a site asks for, and how it goes from page to page. Pure: nothing is sent here."""
+"""MDH as logic: the requests of a client of a site, and its path from page to page. Pure: nothing is sent here."""

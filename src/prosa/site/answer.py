@@ -1,4 +1,4 @@
-"""What a site answers to a request, whoever sent it. In: what came. Out: a frozen `Answer`."""
+"""The answer of a site to a request, from any transport. In: the response. Out: a frozen `Answer`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Answer(Struct, frozen=True):
 
     @property
     def is_success(self) -> bool:
-        """Whether the site did what was asked."""
+        """Whether the request succeeded."""
         return 200 <= self.status < 300
 
     @property
@@ -39,7 +39,7 @@ class Answer(Struct, frozen=True):
 
 
 def json_of(answer: Answer) -> Value:
-    """Return the JSON value of an answer that says it is JSON; None for any other, and for `null`."""
+    """Return the JSON value of an answer declared as JSON; None for any other, and for `null`."""
     if not is_json(answer.media_type):
         return None
     try:

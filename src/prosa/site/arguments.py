@@ -57,7 +57,7 @@ def _properties(schema: Schema | None) -> tuple[str, ...]:
 
 
 def _fits_body(contract: Contract, schema: Schema | None, name: str) -> bool:
-    """Return whether a name belongs to the body: its schema has it or invites others, or there is no schema (HA16)."""
+    """Return whether a name belongs to the body: its schema has it or allows others, or there is no schema (HA16)."""
     if not contract.changes_state or not contract.media_type:
         return False
     declared = _properties(schema)

@@ -31,10 +31,10 @@ ASSET_TYPES: Mapping[str, str] = MappingProxyType(
         ".vtt": "text/vtt; charset=utf-8",
     }
 )
-"""Media types by suffix. A browser is told to believe them, and to run nothing that is in them."""
+"""Media types by suffix. Browsers are told not to sniff them, and to run nothing inside."""
 
 NAMED = frozenset((".csv", ".json", ".txt", ".vtt"))
-"""What is served only where a published document links to it, or an action names it as a schema."""
+"""Files that are only served if a published document links to them, or an action names them as a schema."""
 
 PICTURES = frozenset(suffix for suffix, kind in ASSET_TYPES.items() if kind.startswith("image/"))
 """What a page may show."""

@@ -1,6 +1,7 @@
-"""The body of a request (HA16). In: plain data and the contract. Out: what is sent, and as what.
+"""The body of a request (HA16). In: plain data and the contract. Out: the body and its media type.
 
-A schema is asked first, and everything it refuses is said at once. Without a schema any body of the declared type goes.
+A schema is checked first, and all its problems are reported at once. Without a schema any body of the declared type is
+accepted.
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ def body_of(
     schema: Schema | None = None,
     allow_undeclared: bool = False,
 ) -> tuple[Value, str]:
-    """Return the body and its media type; None and an empty text where there is none.
+    """Return the body and its media type; None and an empty text if there is none.
 
-    ``schema`` is the fetched one of an action that names it by URL. A JSON body is its value, every other a text. An
-    action with a schema that is given no body gets an empty object, if its schema allows that.
+    ``schema`` is the fetched one of an action that names it by URL. A JSON body is its value, every other a text. If
+    an action with a schema gets no body, an empty object is sent if the schema allows it.
     """
     schema, media_type = contract.body_schema or schema, contract.media_type
     if not contract.changes_state:

@@ -1,4 +1,4 @@
-"""Conditional requests (RFC 9110 section 13, H18): the tag of a form, and whether a client has it already. Pure."""
+"""Conditional requests (RFC 9110 section 13, H18): the tag of a form, and whether a client already has it. Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def entity_tag(content: bytes, kind: str = "") -> str:
 
 
 def is_known(if_none_match: str, tag: str) -> bool:
-    """Return whether `If-None-Match` names the tag; weak comparison, as section 13.1.2 asks for."""
+    """Return whether `If-None-Match` names the tag; weak comparison, as section 13.1.2 requires."""
     value = if_none_match.strip()
     if value == tag or value == "*":
         return True

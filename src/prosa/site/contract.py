@@ -1,7 +1,7 @@
 """The contract of an action as a client needs it (H11–H16). In: an action as plain data, from front matter or from the
-JSON form of a node. Out: a `Contract`, or `RequestError` with everything that keeps it from being called.
+JSON form of a node. Out: a `Contract`, or `RequestError` with all reasons why it cannot be called.
 
-Unknown fields are ignored (HA11); what is declared twice or drifts is the matter of `prosa check`.
+Unknown fields are ignored (HA11); `prosa check` reports duplicate and drifting declarations.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Auth(Struct, frozen=True):
 
 
 class Pagination(Struct, frozen=True):
-    """`pagination` (H15). A path that is not declared is None and gives no signal (HA17)."""
+    """The declared `pagination` (H15). A path that is not declared is None and gives no signal (HA17)."""
 
     cursor_param: str = ""
     limit_param: str = ""
@@ -57,9 +57,9 @@ class Pagination(Struct, frozen=True):
 class Contract(Struct, frozen=True):
     """An action that can be called.
 
-    ``required`` and ``optional`` are names of query parameters in the order declared, ``described`` their schemas
-    (HA11). ``body_schema`` is a compiled schema, ``body_schema_url`` the address of one; ``media_type`` is what a body
-    is sent as, empty where the action takes none (HA16).
+    ``required`` and ``optional`` are names of query parameters in their order, ``described`` their schemas (HA11).
+    ``body_schema`` is a compiled schema, ``body_schema_url`` the address of one; ``media_type`` is that of the body,
+    empty if the action takes none (HA16).
     """
 
     id: str
@@ -76,11 +76,11 @@ class Contract(Struct, frozen=True):
     accept: str
     pagination: Pagination | None
     changing: str = ""
-    """The verb in the name of a GET that says that it changes something, against the specification (H17)."""
+    """The verb in the name of a GET that suggests a change, against the specification (H17)."""
 
     @property
     def changes_state(self) -> bool:
-        """Whether the request asks for a change by its method (H5)."""
+        """Whether the method of the request may change something (H5)."""
         return self.method != "GET"
 
     @property

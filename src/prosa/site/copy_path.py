@@ -1,4 +1,4 @@
-"""Where a page of a site stands in a folder (HA2, HW4). In: the URL of a page. Out: a relative path that is safe on
+"""The path of a page of a site in a folder (HA2, HW4). In: the URL of a page. Out: a relative path that is safe on
 every system: it stays in the folder, is not hidden, has no reserved name, and is not too long.
 
 A part of a URL that is no safe name becomes its digest. The query of a page is a digest too.
@@ -40,7 +40,7 @@ def copy_path(url: str) -> str:
 
 
 def other_path(url: str) -> str:
-    """Return where a page goes whose own place is another's: next to it where that is short enough, with a digest."""
+    """Return the path of a page whose own path is taken: next to it if that is short enough, with a digest."""
     path = "/".join(_folder(each) for each in urlsplit(url).path.lstrip("/").split("/")[:-1])
     name = f"page~{_digest(url)}{SUFFIX}"
     inside = f"{path}/{name}" if path else name
@@ -48,8 +48,7 @@ def other_path(url: str) -> str:
 
 
 def place_key(path: str) -> str:
-    """Return the same for two paths that are one file on a system that does not tell case or composed characters
-    apart."""
+    """Return the same key for two paths that are one file on a system that ignores case or Unicode composition."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFKC", path).casefold())
 
 

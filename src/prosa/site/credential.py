@@ -1,7 +1,7 @@
 """The credential of a request (H12, HA14, HA15, X8). In: what the action declares and the token of the caller. Out:
-where it goes and how it is shown; nothing where the action declares no authentication.
+where it is sent and how it is shown; nothing if the action declares no authentication.
 
-It checks no token with anybody. OAuth 2 is a bearer token that the caller already has.
+Tokens are not verified. OAuth 2 is a bearer token that the caller already has.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Credential(PartlyShown, Struct, frozen=True):
 
 
 def credential_of(auth: Auth, token: str | None, origin: Origin, problems: list[RequestProblem]) -> Credential | None:
-    """Return where the token goes. None without a token, and where the action asks for none (HA14)."""
+    """Return where the token is sent. None without a token, and if the action requires none (HA14)."""
     if token is None or not auth.wants_token:
         return None
     wrong = wrong_token(token) or _unsafe(origin)

@@ -1,7 +1,8 @@
-"""Drawings that run nothing: SVG for hosts that send no policy with it (X23, HW3).
+"""Inert drawings: SVG for hosts that send no policy with it (X23, HW3).
 
-In: the bytes of an SVG file. Out: a `Drawing`: the same bytes where nothing in them runs or asks another host, else the
-elements and attributes of an allow-list written anew, with what was left out. What cannot be read as XML gives nothing.
+In: the bytes of an SVG file. Out: a `Drawing`: the same bytes if nothing in them runs or contacts another host,
+otherwise rewritten from an allow-list of elements and attributes, with a list of the removed parts. Invalid XML gives
+nothing.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ MAX_GROWTH = 4
 
 MAX_DEPTH = 1_000
 MAX_TOLD = 5
-"""Kinds of parts that are named; of more it is said how many there are."""
+"""Maximum number of kinds of parts that are named; others are counted."""
 
 _SPACE = regex(r"[\x00-\x20\x7f]+")
 _SCHEME = regex(r"([A-Za-z][A-Za-z0-9+.-]*):")
@@ -66,7 +67,7 @@ class Drawing(NamedTuple):
 
 
 def inert_drawing(data: bytes) -> Drawing | None:
-    """Return a drawing without what runs; None for what is no drawing in XML."""
+    """Return a drawing without active parts; None for anything but a drawing in XML."""
     writer = _Writer(MAX_GROWTH * len(data) + 1_024)
     parser = expat.ParserCreate(namespace_separator="\n")
     parser.buffer_text = True
@@ -102,7 +103,7 @@ class _TooLarge(Exception):
 
 
 class _Writer(Struct):
-    """Writes what is allowed. ``rewritten`` says that the file cannot stay as it is though nothing in it runs;
+    """Writes the allowed parts. ``rewritten`` is true if the file cannot stay unchanged although nothing in it runs;
     ``skipped`` counts the open elements of a part that is left out, ``style`` holds the text of an open style."""
 
     room: int
@@ -179,7 +180,7 @@ class _Writer(Struct):
         self.out.append(text)
 
     def _judge(self, space: str, local: str, attributes: Mapping[str, str]) -> None:
-        """Note an element that is not written, unless it only says something to a drawing program."""
+        """Record an element that is not written, unless it is only metadata of a drawing program."""
         inert = space and (not space.startswith(_W3) or space in _INERT) and "script" not in local.lower()
         if not inert or not self.depth > 1:
             self.removed[f"<{local}>"] = None
@@ -203,7 +204,7 @@ def _is_handler(name: str) -> bool:
 
 
 def _is_harmless(element: str, space: str, local: str, value: str) -> bool:
-    """Return whether an attribute neither runs anything nor asks another host."""
+    """Return whether an attribute neither runs anything nor contacts another host."""
     if space == _XML:
         return local in ("space", "lang", "id")
     if local.lower() in ("href", "src"):
@@ -239,5 +240,5 @@ def _animates_a_link(element: str, attributes: Mapping[str, str]) -> bool:
 
 
 def _asks(css: str) -> bool:
-    """Return whether CSS asks for something from outside. An escape could hide anything."""
+    """Return whether CSS loads something from outside. An escape could hide anything."""
     return _CSS_ASKS.search(_CSS_URL.sub("", css)) is not None

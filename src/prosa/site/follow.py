@@ -1,8 +1,8 @@
-"""Which link of a node somebody means (H3, H4). In: a node, and what the user wrote: a number, a `rel`, the id of a
-node, the text or the destination of a link. Out: the URL to go to, or `FollowProblem`.
+"""Which link of a node the user means (H3, H4). In: a node, and the user's input: a number, a `rel`, the id of a node,
+the text or the destination of a link. Out: the URL to go to, or `FollowProblem`.
 
-The target of a typed link is the id of a node (HA4); where that node is, the links of the page say, else the index of
-the site where it has one (HA1).
+The target of a typed link is the id of a node (HA4); its URL comes from the links of the page, otherwise from the
+index of the site if it has one (HA1).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Index = Mapping[str, str]
 
 
 class FollowProblem(ValueError):
-    """No link, or more than one, is what the user means. ``hint`` says what there is."""
+    """No link, or more than one, matches the user's input. ``hint`` lists the links."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -36,8 +36,8 @@ class FollowProblem(ValueError):
 
 
 class Lead(Struct, frozen=True):
-    """A link as it is numbered for people: what it is called, and where it leads. ``url`` is empty where only an index
-    could say; ``node_id`` is the id that it names then."""
+    """A numbered link for people: its name, and its target. ``url`` is empty if only an index could tell; ``node_id``
+    is then the id that it names."""
 
     number: int
     words: tuple[str, ...]
@@ -46,7 +46,7 @@ class Lead(Struct, frozen=True):
 
 
 def leads(node: SiteNode) -> tuple[Lead, ...]:
-    """Return the links of a node in the order of their numbers: typed ones, then those of the body."""
+    """Return the links of a node by number: typed ones, then those of the body."""
     places = _places(node)
     typed = (_typed(node, places, number, link) for number, link in enumerate(node.links, start=1))
     first = len(node.links) + 1
@@ -58,8 +58,8 @@ def leads(node: SiteNode) -> tuple[Lead, ...]:
 
 
 def followed(node: SiteNode, what: str, index: Callable[[], Index]) -> str:
-    """Return the URL that ``what`` leads to. ``index`` gives that of the site; it is asked for only where the page does
-    not say where a node is. Raises `FollowProblem`."""
+    """Return the target URL of ``what``. ``index`` returns that of the site; it is only called if the page does not
+    have the URL of a node. Raises `FollowProblem`."""
     every = leads(node)
     if not every:
         raise FollowProblem(f"{node.name} has no links")
@@ -88,7 +88,7 @@ def index_urls(url: str) -> tuple[str, ...]:
 
 
 def index_of(value: Value, base: str) -> dict[str, str]:
-    """Return the index of a site from its JSON: the URL of each node by id. What is no node is left out."""
+    """Return the index of a site from its JSON: the URL of each node by id. Invalid entries are left out."""
     nodes = value.get("nodes") if isinstance(value, Mapping) else value
     found: dict[str, str] = {}
     for each in nodes[:MAX_INDEX] if isinstance(nodes, list) else ():
@@ -98,7 +98,7 @@ def index_of(value: Value, base: str) -> dict[str, str]:
 
 
 def _meant(every: tuple[Lead, ...], what: str) -> Iterator[Lead]:
-    """Yield the leads that are called so: by number, else by a whole name as written, else whatever its case."""
+    """Yield the links with that name: by number, else by a whole name as written, else ignoring case."""
     number = int(what) if what.isascii() and what.isdigit() and len(what) < 9 else 0
     tests: tuple[Callable[[Lead], bool], ...] = (
         lambda lead: lead.number == number,
@@ -121,8 +121,8 @@ def _typed(node: SiteNode, places: Mapping[str, str], number: int, link: LinkEnt
 
 
 def _places(node: SiteNode) -> dict[str, str]:
-    """Return where the page itself says that nodes are, by id: a link of the body with the id as its text, else as the
-    end of its path; the first of each kind."""
+    """Return the URLs of nodes by id from the page itself: a link of the body with the id as its text, else at the end
+    of its path; the first of each kind."""
     inside = [link for link in reversed(node.inline_links) if link.same_site]
     return {_stem(link.url): link.url for link in inside} | {link.text: link.url for link in inside}
 
@@ -137,7 +137,7 @@ def _paths(url: str) -> tuple[str, ...]:
 
 
 def _named(lead: Lead) -> str:
-    """Return a link in a list: what it is called, and what it leads to."""
+    """Return a link in a list: its name and its target."""
     target = lead.node_id or (lead.words[1] if len(lead.words) > 1 else lead.url)
     return f"{lead.words[0]}: {target}" if target and target != lead.words[0] else lead.words[0]
 

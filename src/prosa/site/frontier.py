@@ -1,6 +1,5 @@
-"""What a walk over a site has still to ask for, nearest to its start first. In: URLs with their distance. Out: the next
-ones, each once, of one origin, no farther than allowed.
-"""
+"""The URLs that a walk over a site still has to visit, nearest to its start first. In: URLs with their distance. Out:
+the next ones, each once, of one origin, no farther than allowed."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ MAX_SEEN = 500_000
 
 
 class Frontier(Struct):
-    """``start`` gives the origin. ``full`` says that URLs were passed over because there were too many."""
+    """``start`` determines the origin. ``full`` is true if URLs were skipped because there were too many."""
 
     start: str
     max_depth: int
@@ -25,7 +24,7 @@ class Frontier(Struct):
     _seen: set[str] = field(default_factory=set)
 
     def add(self, urls: Iterable[str], depth: int) -> None:
-        """Put URLs behind those that wait; what was there before, is of another origin or too far is passed over."""
+        """Add URLs at the end of the queue; known ones, those of another origin and those too far are skipped."""
         if depth > self.max_depth:
             return
         for url in urls:

@@ -1,7 +1,7 @@
 """The Markdown behind a page of HTML (H8). In: the text of a page. Out: the address that its head names for Markdown,
-and the Markdown that stands in its `<pre>`, as the first site shows it.
+and the Markdown in its `<pre>`, as the first site shows it.
 
-Nothing of the page is run or shown. A page is read to a bound; text outside `<pre>` is passed over.
+Nothing of the page is run or shown. A page is read up to a limit; text outside `<pre>` is ignored.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ _STEP = 64 * 1024
 """Characters that are handed to the reader of HTML at once."""
 
 MAX_PENDING = 4 * _STEP
-"""Characters that one mark may take: the reader looks at an open one again with every step."""
+"""Maximum length of one tag: the reader scans an open one again with every step."""
 
 _LINK = regex(r"<([^<>]{1,2000})>([^<>]{0,1000})")
 MARKDOWN_TYPE = "text/markdown"
 
 
 class HtmlPage(Struct, frozen=True):
-    """``alternate`` is the destination that the page gives for its Markdown, as written; ``pre`` the text of its first
-    `<pre>` that begins with front matter. Both may be empty."""
+    """``alternate`` is the page's address for its Markdown, as written; ``pre`` the text of its first `<pre>` that
+    starts with front matter. Both may be empty."""
 
     alternate: str
     pre: str
 
 
 def read_html(text: str) -> HtmlPage:
-    """Return what a page of HTML says about its Markdown. Never fails."""
+    """Return the addresses of Markdown in a page of HTML. Never fails."""
     reader = _Reader()
     for start in range(0, min(len(text), MAX_HTML), _STEP):
         reader.feed(text[start : min(start + _STEP, MAX_HTML)])
@@ -104,7 +104,7 @@ class _Reader(HTMLParser):
         found = self.found
         text = "".join(found.texts[found.anchor_from :])
         before = found.texts[found.anchor_from - 1] if found.anchor_from else ""
-        # The brackets may stand in the anchor, or around it, or the site may have taken them away.
+        # The brackets may be inside the anchor, or around it, or removed by the site.
         if found.href and "](" not in text and not before.endswith(("](", "[", "<")):
             found.texts[found.anchor_from :] = [f"[{text}]({found.href})"]
         found.anchor_from = -1

@@ -26,7 +26,7 @@ _TYPES = {
     "test": "test",
     "ymj": "record",
 }
-"""The `type` of a document whose author gave none; of plain Markdown it is `page`."""
+"""The default `type` of a document; of plain Markdown it is `page`."""
 
 _TEXTS = ("id", "type", "title")
 _SUMMARIES = ("summary", "description", "purpose")
@@ -36,7 +36,7 @@ _CLASS = regex(r"[a-z][a-z0-9-]{0,39}")
 NOTHING: Mapping[str, Value] = MappingProxyType({})
 
 MAX_SUMMARY = 500
-"""Characters of a summary: it stands in lists."""
+"""Maximum length of a summary in a list."""
 
 
 def view_of(
@@ -51,9 +51,9 @@ def view_of(
 ) -> NodeView:
     """Return the node of a document at ``path`` below the root of the site.
 
-    ``own_id`` is its id in the graph, empty where that is not known yet; ``links`` and ``actions`` are what the site
-    derives for a document of another dialect, which win over nothing that its author wrote. ``lent`` is what meta files
-    lend it, which stands apart from its own fields and names nothing (X33).
+    ``own_id`` is its id in the graph, empty if not known yet; ``links`` and ``actions`` are derived by the site for a
+    document of another dialect, and never override the author's. ``lent`` is inherited from meta files, separate from
+    its own fields, and never used as a name (X33).
     """
     record = record_of(reading, path)
     written = _written(reading)
@@ -90,15 +90,15 @@ def view_of(
 
 
 def summary_of(reading: DialectReading[object], written: Mapping[str, Value] | None = None) -> str:
-    """Return what a document says it is about: for search engines, else in its front matter, which is ``written`` where
-    that is known."""
+    """Return the description of a document: the one for search engines, else the one in its front matter, which is
+    ``written`` if known."""
     fields = _written(reading) if written is None else written
     said = (_seo(reading), *(_text(fields.get(name)) for name in _SUMMARIES))
     return next(filter(None, said), "")[:MAX_SUMMARY]
 
 
 def _page_of(reading: DialectReading[object], name: str) -> Value:
-    """Return what a record says of its page (Y12)."""
+    """Return the page settings of a record (Y12)."""
     model = reading.model_of(YMJ)
     page = model.ops_map("page") if model is not None else None
     value = to_value(page) if page is not None else None
@@ -111,13 +111,13 @@ def _seo(reading: DialectReading[object]) -> str:
 
 
 def _layout(reading: DialectReading[object]) -> str:
-    """Return the layout of a page as the name of a class; empty for what is none."""
+    """Return the layout of a page as the name of a class; empty for an invalid one."""
     name = _text(_page_of(reading, "layout")).lower()
     return name if _CLASS.fullmatch(name) else ""
 
 
 def type_of(dialect: str) -> str:
-    """Return the `type` of a document of a dialect whose author gave none."""
+    """Return the default `type` of a document of a dialect."""
     return _TYPES.get(dialect, "page")
 
 
@@ -130,8 +130,7 @@ def _body(reading: DialectReading[object], derived: Mapping[str, Value]) -> str:
 
 
 def _missing(fields: Mapping[str, Value], written: Mapping[str, Value]) -> list[str]:
-    """Return the fields that the author left out; a list with nothing in it is not worth a line. What is no text has no
-    identity (H9)."""
+    """Return the fields that the author left out, without empty lists. A document without text has no identity (H9)."""
     return [name for name, value in fields.items() if value != [] and _is_gap(name, written.get(name))]
 
 

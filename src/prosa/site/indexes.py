@@ -1,6 +1,6 @@
-"""What tells of the whole site: the indexes of nodes and actions, `llms.txt`, the site map, `robots.txt` (HA1, H6).
+"""Descriptions of the whole site: the indexes of nodes and actions, `llms.txt`, the site map, `robots.txt` (HA1, H6).
 
-In: rows of nodes and the actions they declare. Out: plain data and texts. No client needs them: every node can be
+In: rows of nodes and the actions they declare. Out: plain data and texts. Clients do not need them: every node can be
 reached by links from the root.
 """
 
@@ -40,8 +40,8 @@ def actions_index(actions: Iterable[tuple[str, Mapping[str, Value]]]) -> dict[st
 def overview(
     name: str, rows: Sequence[NodeRow], *, base: str, summaries: Mapping[str, str], closed: bool, static: bool = False
 ) -> str:
-    """Return `/llms.txt`: what the site is and where its nodes are, as Markdown. ``base`` stands in front of URL paths;
-    ``summaries`` are by path. Of a ``static`` site nothing is named that only a server has."""
+    """Return `/llms.txt`: a description of the site and its nodes, as Markdown. ``base`` precedes URL paths;
+    ``summaries`` are by path. For a ``static`` site, features of a server are left out."""
     lines = [f"# {link_text(name)}", ""]
     how = "" if static else ": ask with `Accept: text/markdown`, or add `.md`"
     lines += [f"> Every page is Markdown with YAML front matter{how}.", ""]
@@ -73,7 +73,7 @@ def sitemap(rows: Iterable[NodeRow], base: str) -> str:
 
 
 def robots(base: str, *, closed: bool) -> str:
-    """Return `/robots.txt` (RFC 9309). ``base`` is the absolute address of the site, empty where nobody said."""
+    """Return `/robots.txt` (RFC 9309). ``base`` is the absolute address of the site, empty if unknown."""
     if closed:
         return "User-agent: *\nDisallow: /\n"
     return "User-agent: *\nAllow: /\n" + (f"Sitemap: {base}/sitemap.xml\n" if base else "")

@@ -1,6 +1,5 @@
-"""The node of a folder that has no `index.md`: a list of what is in it, so that every node can be reached by links from
-the root (H7). In: the folder and its nodes. Out: a `NodeView` that no file stands for.
-"""
+"""The node of a folder that has no `index.md`: a list of what is in it, so that every node can be reached by links
+from the root (H7). In: the folder and its nodes. Out: a `NodeView` without a file."""
 
 from __future__ import annotations
 
@@ -30,9 +29,8 @@ def listing_of(
     """Return the node of ``folder``, which is empty for the root and ends with `/` otherwise.
 
     ``site`` is the name of the site, ``folders`` the folders inside by their path, ``nodes`` those directly in it;
-    ``above`` is the id of the document that stands for the folder around it, empty where none does. ``prefix`` is the
-    path that the site lives under, which stands in front of its links; they lead to one ``form`` of each node where one
-    is named.
+    ``above`` is the id of the document that represents the parent folder, empty if none does. ``prefix`` is the path
+    of the site, which precedes its links; they lead to one ``form`` of each node if it is set.
     """
     title = folder.rstrip("/").rpartition("/")[2] or site
     fields: dict[str, Value] = {"id": listing_id(folder), "type": "folder", "title": title}
@@ -64,8 +62,7 @@ def link_text(text: str) -> str:
 
 
 def link_target(url: str) -> str:
-    """Return a URL path as the destination of a link: nothing in it ends the link, and nothing is a character
-    reference."""
+    """Return a URL path as the destination of a link: no character ends the link, and none is a character reference."""
     return url.replace("(", "%28").replace(")", "%29").replace("&", "%26")
 
 

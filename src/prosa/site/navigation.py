@@ -1,14 +1,14 @@
-"""The order of a site: what its `nav` says, as entries that lead to nodes. Text and values alone.
+"""The order of a site: its `nav` as entries that lead to nodes. Pure text and values.
 
     nav:
-      - tutorial.md                  a page, with the title that it gives itself
+      - tutorial.md                  a page, with its own title
       - Install: install.md          a page under another title
       - Guides: [a.md, b.md]         a heading with pages below it
       - reference/                   a folder: its page, and everything in it by path
       - Forum: https://example.org   another site
 
-In: the value of `nav`, and the nodes that are published. Out: a `Navigation`; what is no entry, or leads to no node, is
-left out and named. From it come the list beside a page, the way to it, and the pages before and behind it.
+In: the value of `nav`, and the nodes that are published. Out: a `Navigation`; invalid entries and those without a node
+are left out and listed. It provides the list beside a page, the breadcrumbs, and the previous and next page.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Shown(Struct, frozen=True):
 
 
 class Navigation(Struct, frozen=True, dict=True):
-    """The entries of a site. ``missing`` is what `nav` names and nothing answers to."""
+    """The entries of a site. ``missing`` are the targets in `nav` that do not exist."""
 
     entries: tuple[Entry, ...] = ()
     missing: tuple[str, ...] = ()
@@ -74,7 +74,7 @@ class Navigation(Struct, frozen=True, dict=True):
         return {each.url: at for at, each in enumerate(self._order)}
 
     def beside(self, url: str) -> tuple[Shown, ...]:
-        """Return what is listed beside a page."""
+        """Return the entries to list beside a page."""
         way = self.ways.get(url, ())
         return tuple(_shown(each, url, way) for each in self.entries)
 
@@ -110,7 +110,7 @@ def _shown(entry: Entry, url: str, way: Sequence[Entry]) -> Shown:
 
 
 class Nodes(Struct, frozen=True):
-    """The published nodes that entries may lead to: by path, and what lies in a folder whose path ends with `/`."""
+    """The published nodes that entries may lead to: by path, and the content of a folder whose path ends with `/`."""
 
     by_path: Mapping[str, NodeRow]
     index_of: Callable[[str], NodeRow | None]

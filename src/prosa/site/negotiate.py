@@ -1,6 +1,6 @@
 """Which form of a node a request gets (RFC 9110 section 12.5.1, H8, HA7). In: the text of `Accept`. Out: a form.
 
-Markdown is what a client gets that does not say, and what it gets where nothing it accepts is there: never 406.
+Markdown is the default, also if none of the accepted forms exists: never 406.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""A node as its client needs it: what it is, where it leads, what it can do. In: its Markdown, or its JSON form (HA8).
-Out: a `SiteNode`.
+"""A node for a client: its identity, links and actions. In: its Markdown, or its JSON form (HA8). Out: a `SiteNode`.
 
-Reading never fails: what is no link or action is left out, and an action that cannot be called is refused when it is
-called. Shapes that are tolerated are named in ``notes``.
+Reading never fails: invalid links and actions are left out, and an action that cannot be called is refused at the
+call. Tolerated shapes are listed in ``notes``.
 """
 
 from __future__ import annotations
@@ -42,11 +41,11 @@ BELOW = "the front matter of the JSON is below `{}`, not at the top"
 
 
 class SiteNode(Struct, frozen=True):
-    """``name`` is what the node is called in messages; ``actions`` are plain data, in the order written.
+    """``name`` is its name in messages; ``actions`` are plain data, in their order.
 
     ``url`` is where it was read, ``md_url`` where its Markdown is; ``form`` the form that was read. ``markdown`` is
-    the whole text, made from the fields where the site gave none; ``body`` what follows the front matter. ``notes``
-    say which shapes were tolerated.
+    the whole text, made from the fields if the site has none; ``body`` the text after the front matter. ``notes`` list
+    tolerated shapes.
     """
 
     name: str
@@ -144,8 +143,7 @@ def _notes(*, no_front: bool, singular: bool, links: tuple[LinkEntry, ...]) -> t
 
 
 def _markdown(whole: Mapping[str, Value], fields: Mapping[str, Value]) -> str:
-    """Return the Markdown of a node that came as JSON: the front matter as the site has it, else written from the
-    fields."""
+    """Return the Markdown of a node that came as JSON: the site's front matter, else made from the fields."""
     body = _text(whole.get("body"))
     raw = next((_text(whole[key]) for key in _RAW if isinstance(whole.get(key), str)), "")
     if raw.strip():

@@ -1,8 +1,8 @@
 """An action as a typed tool (X15). In: an action as a page declares it. Out: its contract with the JSON Schema of its
-arguments, or the reason why it is not offered; and from arguments the input of a request.
+arguments, or the reason why it is not offered; and the input of a request from arguments.
 
-Names in the path and query parameters are arguments by their own names, a body is always the argument `body`. A page
-may declare whatever it wants: sizes and numbers are bounded, and what goes beyond is not offered.
+Names in the path and query parameters are arguments by their own names, a body is always the argument `body`. Pages
+are untrusted: sizes and numbers are bounded, and larger actions are not offered.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from prosa.site.problems import RequestError
 from prosa.source.url import origin_of
 
 MAX_ACTION = 32 * 1024
-"""Characters of all keys and texts of one action, each value counting for one: what is longer is no contract."""
+"""Maximum length of all keys and texts of one action, each value counting for one."""
 
 MAX_PARAMETERS = 64
 MAX_NAME = 128
@@ -40,7 +40,7 @@ class Offer(Struct, frozen=True):
     parameters: Mapping[str, Value]
 
     def given(self, arguments: Mapping[str, Value]) -> dict[str, Value]:
-        """Return the input of `build_request` that the arguments are."""
+        """Return the input of `build_request` from the arguments."""
         names = self.contract.path_names
         found: dict[str, Value] = {"path": {}, "query": {}}
         for name, value in arguments.items():
@@ -52,7 +52,7 @@ class Offer(Struct, frozen=True):
 
 
 def takes_body(contract: Contract) -> bool:
-    """Return whether a request of the action has a body; a GET has none, whatever the page says."""
+    """Return whether a request of the action has a body; a GET never has one, whatever the page declares."""
     return contract.changes_state and bool(contract.media_type)
 
 

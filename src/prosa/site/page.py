@@ -1,6 +1,5 @@
-"""An answer of a site read as a node, whatever form it has (H8, HA8). In: its bytes, media type and headers. Out: a
-`SiteNode`, or the `Elsewhere` that a page of HTML names for its Markdown, or `NoNode`. Nothing is asked for here.
-"""
+"""An answer of a site in any form, read as a node (H8, HA8). In: its bytes, media type and headers. Out: a `SiteNode`,
+or the `Elsewhere` that a page of HTML names for its Markdown, or `NoNode`. Nothing is requested here."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ from prosa.site.node import SiteNode, is_node_json, node_of_json, node_of_text
 from prosa.site.page_link import led, same_site
 
 NODE_FORMS = "text/markdown, application/json;q=0.8, text/plain;q=0.5, */*;q=0.1"
-"""Markdown first; what a site without negotiation sends is read all the same (H8, HA8)."""
+"""Markdown first; the answer of a site without negotiation is read in any form (H8, HA8)."""
 
 IN_PRE = "the page is HTML; its Markdown was taken from its `<pre>`"
 NOT_UTF8 = "the page is not UTF-8; what cannot be read is shown as \N{REPLACEMENT CHARACTER}"
@@ -33,7 +32,7 @@ class Elsewhere(Struct, frozen=True):
 
 
 class NoNode(ValueError):
-    """An answer that is no node. The text is the rest of a sentence that begins with the URL."""
+    """An answer that is no node. The message is the rest of a sentence that starts with the URL."""
 
 
 def read_page(

@@ -1,6 +1,5 @@
-"""Where the links of a node lead (H3, H10, HA4, HA6, HA9). In: destinations as written and the URL of the node. Out:
-absolute URLs without their fragment. Nothing is asked for here.
-"""
+"""The targets of the links of a node (H3, H10, HA4, HA6, HA9). In: destinations as written and the URL of the node.
+Out: absolute URLs without their fragment. Nothing is requested here."""
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ _PLAIN = regex(r"(/|(?:\.\./)*)((?:[A-Za-z0-9_~-][A-Za-z0-9._~-]*/)*[A-Za-z0-9_~
 
 
 class LinkEntry(Struct, frozen=True):
-    """An entry of `links`, as texts; what is not there is empty (H10). ``href`` and ``title`` are of later forms."""
+    """An entry of `links`, as texts; absent ones are empty (H10). ``href`` and ``title`` are of later forms."""
 
     rel: str = ""
     target: str = ""
@@ -32,8 +31,7 @@ class LinkEntry(Struct, frozen=True):
         return target.text if target is not None and target.kind == "id" else ""
 
     def url(self, base: str) -> str:
-        """Return where it leads by itself: its `href`, or a target that is a URL or path (HA4). Empty for the id of a
-        node."""
+        """Return its own target: its `href`, or a target that is a URL or path (HA4). Empty for the id of a node."""
         target = target_of(self.target) if self.target else None
         written = self.href or (target.text if target is not None and target.kind != "id" else "")
         return led(base, written) if written else ""
@@ -42,7 +40,7 @@ class LinkEntry(Struct, frozen=True):
 class InlineLink(Struct, frozen=True):
     """A link of the body: its text, its destination as written, the absolute URL, whether that is of the same site.
 
-    ``url`` is empty for what is not fetched over HTTP, such as `mailto:`.
+    ``url`` is empty for schemes other than HTTP, such as `mailto:`.
     """
 
     text: str
@@ -73,8 +71,8 @@ def led(base: str, href: str) -> str:
 
 @lru_cache(maxsize=256)
 def _folder(base: str, up: str) -> str:
-    """Return the folder of a URL, or its root, or a folder above it (`../`), with a slash at its end; empty where that
-    takes more than cutting. Kept, since the links of a page begin from few folders."""
+    """Return the folder of a URL, or its root, or a folder above it (`../`), with a slash at its end; empty if cutting
+    is not enough. Cached, since the links of a page start from few folders."""
     if not is_normal(base):
         return ""
     scheme, _, rest = base.partition("://")

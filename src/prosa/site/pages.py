@@ -1,8 +1,8 @@
 """From one page of an answer to the next (H15, H16, HA17). Pure: an answer and a state in, the next request out.
 
-Only signals whose path is declared count. A next link is followed where it is declared and there; otherwise a cursor
-that is neither null nor empty; when every declared signal says so, it is the end. A cursor or link seen before and a
-link to another origin end the walk with `PageProblem`.
+Only signals whose path is declared count. A next link is followed if declared and present; otherwise a cursor that is
+neither null nor empty; the walk ends when every declared signal agrees. A cursor or link seen before and a link to
+another origin end the walk with `PageProblem`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ENVELOPE = ("page", "links", "query")
 
 
 class Pages(Struct, frozen=True):
-    """A walk: the request of the page it is on, how many it has asked for, and what it has followed."""
+    """The state of a walk: the request of its current page, the number of pages requested, and the links followed."""
 
     request: Request
     count: int = 1
@@ -38,13 +38,12 @@ class Pages(Struct, frozen=True):
 
     @property
     def full(self) -> bool:
-        """Whether no further page may be asked for."""
+        """Whether no further page may be requested."""
         return self.count >= self.limit
 
 
 def next_page(contract: Contract, answer: Value, state: Pages) -> Pages | None:
-    """Return the walk with its next request, or None at the last page. The limit is the caller's to look at:
-    `Pages.full`.
+    """Return the walk with its next request, or None at the last page. The caller checks the limit: `Pages.full`.
 
     Raises `PageProblem`.
     """

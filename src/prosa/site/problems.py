@@ -1,8 +1,8 @@
-"""What keeps a request from being made, from being answered, or a walk over pages from going on, in words.
+"""The reasons why a request cannot be made or answered, or a walk over pages cannot continue.
 
     ValueError
     ├── RequestError    (a `ProsaError`) an action or an input of which no request can be made; all problems at once
-    └── PageProblem     an answer that does not lead to a next page as it should
+    └── PageProblem     an answer that does not lead to the next page
     Exception
     └── HttpProblem     no usable answer came
 
@@ -21,11 +21,11 @@ Again: TypeAlias = Literal["never", "always", "if-repeatable"]
 
 
 class RequestProblem(NamedTuple):
-    """One thing that is wrong.
+    """A problem of a request.
 
-    ``where`` is the part of the request: ``action`` and ``site_root`` are what the author or the caller named, the
-    others what was given. ``name`` is the parameter, the field, or for a body the JSON pointer (RFC 6901); it may be
-    empty. ``message`` says what was expected and found.
+    ``where`` is the part of the request: ``action`` and ``site_root`` come from the author or the caller, the others
+    from the input. ``name`` is the parameter, the field, or for a body the JSON pointer (RFC 6901); it may be empty.
+    ``message`` says what was expected and found.
     """
 
     where: Where
@@ -46,14 +46,14 @@ class RequestError(ProsaError, ValueError):
 
 
 class PageProblem(ValueError):
-    """The next page cannot be asked for (HA17): a cursor seen before, a link to another origin, a value of no use."""
+    """The next page cannot be requested (HA17): a cursor seen before, a link to another origin, an unusable value."""
 
 
 class HttpProblem(Exception):
-    """No usable answer. ``hint`` says what to do, where something can be done.
+    """No usable answer. ``hint`` says what to do, if anything helps.
 
-    ``again`` says whether another attempt makes sense: never, always because nothing reached the site, or only for a
-    method that may be sent twice.
+    ``again`` is whether a retry makes sense: never, always because nothing reached the site, or only for a method that
+    may be sent twice.
     """
 
     def __init__(self, message: str, hint: str = "", *, again: Again = "never") -> None:

@@ -1,4 +1,4 @@
-"""The request of an action, built as §8.4 of the specification says and as decided (HA8–HA19). Pure.
+"""The request of an action, built according to §8.4 of the specification and the decisions HA8–HA19. Pure.
 
 In: an action as plain data, the input, the root of the site, and a token. Out: a `Request`, or `RequestError` with
 every problem at once. The order is: method and URL, query, body, credential, `Accept`.

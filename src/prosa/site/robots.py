@@ -1,6 +1,5 @@
-"""What a site lets a robot read (RFC 9309). In: the text of `robots.txt`, and paths as they are sent. Out: whether a
-path may be asked for, and how long to wait between two. Lines that are not understood are passed over.
-"""
+"""The rules of a site for robots (RFC 9309). In: the text of `robots.txt`, and paths as they are sent. Out: whether a
+path may be requested, and the delay between two requests. Unknown lines are skipped."""
 
 from __future__ import annotations
 
@@ -16,11 +15,11 @@ AGENT = "prosa"
 """The name that groups of rules are chosen by."""
 
 MAX_ROBOTS = 512 * 1024
-"""Bytes of the file that are read; the standard asks for 500 KiB at least."""
+"""Bytes of the file that are read; the standard requires at least 500 KiB."""
 
 MAX_RULES = 10_000
 MAX_DELAY = 3_600.0
-"""Seconds; a `Crawl-delay` that asks for more is taken as this."""
+"""Maximum `Crawl-delay` in seconds; longer ones are reduced to it."""
 
 _NUMBER = regex(r"[0-9]{1,9}(?:\.[0-9]{1,6})?", re.ASCII)
 
@@ -32,7 +31,7 @@ class Rule(Struct, frozen=True):
     pattern: str
 
     def matches(self, path: str) -> bool:
-        """Return whether a path begins as the pattern says."""
+        """Return whether a path matches the pattern as a prefix."""
         ends = self.pattern.endswith("$")
         first, *others = (self.pattern[:-1] if ends else self.pattern).split("*")
         if not path.startswith(first):
@@ -56,7 +55,7 @@ class Robots(Struct, frozen=True):
     delay: float = 0.0
 
     def allows(self, path: str) -> bool:
-        """Return whether a path with its query may be asked for: the longest pattern counts, of two equal ones
+        """Return whether a path with its query may be requested: the longest pattern counts, of two equal ones
         `Allow`."""
         if path == "/robots.txt":
             return True
@@ -65,7 +64,7 @@ class Robots(Struct, frozen=True):
 
 
 ALL = Robots()
-"""For a site without a file: everything may be asked for."""
+"""For a site without a file: every path is allowed."""
 
 
 def read_robots(text: str, agent: str = AGENT) -> Robots:

@@ -1,7 +1,7 @@
-"""The search of a static site: what a script needs to find pages by words, small enough to be loaded at once.
+"""The search index of a static site, for a script that finds pages by words, small enough to be loaded at once.
 
 In: the pages with their sections, as plain text. Out: plain data. Words lead to pages, headings to places in them.
-Words that many pages have say little: the most common ones are left out until the index is small enough.
+Words on many pages are not distinctive: the most common ones are left out until the index is small enough.
 
     pages   [[title, path], …]
     heads   for each page [heading, …], or [heading, anchor] where the anchor is not the heading in small letters
@@ -25,14 +25,14 @@ from prosa.data import Value
 from prosa.regex import regex
 
 MOST = 150_000
-"""Bytes of an index, unless a site has so many pages that each of them has fewer than `EACH`."""
+"""Maximum bytes of an index, unless a site has so many pages that each of them has fewer than `EACH`."""
 
 EACH = 400
 _SHARES = (0.25, 0.12, 0.06, 0.03, 0.015, 0.008)
 """Words that more than such a share of the pages has are left out, the first that is small enough."""
 
 _FEW = 8
-"""Pages that a word may be on, whatever their share."""
+"""Maximum number of pages for a word, whatever their share."""
 
 _COMMON_HEADING = 20
 """Pages that a heading may be on: one that is on more leads nowhere in particular."""
@@ -104,7 +104,7 @@ def _places(pages: Sequence[IndexedPage]) -> Mapping[str, list[int]]:
 
 
 def _heads(pages: Sequence[IndexedPage]) -> list[Value]:
-    """Return the headings of each page that tell it from others, without its title."""
+    """Return the headings of each page that distinguish it from others, without its title."""
     common = Counter(heading for page in pages for heading in {each.heading for each in page.sections})
     return [
         [_head(each) for each in page.sections if _leads(each, page.title) and common[each.heading] <= _COMMON_HEADING]

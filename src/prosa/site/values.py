@@ -18,7 +18,7 @@ MAX_VALUES = 1_000
 """Items of one repeated parameter: no server reads a longer query."""
 
 MAX_BITS = 4_096
-"""Of a whole number; the language refuses to print much longer ones."""
+"""Maximum digits of a whole number; the language refuses to print much longer ones."""
 
 
 def query_pairs(
@@ -29,8 +29,8 @@ def query_pairs(
     allow_undeclared: bool = False,
     already: str = "",
 ) -> list[tuple[str, str]]:
-    """Name and text of every parameter: those given in their order, then declared defaults. A list repeats its name,
-    null leaves a parameter out (HA11). ``already`` is one that the credential fills."""
+    """Return name and text of every parameter: those of the input in their order, then declared defaults. A list
+    repeats its name, null omits a parameter (HA11). ``already`` is one that the credential fills."""
     declared = contract.parameters
     pairs: list[tuple[str, str]] = []
     present = {name: value for name, value in given.items() if value is not None}
@@ -81,8 +81,8 @@ def _pairs(
 
 def _fitting(name: str, value: Value, description: Mapping[str, Value], problems: list[RequestProblem]) -> Value:
     """Return the value where it fits its schema, else an empty list and a problem. Everything in a URL is text, so a
-    text that reads as the type fits too, and so does a list of values that each do. A description that is no JSON
-    Schema says nothing, since sites may extend it (H13)."""
+    text that reads as the type fits too, and so does a list of such values. A description that is not a JSON Schema is
+    ignored, since sites may extend it (H13)."""
     if not description:
         return value
     try:
@@ -137,8 +137,7 @@ def _plain(value: Value) -> str | None:
 
 
 def unsendable(text: str) -> str | None:
-    """Return why a text cannot be part of a URL or a header, or None. Line ends could begin a header of their own
-    (X8)."""
+    """Return why a text cannot be part of a URL or a header, or None. Line ends could start another header (X8)."""
     if "\r" in text or "\n" in text:
         return "must not have line ends"
     if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):

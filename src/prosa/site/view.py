@@ -1,7 +1,7 @@
-"""A document as a node of a site: what every form of it is made of (H2, H7, HA2). Plain values.
+"""A document as a node of a site, the source of all its forms (H2, H7, HA2). Plain values.
 
-`identity` makes it of a document of any dialect: the fields that a node must have and the author did not write are
-derived. Nothing is served, looked up or run here.
+`identity` makes it from a document of any dialect: required fields that the author did not write are derived. Nothing
+is served, looked up or run here.
 """
 
 from __future__ import annotations
@@ -29,12 +29,11 @@ class TypedLink(NamedTuple):
 class NodeView(Struct, frozen=True):
     """A node.
 
-    ``path`` is the file below the root of the site, with `/`; empty for a node that no file stands for. ``url`` is its
-    `md_url` without the prefix of the site. ``derived`` are the front matter fields that were added, in order, empty
-    for an MDH node; ``fields`` everything that its front matter says then. ``markdown`` are the bytes of its Markdown
-    form, ``body`` the text below its front matter. ``reading`` is None for a node that no file stands for. ``lent`` is
-    what meta files lend it: `value` and `by`, by field. ``layout`` is the name of a class for its page; ``tags`` are
-    those in its text.
+    ``path`` is the file below the root of the site, with `/`; empty for a node without a file. ``url`` is its `md_url`
+    without the prefix of the site. ``derived`` are the added front matter fields, in order, empty for an MDH node;
+    ``fields`` all fields of the resulting front matter. ``markdown`` are the bytes of its Markdown form, ``body`` the
+    text below its front matter. ``reading`` is None for a node without a file. ``lent`` is inherited from meta files:
+    `value` and `by`, by field. ``layout`` is the name of a class for its page; ``tags`` are those in its text.
     """
 
     path: str
@@ -58,8 +57,8 @@ class NodeView(Struct, frozen=True):
 class Neighbour(NamedTuple):
     """A document that a node is connected with.
 
-    ``url`` is empty where it leads to no node. ``rel`` is the relation as read from the node, empty for a plain link.
-    ``note`` is what the author says of it. ``external`` marks an absolute URL.
+    ``url`` is empty if it is not a node. ``rel`` is the relation seen from the node, empty for a plain link. ``note``
+    is the author's description. ``external`` marks an absolute URL.
     """
 
     title: str
@@ -70,8 +69,8 @@ class Neighbour(NamedTuple):
 
 
 class Around(Struct, frozen=True):
-    """What stands around a node: typed ``relationships`` both ways, plain ``links`` of its own, ``backlinks`` of
-    others, each document once; of a document that stands for a folder, what is ``inside``."""
+    """The connections of a node: typed ``relationships`` both ways, plain ``links`` of its own, ``backlinks`` of
+    others, each document once; for a document that represents a folder, what is ``inside``."""
 
     relationships: tuple[Neighbour, ...] = ()
     links: tuple[Neighbour, ...] = ()

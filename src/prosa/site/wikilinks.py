@@ -1,7 +1,7 @@
-"""What wikilinks become for a reader (Y21, YA21, HA22): where each leads, what it is called, which part of a document
-it means, and ordinary Markdown links in their place.
+"""Wikilinks for readers (Y21, YA21, HA22): the target, the label and the part of the document of each, and ordinary
+Markdown links in their place.
 
-In: a parsed document, and a function that says where its wikilinks lead. Out: texts and spans. Nothing is looked up.
+In: a parsed document, and a function that resolves its wikilinks. Out: texts and spans. Nothing is looked up.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ judge yet, and stays as its author wrote it."""
 
 
 class Wiki(NamedTuple):
-    """Where a wikilink leads; ``url`` is what a page or an agent follows, empty for the last two kinds."""
+    """The target of a wikilink; ``url`` is the link for a page or an agent, empty for the last two kinds."""
 
     kind: Kind
     url: str = ""
@@ -68,8 +68,7 @@ def name_of(written: str) -> str:
 
 
 def size_of(label: str) -> tuple[str, str] | None:
-    """Return the width and height of `300` or `300x200`, the height empty where none is given; None for another
-    label."""
+    """Return the width and height of `300` or `300x200`, the height empty if absent; None for another label."""
     found = _SIZE.fullmatch(label.strip())
     return (found[1], found[2] or "") if found else None
 

@@ -1,1 +1,1 @@
-"""The site over HTTP: an ASGI application that serves documents in the form that was asked for, and what runs it."""
+"""The site over HTTP: an ASGI application that serves documents in the requested form, and its server."""

@@ -23,7 +23,7 @@ Piece: TypeAlias = Callable[[int], bytes]
 """Some bytes of a body from an offset on; none where it cannot be read any more."""
 
 PUBLIC = "public, no-cache"
-"""What is published may be kept by anybody, and is asked about again: an edit shows at once (H18)."""
+"""Published content may be cached publicly but must be revalidated, so that an edit shows at once (H18)."""
 
 PRIVATE = "private, no-cache"
 NEVER = "no-store"
@@ -35,7 +35,7 @@ _ALWAYS = (
     ("cross-origin-opener-policy", "same-origin"),
     ("x-frame-options", "DENY"),
 )
-"""What every answer tells a browser."""
+"""Headers of every answer."""
 
 _UNSAFE = regex("[^ -~\xa0-\xff]")
 
@@ -77,7 +77,7 @@ def answer(
 def large_answer(
     piece: Piece, size: int, tag: str, media_type: str, *, cache: str, headers: Iterable[tuple[str, str]] = ()
 ) -> Answer:
-    """Return an answer whose body is read while it is sent."""
+    """Return an answer whose body is streamed from a file."""
     head = _head(media_type, size, cache, headers, tag)
     return Answer(200, head, b"", tag, _unchanged(head), piece, size)
 
@@ -111,7 +111,7 @@ def header_of(scope: Scope, name: bytes) -> str:
 
 
 async def send_answer(scope: Scope, send: Send, found: Answer, extra: Sequence[Header] = ()) -> int:
-    """Send an answer, and give the status that was sent: 304 where the client has it, no body for HEAD."""
+    """Send an answer, and return the status sent: 304 if the client has it, no body for HEAD."""
     if found.tag and found.status == 200:
         known = header_of(scope, b"if-none-match")
         if known and is_known(known, found.tag):
@@ -127,8 +127,8 @@ async def send_answer(scope: Scope, send: Send, found: Answer, extra: Sequence[H
 
 
 async def _send_pieces(send: Send, read: Piece, size: int) -> None:
-    """Send a body while it is read. Raises `ConnectionAbortedError` for one that became shorter: whoever was promised
-    the whole must not take a part for it."""
+    """Send a body while it is read. Raises `ConnectionAbortedError` for one that became shorter, so that the client
+    does not take a part for the whole."""
     sent = 0
     while sent < size:
         piece = (await asyncio.to_thread(read, sent))[: size - sent]

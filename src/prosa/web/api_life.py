@@ -1,6 +1,6 @@
-"""The beginning and the end of an application of the user's own, as ASGI tells them (the lifespan protocol).
+"""Startup and shutdown of the user's own application (the lifespan protocol of ASGI).
 
-An application that does not know them, and raises or returns, is served all the same; one that says it failed is not.
+An application without support, which raises or returns, is still served; one that reports a failure is not.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ class ApiLife:
         self._task: asyncio.Task[None] | None = None
 
     async def begin(self) -> str:
-        """Tell it to begin. Return why it cannot, or an empty text."""
+        """Start the application. Return why it failed, or an empty text."""
         self._task = asyncio.create_task(self._run())
         await self._told.put({"type": "lifespan.startup"})
         said = await self._said.get()
         return str(said.get("message") or "it failed") if said["type"] == "lifespan.startup.failed" else ""
 
     async def end(self) -> None:
-        """Tell it to end, and waits for that."""
+        """Stop the application, and wait until it has stopped."""
         if self._task is None or self._task.done():
             return
         await self._told.put({"type": "lifespan.shutdown"})

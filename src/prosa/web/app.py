@@ -1,7 +1,7 @@
-"""The site as an ASGI application: what every request passes on its way to its route, what is noted of it.
+"""The site as an ASGI application: the checks of every request before its route, and the access log.
 
-In: a `Web`, names that are ours, an application of the user's own for `/api`. Out: `SiteApp`. No error of ours reaches
-a client in any other words than "internal error".
+In: a `Web`, the host names of the site, an application of the user's own for `/api`. Out: `SiteApp`. Clients see
+internal errors only as "internal error".
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from prosa.web.session import ANYBODY, Reader, is_bearer
 
 
 class SiteApp:
-    """The application. ``api`` answers everything below `/api`, ``mcp`` agents at `/mcp`; ``fault`` is told of errors
-    that are ours; ``proxies`` are believed when they say for whom they ask."""
+    """The application. ``api`` answers everything below `/api`, ``mcp`` agents at `/mcp`; ``fault`` is called with
+    internal errors; ``proxies`` are trusted to name their clients."""
 
     def __init__(
         self,
@@ -95,7 +95,7 @@ class SiteApp:
         return await route.handler(asked)
 
     def _reader(self, scope: Scope, route: Route) -> tuple[Reader, Refusal | None]:
-        """Return who asks, and why nobody looks at the token. What the user's own application is shown is its own,
+        """Return the reader, and why the token was not checked. The user's own application checks its requests itself,
         unless the site is closed."""
         if route is API and not self.web.closed:
             return ANYBODY, None
@@ -120,7 +120,7 @@ class SiteApp:
         return await send_refusal(asked, refusal)
 
     async def _failed(self, scope: Scope, send: Send) -> None:
-        """500, where nothing has been sent yet; what has begun is broken off by the server."""
+        """Send 500 if nothing has been sent yet; the server aborts an answer that has started."""
         try:
             await send_answer(scope, send, answer("internal error\n", "text/plain", status=500, cache=NEVER))
         except Exception:
@@ -161,9 +161,8 @@ def _is_browser(scope: Scope) -> bool:
 
 
 def reader_of(web: Web, scope: Scope) -> Reader:
-    """Return who sends a request (X23). Raises `Refused` for a client that has guessed too often, before a token is
-    compared. One in `Authorization` is counted as one in the form for signing in is. What a site without a token is
-    sent is not looked at."""
+    """Return the reader of a request (X23). Raises `Refused` for a client with too many wrong tokens, before comparing
+    another. Tokens in `Authorization` count like those in the sign-in form. A site without a token ignores them."""
     if not is_bearer(header_of(scope, b"authorization")):
         return web.sessions.reader(scope)
     if not web.sessions.token:

@@ -18,7 +18,7 @@ WHOLE = 1024 * 1024
 """Bytes up to which a file is read at once, and kept."""
 
 INERT = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
-"""What a file may do that is opened by itself: nothing. A drawing may have colours."""
+"""The permissions of a file opened by itself: none. A drawing may have colours."""
 
 FOREVER = "public, max-age=31536000, immutable"
 """Files of the pages have a digest in their address, so they never change."""

@@ -18,9 +18,8 @@ if TYPE_CHECKING:
 class Web(Struct, frozen=True):
     """One site over HTTP.
 
-    ``prefix`` is the path that it lives under, without a slash at the end; ``origin`` its `https://host`, empty where
-    nobody said. ``closed`` asks everybody for the token. ``runner`` is None where nothing runs (X6); ``attempts``
-    are wrong tokens that were shown.
+    ``prefix`` is its path, without a slash at the end; ``origin`` its `https://host`, empty if unknown. ``closed``
+    requires the token for every request. ``runner`` is None if nothing runs (X6); ``attempts`` are wrong tokens.
     """
 
     site: LiveSite

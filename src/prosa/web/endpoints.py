@@ -28,7 +28,7 @@ from prosa.web.session import Reader
 Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 SETTLE_SECONDS = 1.0
-"""How long an answer about the whole site waits for a look at the files."""
+"""How long an answer about the whole site waits for a scan of the files."""
 
 
 class SiteParts(Struct, frozen=True):
@@ -63,11 +63,12 @@ class Request(Struct, frozen=True):
 Handler = Callable[[Request], Awaitable[int]]
 
 Who = Literal["open", "guarded"]
-"""Whom a closed site answers: everybody, or those who know its token. A site that is not closed answers everybody."""
+"""The readers of a route on a closed site: everyone, or those with its token. A site that is not closed answers
+everyone."""
 
 
 class Route(Struct, frozen=True):
-    """One row. ``costly`` ones are counted as questions by the guard."""
+    """One row. ``costly`` ones count as queries for the guard."""
 
     url: str
     methods: tuple[str, ...]
@@ -77,7 +78,7 @@ class Route(Struct, frozen=True):
 
     @property
     def front(self) -> str:
-        """What a URL with `*` begins with."""
+        """The prefix of a URL with `*`."""
         return self.url.removesuffix("*")
 
 
@@ -96,7 +97,7 @@ async def health(asked: Request) -> int:
 
 
 async def index(asked: Request) -> int:
-    """Return one of the indexes, which is named as its file is."""
+    """Return one of the indexes, by the name of its file."""
     name = asked.path.rpartition("/")[2]
     return await _read(asked, lambda: asked.shown.indexes.answer(name))
 
@@ -178,7 +179,7 @@ async def agents(asked: Request) -> int:
 
 
 async def _handed_on(asked: Request, application: Asgi | None) -> int:
-    """Let an application answer, and give the status that it sends."""
+    """Let an application answer, and return the status that it sends."""
     status = 500
 
     async def listening(message: dict[str, Any]) -> None:
@@ -225,6 +226,6 @@ async def _read(asked: Request, made: Answer | Callable[[], Answer | None] | Non
 
 
 def _answered(asked: Request, made: Callable[[], Answer | None]) -> Answer | None:
-    """Return an answer about the whole site, after a look at its files."""
+    """Return an answer about the whole site, after a scan of its files."""
     asked.shown.web.site.index.wait_for_look(SETTLE_SECONDS)
     return made()

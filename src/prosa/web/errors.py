@@ -1,4 +1,4 @@
-"""Errors in the form that was asked for (HW1): a page for people, Markdown for agents, problem JSON for programs."""
+"""Errors in the requested form (HW1): a page for people, Markdown for agents, problem JSON for programs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Pairs = Iterable[tuple[str, str]]
 
 
 def not_found(frame: Frame, accept: str, path: str) -> Answer:
-    """404: there is no such node, or none that is published; nothing tells which."""
+    """Return 404 for a node that is missing or not published, without distinguishing them."""
     said = f"There is no node at {path[:200]}." if path else "There is no such node."
     return error(frame, accept, 404, "Not found", said)
 

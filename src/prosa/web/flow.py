@@ -33,11 +33,11 @@ AGENT_COPIES = 4
 
 
 class BrokenOff(ConnectionError):
-    """A body was under way for so long that another one took its place."""
+    """A body took so long to send that another one replaced it."""
 
 
 class _Transfer(Struct, eq=False):
-    """One body on its way to one client. Whoever made it holds ``copies`` of it until it is sent."""
+    """One body on its way to one client. Its creator holds ``copies`` of it until it is sent."""
 
     body: bytes
     scope: asyncio.Timeout
@@ -45,7 +45,7 @@ class _Transfer(Struct, eq=False):
 
 
 class UnderWay(Struct):
-    """The bytes that one server holds: bodies that are being sent, longest under way first, and what is kept."""
+    """The bytes that one server holds: bodies being sent, the oldest first, and cached ones."""
 
     most: int = MAX_HELD
     size: int = 0

@@ -1,6 +1,6 @@
 """The graph over HTTP: `/mdh/graph` as a page that zooms, `/mdh/graph.svg` as a drawing, `/mdh/graph.json` as data.
 
-`?around=/url` shows what lies around a node, `&depth=N` more of it; `&small=1` is the drawing beside a page.
+`?around=/url` shows the neighbourhood of a node, `&depth=N` more of it; `&small=1` is the drawing beside a page.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Graphs(Struct):
 
 
 def _picture(kind: str, shown: Selection, named: tuple[str, int], prefix: str, home: str, cache: str) -> Answer:
-    """Return the drawing under its title; the number beside it says how many documents were left out."""
+    """Return the drawing under its title, with the number of omitted documents."""
     (title, left), drawn = named, scene(shown)
     counts = drawn_line(shown, len(drawn.lines)) + (f", {left:,} less linked documents left out" if left else "")
     caption = Caption(title, counts)

@@ -1,8 +1,8 @@
-"""What every request passes before anything looks at it: `Host`, `Origin`, size and rate (X23). In: the head of a
-request. Out: nothing, or why it is refused.
+"""The checks of every request before its handler: `Host`, `Origin`, size and rate (X23). In: the head of a request.
+Out: nothing, or why it is refused.
 
-A page elsewhere must not be able to use a reader's browser against a site on the reader's own machine: a name that was
-bound anew to a loopback address is no name of ours, and a form of another origin changes nothing.
+A page elsewhere must not use a reader's browser against a site on the reader's own machine: a name rebound to a
+loopback address is not a name of the site, and a form of another origin changes nothing.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MAX_BODY = 1024 * 1024
 """Bytes of the body of a request to the site itself."""
 
 MAX_CLIENTS = 10_000
-"""Clients whose requests are counted."""
+"""Maximum number of clients whose requests are counted."""
 
 SAFE_METHODS = frozenset(("GET", "HEAD", "OPTIONS"))
 METHODS = SAFE_METHODS | {"POST", "PUT", "PATCH", "DELETE"}
@@ -46,7 +46,7 @@ class Rate(Struct):
     _left: OrderedDict[str, tuple[float, float]] = field(default_factory=OrderedDict)
 
     def allows(self, client: str) -> bool:
-        """Return whether a client may go on; counts the request."""
+        """Return whether a client may continue; counts the request."""
         now = time.monotonic()
         left, since = self._left.pop(client, (self.burst, now))
         left = min(self.burst, left + (now - since) * self.per_second)
@@ -78,7 +78,7 @@ class Guard(Struct):
         return None if scope["method"] in SAFE_METHODS else self._of_change(scope, host, counted=changes)
 
     def too_many(self, scope: Scope) -> Refusal | None:
-        """Return why a question that costs work is refused: the client asks too often."""
+        """Return why a costly query is refused: the client sends too many."""
         if self.questions.allows(client_of(scope)):
             return None
         return Refusal(429, "Too many requests", "Ask again in a second.", (("retry-after", "1"),))

@@ -1,4 +1,4 @@
-"""The endpoints that tell of the whole site (HA1). Each answer is made once for every state of the catalogue."""
+"""The endpoints about the whole site (HA1). Each answer is built once for every state of the catalogue."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TEXT = "text/plain; charset=utf-8"
 
 
 class Indexes(Struct):
-    """The indexes of a site. ``static``: they tell of files, where the Markdown of a node is `x.md` and its page
+    """The indexes of a site. ``static``: they list files, where the Markdown of a node is `x.md` and its page
     `x.html`."""
 
     web: Web
@@ -52,7 +52,7 @@ def listed(web: Web) -> Iterator[NodeRow]:
 
 
 def base_of(web: Web) -> str:
-    """Return what stands in front of URL paths: the address of the site as far as it is known."""
+    """Return the prefix of URL paths: the address of the site as far as it is known."""
     return f"{web.origin}{web.prefix}"
 
 

@@ -1,9 +1,9 @@
-"""Limits of connections, and whom they count as one client (X9, X23).
+"""Limits of connections, and the definition of one client (X9, X23).
 
-In: the addresses and the states of connections, and what a proxy says. Out: whether one more connection is taken, and
-which one makes room for it. This machine is not counted: a proxy in front of the site comes from here, and speaks for
-many. Nor are proxies elsewhere that the user trusts: what a request says of its own way is believed as far as they
-wrote it, and no further.
+In: the addresses and the states of connections, and the headers of a proxy. Out: whether another connection is
+accepted, and which one is closed for it. Connections from this machine are not counted: a proxy in front of the site
+connects from here, for many clients. Nor are other trusted proxies: the addresses in a request are trusted as far as
+they wrote them, and no further.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Proxies: TypeAlias = tuple[IPv4Network | IPv6Network, ...]
 NO_PROXIES: Proxies = ()
 
 MAX_HOPS = 100
-"""Addresses of `X-Forwarded-For` that are looked at, from the right."""
+"""Addresses of `X-Forwarded-For` that are read, from the right."""
 
 IPV6_PREFIX = 64
 """Bits that all addresses of an IPv6 host share."""
@@ -36,16 +36,16 @@ BODY_STEP = 4 * 1024
 """Bytes of a body that are progress."""
 
 READ_SECONDS = 30.0
-"""Seconds in which a client takes `READ_STEP` of what it is sent, or all of it."""
+"""Seconds in which a client must accept `READ_STEP` of the answer, or the rest of it."""
 
 READ_STEP = 4 * 1024
 """Bytes that are progress of a client that reads."""
 
 MAX_CONNECTIONS = 1_000
-"""Connections at once. Beyond it those make room on whose request we wait."""
+"""Maximum number of connections. Beyond it, connections with a pending request are closed."""
 
 SPARE = 50
-"""Connections beyond it, where nobody makes room or those who did are still leaving; then 503 is answered."""
+"""Additional connections while others are being closed; beyond that, the answer is 503."""
 
 MAX_PER_PEER = 200
 """Connections at once from one other machine."""
@@ -102,7 +102,7 @@ class ConnectionLimiter(Struct):
                 self.peers[name] = left
 
     def make_room(self, present: int, newest: Connection) -> None:
-        """End the connection that has kept us waiting longest, where ``present`` ones are too many."""
+        """Close the connection that has kept the server waiting longest, if ``present`` ones are too many."""
         if present > self.bounds.connections:
             longest = next(iter(self.waiting), newest)
             if longest is not newest:
@@ -127,7 +127,7 @@ def peer_address(client: str) -> IPv4Address | IPv6Address | None:
 
 
 def network_of(client: str) -> str:
-    """Return what is counted as one client: an IPv6 host has a whole network of addresses."""
+    """Return the network that counts as one client: an IPv6 host has a whole network of addresses."""
     address = peer_address(client)
     if address is None:
         return client
@@ -150,9 +150,8 @@ def is_proxy(client: str, proxies: Proxies) -> bool:
 
 
 def client_behind(peer: str, forwarded: str, proxies: Proxies) -> str:
-    """Return the address of the client: the peer of the socket, or, where that is a trusted proxy, the one furthest to
-    the right in `X-Forwarded-For` that is none. A text that is no address ends the way: it cannot be told who wrote
-    it."""
+    """Return the address of the client: the peer of the socket, or, where that is a trusted proxy, the rightmost in
+    `X-Forwarded-For` that is not trusted. A text that is no address ends the search, since its author is unknown."""
     client = peer
     for said in reversed(forwarded.split(",")[-MAX_HOPS:]) if forwarded else ():
         address = peer_address(_bare(said.strip()))

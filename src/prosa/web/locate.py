@@ -1,4 +1,4 @@
-"""What a URL of a site means: a document, a folder, a file beside documents, or another URL (H7, HA2).
+"""The meaning of a URL of a site: a document, a folder, a file beside documents, or another URL (H7, HA2).
 
 In: a decoded URL path without the prefix. Out: one of these. Only what is published is ever found (X23).
 """
@@ -25,8 +25,7 @@ READY_SECONDS = 30.0
 
 
 class Document(Struct, frozen=True):
-    """A published document, and the form that the URL asks for itself. ``stamp`` is that of the file before it was
-    read."""
+    """A published document, and the form in its URL. ``stamp`` is that of the file before it was read."""
 
     path: str
     stamp: Stamp
@@ -35,7 +34,7 @@ class Document(Struct, frozen=True):
 
 
 class LargeDocument(Exception):
-    """A document is larger than what is read beside others."""
+    """A document is larger than those that are read into memory."""
 
 
 class Folder(Struct, frozen=True):
@@ -52,7 +51,7 @@ class Moved(Struct, frozen=True):
 
 
 def locate(site: LiveSite, path: str, most: int | None = None) -> Document | Folder | Asset | Moved | None:
-    """Return what is at a decoded URL path. Raises `FileProblem` for a document that cannot be read, and
+    """Return the target of a decoded URL path. Raises `FileProblem` for a document that cannot be read, and
     `LargeDocument` for one of more than ``most`` bytes."""
     if is_reserved(path):
         return None
@@ -92,7 +91,7 @@ def _routed(site: LiveSite, path: str) -> Iterator[Wanted]:
 
 
 def _moved(site: LiveSite, found: Document, path: str) -> Moved | None:
-    """Return the folder that a README stands for, where it was asked for by its own name (HA2)."""
+    """Return the folder that a README represents, if it was requested by its own name (HA2)."""
     if found.form is not None or not is_readme(found.path) or not found.path.startswith(f"{path[1:]}."):
         return None
     folder = f"/{found.path[: found.path.rfind('/') + 1]}"

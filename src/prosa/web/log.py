@@ -1,6 +1,6 @@
-"""The access log: one line of JSON for each request, written in batches so that nobody waits for it.
+"""The access log: one line of JSON for each request, written in batches so that requests do not wait for it.
 
-It has no header and no query: tokens and questions of readers belong to nobody else.
+It contains no headers or queries: tokens and queries of readers are private.
 """
 
 from __future__ import annotations
@@ -70,12 +70,12 @@ MAX_WAITING = 64
 """Texts that wait; each has up to some hundred lines."""
 
 END_SECONDS = 1.0
-"""How long the end waits for what is not written yet."""
+"""How long the shutdown waits for unwritten lines."""
 
 
 class BackgroundLines:
-    """Hands texts to ``out`` one after the other, in a thread: who reads the log slowly never stops the site. What
-    cannot wait any longer is counted, and the count is told. Call `close` at the end."""
+    """Passes texts to ``out`` one after the other, in a thread: a slow reader of the log never blocks the site.
+    Dropped lines are counted, and the count is reported. Call `close` at the end."""
 
     def __init__(self, out: Callable[[str], None]) -> None:
         self._out = out
@@ -95,7 +95,7 @@ class BackgroundLines:
             self._lost = 0
 
     def close(self) -> None:
-        """Write what waits, as far as somebody reads it."""
+        """Write the waiting lines, as far as the reader accepts them."""
         try:
             self._waiting.put(None, timeout=END_SECONDS)
         except Full:

@@ -1,6 +1,7 @@
-"""Nodes: one URL, the form that was asked for (H7, H8, HA7). Answers are kept while file and graph stay the same.
+"""Nodes: one URL, the requested form (H7, H8, HA7). Answers are cached while file and graph stay the same.
 
-In: a GET or HEAD request. Out: the status that was sent. The common case is a look at the kept answers and at the file.
+In: a GET or HEAD request. Out: the status that was sent. The common case only reads the cache and the stamp of the
+file.
 """
 
 from __future__ import annotations
@@ -57,8 +58,8 @@ MAX_KEPT = 4_096
 
 
 class Key(NamedTuple):
-    """What an answer depends on beside files: the decoded path below the prefix, the form that `Accept` asks for,
-    whether the raw file was asked for, and whether the reader has signed in."""
+    """What an answer depends on besides files: the decoded path below the prefix, the form in `Accept`, whether the
+    raw file was requested, and whether the reader has signed in."""
 
     path: str
     form: Form
@@ -67,9 +68,9 @@ class Key(NamedTuple):
 
 
 class Kept(Struct, weakref=True):
-    """An answer and what it was made of. ``path`` is empty where no single file stands for it; ``generation`` is -1
-    where the graph has no part in it; ``rules`` is what meta files said; ``until`` is when the path is looked at
-    again; ``quoted`` are other documents that the page shows parts of, by path, with their stamps."""
+    """An answer and its dependencies. ``path`` is empty without a single file; ``generation`` is -1 if it does not
+    depend on the graph; ``rules`` are those of meta files; ``until`` is when the path is checked again; ``quoted`` are
+    other documents that the page shows parts of, by path, with their stamps."""
 
     answer: Answer
     path: str
@@ -107,8 +108,8 @@ class Nodes(Struct):
         return await send_answer(scope, send, made.answer)
 
     async def _once(self, key: Key, reader: Reader) -> Kept | None:
-        """Return the answer, which is made once for all who ask for it at the same time. One that was begun before this
-        request, and is not true any more, is made again."""
+        """Return the answer, built once for all concurrent requests. One that was started before this request and is
+        outdated is built again."""
         begun = self._making.get(key)
         if begun is not None:
             made = await asyncio.shield(begun)
@@ -134,7 +135,7 @@ class Nodes(Struct):
             except LargeDocument:
                 async with self._alone:
                     return await asyncio.to_thread(self._made, key, reader, None)
-        except FileProblem:  # nobody knows whether it may be shown, so nobody is told that it is there
+        except FileProblem:  # its visibility is unknown, so its existence is not revealed
             return None
 
     def _holds(self, kept: Kept) -> bool:
@@ -223,8 +224,8 @@ class Nodes(Struct):
 def page_of(
     web: Web, targets: Targets, reader: Reader, *, place: Place | None = None, shown: Shown | None = None
 ) -> Page:
-    """Return the page of a node and what it names, for a reader. ``place`` makes the URLs of what it links to;
-    ``shown`` gathers the paths of documents that it quotes."""
+    """Return the page of a node and its targets, for a reader. ``place`` makes the URLs of its links; ``shown``
+    collects the paths of documents that it quotes."""
     view = targets.view
     made = resolver_of(targets, web.prefix, place=place, shown=shown).page(web.frame(reader))
     page = _in_order(web, replace(made, crumbs=crumbs_of(web, view)))
@@ -288,7 +289,7 @@ def json_answer(view: NodeView, prefix: str, *, negotiated: bool, private: bool 
 
 
 def html_answer(page: Page, *, negotiated: bool, private: bool = False) -> Answer:
-    """Return the page of a node. One with forms of this reader is nobody else's."""
+    """Return the page of a node. One with forms of this reader is private."""
     body = node_page(page).encode("utf-8", "replace")
     own = private or page.frame.can_run or page.frame.signed_in
     more = [("content-security-policy", POLICY), ("content-language", language_of(page))]

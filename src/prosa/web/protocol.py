@@ -1,8 +1,8 @@
 """The bytes of a connection: bounded, and in time (X9, X23).
 
-In: what a client sends and takes, and how long that lasts. Out: requests for the application; 431 for what is no head
-within the bound, and an end for those who keep us waiting, with a request or with reading what they are sent. The
-parser below it has neither limits nor deadlines. Only `serving` loads this module: it needs the server's own.
+In: the bytes and the pace of a client. Out: requests for the application; 431 for a head beyond the bound, and an end
+for clients that are too slow at sending or reading. The parser below it has neither limits nor deadlines. Only
+`serving` loads this module: it needs the server's own.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, Literal
 try:
     from fcntl import ioctl
     from termios import TIOCOUTQ
-except ImportError:  # a system whose sockets do not say what they hold
+except ImportError:  # a system whose sockets do not report their buffers
     ioctl = None  # type: ignore[assignment]
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -33,7 +33,7 @@ def guarded(bounds: ConnectionLimits) -> Callable[..., GuardedProtocol]:
 
 
 class GuardedProtocol(HttpToolsProtocol):
-    """One connection. Its one timer looks at the deadline of the moment, and is not set anew with each request."""
+    """One connection. Its one timer checks the current deadline, and is not restarted for each request."""
 
     def __init__(self, *given: Any, limiter: ConnectionLimiter, **more: Any) -> None:
         super().__init__(*given, **more)
@@ -145,7 +145,7 @@ class GuardedProtocol(HttpToolsProtocol):
         super()._start_asgi_task(cycle, partial(self._answered, cycle, app))
 
     async def _answered(self, cycle: Any, app: Any, scope: Any, receive: Any, send: Any) -> None:
-        """Have a request answered. Whoever sends is told when nobody reads any more."""
+        """Have a request answered. The sender learns when the client stops reading."""
 
         async def sending(message: Any) -> None:
             await send(message)
@@ -156,7 +156,7 @@ class GuardedProtocol(HttpToolsProtocol):
         await app(scope, receive, sending)
 
     def leave(self) -> None:
-        """End the connection: what was said is still sent, for a while."""
+        """End the connection after sending pending data, within a limit."""
         if self.transport.is_closing():
             return
         self.connections.discard(self)
@@ -188,7 +188,7 @@ class GuardedProtocol(HttpToolsProtocol):
         self._timer = self.loop.call_at(min(self._deadline, now + self._pause), self._look)
 
     def _stands_still(self, now: float) -> bool:
-        """Return whether a client takes too little of what it is sent."""
+        """Return whether a client reads too slowly."""
         if not self.transport.get_write_buffer_size():
             self._taken = None
             return False
@@ -198,7 +198,8 @@ class GuardedProtocol(HttpToolsProtocol):
         return now - self._taken[1] >= self._bounds.read_seconds
 
     def _is_ours(self) -> bool:
-        """Return whether it is the client that waits: for being read, for leave to go on, or for an answer."""
+        """Return whether the client waits for the server: for being read, for permission to continue, or for an
+        answer."""
         if self.flow.read_paused:
             return True
         cycle = self.cycle

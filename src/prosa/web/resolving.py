@@ -1,8 +1,8 @@
-"""Where the links, pictures and wikilinks of a document lead (H3, HA5, HA6, X21): what the graph resolved, as URLs.
+"""The targets of the links, pictures and wikilinks of a document (H3, HA5, HA6, X21), from the graph, as URLs.
 
-In: destinations as written. Out: URLs, and what embeds show. A link to the file of a document becomes the URL of its
-node, so that a page leads to pages. Pictures are shown from the site itself only: a page asks no other host for
-anything. What is not published is as if it were not there (X23).
+In: destinations as written. Out: URLs, and the content of embeds. A link to the file of a document becomes the URL of
+its node, so that a page leads to pages. Pictures are shown from the site itself only: a page loads nothing from other
+hosts. Unpublished documents do not exist here (X23).
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ from prosa.web.locate import LargeDocument
 _WIKI = "[["
 
 _QUOTABLE = frozenset({"plain", "mdh", "skill_md", "ymj"})
-"""Dialects whose text can stand in another document; scripts, templates and chats would be torn from what they mean."""
+"""Dialects whose text can be embedded in another document; scripts, templates and chats would lose their context."""
 
 Place = Callable[[str], str]
-"""From a URL path of the site, perhaps with a query or a fragment, to what a document says."""
+"""Returns the link in a document for a URL path of the site, perhaps with a query or a fragment."""
 
 
 MAX_QUOTED_BYTES = 4 * 1024 * 1024
 """Bytes of the documents that one page reads to quote from them."""
 
 MAX_FILE_NAMES = 2_000
-"""Different names of files that one document's wikilinks are looked up under."""
+"""Maximum number of different file names that one document's wikilinks are looked up under."""
 
 
 class Shown(Struct):
@@ -70,9 +70,9 @@ class Shown(Struct):
 
 
 class Targets(Struct, frozen=True):
-    """What one document names, whatever form it is shown in. ``known`` are the published documents that its wikilinks
-    lead to, by target; ``vault`` says that it lies in an Obsidian vault; ``files`` are the paths of other files by
-    name, each looked up once."""
+    """The targets of one document, for all of its forms. ``known`` are the published documents that its wikilinks lead
+    to, by target; ``vault`` is true in an Obsidian vault; ``files`` are the paths of other files by name, each looked
+    up once."""
 
     site: LiveSite
     view: NodeView
@@ -95,9 +95,9 @@ def targets_of(site: LiveSite, view: NodeView) -> Targets:
 
 
 class Resolver(Struct, frozen=True):
-    """Resolves the destinations of one document, for one form of it. ``place`` makes every URL; ``quoted`` says that
-    another document shows this one; ``shown`` gathers what is quoted; ``wikis`` are wikilinks that were resolved,
-    ``headings`` the anchors of documents by name, as far as they were asked for."""
+    """Resolves the destinations of one document, for one form of it. ``place`` makes every URL; ``quoted`` is true if
+    another document embeds this one; ``shown`` collects quoted documents; ``wikis`` are resolved wikilinks,
+    ``headings`` the anchors of documents by name, as far as needed."""
 
     targets: Targets
     prefix: str
@@ -118,7 +118,7 @@ class Resolver(Struct, frozen=True):
         return self.targets.view
 
     def link(self, href: str) -> str:
-        """Return the URL of a link; empty for one that leads nowhere a page may lead."""
+        """Return the URL of a link; empty if a page may not link there."""
         if href.startswith("#") or not href:
             return href
         found = resolve(f"/{self.view.path}" if self.view.path else self.view.url, href)
@@ -141,7 +141,7 @@ class Resolver(Struct, frozen=True):
         return self.place(quoted_path(inside))
 
     def wiki(self, written: str) -> Wiki:
-        """Return where a wikilink leads. Until the graph is there, nobody knows."""
+        """Return the target of a wikilink, unknown until the graph is built."""
         found = self.wikis.get(written)
         if found is None:
             found = self.wikis[written] = self._wiki(written)
@@ -162,7 +162,7 @@ class Resolver(Struct, frozen=True):
         return MISSING if is_name(target) else AS_WRITTEN
 
     def excerpt(self, written: str) -> Excerpt | None:
-        """Return what an embed shows of another document; None for what is only linked to."""
+        """Return the embedded part of another document; None if it is only linked to."""
         target, part = wikilink_target(written)
         row = self.targets.known.get(target)
         view = self.shown.view(self.site, row.path) if row is not None else None
@@ -184,7 +184,7 @@ class Resolver(Struct, frozen=True):
         return Page(frame, self.view, self.link, self.embed, wiki=self.wiki, excerpt=self.excerpt, vault=vault)
 
     def _fragment(self, path: str, part: str | None) -> str:
-        """Return what leads to a part of the document at a path, whose headings the index knows."""
+        """Return the fragment for a part of the document at a path, whose headings are in the index."""
 
         def anchor_of(name: str) -> str | None:
             if path not in self.headings:
@@ -205,7 +205,7 @@ class Resolver(Struct, frozen=True):
         return path[len(self.prefix) :] if self.prefix and path.startswith(f"{self.prefix}/") else path
 
     def _url(self, path: str) -> str:
-        """Return the URL path of what a path leads to: a node, or as it is."""
+        """Return the URL path of a target path: that of its node, or the path itself."""
         for wanted in layout.asked(path).wanted:
             row = self.site.index.catalogue.by_path.get(wanted.path)
             if row is not None:
@@ -222,14 +222,13 @@ def resolver_of(
     shown: Shown | None = None,
     quoted: bool = False,
 ) -> Resolver:
-    """Return the resolver of what a node names. ``place`` is the prefix in front of the URL where nothing else is
-    said."""
+    """Return the resolver for the targets of a node. ``place`` defaults to the prefix before the URL."""
     made = place or (lambda url: f"{prefix}{url}")
     return Resolver(targets, prefix, made, quoted, Shown() if shown is None else shown)
 
 
 def has_wikilinks(view: NodeView) -> bool:
-    """Return whether double brackets stand in the text of a node."""
+    """Return whether the text of a node contains double brackets."""
     return view.reading is not None and _WIKI in view.reading.front.source.text
 
 
@@ -245,8 +244,8 @@ def _known(site: LiveSite, view: NodeView) -> Iterator[tuple[str, NodeRow]]:
 
 
 def for_agents(resolver: Resolver) -> NodeView:
-    """Return the node as Markdown and JSON say it: its wikilinks are ordinary links (HA22). A record keeps its text,
-    which its hash is of, and a program is a template: both stay as they are."""
+    """Return the node in the form for Markdown and JSON: its wikilinks are ordinary links (HA22). A record keeps its
+    text, which its hash is of, and a program is a template: both stay unchanged."""
     view = resolver.view
     if view.reading is None or view.dialect in ("ymj", "markdownlang") or not has_wikilinks(view):
         return view

@@ -1,7 +1,7 @@
-"""Every URL of a site in one table: which methods it takes, who may ask, who answers.
+"""Every URL of a site in one table: its methods, its readers, its handler.
 
-In: the path of a request. Out: its `Route`. What stands in the table wins over nodes of the same name; a URL that ends
-with `*` stands for all that begin as it does, and an exact one wins over these. `app` holds every request to its row.
+In: the path of a request. Out: its `Route`. The table takes precedence over nodes of the same name; a URL that ends
+with `*` matches all with that prefix, and an exact one takes precedence. `app` applies the row to every request.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ ROUTES: Final = (
 """Below the prefix of the site, but for `/healthz`, which stands at the root of the host."""
 
 API: Final = Route("/api/*", _ANY, "guarded", endpoints.user_api)
-"""Where an application of the user's own answers, with and without the prefix: a URL of an action begins at the root of
-the host, a proxy may pass the prefix alone. Its readers are its own matter, unless the site is closed."""
+"""The URLs of the user's own application, with and without the prefix: a URL of an action starts at the root of the
+host, a proxy may pass the prefix alone. It checks its readers itself, unless the site is closed."""
 
 MCP: Final = Route("/mcp", ("DELETE", "GET", "POST"), "guarded", endpoints.agents, costly=True)
-"""Where agents ask over the Model Context Protocol, on a site that was started for that."""
+"""The URL for agents over the Model Context Protocol, on a site that was started for that."""
 
 OUTSIDE: Final = Route("", _ANY, "guarded", endpoints.outside)
 """Every URL that is not below the prefix."""

@@ -1,4 +1,4 @@
-"""Search over HTTP: `/mdh/search?q=…` in the form that was asked for, and as a fragment for results as one types."""
+"""Search over HTTP: `/mdh/search?q=…` in the requested form, and as a fragment for results while typing."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from prosa.web.session import Reader
 
 MAX_FIELDS = 20
 MAX_QUERY = 500
-"""Characters of a query that are looked at."""
+"""Maximum length of a query that is read."""
 
 LIMIT, MAX_LIMIT = 20, 100
-"""Hits when nobody says how many, and at most."""
+"""Default and maximum number of hits."""
 
 
 def search_answer(web: Web, scope: Scope, reader: Reader) -> Answer:

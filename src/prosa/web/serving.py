@@ -1,6 +1,6 @@
-"""A site on a socket: bound before anything is said, served until it is stopped, ended without breaking off answers.
+"""A site on a socket: bound before any output, served until stopped, ended without cutting off answers.
 
-In: an application and a bound socket. Out: nothing; it returns when a signal has come and the last answer is sent.
+In: an application and a bound socket. Out: nothing; it returns after a signal, once the last answer is sent.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def serve(app: Asgi, made: socket.socket, started: Callable[[], None], *, bounds
     first request may come. Must be called in the main thread."""
     import uvicorn
 
-    # What a client sends wrong is in the access log; told straight to stderr it could fill that up and hold up all.
+    # Errors of clients are in the access log; on stderr they could fill that up and block everything.
     logging.getLogger("uvicorn").addHandler(logging.NullHandler())
     config = uvicorn.Config(
         app,
@@ -114,7 +114,7 @@ async def _serve(server: uvicorn.Server, made: socket.socket, started: Callable[
     for number in SIGNALS:
         try:
             loop.add_signal_handler(number, stop, number)
-        except NotImplementedError:  # a system whose loops know no signals
+        except NotImplementedError:  # a system whose event loops have no signals
             signal.signal(number, stop)
     server.capture_signals = nullcontext  # type: ignore[assignment,method-assign]
     server.startup = _telling(server, started)  # type: ignore[method-assign]
@@ -122,7 +122,7 @@ async def _serve(server: uvicorn.Server, made: socket.socket, started: Callable[
 
 
 def _telling(server: uvicorn.Server, started: Callable[[], None]) -> Callable[..., Coroutine[Any, Any, None]]:
-    """Return the start of a server, which is told once it has succeeded."""
+    """Return the start of a server that reports its success."""
     begin = server.startup
 
     async def startup(sockets: list[socket.socket] | None = None) -> None:

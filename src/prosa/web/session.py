@@ -1,7 +1,7 @@
-"""Who is asking: the holder of the token, or anybody (X23). In: the headers of a request. Out: a `Reader`.
+"""The reader of a request: the holder of the token, or anonymous (X23). In: the headers of a request. Out: a `Reader`.
 
-The token comes in `Authorization: Bearer`, or once in a form, which then gives a cookie: HttpOnly, SameSite=Strict, and
-made of a random number and a signature, never of the token. A token in a URL is not looked at. Forms of a signed-in
+The token comes in `Authorization: Bearer`, or once in a form, which then gives a cookie: HttpOnly, SameSite=Strict,
+and made of a random number and a signature, never of the token. A token in a URL is ignored. Forms of a signed-in
 reader carry a second signature, so that no other site can fill them in (H20).
 """
 
@@ -29,8 +29,8 @@ MAX_ENDED = 10_000
 
 
 class Reader(Struct, frozen=True):
-    """``via`` says how the reader showed the token, empty for anybody. ``csrf`` is what forms of a cookie's reader must
-    carry; a bearer token is proof in itself."""
+    """``via`` is how the reader sent the token, empty for anonymous. ``csrf`` is required in forms of a reader with a
+    cookie; a bearer token is proof in itself."""
 
     via: Literal["", "bearer", "cookie"] = ""
     csrf: str = ""
@@ -46,8 +46,8 @@ ANYBODY = Reader()
 
 
 class Sessions(PartlyShown, Struct, frozen=True):
-    """The sessions of one server. ``token`` is what readers must know; empty: nobody can sign in. ``secure`` is set
-    where the site is reached over https."""
+    """The sessions of one server. ``token`` is the secret of the readers; if empty, sign-in is disabled. ``secure`` is
+    set if the site is reached over https."""
 
     token: str
     secure: bool = False
@@ -68,7 +68,7 @@ class Sessions(PartlyShown, Struct, frozen=True):
         return ANYBODY
 
     def end(self, scope: Scope) -> None:
-        """End the sessions whose cookies come with a request: whoever has kept one has nothing."""
+        """End the sessions whose cookies come with a request. A copied cookie stops working."""
         now = int(time.time())
         for value in _cookies(scope):
             if self._holds(value):
@@ -125,6 +125,6 @@ def _cookies(scope: Scope) -> Iterator[str]:
 
 
 def _expiry(plain: str) -> int:
-    """Return when a session ends, in seconds of the epoch; 0 where nothing says so."""
+    """Return when a session ends, in seconds of the epoch; 0 if unlimited."""
     expires = plain.rpartition(".")[2]
     return int(expires) if expires.isdigit() else 0

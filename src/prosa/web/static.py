@@ -1,6 +1,5 @@
-"""Every file of a static site, from the same parts that answer requests (H8). In: a `Web` whose graph is there. Out:
-files. Pages lead to pages, `/x.html`; Markdown and JSON lie beside them.
-"""
+"""Every file of a static site, from the same parts that answer requests (H8). In: a `Web` with its graph built. Out:
+files. Pages link to pages, `/x.html`; Markdown and JSON are beside them."""
 
 from __future__ import annotations
 
@@ -40,13 +39,13 @@ _ADDRESSED = r"""(?<!\s)\s++(?:href|src|action)="(?=/)"""
 _TAG = regex(
     rf"""(<[a-zA-Z][^\s>/"']*+(?:(?!{_ADDRESSED}){_ATTRIBUTE})*+{_ADDRESSED})([^"]*+)("(?:{_ATTRIBUTE})*+\s*+/?>)"""
 )
-"""A tag as our own pages have it with an address: what stands in front of that, the address, what stands behind it."""
+"""A tag of our own pages with an address: the text before it, the address, the text after it."""
 
 _ADDRESS = regex(rf"""({_ADDRESSED})([^"]*+)(")""")
 _BEHIND = regex("[?#]")
 
 MAX_ADDRESSES = 8_192
-"""Addresses that are remembered as paths from a folder: all pages of a folder lead to the same ones."""
+"""Cached relative paths of addresses from a folder: all pages of a folder link to the same ones."""
 
 _TOLD = ("mdh/nodes.json", "mdh/actions.json", "llms.txt", "robots.txt")
 
@@ -66,7 +65,7 @@ def built_files(web: Web) -> Iterator[Built]:
 
 
 def _contained(web: Web, made: NodeView) -> list[Built]:
-    """Return the files of one node; of one on which our own code fails none, which is said."""
+    """Return the files of one node; none, with a report, if our own code fails on it."""
     try:
         return list(_of_node(web, made))
     except (OSError, MemoryError):
@@ -93,7 +92,7 @@ def _of_node(web: Web, made: NodeView) -> Iterator[Built]:
 
 
 def _drawing(web: Web, path: str, content: bytes) -> bytes | None:
-    """Return a drawing that runs nothing, as no policy of ours is sent with it; what it loses is said."""
+    """Return an inert drawing, because static hosts do not send our policy; removed parts are reported."""
     found = inert_drawing(content)
     if found is None:
         web.site.index.notice(f"warning: {path!r} is left out: it cannot be read as a drawing")
@@ -148,7 +147,7 @@ def _way(folder: str, there: str) -> str:
 
 
 def static_place(web: Web, form: Form) -> Place:
-    """Return what links to nodes say in files of a form: they lead to files of the same form."""
+    """Return the links to nodes in files of a form: they lead to files of the same form."""
 
     def place(url: str) -> str:
         path, mark, rest = url.partition("#")
@@ -159,7 +158,7 @@ def static_place(web: Web, form: Form) -> Place:
 
 
 def static_page(page: Page) -> Page:
-    """Return a page whose crumbs and neighbours lead to files."""
+    """Return a page whose breadcrumbs and neighbours link to files."""
     frame, crumbs = replace(page.frame, live=False), tuple(map(_static_crumb, page.crumbs))
     before, behind = (_static_crumb(each) if each else None for each in (page.before, page.behind))
     around, nav = static_around(page.around), static_nav(page.nav)

@@ -1,4 +1,4 @@
-"""What the site answers to `prosa call`: one answer, or the items of all pages. In: answers. Out: text on stdout."""
+"""The output of `prosa call`: one answer, or the items of all pages. In: answers. Out: text on stdout."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EXCUSE = 2_000
 
 
 def print_answer(answer: Answer, console: Console) -> int:
-    """0 for a success, 1 for any other answer. JSON is printed in one form, other text as it is."""
+    """Return 0 for a success, 1 for any other answer. JSON is printed in one form, other text unchanged."""
     if not answer.is_success:
         return failed(answer, console)
     text = shown(answer)
@@ -55,8 +55,8 @@ def _plain(text: str) -> str:
 
 
 def print_walk(walked: PagedCall, limit: int | None, console: Console) -> int:
-    """Say how many items there were (HA17): 0, also after as many pages as the user asked for; 1 where a listing has no
-    end."""
+    """Print how many items there were (HA17): return 0, also at the user's limit of pages; 1 for a listing
+    without end."""
     if walked.more and limit is None:
         return say(console, f"there are more than {walked.pages:,} pages", "--max-pages N follows more of them")
     more = "; there are more pages" if walked.more else ""

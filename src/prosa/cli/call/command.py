@@ -1,7 +1,7 @@
-"""`prosa call`: calls an action that a node declares, or prints the request with `--dry-run`.
+"""`prosa call`: call an action that a node declares, or prints the request with `--dry-run`.
 
 In: the URL of a node, the id of an action, its input. Out: the answer on stdout, or the request with credentials as
-`***` (X8); what else is to be known on stderr. A node in a file is only looked at: nothing is sent.
+`***` (X8); notices on stderr. For a node in a file nothing is sent.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def list_actions(node: SiteNode, args: argparse.Namespace, console: Console) -> 
 
 
 def show(request: Request, args: argparse.Namespace, console: Console) -> None:
-    """Print the request on stdout, in the form asked for."""
+    """Print the request on stdout, in the requested format."""
     from prosa.render.json import dump
     from prosa.render.request import request_text
 
@@ -124,7 +124,7 @@ def _node(path: Path) -> SiteNode:
     return node_of_text(read_given(path), str(path))
 
 
-# `prosa call URL`: over the network. `app.client.call` takes the steps; here is who is asked and what is printed.
+# `prosa call URL`: over the network. `app.client.call` makes the steps; this part selects the site and prints.
 
 
 def call_site(args: argparse.Namespace, console: Console) -> int:
@@ -195,7 +195,7 @@ def _tokens(args: argparse.Namespace, console: Console) -> SiteTokens:
     try:
         return replace(site_tokens(args.node, given_token(args, console), console.environ), eager=False)
     except ValueError:
-        return NO_TOKENS  # what is wrong with the URL is told when it is read
+        return NO_TOKENS  # an invalid URL is reported when it is read
 
 
 def _agreed(contract: Contract, request: Request, args: argparse.Namespace, console: Console) -> bool:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def given(args: argparse.Namespace, console: Console) -> CallInput:
-    """Return what the arguments give an action. Raises `WrongUse`."""
+    """Return the input of an action from the arguments. Raises `WrongUse`."""
     from prosa.app.client.call import CallInput
 
     return CallInput(
@@ -41,7 +41,7 @@ def refused(error: RequestError, console: Console) -> int:
 def notes(
     contract: Contract, request: Request, args: argparse.Namespace, console: Console, *, unchecked: bool = False
 ) -> None:
-    """Print on stderr what the request does not say. ``unchecked``: a schema that is a URL was not fetched."""
+    """Print notes about the request on stderr. ``unchecked``: a schema that is a URL was not fetched."""
     auth = contract.auth
     if auth.wants_token and request.credential is None:
         help_ = f" ({auth.token_help})" if auth.token_help else ""

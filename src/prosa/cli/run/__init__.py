@@ -1,1 +1,1 @@
-"""`prosa run`, and what the commands that run something share."""
+"""`prosa run`, and the shared code of commands that run something."""

@@ -56,7 +56,7 @@ def runs_scripts(args: argparse.Namespace) -> bool:
 
 
 def choice_from(args: argparse.Namespace, scripts: Sequence[Script], console: Console) -> Choice:
-    """Return what the user chose. Raises `WrongUse` for an id that no script has, and for texts that nobody takes."""
+    """Return the user's choice. Raises `WrongUse` for unknown ids, and for texts without an input field."""
     from prosa.dialects.magi.choosing import Choice
 
     words = [word for group in args.ids or () for word in group]
@@ -114,8 +114,7 @@ def _require_known(name: str, known: Iterable[str], path: Path) -> None:
 def _texts(
     args: argparse.Namespace, pairs: Iterable[str], scripts: Sequence[Script], console: Console
 ) -> tuple[str | None, dict[str, str]]:
-    """Return what was entered for those of the chosen scripts that have an input field: for all, and by address
-    (M37)."""
+    """Return the texts for the chosen scripts that have an input field: for all, and by address (M37)."""
     from prosa.cli.run.input import content_of, pair
     from prosa.dialects.magi.choosing import ANYWHERE, takes_text
 

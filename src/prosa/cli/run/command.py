@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 class Job(Struct, frozen=True):
     """One call of `prosa run` or `markdownlang run`.
 
-    ``input_text`` is JSON, ``@file`` or ``-``; ``pairs`` are ``KEY=VALUE``; ``known_input`` is that of a run that goes
-    on, in place of both.
+    ``input_text`` is JSON, ``@file`` or ``-``; ``pairs`` are ``KEY=VALUE``; ``known_input`` is that of a resumed run,
+    in place of both.
     """
 
     program: Path
@@ -119,7 +119,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 
 def help_for(argv: list[str], console: Console) -> int | None:
-    """Return `prosa run FILE --help`: what the program is for and which inputs it takes; None without a file."""
+    """Return `prosa run FILE --help`: the purpose and the inputs of the program; None without a file."""
     from prosa.cli.run.program_help import named_program, program_help
 
     named = named_program(argv)
@@ -161,7 +161,7 @@ def execute(console: Console, job: Job) -> int:
 
 
 def _result(console: Console, job: Job, watching: Watch, progress: Progress) -> RunResult:
-    """Return what the program gave. Whatever can be refused is refused before a model is asked."""
+    """Return the result of the program. All refusals happen before any model call."""
     from prosa.app.run.jobs import run_program
     from prosa.app.run.load import ready_program
     from prosa.app.run.service import complete_options
@@ -181,8 +181,7 @@ def _result(console: Console, job: Job, watching: Watch, progress: Progress) -> 
 
 
 def _warning(console: Console, watching: Watch) -> Callable[[Diagnostic], None] | None:
-    """Return how a warning about the program is told: to a person who watches. For the others there is `prosa
-    check`."""
+    """Return a warning about the program for a person who watches. Other users run `prosa check`."""
     if not _is_watched(console, watching.debug):
         return None
 
@@ -195,7 +194,7 @@ def _warning(console: Console, watching: Watch) -> Callable[[Diagnostic], None] 
 
 
 def _report(console: Console, job: Job, progress: Progress, failure: str | None) -> None:
-    """Print the summary on stderr, if asked for: of a run that succeeded, failed, or never started (L43, L44, LW9)."""
+    """Print the summary on stderr, if requested: of a run that succeeded, failed, or never started (L43, L44, LW9)."""
     if not job.summary:
         return
     from prosa.app.options import DEFAULT_MODEL
@@ -215,6 +214,6 @@ def _priced(summary: Summary) -> str:
 
 
 def _is_watched(console: Console, debug: bool) -> bool:
-    """Return whether a person reads along. For a program stderr has the summary and what it asked for, and no
+    """Return whether a person watches. For a program stderr only has the summary and requested output, without
     remarks."""
     return debug or console.shows_progress

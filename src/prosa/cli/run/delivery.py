@@ -1,6 +1,6 @@
-"""What the commands that run something share: a result on stdout or in a file, JSON, and why something failed.
+"""Shared output of commands that run something: a result on stdout or in a file, JSON, and the reasons of failures.
 
-In: values and errors. Out: text. What could not be written is printed, so that it is not lost.
+In: values and errors. Out: text. A result that could not be written is printed, so that it is not lost.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ def require_writable(output: Path | None) -> None:
 
 
 def deliver(console: Console, value: Value, output: Path | None, *, as_text: bool = False) -> None:
-    """Print the result as JSON, or write it atomically into a file; where that fails print it, so that it is not lost.
-    ``as_text`` gives a text as it is."""
+    """Print the result as JSON, or write it atomically into a file; if that fails, print it, so that it is not lost.
+    ``as_text`` writes a text unchanged."""
     text = value.removesuffix("\n") if as_text and isinstance(value, str) else as_json(value)
     if output is None:
         console.out(text)

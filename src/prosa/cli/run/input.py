@@ -1,5 +1,5 @@
-"""The input of a program from the command line: JSON, a file, standard input, or ``KEY=VALUE`` typed by the
-schema; of a skill the request as it is."""
+"""The input of a program from the command line: JSON, a file, standard input, or ``KEY=VALUE`` typed by the schema;
+for a skill the request unchanged."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def read_input(
     console: Console,
     max_size: int | None = None,
 ) -> Value:
-    """Return the input value; ``{}`` where nothing was given. Pairs win over ``--input``, inside objects key by key.
+    """Return the input value; by default ``{}``. Pairs override ``--input``, inside objects key by key.
 
     ``max_size`` bounds a file and standard input, in bytes. Raises `WrongUse`.
     """
@@ -114,12 +114,12 @@ def _merged(base: dict[str, Value], typed: Mapping[str, Value]) -> dict[str, Val
 
 
 def content_of(text: str, console: Console, max_size: int | None = None) -> str:
-    """Return a text that is given as it is, as ``@FILE`` or as ``-``."""
+    """Return a text that is literal, ``@FILE`` or ``-``."""
     return named_content(text, console, max_size or MAX_STDIN_BYTES)[1]
 
 
 def named_content(text: str, console: Console, max_size: int) -> tuple[str, str]:
-    """Return the same, with what it is called in messages."""
+    """Return the text, with its name for messages."""
     if text == "-":
         return "standard input", _stdin(console, max_size)
     if text.startswith("@"):

@@ -1,8 +1,7 @@
-"""A run and the person in front of it: Ctrl-C, `kill` and a closed terminal stop it, and it can ask a question while it
-goes on (HA19).
+"""A run and its user: Ctrl-C, `kill` and a closed terminal stop it, and it can prompt while it runs (HA19).
 
 In: asynchronous work, or a text. Out: its result, KeyboardInterrupt or `Stopped`; whether the answer was yes. Signals
-are caught only while the work goes on: before and after it the process simply dies of them.
+are only caught during the work: before and after it they end the process.
 """
 
 from __future__ import annotations
@@ -62,7 +61,7 @@ async def _until_stopped(work: Coroutine[Any, Any, T]) -> T:
 # Nothing reads from the terminal before there is a line, so a run that is stopped does not wait for an answer.
 
 MAX_SHOWN = 20_000
-"""Characters of a request that are shown; nobody judges more, so a longer one is refused."""
+"""Maximum length of a request that is shown for confirmation; a longer one is refused."""
 
 
 def confirming(console: Console, say: Callable[[str], None]) -> Callable[[str], Awaitable[bool]]:
@@ -81,7 +80,7 @@ def confirming(console: Console, say: Callable[[str], None]) -> Callable[[str], 
 
 
 async def _until_typed(console: Console) -> None:
-    """Wait for a line on a terminal; what is no file, as in a test, has its line already."""
+    """Wait for a line on a terminal; a stream that is no file, as in a test, already has its line."""
     try:
         number = console.stdin.fileno()
         loop, typed = asyncio.get_running_loop(), asyncio.Event()

@@ -25,12 +25,12 @@ def named_program(argv: list[str]) -> Path | None:
 
 
 def _is_skill(word: str) -> bool:
-    """Return whether a word names the folder of a skill, without a look at what is in it."""
+    """Return whether a word names the folder of a skill, without reading its content."""
     return any(Path(word, name).is_file() for name in ("SKILL.md", "skill.md"))
 
 
 def program_help(path: Path, around: Environment) -> str:
-    """Return what it is for, its inputs, what it answers, safe for a terminal. Raises what loading raises."""
+    """Return its purpose, inputs and output, safe for a terminal. Raises what loading raises."""
     from prosa.app.options import Options
     from prosa.app.run.load import load_program
     from prosa.render.plain import safe

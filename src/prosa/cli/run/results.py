@@ -29,8 +29,8 @@ Format: TypeAlias = Literal["text", "jsonl"]
 
 
 class LiveScript(Struct):
-    """A `Listener` that shows the one streaming result on the terminal as it arrives (M36). ``shown`` is what stands
-    there; after a broken attempt the text begins anew below a note."""
+    """A `Listener` that shows the one streaming result on the terminal as it arrives (M36). ``shown`` is the text on
+    the screen; after a failed attempt it restarts below a note."""
 
     console: Console
     shown: str = ""
@@ -84,7 +84,7 @@ class Delivery(Struct):
         self._put(result.script, self._shown(result))
 
     def _shown(self, result: ScriptResult) -> str:
-        """Return a result as it is printed; nothing where it stands in the document."""
+        """Return the printed form of a result; empty if it is written to the document."""
         name = result.script
         if self.form == "jsonl":
             return f"{_line(result, None)}\n"

@@ -1,7 +1,7 @@
-"""`--resume ID`: the call that broke off, begun once more with its own arguments; how its id is told.
+"""`--resume ID`: an interrupted call, started again with its own arguments; and the message with its id.
 
-In: arguments that name a run. Out: the arguments of the call that began it, followed by the new ones, in the folder
-where it was given. What a call needs for that is kept in the journal as long as it can go on (X25).
+In: arguments that name a run. Out: the arguments of the original call, followed by the new ones, in its original
+folder. The journal stores them as long as the run can be resumed (X25).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _ABOUT_RESUMING = ("--resume", "--in-doubt")
 _ALREADY_WRITTEN = ("--message",)
-"""Arguments of a chat whose message stands in the file since the call that broke off."""
+"""Arguments of a chat whose message is in the file since the interrupted call."""
 
 
 def add_journal(parser: argparse.ArgumentParser, door: str) -> None:
@@ -55,7 +55,7 @@ def store_place(text: str) -> StorePlace:
 
 
 def journal_from(args: argparse.Namespace) -> JournalOptions | None:
-    """Return what is to be kept of the runs of a call."""
+    """Return the journal for the runs of a call."""
     if getattr(args, "door", None) is None:
         return None
     from prosa.app.options import JournalOptions
@@ -96,7 +96,7 @@ def completed(parser: Parser, argv: Sequence[str], console: Console) -> argparse
 
 
 def _without_inputs(parser: Parser, argv: list[str]) -> list[str]:
-    """Return the arguments of a call without the inputs, which are given anew."""
+    """Return the arguments of a call without the inputs, which are added again."""
     inputs = list(getattr(parser.parse_anywhere(argv), "pairs", ()))
     kept = _without(argv, ("--input",))
     for word in inputs:
@@ -105,7 +105,7 @@ def _without_inputs(parser: Parser, argv: list[str]) -> list[str]:
 
 
 def _is_input(word: Path) -> bool:
-    """Return whether what stands in the place of the file is a KEY=VALUE."""
+    """Return whether the word in the place of the file is a KEY=VALUE."""
     return "=" in str(word) and not word.exists()
 
 
@@ -150,8 +150,8 @@ def tell_unfinished(
     error: BaseException | None = None,
     command: str = "run",
 ) -> None:
-    """Say how a run that broke off goes on, where it can. ``error`` is why it did: an answer that was refused is not
-    asked for again."""
+    """Print how to resume an interrupted run, if possible. ``error`` is the reason of the interruption: a refused
+    answer is not requested again."""
     from prosa.runtime.errors import OutputRefused
 
     if progress.unfinished and not isinstance(error, OutputRefused):

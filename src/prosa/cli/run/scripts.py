@@ -109,8 +109,8 @@ def _plan_only(args: argparse.Namespace, found: Selection, console: Console) -> 
 def _live(
     args: argparse.Namespace, jobs: Sequence[ScriptJob], delivery: Delivery, at: Watch, console: Console
 ) -> Listener:
-    """Return what hears the run: on a terminal the one text that streams is shown as it arrives, in place of a status
-    line."""
+    """Return the listener of the run: on a terminal the one streaming text is shown as it arrives, instead of a
+    status line."""
     printed = delivery.into is None and args.output is None and args.form == "text" and len(delivery.order) == 1
     streams = bool(jobs) and jobs[0].stream and jobs[0].form in ("text", "markdown") and not jobs[0].program.has_tools
     if not (printed and streams and console.stdout.isatty()):
@@ -121,12 +121,12 @@ def _live(
 
 
 def _summary(args: argparse.Namespace, console: Console, progress: Progress, failure: str | None) -> None:
-    """One summary on stderr for all scripts, if asked for (L43, L44)."""
+    """Print one summary on stderr for all scripts, if requested (L43, L44)."""
     if args.summary:
         console.err(as_json(progress.together(args.file.name, failure).as_dict()))
 
 
-# What is refused before a script runs: flags that contradict each other, no trust, what cannot be written (X7, MA12).
+# Refusals before any script runs: contradicting flags, no trust, unwritable results (X7, MA12).
 
 
 def require_sense(args: argparse.Namespace, found: Selection) -> None:
@@ -156,7 +156,7 @@ def _require_document_writable(args: argparse.Namespace) -> None:
 
 
 def require_trust(found: Selection, console: Console) -> None:
-    """X7: that a document asks to run by itself is a wish; who trusts it decides."""
+    """Require the user's trust (X7): a document's own request to run is only a wish."""
     from prosa.app.permission import require_trust as require
     from prosa.runtime.errors import NotTrusted
 

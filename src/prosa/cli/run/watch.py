@@ -1,4 +1,4 @@
-"""What people and programs see of a run while it goes on, all on stderr: a status line, debug lines, an event log."""
+"""The progress of a run for people and programs, all on stderr: a status line, debug lines, an event log."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Watch(Struct):
         self(Noticed(Scope(self.program), text))
 
     def ended(self, reason: str) -> None:
-        """Told when a run failed. One that never began has no event of its own, and a log must not end in silence."""
+        """Report a failed run. One that never started has no event of its own, and a log must not end in silence."""
         from prosa.runtime.events import RunFailed, Scope
 
         if not self.heard:
@@ -99,7 +99,7 @@ def watch(
     console: Console, program: str, *, events: str | None, debug: bool, progress: bool, quiet: bool = False
 ) -> Iterator[Watch]:
     """Return a listener for the length of a run of ``program``. ``events`` is None, ``jsonl`` or ``jsonl:FILE``.
-    ``quiet`` keeps stderr for what a program reads there.
+    ``quiet`` reserves stderr for a program that reads it.
 
     Raises `WrongUse`, and `OSError` for a file that cannot be written.
     """
@@ -126,7 +126,7 @@ def event_log(console: Console, events: str | None, stack: ExitStack) -> Callabl
         raise WrongUse(f"--events knows jsonl and jsonl:FILE, not {events!r}")
     if not path:
         return console.err
-    # Not buffered: what a full disk did not take must not be tried again when the file is closed.
+    # Not buffered: data that a full disk did not accept must not be written again when the file is closed.
     file = Path(path).open("wb", buffering=0)  # noqa: SIM115
     stack.callback(file.close)
     return lambda line: _write_all(file, line)

@@ -1,7 +1,7 @@
-"""`prosa serve`: a folder as a site for agents and people (H1–H8). Thin: look at the arguments, bind, serve, stop.
+"""`prosa serve`: a folder as a site for agents and people (H1–H8). Thin: read the arguments, bind, serve, stop.
 
-It binds to this machine alone unless the user names another address. Nothing runs without `--allow-run`, and nothing
-but what is published is shown (X6, X23). Stdout stays empty; the address is told on stderr once it can be asked.
+It binds to this machine alone unless the user names another address. Nothing runs without `--allow-run`, and only
+published content is shown (X6, X23). Stdout stays empty; the address is printed on stderr once the site answers.
 """
 
 from __future__ import annotations
@@ -139,8 +139,8 @@ def _tell(args: argparse.Namespace, console: Console, address: str, app: SiteApp
 
 @contextmanager
 def _log(args: argparse.Namespace, console: Console) -> Iterator[tuple[AccessLog, Callable[[str], None]]]:
-    """Return the log, on stderr or in a file, and what tells of faults on stderr. Both are written behind every buffer,
-    so that a reader who sleeps holds no lock and stops nobody."""
+    """Return the log, on stderr or in a file, and the error reporter on stderr. Both write without the shared buffers,
+    so that a blocked reader holds no lock and stops nothing else."""
     from prosa.render.plain import safe
     from prosa.web.log import AccessLog
 
@@ -180,7 +180,7 @@ def _lines(out: Callable[[str], None]) -> Iterator[BackgroundLines]:
 
 
 def _write(descriptor: int, text: str) -> None:
-    """Write lines, as far as anybody takes them."""
+    """Write lines, as far as the reader accepts them."""
     data = f"{text}\n".encode("utf-8", "replace")
     with suppress(OSError):
         while data:

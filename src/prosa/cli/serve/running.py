@@ -87,13 +87,13 @@ def runner_of(args: argparse.Namespace, console: Console, root: Path) -> Runner 
     from prosa.web.run.gate import Gate
     from prosa.web.run.runner import Runner
 
-    around = environment_of(console, root / "prosa", say_nothing)  # what is wrong with settings was told for the site
+    around = environment_of(console, root / "prosa", say_nothing)  # problems of settings were reported for the site
     around = replace(around, notice=console.err)
     choices = complete_options(with_service(_choices(args), console.environ), around)
     if choices.script is not None and not choices.script.is_file():
         raise FileProblem(choices.script, "missing", "no such file")
     choices = replace(choices, journal=JournalOptions("serve"))
-    around = replace(around, ask=None, confirm=None)  # nobody sits here while it serves
+    around = replace(around, ask=None, confirm=None)  # there is no user to prompt while it serves
     _tell(choices, around, console)
     budget = server_budget(args.max_cost, around, store_path(choices.journal, console.environ))
     if choices.model_name:

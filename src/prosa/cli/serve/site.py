@@ -1,4 +1,4 @@
-"""What `serve` and `build` share: the folder, how it is laid out, what it is called; and the site that comes of it."""
+"""Shared code of `serve` and `build`: the folder, its layout, its name; and the resulting site."""
 
 from __future__ import annotations
 

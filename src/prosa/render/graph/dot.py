@@ -1,5 +1,5 @@
-"""The graph for Graphviz. In: a selection. Out: a digraph with made-up node names, so that no document can name itself
-into the syntax; every text stands in quotes.
+"""The graph for Graphviz. In: a selection. Out: a digraph with generated node names, so that no document name can
+break the syntax; every text is quoted.
 
 Backslashes are doubled because Graphviz reads escapes in labels, `&` becomes `&amp;` because it reads entities too.
 """
@@ -28,7 +28,7 @@ _SHAPES: dict[Shape, str] = {
 
 
 def dot(selection: Selection) -> str:
-    """Return the digraph; derived edges are left out where the written ones stand."""
+    """Return the digraph; derived edges are left out if the written ones are shown."""
     return "\n".join(("digraph prosa {", *_settings(), *_nodes(selection), *_edges(selection), "}")) + "\n"
 
 

@@ -1,8 +1,8 @@
 """The drawing as one HTML page that zooms, searches and opens documents; it needs no network and no server.
 
-In: a scene, its caption, how a page finds the documents. Out: HTML. The page may run its own script and nothing else:
-its policy names the hashes of the one style and the one script. Data stands in a JSON block without any `<`; the script
-puts it into the page as text only. Without JavaScript there is the still drawing and the list of documents.
+In: a scene, its caption, the links to the documents. Out: HTML. The page may only run its own script: its policy names
+the hashes of the one style and the one script. Data is in a JSON block without any `<`; the script inserts it into the
+page as text only. Without JavaScript the page shows the static drawing and the list of documents.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MAX_STILL = 800
 readers without JavaScript are better served by the list."""
 
 Href = Callable[[str], str]
-"""From a document's path to what a link in the page says."""
+"""Returns the link in the page for a document's path."""
 
 _SCRIPTS = ("model.js", "view.js", "draw.js", "side.js", "page.js")
 
@@ -139,7 +139,8 @@ def _filter(kind: str, at: int, sample: str, title: str, count: int) -> str:
 
 
 def _still(drawn: Scene, caption: Caption, href: Href) -> Iterator[str]:
-    """Yield what is read without JavaScript, and printed: the drawing where it is small enough, and every document."""
+    """Yield the content for reading without JavaScript and for printing: the drawing if it is small enough, and
+    every document."""
     drawing = len(drawn.marks) <= MAX_STILL
     yield f'<div class="still{" drawn" if drawing else ""}">'
     if drawing:
@@ -155,7 +156,7 @@ def _still(drawn: Scene, caption: Caption, href: Href) -> Iterator[str]:
 
 
 def _data(drawn: Scene, href: Href) -> str:
-    """Return what the script draws, as JSON that cannot end its element or begin another."""
+    """Return the data for the script, as JSON that cannot end its element or start another."""
     rels = _rels(drawn)
     place = {rel: at for at, (rel, _) in enumerate(rels)}
     value = {
@@ -181,7 +182,7 @@ def _node(mark: Mark, href: Href) -> list[Value]:
 
 
 def _rels(drawn: Scene) -> list[tuple[str, EdgeStyle]]:
-    """Return the types that occur with their looks: those of the table in its order, then the others by name."""
+    """Return the types that occur with their styles: those of the table in its order, then the others by name."""
     styles = {line.kind: line.style for line in drawn.lines}
     return sorted(styles.items(), key=lambda item: (order_of(item[1]), item[0]))
 

@@ -1,7 +1,7 @@
-"""The graph as JSON-LD 1.1. In: a selection. Out: documents with what they point at, under a context of their own.
+"""The graph as JSON-LD 1.1. In: a selection. Out: documents with their references, under a context of their own.
 
-A document's IRI is its path, relative to the root of the corpus and percent-encoded, so it can be nothing else. Its
-typed relationships stand as properties; `references` keeps every reference with its origin and line.
+A document's IRI is its path, relative to the root of the corpus and percent-encoded, so it cannot be anything else.
+Its typed relationships are properties; `references` keeps every reference with its origin and line.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _document(node: Node, edges: Iterable[Edge], selection: Selection) -> dict[s
 
 
 def _property(edge: Edge) -> str:
-    """Return the rel where the context knows it; an untyped or unknown one is a `link`, its name stands in the
+    """Return the rel if the context knows it; an untyped or unknown one becomes a `link`, its name is in the
     reference."""
     return edge.rel if edge.rel is not None and edge.rel in INVERSES else "link"
 

@@ -13,7 +13,7 @@ _WIDE = frozenset("mwMW@%&—…")
 _EM = {"narrow": 0.38, "wide": 0.98, "upper": 0.72, "usual": 0.61, "square": 1.02}
 
 BOLD = 1.07
-"""How much wider bold letters are."""
+"""The width of bold letters relative to normal ones."""
 
 ELLIPSIS = "…"
 

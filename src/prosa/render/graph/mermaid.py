@@ -1,7 +1,7 @@
 """The graph for Mermaid, which many viewers of Markdown draw. In: a selection. Out: a flowchart.
 
-Nodes have made-up names; in labels everything but letters, digits and a few harmless marks is a numeric entity, so that
-no title can end a label, begin a comment or a directive, or bring HTML along.
+Nodes have generated names; in labels everything but letters, digits and a few harmless marks is a numeric entity, so
+that no title can end a label, start a comment or a directive, or inject HTML.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from prosa.render.graph.plain_text import name_of, one_line
 from prosa.render.graph.style import GHOST, NODE_STYLES, Shape, node_style
 
 MOST_EDGES = 500
-"""Edges that Mermaid draws unless whoever embeds it allows more (`maxEdges`)."""
+"""Maximum number of edges that Mermaid draws by default (`maxEdges`)."""
 
 _HARMLESS = frozenset(" .,-_/:")
 _SHAPES: dict[Shape, tuple[str, str]] = {
@@ -33,7 +33,7 @@ _ARROWS = {"parent": "==>", "child": "==>", "contradicts": "--x", "related": "-.
 
 
 def mermaid(selection: Selection) -> str:
-    """Return the flowchart; derived edges are left out where the written ones stand."""
+    """Return the flowchart; derived edges are left out if the written ones are shown."""
     return "\n".join(("flowchart LR", *_nodes(selection), *_edges(selection), *_classes(selection))) + "\n"
 
 

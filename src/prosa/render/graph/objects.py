@@ -1,4 +1,4 @@
-"""Nodes and edges as the JSON objects that interface.md fixes: `prosa graph` and `prosa links` print the same ones.
+"""Nodes and edges as the JSON objects of interface.md, the same in `prosa graph` and `prosa links`.
 
 In: values of the graph. Out: dictionaries whose keys keep their order.
 """
@@ -25,10 +25,10 @@ def node_object(node: Node) -> dict[str, Value]:
 
 
 def edge_object(edge: Edge) -> dict[str, Value]:
-    """Return `{source, target, rel, origin, line, resolved}`, then what else there is to say.
+    """Return `{source, target, rel, origin, line, resolved}`, then optional keys.
 
-    `state` stands where the edge is not resolved, `derived` where nobody wrote it (X21); a weight, a fragment and the
-    candidates of an ambiguous target stand where they exist; `exact` is false where only another case matched (YA21).
+    `state` is present if the edge is not resolved, `derived` if it is an inverse (X21); a weight, a fragment and the
+    candidates of an ambiguous target if they exist; `exact` is false if only another case matched (YA21).
     """
     written: dict[str, Value] = {
         "source": edge.source,

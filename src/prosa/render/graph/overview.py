@@ -1,6 +1,6 @@
-"""The graph for people in a terminal: counts, what is linked most, what leads nowhere; or a tree around a document.
+"""The graph for people in a terminal: counts, the most linked documents, broken links; or a tree around a document.
 
-In: a selection, what was reached from a node. Out: lines without anything that a terminal would obey.
+In: a selection, the nodes reached from one. Out: lines without terminal control characters.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def counts_line(selection: Selection) -> str:
 
 
 def drawn_line(selection: Selection, lines: int) -> str:
-    """Return the same above a drawing of so many ``lines``, which says why they are fewer, or more, than the
+    """Return the line above a drawing of so many ``lines``, which explains a difference from the number of
     connections."""
     written = sum(not edge.derived for edge in selection.resolved)
     return counts_line(selection) + (f" · drawn as {plural(lines, 'line')}" if lines != written else "")
@@ -49,8 +49,8 @@ def plural(count: int, word: str) -> str:
 
 
 def tree(start: Node, reached: Sequence[Reached], selection: Selection) -> str:
-    """Return a document, and below it what it is connected with: `→` where it points, `←` where it is pointed at, `↔`
-    both."""
+    """Return a document, and below it the connected ones: `→` for outgoing links, `←` for incoming ones, `↔`
+    for both."""
     below: dict[str, list[Reached]] = {}
     for step in reached:
         below.setdefault(step.via, []).append(step)
@@ -125,7 +125,7 @@ def _missing(selection: Selection) -> list[str]:
 
 
 def missing_rows(edges: Iterable[Edge], by_id: dict[str, Node]) -> list[tuple[str, str, str, str]]:
-    """Place, target, notation and what it may mean, of edges that lead to no document."""
+    """Return place, target, notation and candidates of edges that lead to no document."""
     return [
         (
             f"{by_id[edge.source].path}:{edge.line}",

@@ -23,7 +23,7 @@ from prosa.render.graph.plain_text import name_of, one_line
 from prosa.render.graph.style import GHOST, EdgeStyle, NodeStyle, edge_looks, kind_of, node_style
 
 ALL_LABELS = 250
-"""Nodes up to which every one is labelled. In a larger drawing so many of the best linked ones are for certain."""
+"""Number of nodes up to which all are labelled. In a larger drawing at least that many of the best linked ones are."""
 
 LETTER, LINE = 12.0, 15.0
 """Size of a label's letters, and the distance of its lines. Twelve pixels are readable at 100 %."""
@@ -35,7 +35,7 @@ SPACING = 1.0
 """Length of a link for each side of the square that a node takes with its label, on average."""
 
 FEW, LONGEST = 25, 118.0
-"""Nodes that have all the room they want, and how long their links are."""
+"""Number of nodes with unlimited room, and the length of their links."""
 
 AIR = 8.0
 """Free room around a node with its label."""
@@ -76,7 +76,7 @@ class Mark(Struct, frozen=True):
 
 
 class Line(Struct, frozen=True):
-    """An edge on the sheet, between two places in ``marks``: its type, and how that looks here."""
+    """An edge on the sheet, between two places in ``marks``: its type, and its style."""
 
     edge: Edge
     source: int
@@ -86,7 +86,7 @@ class Line(Struct, frozen=True):
 
 
 class Scene(Struct, frozen=True):
-    """The whole drawing. ``box`` holds every mark and label and begins at the origin."""
+    """The whole drawing. ``box`` holds every mark and label and starts at the origin."""
 
     marks: tuple[Mark, ...]
     lines: tuple[Line, ...]
@@ -181,8 +181,8 @@ def _with_more_labels(marks: Sequence[Mark], order: Sequence[int]) -> list[Mark]
 
 
 def _key(mark: Mark) -> str:
-    """Return the name that decides where a node begins: its path, so that it keeps its place when others come and
-    go."""
+    """Return the name that decides where a node starts: its path, so that it keeps its place when others come
+    and go."""
     return mark.subject.path if isinstance(mark.subject, Node) else f"\0{mark.subject.kind}\0{mark.subject.target}"
 
 

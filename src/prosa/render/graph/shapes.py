@@ -6,7 +6,7 @@ from math import cos, hypot, pi, sin
 
 from prosa.render.graph.style import Shape
 
-# Radii at which the shapes look equally large as a circle of radius 1.
+# Radii at which the shapes look as large as a circle of radius 1.
 _SCALE: dict[Shape, float] = {
     "circle": 1.0,
     "ring": 1.0,
@@ -91,6 +91,6 @@ def _closed(points: list[tuple[float, float]]) -> str:
 
 
 def _n(value: float) -> str:
-    """Return a number with one decimal, without what says nothing."""
+    """Return a number with one decimal, without a trailing zero."""
     text = f"{value:.1f}"
     return text.removesuffix(".0") if text != "-0.0" else "0"

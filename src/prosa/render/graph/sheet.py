@@ -69,7 +69,7 @@ def _only(condition: str, *, dark: bool) -> Iterator[str]:
 
 
 def _print() -> Iterator[str]:
-    """Paper is white, whatever the screen is; what is drawn in the colour of the ground is drawn in white."""
+    """Return the colours for print: paper is white, and anything in the background colour is drawn in white."""
     yield "@media print{"
     yield from _colours(dark=False)
     yield ".drawing .ground{fill:#fff}.drawing .label,.drawing .node:not(.d-missing){stroke:#fff}"

@@ -1,8 +1,9 @@
-"""How dialects and types of connections are told apart: a shape and a colour each, a dash and a colour each. They are
-the same in every drawing, but for types that no table can know, which take the spare looks in turn.
+"""The styles of dialects and types of connections: a shape and a colour each, a dash and a colour each. They are the
+same in every drawing, except for custom types, which take the spare styles in turn.
 
-Colours are calm, told apart with the common kinds of colour blindness, and stand out from the ground with a contrast of
-at least 3 to 1 in light and in dark (WCAG 2.2, 1.4.11). Nobody needs them: shapes and dashes say the same.
+Colours are calm, distinguishable with the common kinds of colour blindness, and contrast with the background by at
+least 3 to 1 in light and in dark (WCAG 2.2, 1.4.11). Colour is not essential: shapes and dashes carry the same
+information.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ LIGHT_QUIET, DARK_QUIET = "#5d636f", "#a3a9b5"
 
 
 class NodeStyle(Struct, frozen=True):
-    """The look of the documents of a dialect. ``name`` is also the class in SVG and the key in the page."""
+    """The style of the documents of a dialect. ``name`` is also the class in SVG and the key in the page."""
 
     name: str
     title: str
@@ -37,7 +38,7 @@ class NodeStyle(Struct, frozen=True):
 
 
 class EdgeStyle(Struct, frozen=True):
-    """The look of the edges of a rel. ``dash`` are lengths of line and gap in pixels; none is a whole line."""
+    """The style of the edges of a rel. ``dash`` are lengths of line and gap in pixels; empty means a solid line."""
 
     name: str
     title: str
@@ -74,7 +75,7 @@ _SPARE = (
     EdgeStyle("type-5", "", "#0b7285", "#5ccfe6", 1.4, (10, 2, 1.5, 2)),
     EdgeStyle("type-6", "", "#a0526b", "#f0a0b6", 1.4, (1.5, 2, 6, 2)),
 )
-"""For types that authors made up, the most frequent first; what is left over is `other`."""
+"""Styles for custom types, the most frequent first; the rest is `other`."""
 
 EDGE_STYLES: tuple[EdgeStyle, ...] = (
     _LINK,
@@ -112,17 +113,17 @@ _NODE_OF = {style.name: style for style in NODE_STYLES}
 
 
 def node_style(dialect: str) -> NodeStyle:
-    """Return the look of a dialect's documents."""
+    """Return the style of a dialect's documents."""
     return _NODE_OF[dialect]
 
 
 def edge_style(edge: Edge) -> EdgeStyle:
-    """Return the look of an edge. A rel and its inverse look the same; what the table does not know is `other`."""
+    """Return the style of an edge. A rel and its inverse have the same one; unknown rels are `other`."""
     return _EDGE_OF.get(kind_of(edge), _OTHER)
 
 
 def kind_of(edge: Edge) -> str:
-    """Return what the type of a connection is called: its rel; without one the notation, where that says something."""
+    """Return the name of the type of a connection: its rel, otherwise the notation if that is meaningful."""
     if edge.rel is None:
         return edge.origin if edge.origin in _BY_NOTATION else _LINK.name
     name = one_line(edge.rel)
@@ -130,7 +131,7 @@ def kind_of(edge: Edge) -> str:
 
 
 def edge_looks(edges: Iterable[Edge]) -> Mapping[str, EdgeStyle]:
-    """Return the look of every type that occurs in a drawing. A spare one has the type as its title."""
+    """Return the style of every type that occurs in a drawing. A spare one has the type as its title."""
     uses = Counter(map(kind_of, edges))
     known = {kind: _EDGE_OF[kind] for kind in uses if kind in _EDGE_OF}
     others = sorted((kind for kind in uses if kind not in _EDGE_OF), key=lambda kind: (-uses[kind], kind))
@@ -139,5 +140,5 @@ def edge_looks(edges: Iterable[Edge]) -> Mapping[str, EdgeStyle]:
 
 
 def order_of(style: EdgeStyle) -> int:
-    """Return the place of a look in legends."""
+    """Return the position of a style in legends."""
     return _PLACE_OF[style.name]

@@ -38,7 +38,7 @@ _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;",
 
 
 class Caption(Struct, frozen=True):
-    """What is written above a drawing: a name, and a line with numbers."""
+    """The text above a drawing: a name, and a line with numbers."""
 
     title: str
     subtitle: str
@@ -50,7 +50,7 @@ def escape(text: str) -> str:
 
 
 def svg(drawn: Scene, caption: Caption, *, with_css: bool = True) -> str:
-    """Return the file. Without its style sheet it can stand in a page that has the same one."""
+    """Return the file. Without its style sheet it can be embedded in a page that has the same one."""
     width = max(drawn.box.width, NARROWEST - 2 * MARGIN)
     legend_lines, legend_height = legend(counted(drawn), width)
     sheet = (width + 2 * MARGIN, HEADER + drawn.box.height + FOOTER_GAP + legend_height + MARGIN)
@@ -102,7 +102,7 @@ def _open(width: float, height: float) -> str:
 
 
 def _words(drawn: Scene, caption: Caption) -> str:
-    """Return what a screen reader says: the numbers, then what most documents point at."""
+    """Return the text for screen readers: the numbers, then the most linked documents."""
     most = sorted(drawn.marks, key=lambda mark: (-mark.links, mark.name))[:5]
     linked = [f"{mark.name} ({mark.links})" for mark in most if mark.links]
     return f"{caption.subtitle}. Most linked: {', '.join(linked)}." if linked else f"{caption.subtitle}."
@@ -184,7 +184,7 @@ ROW, HEAD, GUTTER = 20.0, 24.0, 26.0
 """Height of a row, height of a group's heading, room between columns."""
 
 SAMPLE = 34.0
-"""Width of the sample of a line; shapes stand in the middle of it, so that all words begin at one edge."""
+"""Width of the sample of a line; shapes are centred in it, so that all words start at one edge."""
 
 BETWEEN = 14.0
 """Between the two groups."""

@@ -1,7 +1,7 @@
 """The fields of an action's form. In: the contract of an action, an example. Out: fields as plain values.
 
-A field is a text unless its schema says more: a number, a choice, a box to tick, a date. What is typed is checked by
-the site that answers; the form only helps.
+A field is a text unless its schema is more specific: a number, a choice, a checkbox, a date. The answering site
+validates the input; the form only helps.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Field = dict[str, Value]
 
 
 def fields_of(contract: Contract, example: Mapping[str, Value], prefix: str) -> list[Field]:
-    """Return the fields in the order path, query, body; ``prefix`` begins their ids."""
+    """Return the fields in the order path, query, body; ``prefix`` starts their ids."""
     made = [_field("path", name, {}, True, _part(example, "path").get(name)) for name in contract.path_names]
     given = _part(example, "query")
     for name in contract.parameters:

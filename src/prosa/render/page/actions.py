@@ -1,8 +1,8 @@
 """The actions of a node as forms (H11–H16). In: a page. Out: plain values for the template and for `actions.js`.
 
 The request is that of `prosa.site.request`. A form never leaves the site: an action that would, or whose contract is
-broken, is shown with the reason. What changes something is never a form that works by accident: without JavaScript
-there are only the lines to type.
+broken, is shown with the reason. An action with side effects is never a working form by default: without JavaScript
+there are only the commands to type.
 """
 
 from __future__ import annotations
@@ -93,8 +93,8 @@ def _form(
 
 
 def _with_later(fields: list[Field], *, plain: bool) -> list[Field]:
-    """Mark the fields that wait for the script. Alone, a browser sends what is left empty too, and who answers may
-    refuse that; so a form that works alone asks for what is required, where anything is."""
+    """Mark the fields that need the script. Without it, a browser sends empty fields too, which the site may refuse;
+    so a form that works without the script only has the required fields, if there are any."""
     waiting = plain and any(each["required"] for each in fields)
     return [{**each, "later": waiting and not each["required"]} for each in fields]
 

@@ -24,7 +24,7 @@ _MARK = 10
 
 
 class _Assets(Mapping[str, tuple[str, bytes]]):
-    """The files by name, each read when it is first asked for."""
+    """The files by name, each read on first access."""
 
     def __getitem__(self, name: str) -> tuple[str, bytes]:
         return _MEDIA_TYPES[name], _read(name)

@@ -37,8 +37,8 @@ MAX_FIELDS = 200
 
 
 class Body(Struct, frozen=True):
-    """``title`` is the heading of level 1 that begins the text, empty without one; ``lead`` a description that the
-    dialect keeps elsewhere than in the text."""
+    """``title`` is the heading of level 1 at the start of the text, empty without one; ``lead`` a description that the
+    dialect stores outside the text."""
 
     title: Html
     parts: tuple[Part, ...]
@@ -78,8 +78,8 @@ def _joined(document: Document) -> Document:
 
 
 def _headed(page: Page, document: Document, rendered: Rendered) -> Rendered:
-    """Return the text with the heading that begins it as a part like every other, unless it stands for the title of the
-    page: it says the same, or, outside of vaults, it names the document (X45)."""
+    """Return the text including its first heading, unless that serves as the title of the page: it is equal, or,
+    outside vaults, it names the document (X45)."""
     if not rendered.title or " ".join(document.heading_texts[0].split()) == page.view.title:
         return rendered
     if document.title is not None and not page.vault:
@@ -133,7 +133,7 @@ def _chat(page: Page, model: ChatModel) -> Body:
 
 
 class _Anchors(NamedTuple):
-    """Where headings begin, and their anchors, those that nobody took yet."""
+    """The places of headings, and their anchors that are not used yet."""
 
     left: deque[tuple[int, str]]
 
@@ -204,7 +204,7 @@ _DEEPEST, _DEPTHS = 3, 2
 
 
 class Rendered(NamedTuple):
-    """``title`` is the heading of level 1 that begins the text, empty without one; ``parts`` the rest."""
+    """``title`` is the heading of level 1 at the start of the text, empty without one; ``parts`` the rest."""
 
     title: Html
     parts: tuple[Part, ...]
@@ -247,7 +247,7 @@ def render_text(
 
 
 def contents(document: Document, *, titled: bool) -> tuple[Entry, ...]:
-    """Return the table of contents, of two levels; empty where there is too little to find. ``titled`` says that the
+    """Return the table of contents, of two levels; empty if there are too few headings. ``titled`` is true if the
     first heading is the title of the page."""
     found = [each for each in document.sections[titled:] if each.anchor and not each.heading.nested]
     own = [each for each in found if each.level <= _DEEPEST]

@@ -1,7 +1,7 @@
 """HTML of a document made harmless: an allow-list of elements and attributes (HW3).
 
 In: HTML, and a key that its author cannot have known. Out: HTML in which every element is closed, every address was
-asked about, and ids, classes and labels are the writer's own: their values begin with the key, which is taken off.
+checked, and ids, classes and labels are the writer's own: their values start with the key, which is removed.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class _Reused:
 
 
 _free: list[_Reused] = []
-"""Those that clean nothing now: each thread takes one, and gives it back."""
+"""Idle cleaners: each thread takes one, and returns it."""
 
 
 def _refused(_: str, __: str, ___: str) -> None:
@@ -79,8 +79,7 @@ def _refused(_: str, __: str, ___: str) -> None:
 
 
 def cleaner(key: str, link: Href, embed: Href) -> Cleaner:
-    """Return what cleans HTML in which values of our own begin with ``key``; ``link`` and ``embed`` resolve
-    addresses."""
+    """Return a cleaner of HTML whose trusted values start with ``key``; ``link`` and ``embed`` resolve addresses."""
     check = _filter(key, link, embed)
 
     def clean(html: str) -> str:
@@ -99,13 +98,12 @@ def cleaner(key: str, link: Href, embed: Href) -> Cleaner:
 
 
 def _in_order(tag: Match[str]) -> str:
-    """Return an `input` with its attributes sorted: the library puts the forced ones in another order in each
-    process."""
+    """Return an `input` with its attributes sorted: the library orders the forced ones differently in each process."""
     return f"<input{''.join(sorted(_ATTRIBUTE.findall(tag[1])))}>"
 
 
 def _filter(key: str, link: Href, embed: Href) -> Filter:
-    leads_out: bool | None = None  # of the link whose attributes pass by; its forced `rel` comes last
+    leads_out: bool | None = None  # of the current link; its forced `rel` comes last
 
     def checked(tag: str, name: str, value: str) -> str | None:
         nonlocal leads_out

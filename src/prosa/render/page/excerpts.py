@@ -1,8 +1,8 @@
 """Embedded documents, quoted on the page that embeds them; and texts without the comments of Obsidian.
 
-In: a text and what it may quote. Out: pieces of clean HTML. Each quoted text is written and cleaned by itself, with a
-key of its own, and put in the place of a mark that no author can write; code in colours likewise. Depth, number and
-size are bounded, and a document that is being quoted is not quoted again inside: beyond the limits there is a link.
+In: a text and what it may quote. Out: pieces of clean HTML. Each quoted text is rendered and cleaned separately, with
+its own key, and replaces a placeholder that no author can write; so is highlighted code. Depth, number and size are
+bounded, and a document is not quoted inside itself: beyond the limits there is a link.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ MAX_DEPTH = 4
 """Quotations inside quotations."""
 
 MAX_QUOTES = 100
-"""Documents that one page quotes, inner ones counted."""
+"""Maximum number of quoted documents on one page, inner ones counted."""
 
 MAX_LOOKS = 200
-"""Embeds of one page that are looked at, whether or not they can be quoted."""
+"""Maximum number of embeds on one page that are tried."""
 
 MAX_QUOTED = 512 * 1024
 """Characters that one page quotes."""
@@ -91,7 +91,7 @@ def with_quotes(
     unseen: Unseen | None = None,
     scope: str = "",
 ) -> tuple[Written, Iterator[Piece]]:
-    """Return a text as it was written, and its pieces clean, with what it quotes."""
+    """Return a text as written, and its pieces clean, with its quotations."""
     mark, code_mark = f"{key_of(text)}quote:", f"{key_of(text)}code:"
 
     def quote(written: str) -> str:

@@ -1,6 +1,7 @@
 """Markdown that a model or a program wrote, as harmless HTML for a page. In: text. Out: a fragment.
 
-Links lead only to absolute addresses, and no picture is loaded: such text must not make a reader's browser ask anybody.
+Links lead only to absolute addresses, and no picture is loaded: such text must not make a reader's browser contact
+other hosts.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Code in colours. In: the text of a block and its language. Out: HTML in which every character is escaped and every
-class is one of ours; the same text without classes for a language that is not known here.
+"""Syntax highlighting. In: the text of a block and its language. Out: HTML in which every character is escaped and
+every class is known; for an unknown language the same text without classes.
 
-A lexer is a heap of regular expressions, and a document is not trusted: only those are asked that take no long time
-over any text of `MAX_BLOCK` characters, and a page has `MAX_PAGE` of them. The library loads with the first block.
+A lexer consists of many regular expressions, and documents are untrusted: only lexers are used that are fast on any
+text of `MAX_BLOCK` characters, and a page has at most `MAX_PAGE` of them. The library loads with the first block.
 """
 
 from __future__ import annotations
@@ -93,10 +93,10 @@ Piece: TypeAlias = tuple[str, str]
 
 
 class Lexer(Protocol):
-    """What is asked of a lexer."""
+    """The part of a lexer that is used."""
 
     def get_tokens_unprocessed(self, text: str) -> Iterable[tuple[int, _TokenType, str]]:
-        """Return where a token begins, its kind, its text."""
+        """Return the start, the kind and the text of each token."""
 
 
 def can_be_coloured(text: str, language: str) -> bool:
@@ -114,7 +114,7 @@ def highlighted(text: str, language: str) -> str:
 
 
 def _lexed(text: str, name: str) -> Iterator[Piece]:
-    """Yield the pieces of a text; a document that begins with front matter has that as YAML."""
+    """Yield the pieces of a text; front matter at the start is highlighted as YAML."""
     front = _FRONT.match(text) if _OF[name][1] == "MarkdownLexer" else None
     if front is not None:
         yield from _lexed(front[0], "yaml")
@@ -122,7 +122,7 @@ def _lexed(text: str, name: str) -> Iterator[Piece]:
     done = 0
     for at, kind, token in _lexer(*_OF[name]).get_tokens_unprocessed(text):
         if at != done:
-            break  # a lexer that leaves something out, or says it twice, is not followed
+            break  # ignore a lexer that omits or repeats text
         done += len(token)
         yield _class_of(kind), token
     yield "", text[done:]

@@ -1,4 +1,4 @@
-"""Pages that only say something, and the one that asks for a token. In: a frame and texts. Out: HTML."""
+"""Pages with a message, and the one with the token form. In: a frame and texts. Out: HTML."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def all_pages(page: MessagePage) -> str:
 
 
 def sign_in_page(frame: Frame, *, back: str, failed: bool) -> str:
-    """Return the form that takes the token of this site; ``back`` is the path to return to, ``failed`` says that a
-    token was given and is not the one."""
+    """Return the form that takes the token of this site; ``back`` is the path to return to, ``failed`` is true
+    after a wrong token."""
     values = {"return_to": back, "failed": failed, "action": f"{frame.prefix}/mdh/sign-in", "csrf": frame.csrf}
     return render("sign-in.html", {**chrome(replace(frame, can_run=False), "Sign in"), **values})

@@ -1,4 +1,4 @@
-"""What a page is made of. Plain values: whoever fills them has decided what may be seen."""
+"""The data of a page. Plain values: the caller decides what may be shown."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from prosa.site.wikilinks import WikiHref, as_written
 from prosa.source import Span
 
 Href = Callable[[str], str]
-"""From a destination as written in a document to what the page says; an empty text for one that is no link."""
+"""Returns the link in the page for a destination in a document; an empty text for one that is no link."""
 
 
 class Frame(Struct, frozen=True):
-    """What all pages of a site share.
+    """The data shared by all pages of a site.
 
-    ``name`` is the title of the site, ``prefix`` the path it lives under (no slash at the end, empty at the root),
-    ``origin`` its `https://host`, empty where nobody said. ``live`` is False for static files. ``can_run`` says that
-    scripts and programs run here, ``signed_in`` that this reader may start them; ``csrf`` is the token of the forms.
-    ``more`` are notices for the reader, as plain text.
+    ``name`` is the title of the site, ``prefix`` its path (no slash at the end, empty at the root), ``origin`` its
+    `https://host`, empty if unknown. ``live`` is False for static files. ``can_run`` is true if scripts and programs
+    run here, ``signed_in`` if this reader may start them; ``csrf`` is the token of the forms. ``more`` are notices for
+    the reader, as plain text.
     """
 
     name: str
@@ -44,8 +44,8 @@ class Crumb(NamedTuple):
 
 
 class Excerpt(NamedTuple):
-    """A part of another document, to be quoted: its ``path``, the title and URL of its node, and the ``page`` that
-    resolves what it points at."""
+    """A quoted part of another document: its ``path``, the title and URL of its node, and the ``page`` that
+    resolves its links."""
 
     path: str
     title: str
@@ -56,7 +56,7 @@ class Excerpt(NamedTuple):
 
 
 ExcerptOf = Callable[[str], Excerpt | None]
-"""From what stands between the brackets of an embed to what it shows; None for what is only linked to."""
+"""Returns the content for the text between the brackets of an embed; None if it is only linked."""
 
 
 def no_excerpt(_: str) -> Excerpt | None:
@@ -66,9 +66,9 @@ def no_excerpt(_: str) -> Excerpt | None:
 
 class Page(Struct, frozen=True):
     """A node as a page. ``around`` is None while the graph is being built. ``link`` resolves destinations of links,
-    ``embed`` those of images, ``wiki`` wikilinks, ``excerpt`` what they embed. ``vault`` says that the document lies
-    in an Obsidian vault; ``blocks`` are the ids of its blocks that others point at. ``nav`` are the pages of the site
-    in order, as they are listed beside this one, ``before`` and ``behind`` those next to it."""
+    ``embed`` those of images, ``wiki`` wikilinks, ``excerpt`` embedded documents. ``vault`` is true in an Obsidian
+    vault; ``blocks`` are the ids of its blocks that others point at. ``nav`` are the pages of the site in the order of
+    the sidebar, ``before`` and ``behind`` the previous and next one."""
 
     frame: Frame
     view: NodeView
@@ -96,7 +96,7 @@ class Found(Struct, frozen=True):
 
 
 class SearchPage(Struct, frozen=True):
-    """The answer to a query. ``ready`` is False while the index is being built; ``complaint`` says what is wrong with
+    """The answer to a query. ``ready`` is False while the index is being built; ``complaint`` is the problem of
     the query."""
 
     frame: Frame
@@ -107,8 +107,8 @@ class SearchPage(Struct, frozen=True):
 
 
 class MessagePage(Struct, frozen=True):
-    """A page that only says something: an error, or that something is done. ``rows`` are further links, ``markdown`` is
-    what a model wrote."""
+    """A page with only a message: an error, or a confirmation. ``rows`` are further links, ``markdown`` is the
+    text of a model."""
 
     frame: Frame
     title: str

@@ -77,7 +77,7 @@ def node_page(page: Page) -> str:
 
 
 def _address(page: Page, body: Body, title: str) -> dict[str, Value]:
-    """Return where the page is found, and what other sites show of it; nothing where nobody said where the site is."""
+    """Return the address of the page, and metadata for other sites; empty if the address of the site is unknown."""
     frame, view = page.frame, page.view
     if not frame.origin:
         return {"canonical": "", "social": {}}
@@ -120,7 +120,7 @@ def _has_script(body: Body) -> bool:
 
 
 def _summary(page: Page, body: Body) -> str:
-    """Return what the author says in short. One that was derived repeats the text."""
+    """Return the author's summary, not a derived one, which would repeat the text."""
     if body.lead:
         return body.lead
     return "" if "summary" in page.view.derived else page.view.summary
@@ -136,7 +136,7 @@ def _forms(page: Page) -> dict[str, str]:
 
 
 def _tag(frame: Frame, name: str) -> dict[str, str]:
-    """Return a tag, and on a server the search for what has it."""
+    """Return a tag, on a server with a link to its search."""
     query = 'tag:"{}"'.format(name.lstrip("#").replace('"', " "))
     return {"name": _cut(name), "url": f"{frame.prefix}/mdh/search?q={in_query(query)}" if frame.live else ""}
 
@@ -165,7 +165,7 @@ _ELSEWHERE = ("actions", "action")
 
 
 def properties(fields: Mapping[str, Value], lent: Mapping[str, Value]) -> list[dict[str, Value]]:
-    """Return the front matter: ``text``, ``code`` or ``tags`` by ``name``; what is lent says by whom."""
+    """Return the front matter: ``text``, ``code`` or ``tags`` by ``name``; inherited values name their meta file."""
     own = (
         (str(name), value) for name, value in fields.items() if name not in _ELSEWHERE and (not lent or value != lent)
     )
@@ -194,7 +194,7 @@ def _cut(text: str) -> str:
 
 
 def connections(page: Page) -> list[dict[str, Value]]:
-    """Return groups of neighbours: typed ones by relation, plain links, what links here."""
+    """Return groups of neighbours: typed ones by relation, plain links, incoming links."""
     around = page.around
     if around is None:
         return []
@@ -202,7 +202,7 @@ def connections(page: Page) -> list[dict[str, Value]]:
         _group(page.frame, rel or "related", found, typed=True) for rel, found in _by_rel(around.relationships).items()
     ]
     _bound(groups)
-    if not page.nav:  # what is in a folder stands beside the page already
+    if not page.nav:  # the content of a folder is listed beside the page already
         groups.append(_group(page.frame, "In this folder", around.inside))
     groups.append(_group(page.frame, "Links to", around.links))
     groups.append(_group(page.frame, "Linked from", around.backlinks))

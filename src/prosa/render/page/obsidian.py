@@ -1,7 +1,7 @@
 """Notations of Obsidian as HTML: wikilinks, embeds, callouts (GitHub's alerts too), named blocks, highlights.
 
-In: where the writing stands, and what the parser says of a link. Out: HTML, which is cleaned like everything else.
-Where a wikilink leads was decided before; what is quoted is written and cleaned by `excerpts`.
+In: the state of the writer, and the link from the parser. Out: HTML, which is cleaned like everything else. Wikilinks
+are already resolved; `excerpts` renders and cleans quotations.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from prosa.render.page.state import State
 from prosa.site.wikilinks import Wiki, WikiHref, name_of, size_of
 
 UNRESOLVED = "No page here answers to this link"
-"""Said of what is not there and of what may not be shown alike (X23)."""
+"""The same text for missing documents and those that may not be shown (X23)."""
 
 _WIKILINK = regex(r"\[\[([^\[\]|`\\]+)")
 _MARKED = regex(r"==(?=\S)((?:[^=]|=(?!=))+?)(?<=\S)==")
@@ -34,7 +34,7 @@ _KINDS = {
     "quote": "quote cite",
 }
 _KIND_OF = {name: kind for kind, names in _KINDS.items() for name in names.split()}
-"""The looks of callouts; an unknown type looks like a note, as in Obsidian."""
+"""The styles of callouts; an unknown type looks like a note, as in Obsidian."""
 
 
 def has_wikilink(text: str, wiki: WikiHref) -> bool:
@@ -43,7 +43,7 @@ def has_wikilink(text: str, wiki: WikiHref) -> bool:
 
 
 def wikilink(state: State, payload: Value, label: str) -> str:
-    """Return a wikilink; ``label`` is what stands between its brackets, or behind the bar, as HTML."""
+    """Return a wikilink; ``label`` is the text between its brackets, or after the bar, as HTML."""
     written, own = _parts(payload)
     return _linked(state, state.wiki(written), written, label if own else escape(name_of(written)), bar=own)
 
@@ -98,7 +98,7 @@ def sized(alt: str) -> tuple[str, str]:
 
 
 def close_split(state: State) -> None:
-    """End a paragraph that quoted documents stand in: they stand between its parts."""
+    """End a paragraph with quoted documents, which are placed between its parts."""
     whole = "".join(state.out[state.paragraph :])
     del state.out[state.paragraph :]
     state.out.append(_EMPTY.sub("", whole))
@@ -124,7 +124,7 @@ def name_block(state: State) -> None:
 
 
 def quotation(key: str, inside: str) -> str:
-    """Return a block quotation, or the callout that it is."""
+    """Return a block quotation, or a callout."""
     match = _CALLOUT.match(inside) if "[!" in inside else None
     if match is None:
         return f"<blockquote>\n{inside}</blockquote>\n"

@@ -1,7 +1,7 @@
 """An interactive ai-script as the button or the box that a reader sees (M37–M39, M42, MA15).
 
-In: the page and the script. Out: what its template needs: never the prompt. A script that is not interactive gives
-nothing to a reader.
+In: the page and the script. Out: the data of its template, never the prompt. A script that is not interactive is not
+shown.
 """
 
 from __future__ import annotations

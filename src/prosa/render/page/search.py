@@ -17,7 +17,7 @@ MAX_TYPED = 8
 
 MAX_HITS = 200
 FRAGMENT_HEADER = "Prosa-Fragment"
-"""The request header with which the script of a page asks for `hits_fragment` in place of the page."""
+"""The request header of the page's script that requests `hits_fragment` instead of the page."""
 
 
 def search_page(found: SearchPage) -> str:
@@ -45,8 +45,8 @@ def _values(found: SearchPage, most: int) -> dict[str, Value]:
 
 
 def _hits(frame: Frame, hits: Sequence[Found]) -> list[dict[str, Value]]:
-    """Return the hits; where several pages have one title, as notes in the folders of languages do, each says which it
-    is."""
+    """Return the hits; where several pages share a title, such as notes in folders by language, each is
+    distinguished."""
     pages: dict[str, set[str]] = defaultdict(set)
     for hit in hits:
         pages[hit.title].add(_page(hit))

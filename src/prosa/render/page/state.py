@@ -34,9 +34,9 @@ _NO_ADDRESS = frozenset({"a", "code", "kbd", "pre", "samp"})
 
 
 class RawHtml(Struct):
-    """Reads the pieces of one text in order; ``left`` is how many tags may still come. ``links`` counts the open tags
-    in which an address is no link, ``tables`` those of tables: the outermost one scrolls in a box of its own, whose
-    attributes begin with the ``key``."""
+    """Reads the pieces of one text in order; ``left`` is the number of tags still allowed. ``links`` counts the open
+    tags in which an address is no link, ``tables`` those of tables: the outermost one scrolls in a box of its own,
+    whose attributes begin with the ``key``."""
 
     key: str = ""
     left: int = MAX_TAGS
@@ -94,13 +94,13 @@ def uncoloured(text: str, _: str) -> str:
 
 
 Piece: TypeAlias = "str | Script"
-"""HTML, or a script whose block stood there."""
+"""HTML, or a script in place of its block."""
 
 
 class Unseen(Struct, frozen=True):
-    """What a reader does not see of a text. ``held`` are numbers of fenced blocks, each with the script that a reader
-    may start there, or None; ``notes`` are numbers of footnote definitions, ``labels`` those whose references go too.
-    """
+    """The parts of a text that a reader does not see. ``held`` are numbers of fenced blocks, each with the script that
+    a reader may start there, or None; ``notes`` are numbers of footnote definitions, ``labels`` those whose references
+    are hidden too."""
 
     held: Mapping[int, Script | None] = field(default_factory=dict)
     notes: frozenset[int] = frozenset()
@@ -108,7 +108,7 @@ class Unseen(Struct, frozen=True):
 
 
 class Written(Struct, frozen=True):
-    """``pieces`` in order; ``titled`` says that the first of them is a heading of level 1 and nothing else."""
+    """``pieces`` in order; ``titled`` is true if the first of them is just a heading of level 1."""
 
     key: str
     pieces: tuple[Piece, ...]
@@ -116,12 +116,13 @@ class Written(Struct, frozen=True):
 
 
 class State(Struct):
-    """Where the writing stands. ``out`` is the open buffer, ``below`` those that it interrupts.
+    """The state of the writer. ``out`` is the open buffer, ``below`` those that it interrupts.
 
-    ``vault`` says that Obsidian's notations count. ``named`` are ids of blocks that others point at, ``blocks`` those
-    so far; in a text that another one ``quoted`` they are no anchors. ``paragraph`` is where in ``out`` the open
-    paragraph begins, -1 outside one; ``phrase`` counts what can hold no block; ``split`` says that the open paragraph
-    has one. ``block`` is the text of an open block of code, None outside one."""
+    ``vault`` enables Obsidian's notations. ``named`` are ids of blocks that others point at, ``blocks`` those so far;
+    in a text that another one ``quoted`` they are no anchors. ``paragraph`` is where in ``out`` the open paragraph
+    begins, -1 outside one; ``phrase`` counts open elements that can hold no block; ``split`` is true if the open
+    paragraph has one. ``block`` is the text of an open block of code, None outside one.
+    """
 
     key: str
     embed: Href

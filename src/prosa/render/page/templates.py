@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from minijinja import Environment
 
 Html: TypeAlias = str
-"""A text that is HTML already: what `html` gives."""
+"""A text that is already HTML, the result of `html`."""
 
 
 def html(text: str) -> Html:

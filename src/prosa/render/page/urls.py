@@ -1,6 +1,6 @@
-"""Addresses that a page may hold. In: a URL from a document or from the site. Out: it, or an empty text.
+"""Addresses allowed in a page. In: a URL from a document or from the site. Out: the URL, or an empty text.
 
-A browser drops blank space and control characters in a URL before it looks for the scheme, and so does this.
+A browser drops blank space and control characters in a URL before it reads the scheme, and so does this module.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from prosa.regex import regex
 from prosa.render.page.model import Frame
 
 SCHEMES = frozenset({"http", "https", "mailto"})
-"""What a link may begin with; anything else is a path, or no link."""
+"""Allowed prefixes of a link; anything else is a path, or no link."""
 
 _IGNORED = regex(r"[\x00-\x20\x7f]+")
 _SCHEME = regex(r"([A-Za-z][A-Za-z0-9+.-]*):")

@@ -1,10 +1,9 @@
-"""Markdown into HTML, one event of the parser after the other. What it gives is not harmless yet: `clean` follows.
+"""Markdown into HTML, one event of the parser after the other. The result is not safe yet: `clean` follows.
 
-In: the text, the anchors of its headings in order, and what of it a reader does not see. Out: pieces of HTML, each of
-which can be cleaned alone, and between them what stands in the place of a held fence. Raw HTML
-goes through `raw`.
+In: the text, the anchors of its headings in order, and its invisible parts. Out: pieces of HTML that can be cleaned
+separately, and between them the replacements of held fences. Raw HTML goes through `raw`.
 
-A value that begins with the key is ours: the author cannot write one, since the key is a hash of the text.
+A value that starts with the key is trusted: the author cannot write one, since the key is a hash of the text.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from prosa.site.wikilinks import WikiHref, as_written
 from prosa.source import SourceText
 
 MAX_DEPTH = 64
-"""Quotations and lists around one another that show as such; deeper ones show their text only."""
+"""Maximum nesting of visible quotations and lists; deeper ones only show their text."""
 
 BELOW = 2
 """Levels that the headings of a quoted text stand below their own: the page has one first heading."""
@@ -61,10 +60,11 @@ def write(
 ) -> Written:
     """Return the pieces of ``text``.
 
-    ``wiki`` says where wikilinks lead, ``quote`` gives what stands for an embedded document,
-    ``coding`` what a block of code becomes. In a ``vault`` the other
-    notations of Obsidian count too, elsewhere the names of the ``blocks`` that others point at; in a text that is
-    ``quoted`` they are no anchors. ``scope`` tells its footnotes from those of another text on the same page."""
+    ``wiki`` resolves wikilinks, ``quote`` returns the replacement of an embedded document, ``coding`` that of a block
+    of code. In a ``vault`` the other notations of Obsidian count too, elsewhere the names of the ``blocks`` that
+    others point at; in a ``quoted`` text they are no anchors. ``scope`` separates its footnotes from those of another
+    text on the same page.
+    """
     text = encodable(text)
     key = key_of(text)
     text = joined_maths(text)
@@ -79,7 +79,7 @@ def write(
         if type(event) is str:
             state.out.append(_BREAKS.get(event, ""))
         else:
-            _take(state, *event.popitem())  # the event is ours alone, and this is the quickest look
+            _take(state, *event.popitem())  # only Prosa emits this event, and this is the fastest test
     state.flush()
     if state.notes:
         state.pieces.append(_notes(state))
@@ -98,8 +98,8 @@ def joined_maths(text: str) -> str:
 
 
 def key_of(text: str) -> str:
-    """Return what begins every value of ours in the HTML of a text: a hash of it, which its author cannot write into
-    it."""
+    """Return the prefix of trusted values in the HTML of a text: a hash of it, which its author cannot write
+    into it."""
     return f"k{sha256(encodable(text).encode()).hexdigest()[:24]}/"  # with a slash it is no scheme of a URL
 
 
@@ -250,8 +250,7 @@ def _code(state: State, _: str, payload: Value) -> None:
 
 
 def _info(info: str) -> tuple[str, str]:
-    """Return the language of a block of code, and the name of the file that it shows: a second word that looks like
-    one."""
+    """Return the language of a block of code, and the name of its file: a second word that looks like one."""
     words = info.split(maxsplit=2)[:2]
     file = words[1] if len(words) > 1 and _FILE.fullmatch(words[1]) else ""
     return (words[0] if words else "", file)
@@ -347,7 +346,7 @@ def _cell(state: State, _: str, __: Value) -> None:
 
 def _end_cell(state: State, _: str, __: Value) -> None:
     state.phrase -= 1
-    if state.in_head and state.out[-1].startswith("<th"):  # a head that says nothing is the head of nothing
+    if state.in_head and state.out[-1].startswith("<th"):  # an empty head is the head of nothing
         state.out[-1] = f"<td{state.out[-1][3:]}</td>"
         return
     state.out.append("</th>" if state.in_head else "</td>")

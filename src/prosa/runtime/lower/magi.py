@@ -67,13 +67,13 @@ def lower(script: Script, granted: Granted) -> Program:
 
 
 def given(script: Script, context: str, text: str = "") -> dict[str, str]:
-    """Return the input of the program: what is sent of the document (MA11), the prompt, and what a reader entered
-    (M37)."""
+    """Return the input of the program: the part of the document that is sent (MA11), the prompt, and the
+    reader's input (M37)."""
     return {"context": context, "prompt": script.fields.text("prompt") or "", "text": _framed(text) if text else ""}
 
 
 def form_of(script: Script) -> OutputForm:
-    """Return what the result is (M34, MA14). A format that nobody knows is a wish in words, and its result is text."""
+    """Return the form of the result (M34, MA14). An unknown format is a request in words, and its result is text."""
     return _FORMS.get(script.output_format or "", "text")
 
 

@@ -45,12 +45,12 @@ def lower(
     skills: Mapping[Path, Program] | None = None,
     named: Path | None = None,
 ) -> Program:
-    """Return the root program of a closure, each imported program lowered once; ``skills`` are those of the skills that
-    it imports, by the real path of their file.
+    """Return the root program of a closure, each imported program lowered once; ``skills`` are those of the skills
+    that it imports, by the real path of their file.
 
-    ``model`` overrides every program's own, ``default_model`` none (X16). Limits are ``base``, then what the program
-    may ask for, then what the user has ``chosen`` for this run (X9). ``named`` is the root of a program that an
-    argument of the call names, and with it what it imports inside (X7); without it a document named the program.
+    ``model`` overrides every program's own, ``default_model`` none (X16). Limits are ``base``, then those of the
+    program, then those ``chosen`` by the user for this run (X9). ``named`` is the root of a program that the user
+    named in the call, including its imports inside (X7); without it a document named the program.
     """
     base = base or Limits()
     done: dict[Path, Program] = dict(skills or {})
@@ -146,7 +146,7 @@ def _schema(model: SchemaModel | None) -> Mapping[str, Value] | bool:
 
 
 def _asked(model: LimitsModel, base: Limits) -> dict[str, Value]:
-    """Return what front matter asks for; of limits without a ceiling of their own never more than the user set."""
+    """Return the limits in front matter; those without a ceiling never exceed the user's."""
     asked = {name: value for name in model.__struct_fields__ if (value := getattr(model, name)) is not None}
     return {name: value if name in RAISABLE else _within(value, getattr(base, name)) for name, value in asked.items()}
 

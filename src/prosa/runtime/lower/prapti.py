@@ -1,7 +1,7 @@
-"""A chat that was carried out → the turns that answer it: who, with which messages and parameters (P2–P8, PA12–PA18).
+"""A performed chat → the turns that answer it: participant, messages and parameters (P2–P8, PA12–PA18).
 
-In: what `dialects.prapti.perform` gave. Out: one `Turn` for everybody who is to answer, or the reason why nobody is.
-Message structure comes from the chat alone; what was included or generated is only ever text.
+In: the result of `dialects.prapti.perform`. Out: one `Turn` for each participant who answers, or the reason why there
+is none. Message structure comes from the chat alone; included or generated content is always text.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ _ASKING = ("user", "prompt")
 
 
 class Turn(Struct, frozen=True):
-    """One answer to give. ``name`` is the participant who gives it, None for the only one there is.
+    """One requested answer. ``name`` is the answering participant, None if there is only one.
 
-    ``messages`` are for a chat, ``prompt`` is for a completion. ``model_name`` and ``provider`` are what the chat asks
-    for; None leaves it to the user. ``n`` is the number of replies.
+    ``messages`` are for a chat, ``prompt`` is for a completion. ``model_name`` and ``provider`` are those of the chat;
+    None leaves them to the user. ``n`` is the number of replies.
     """
 
     responder: str
@@ -50,8 +50,8 @@ class Turn(Struct, frozen=True):
 
 
 class Lowered(Struct, frozen=True):
-    """``turns`` in the order in which they are given; without any ``nothing`` says why. ``tools`` are the names that
-    the chat chooses among the granted, None for all of them; ``sites`` are URLs in the same way."""
+    """``turns`` in their order; if there are none, ``nothing`` says why. ``tools`` are the names that the chat selects
+    among the granted, None for all of them; ``sites`` are URLs in the same way."""
 
     turns: tuple[Turn, ...]
     nothing: str
@@ -63,8 +63,8 @@ class Lowered(Struct, frozen=True):
 
 
 def lower(done: Performed, *, assistant_names: bool = False, force: bool = False) -> Lowered:
-    """Return the turns of a chat. ``assistant_names`` says that the service takes names of assistants (PA18); ``force``
-    lets a chat be answered whose last message asks nothing (PA17)."""
+    """Return the turns of a chat. ``assistant_names`` is true if the service accepts names of assistants (PA18);
+    ``force`` answers a chat even if its last message is not a question (PA17)."""
     work = _Lowering(done, assistant_names)
     said = [each for each in done.said if _is_sent(each)]
     work.warn_of_roles()
@@ -85,8 +85,8 @@ def lower(done: Performed, *, assistant_names: bool = False, force: bool = False
 
 
 def spoken(done: Performed) -> tuple[Message, ...]:
-    """Return everything that a chat says, in order, whoever is to answer: empty messages left out, prompts as those of
-    a user and completions as those of an assistant, names as written."""
+    """Return all messages of a chat in order, for any responder: without empty ones, prompts as those of a user and
+    completions as those of an assistant, names as written."""
     roles = {**_ROLES, "prompt": _ROLES["user"], "completion": _ROLES["assistant"]}
     sent = (each for each in done.said if _is_sent(each) and each.text)
     messages = ((each.standing.message, each.text) for each in sent)
@@ -108,7 +108,7 @@ def _nothing(last: Said | None) -> str:
 
 
 class _Lowering(Struct):
-    """What a chat asks for, with what is wrong about it."""
+    """The requests of a chat, with their problems."""
 
     done: Performed
     assistant_names: bool
@@ -126,7 +126,7 @@ class _Lowering(Struct):
         return tuple(self._turn(name, kind, said, known) for name, kind in kinds.items() if role in kind.roles)
 
     def _active(self) -> str:
-        """Return the responder on top; a stack of the configuration stands in for one that no command changed."""
+        """Return the responder on top; a stack in the configuration applies if no command changed it."""
         responders = self.done.responders
         stack = self.texts("prapti.responder_stack")
         if stack and responders.stack == (DEFAULT_RESPONDER,) and stack[-1] in responders.known:
@@ -193,7 +193,7 @@ class _Lowering(Struct):
         return found if isinstance(found, bool) else default
 
     def _checked(self, path: str) -> Value:
-        """Return the value in effect, None where it is not set or not what it must be; that is said once."""
+        """Return the value in effect, None if it is not set or invalid, which is reported once."""
         found = self.done.values.get(path)
         setting = setting_of(path)
         if found is None or setting is None:
@@ -212,7 +212,7 @@ class _Lowering(Struct):
         return None
 
     def warn_of_roles(self) -> None:
-        """Messages that nobody takes (PA12)."""
+        """Warn of messages that no responder takes (PA12)."""
         for each in self.done.said:
             message = each.standing.message
             if not message.hidden and message.known_role not in PUBLIC_ROLES:

@@ -1,7 +1,7 @@
-"""A skill, or several, → a `Program` (X32): a request in, text or the schema that the user gives out.
+"""A skill, or several, → a `Program` (X32): a request in, text or the user's schema out.
 
-In: models of skills with what lies in their folders. Out: what the loop sees. A skill that is chosen is followed from
-the first request on; the others show their names and descriptions until the model loads one.
+In: models of skills with the files in their folders. Out: what the loop sees. A chosen skill is active from the first
+request on; the others show their names and descriptions until the model loads one.
 """
 
 from __future__ import annotations
@@ -59,12 +59,12 @@ def skill_of(model: SkillModel, front: Mapping[str, Entry], folder: PurePath, fi
 
 
 def _one_line(name: str) -> str:
-    """Return a name as a model can say it: on one line, and no longer than names are."""
+    """Return a name for a model: on one line, and limited in length."""
     return " ".join(name.split())[:MAX_NAME]
 
 
 def _names(entry: Entry | None) -> tuple[str, ...]:
-    """Return the names that a skill gives its arguments: a list, or one text with spaces between them."""
+    """Return the names of a skill's arguments: a list, or one text with spaces between them."""
     if entry is None:
         return ()
     if isinstance(entry.value, Items):

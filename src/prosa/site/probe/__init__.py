@@ -1,4 +1,4 @@
-"""The conformance test for MDH sites (H21): evidence in, findings and a score out. Pure: who asks is outside.
+"""The conformance test for MDH sites (H21): evidence in, findings and a score out. Pure: requests are made outside.
 
-`evidence` is what was seen, `crawl` decides what is asked for, `checks` is the table, `report` judges.
+`evidence` holds the observations, `crawl` decides what to request, `checks` is the table, `report` judges.
 """

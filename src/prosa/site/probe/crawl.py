@@ -1,8 +1,8 @@
-"""From the root of a site to everything it links to (H7). In: the root and a function that asks. Out: the pages, and
-what is at every path that something leads to.
+"""From the root of a site to everything it links to (H7). In: the root and a function that sends requests. Out: the
+pages, and the state of every linked path.
 
-Breadth first, on one origin, by GET and HEAD. The URL of a declared action is not asked for as a page: calling actions
-is not what a link says. Endless sites end at a number of pages; what is left then is known not to be known.
+Breadth first, on one origin, by GET and HEAD. The URL of a declared action is not requested as a page: following a
+link must not call actions. Endless sites end at a number of pages; the remaining paths are marked unknown.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from prosa.site.probe.reply import Reply
 from prosa.source import SourceText
 
 AskAll: TypeAlias = Callable[[Sequence[Ask]], Sequence[Reply]]
-"""Asks a site, many questions at once; the answers are in the order of the questions. Never raises for an answer."""
+"""Sends many requests to a site at once; the answers are in the order of the requests. Never raises for an answer."""
 
 MAX_PAGES = 200
-"""Paths that are asked for where the caller names no number."""
+"""Default limit of requested paths."""
 
 MAX_TARGETS = 20_000
 """Paths that are remembered; a page may hold any number of links."""
@@ -43,13 +43,13 @@ MAX_LINKS = 200_000
 """The same on all pages together."""
 
 _TEXT_SUFFIXES = ("", ".md", ".markdown", ".json", ".html", ".htm", ".txt")
-"""Files that are asked for whole; of others it is enough to know that they are there."""
+"""Files that are fetched completely; for others their existence is enough."""
 
 _HTML_SUFFIXES = (".html", ".htm")
 
 
 class Crawl(Struct):
-    """A walk over a site while it goes on. ``root`` is the origin as a URL that ends with a slash."""
+    """The state of a walk over a site. ``root`` is the origin as a URL that ends with a slash."""
 
     root: str
     ask: AskAll
@@ -63,7 +63,7 @@ class Crawl(Struct):
     _weight: int = 0
 
     def first(self, path: str) -> PageSeen:
-        """Ask for the page where the walk begins."""
+        """Request the page where the walk starts."""
         self._led[path] = None
         self._visit([path])
         return self.pages[path]
@@ -91,7 +91,7 @@ class Crawl(Struct):
         return "unasked" in self.targets().values()
 
     def targets(self) -> Mapping[str, Kind]:
-        """Return what is at every path that something leads to."""
+        """Return the state of every linked path."""
         leads = self._leads()
         return {path: self._kind(path, leads) for path in self._led}
 
@@ -135,7 +135,7 @@ class Crawl(Struct):
         self._follow(open_as(SourceText(markdown.text, reply.url), MDH).model, base_of(page))
 
     def _bearable(self, page: PageSeen) -> PageSeen:
-        """Return the page; one that would take too long to read as what it is then: not there, or not asked for."""
+        """Return the page; one that would take too long to read counts as missing or not requested."""
         text = page.markdown.text if page.markdown is not None else None
         weight = text.count("[") + text.count("<") if text else 0
         if weight > MAX_PAGE_LINKS:

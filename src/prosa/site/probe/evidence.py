@@ -16,16 +16,16 @@ from prosa.site.probe.reply import Reply
 from prosa.source.url import origin_of
 
 Kind: TypeAlias = Literal["node", "html", "asset", "action", "index", "elsewhere", "missing", "unasked"]
-"""What is at a URL path of a site: Markdown, a page that has only HTML, something else, the URL of a declared action
-or an index (neither is asked for as a page), a redirect to another site, nothing, or what nobody asked for: the limit
-was reached."""
+"""The state of a URL path: Markdown, a page that has only HTML, something else, the URL of a declared action or an
+index (neither is requested as a page), a redirect to another site, nothing, or not requested because the limit was
+reached."""
 
 Part: TypeAlias = Literal["head", "actions", "rest"]
 """Where in a node a remark points: `id`, `type` and `title`; its actions; anything else."""
 
 
 class Mark(Struct, frozen=True):
-    """One line of evidence: a URL or a path, the line where there is one (1-based), and what is to be said of it."""
+    """One line of evidence: a URL or a path, the line if there is one (1-based), and the message."""
 
     at: str
     message: str
@@ -44,8 +44,8 @@ class Remark(Struct, frozen=True):
 
 
 class NodeSeen(Struct, frozen=True):
-    """A node as it was read. ``at`` is its URL or its path, ``path`` its decoded URL path on the site; ``derived`` are
-    the fields that a site gives it because its author wrote none (H9)."""
+    """A node that was read. ``at`` is its URL or its path, ``path`` its decoded URL path on the site; ``derived`` are
+    the fields that the site adds because its author wrote none (H9)."""
 
     at: str
     path: str
@@ -63,9 +63,9 @@ class NodeSeen(Struct, frozen=True):
 
 
 class PageSeen(Struct, frozen=True):
-    """A URL path that was asked for. ``path`` is decoded, ``url`` as it was asked; ``reply`` answers `text/markdown`.
+    """A requested URL path. ``path`` is decoded, ``url`` as requested; ``reply`` answers `text/markdown`.
 
-    ``twin`` is the answer at the same path with `.md` where that was needed. ``answers`` are those to the further
+    ``twin`` is the answer at the same path with `.md` if that was needed. ``answers`` are those to the further
     questions (`questions`), of a sample of the nodes.
     """
 
@@ -83,7 +83,7 @@ class PageSeen(Struct, frozen=True):
         return next(found, None)
 
     def answer(self, name: str) -> Reply | None:
-        """Return the answer to a further question; None where it was not asked."""
+        """Return the answer to a further question; None if it was not sent."""
         found = self.answers.get(name)
         return found if found is not None and found.asked else None
 
@@ -97,12 +97,11 @@ class CallSeen(Struct, frozen=True):
 
 
 class SiteSeen(Struct, frozen=True):
-    """What a running site answered. ``root`` is its root as a URL; ``pages`` by decoded path, in the order they were
-    found; ``targets`` says what is at every path that something leads to. ``same`` maps a path to the one where the
-    same document was seen first. ``beside`` are other files by path: indexes, `llms.txt`. ``missing`` are answers for a
-    page that cannot be there, by the form asked for. ``calls`` is None where no action was to be called. ``cut`` says
-    that the limit was reached.
-    """
+    """The answers of a running site. ``root`` is its root as a URL; ``pages`` by decoded path, in the order they were
+    found; ``targets`` is the state of every linked path. ``same`` maps a path to the one where the same document was
+    seen first. ``beside`` are other files by path: indexes, `llms.txt`. ``missing`` are answers for a page that cannot
+    exist, by requested form. ``calls`` is None if no action was to be called. ``cut`` is true if the limit was
+    reached."""
 
     root: str
     start: str
@@ -121,7 +120,7 @@ class SiteSeen(Struct, frozen=True):
 
     @property
     def sampled(self) -> tuple[PageSeen, ...]:
-        """Those of them that were asked in every form."""
+        """The pages that were requested in every form."""
         return tuple(page for page in self.nodes if page.answers)
 
     def path_of(self, base: str, href: str) -> str | None:
@@ -131,8 +130,8 @@ class SiteSeen(Struct, frozen=True):
 
 
 class Evidence(Struct, frozen=True):
-    """All of it. ``site`` is None for a folder. ``unreadable`` are files that are no documents; ``passed_over`` counts
-    documents of a folder that are no nodes, by what they are."""
+    """All evidence. ``site`` is None for a folder. ``unreadable`` are files that are no documents; ``passed_over``
+    counts documents of a folder that are not nodes, by dialect."""
 
     target: str
     nodes: tuple[NodeSeen, ...]

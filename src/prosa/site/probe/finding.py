@@ -1,4 +1,4 @@
-"""What a check is, and what it finds. In: `Evidence`. Out: an `Outcome` of marks; the report makes findings of them."""
+"""Checks and their outcomes. In: `Evidence`. Out: an `Outcome` of marks; the report makes findings of them."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ FILES_ONLY = "files only: a running site shows it"
 
 
 class Outcome(Struct, frozen=True):
-    """``marks`` are the evidence: what is wrong, or what was noticed. ``words`` say what was looked at, or why nothing
-    was."""
+    """``marks`` are the evidence: problems or observations. ``words`` say what was examined, or why nothing was."""
 
     status: Status
     marks: tuple[Mark, ...] = ()
@@ -28,8 +27,8 @@ Judge: TypeAlias = Callable[[Evidence], Outcome]
 
 
 class Check(Struct, frozen=True):
-    """One row of the table. ``source`` is the section and the requirement; ``headline`` says what should hold and
-    stands alone; ``advice`` says what to do where it does not. ``live`` checks need a running site."""
+    """One row of the table. ``source`` is the section and the requirement; ``headline`` states what should hold;
+    ``advice`` says what to do if it does not. ``live`` checks need a running site."""
 
     id: str
     level: Level
@@ -40,7 +39,7 @@ class Check(Struct, frozen=True):
     live: bool = False
 
     def outcome(self, evidence: Evidence) -> Outcome:
-        """Return what it finds."""
+        """Return the outcome of the check."""
         if self.live and evidence.site is None:
             return Outcome("not-applicable", words=FILES_ONLY)
         return self.judge(evidence)
@@ -49,8 +48,8 @@ class Check(Struct, frozen=True):
 def judged(
     wrong: Iterable[Mark], looked_at: int, one: str, many: str, *, noticed: Iterable[Mark] = (), none: str = ""
 ) -> Outcome:
-    """Failed where anything is wrong, not applicable where nothing was looked at. ``noticed`` is told where all is
-    well; ``one`` and ``many`` name what was looked at, ``none`` says that there was nothing."""
+    """Return failed if there are problems, not applicable if nothing was examined. ``noticed`` is reported if all is
+    well; ``one`` and ``many`` name what was examined, ``none`` says that nothing was."""
     marks = tuple(dict.fromkeys(wrong))
     if marks:
         return Outcome("failed", marks, f"{looked_at} {one if looked_at == 1 else many} looked at")

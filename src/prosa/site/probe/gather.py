@@ -1,6 +1,6 @@
-"""Everything that is asked of a site, in its order. In: a URL and a function that asks. Out: `Evidence`, or `NoSite`.
+"""All requests to a site, in their order. In: a URL and a function that sends requests. Out: `Evidence`, or `NoSite`.
 
-The same site gives the same evidence: what is asked depends on its answers alone.
+The same site gives the same evidence: the requests only depend on its answers.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _FORMS = {"markdown": MARKDOWN, "json": JSON, "browser": BROWSER}
 
 
 class NoSite(Exception):
-    """Nothing that can be probed: the root cannot be had, or is no node. ``hint`` says what to do."""
+    """Nothing to probe: the root cannot be fetched, or is not a node. ``hint`` says what to do."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -66,7 +66,7 @@ def gather(url: str, ask: AskAll, *, most: int = MAX_PAGES, call_reads: bool = F
 
 
 def _root_node(page: PageSeen, root: str) -> None:
-    """Raise `NoSite` where there is nothing to begin with."""
+    """Raise `NoSite` if the root is not usable."""
     reply = page.reply
     if reply.problem:
         raise NoSite(reply.problem, reply.hint or "check the URL, and that the site runs")
@@ -135,7 +135,7 @@ def _questioned(pages: Mapping[str, PageSeen], same: Mapping[str, str], ask: Ask
 
 
 def _read(site: SiteSeen) -> Read:
-    """Return the nodes of a site, read as the documents of a folder are."""
+    """Return the nodes of a site, read like the documents of a folder."""
     texts: dict[Any, SourceText] = {}
     paths = {}
     for page in site.nodes:

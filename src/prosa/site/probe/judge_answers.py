@@ -1,7 +1,6 @@
-"""The checks of how a server answers: which form for which `Accept`, and what it says to caches (H8, HA7,
-H18, HW1, HW2).
+"""The checks of a server's answers: the form for each `Accept`, and cache headers (H8, HA7, H18, HW1, HW2).
 
-All of them look at the sample of nodes that was asked in every form.
+All of them examine the sample of nodes that was requested in every form.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ _ENVELOPE: tuple[tuple[str, Parts], ...] = (
 
 
 def negotiates_markdown(evidence: Evidence) -> Outcome:
-    """Judge SHOULD 5: `text/markdown` gives Markdown, called so, at the URL of the node."""
+    """Judge SHOULD 5: `text/markdown` returns Markdown with that media type, at the URL of the node."""
     assert evidence.site is not None
     pages = evidence.site.nodes
     wrong = [_mark(page, f"asked for text/markdown, {page.reply.said}") for page in pages if not _is_named(page.reply)]
@@ -44,7 +43,7 @@ def _is_named(reply: Reply) -> bool:
 
 
 def negotiates_json(evidence: Evidence) -> Outcome:
-    """Judge SHOULD 5: `application/json` gives the node as an object (H23)."""
+    """Judge SHOULD 5: `application/json` returns the node as an object (H23)."""
 
     def look(_: PageSeen, reply: Reply) -> str | None:
         if not reply.is_json:
@@ -94,18 +93,18 @@ def weights_respected(evidence: Evidence) -> Outcome:
 
 
 def markdown_by_default(evidence: Evidence) -> Outcome:
-    """`*/*` gives Markdown (HA7)."""
+    """Require Markdown for `*/*` (HA7)."""
     return _each(evidence, "anything", lambda _, reply: None if reply.is_markdown else f"asked for */*, {reply.said}")
 
 
 def never_refused(evidence: Evidence) -> Outcome:
-    """Return a form that there is not gives Markdown instead of 406 (HA7)."""
+    """Require Markdown instead of 406 for a form that does not exist (HA7)."""
     words = "asked for a form that no site has, "
     return _each(evidence, "unknown-form", lambda _, reply: None if reply.is_markdown else words + reply.said)
 
 
 def varies(evidence: Evidence) -> Outcome:
-    """Return where the form depends on `Accept`, `Vary` says so (HA7)."""
+    """Require `Vary` if the form depends on `Accept` (HA7)."""
 
     def look(page: PageSeen, reply: Reply) -> str | None:
         for each, form in ((page.reply, "Markdown"), (reply, "JSON"), (page.answer("browser"), "HTML")):
@@ -122,7 +121,7 @@ def _has_forms(page: PageSeen) -> bool:
 
 
 def head_like_get(evidence: Evidence) -> Outcome:
-    """HEAD gives the status and the headers of GET, and no body (RFC 9110, section 9.3.2)."""
+    """Require the status and the headers of GET for HEAD, and no body (RFC 9110, section 9.3.2)."""
 
     def look(page: PageSeen, reply: Reply) -> str | None:
         if reply.status != page.reply.status:
@@ -138,7 +137,7 @@ def head_like_get(evidence: Evidence) -> Outcome:
 
 
 def same_twice(evidence: Evidence) -> Outcome:
-    """Asked twice, a node gives the same bytes under the same ETag (H6)."""
+    """Require the same bytes under the same ETag for a repeated request (H6)."""
 
     def look(page: PageSeen, reply: Reply) -> str | None:
         if reply.text != page.reply.text:
@@ -161,7 +160,7 @@ def cache_headers(evidence: Evidence) -> Outcome:
 
 
 def not_modified(evidence: Evidence) -> Outcome:
-    """Asked with its own ETag, a node answers 304 (H18)."""
+    """Require 304 for a request with the node's own ETag (H18)."""
 
     def look(_: PageSeen, reply: Reply) -> str | None:
         return None if reply.status == 304 else f"asked again with its own ETag, {reply.said}; expected 304"
@@ -255,7 +254,7 @@ def _calls(evidence: Evidence) -> Value:
 
 
 def _lacks(value: Value) -> str:
-    """Return what is missing from the envelope. The last page may leave `links.next` out."""
+    """Return what is missing from the envelope. The last page may omit `links.next`."""
     if not isinstance(value, dict):
         return "is no JSON object"
     names = [name for name, parts in _ENVELOPE if not _is_there(parts, value)]
@@ -276,7 +275,7 @@ def _each(
     *,
     only: Callable[[PageSeen], bool] = lambda _: True,
 ) -> Outcome:
-    """Look at the answer of that name of every page that was asked in every form, ``only`` some of them."""
+    """Examine the answer of that name of every page that was requested in every form, ``only`` some of them."""
     pages = [(page, reply) for page, reply in _answers(evidence, name) if only(page)]
     return judged(_marks(pages, look), len(pages), "sampled node", "sampled nodes", none=_NOTHING)
 

@@ -1,6 +1,6 @@
-"""The checks that a document shows by itself or beside others: front matter, ids, actions, declared links (H9–H21).
+"""The checks of single documents and of documents together: front matter, ids, actions, declared links (H9–H21).
 
-The same for a site and for a folder; the words of the rules of `prosa check` are taken over where they say it all.
+The same for a site and for a folder; the messages of `prosa check` are reused where they suffice.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ def reads_by_get(evidence: Evidence) -> Outcome:
 
 
 def pagination_followed(evidence: Evidence) -> Outcome:
-    """Return what is declared about pages leads to the next one (H15, HA17)."""
+    """Require that the declared pagination leads to the next page (H15, HA17)."""
     rules = ("unknown-pagination", "pagination-without-next", "undeclared-pagination-parameter")
     count = sum(action.pagination is not None for _, action in _every(evidence))
     return judged(evidence.remarked(*rules), count, "listing", "listings")
@@ -184,7 +184,7 @@ def declared_links(evidence: Evidence) -> Outcome:
 
 
 def forms(evidence: Evidence) -> Outcome:
-    """Every other field has the form that the specification gives it (H9, H10)."""
+    """Require the specified form for every other field (H9, H10)."""
     wrong = [each.mark for each in evidence.remarks if each.rule in _FORMS and each.part == "rest"]
     return judged(wrong, len(evidence.nodes), "node", "nodes")
 

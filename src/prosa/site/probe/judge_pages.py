@@ -1,4 +1,4 @@
-"""The checks of a site as a whole: its Markdown, its links, its indexes, what it says to a page that is not there."""
+"""The checks of a site as a whole: its Markdown, its links, its indexes, its answer for a missing page."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LEADS: Mapping[Kind, str] = {
 
 
 def markdown(evidence: Evidence) -> Outcome:
-    """MUST 1: every node has its Markdown, at a URL that gives it again."""
+    """Require Markdown of every node, at a URL that returns it again (MUST 1)."""
     site = evidence.site
     if site is None:
         wrong = (*evidence.unreadable, *evidence.remarked("url-collision"))
@@ -47,7 +47,7 @@ def _unread(page: PageSeen) -> Iterator[Mark]:
 
 
 def _not_there(site: SiteSeen) -> Iterator[Mark]:
-    """Yield nodes that the site itself lists, and does not give."""
+    """Yield nodes that the site itself lists but does not serve."""
     for entry in entries_of(site.beside[NODES_INDEX], "nodes") or ():
         url = entry.get("md_url")
         path = site.path_of("/", url) if isinstance(url, str) and url else None
@@ -164,7 +164,7 @@ def _actions_index(evidence: Evidence, site: SiteSeen) -> Iterator[Mark]:
 
 
 def not_found(evidence: Evidence) -> Outcome:
-    """Return a page that is not there: 404, in the form that was asked for (HW1)."""
+    """Require 404 for a missing page, in the requested form (HW1)."""
     assert evidence.site is not None
     replies = evidence.site.missing
     has_json = any(_is_json(page) for page in evidence.site.sampled)

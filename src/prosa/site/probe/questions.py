@@ -1,6 +1,6 @@
-"""What a node is asked beyond its Markdown: every form and every header that §4 and §10.2 speak of (H8, HA7, H18).
+"""Further requests for a node besides its Markdown: every form and header of §4 and §10.2 (H8, HA7, H18).
 
-A sample of the nodes is asked, so that a large site can be probed: all of a few, and then every so many of the rest.
+They are sent for a sample of the nodes, so that a large site can be probed: all of a few, evenly spread ones of many.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from msgspec import Struct, field
 Item = TypeVar("Item")
 
 SAMPLE = 20
-"""Nodes that are asked in every form."""
+"""Number of nodes that are requested in every form."""
 
 MAX_ETAG = 1_024
 """Characters of an ETag that are sent back."""
@@ -24,8 +24,8 @@ BROWSER = "text/html,application/xhtml+xml;q=0.9,*/*;q=0.1"
 
 
 class Ask(Struct, frozen=True):
-    """One request of the probe: a method that changes nothing, a decoded path, and headers. ``exact`` is a whole URL
-    that is asked as it stands, in place of the path."""
+    """One request of the probe: a method that changes nothing, a decoded path, and headers. ``exact`` is a literal URL
+    in place of the path."""
 
     path: str
     accept: str = MARKDOWN
@@ -74,7 +74,7 @@ def twin(path: str, suffix: str) -> str:
 
 
 def sample(items: Sequence[Item], most: int = SAMPLE) -> Sequence[Item]:
-    """At most so many of the items, evenly spread, the first among them; always the same ones."""
+    """Return at most that many of the items, evenly spread, including the first; always the same ones."""
     if len(items) <= most:
         return items
     return [items[number * len(items) // most] for number in range(most)]

@@ -1,6 +1,5 @@
-"""Documents as nodes, read and looked at by the rules of `prosa check`. In: paths and the `Files` port. Out: nodes and
-remarks. What an author suppresses in a document counts here all the same: conformance is not a matter of taste.
-"""
+"""Documents as nodes, read and checked by the rules of `prosa check`. In: paths and the `Files` port. Out: nodes and
+remarks. Suppressions in a document are ignored here: conformance is not a matter of taste."""
 
 from __future__ import annotations
 
@@ -28,7 +27,7 @@ _AS_NODE = Hints(explicit="mdh")
 
 
 class Read(Struct, frozen=True):
-    """What reading gave; ``unreadable`` are files that are no documents at all."""
+    """The result of reading; ``unreadable`` are files that are not documents."""
 
     nodes: tuple[NodeSeen, ...]
     remarks: tuple[Remark, ...]
@@ -44,9 +43,9 @@ def read_nodes(
     derived: Mapping[Path, Collection[str]] = _NONE,
     own: Callable[[Path], Hints],
 ) -> Read:
-    """Read ``paths`` as nodes, whatever they look like; the values are their decoded URL paths. ``others`` are
-    documents beside them that are read as ``own`` says, so that links to them lead somewhere; ``derived`` are the
-    fields that a site would give to those of the paths that lack them."""
+    """Read ``paths`` as nodes, whatever their shape; the values are their decoded URL paths. ``others`` are documents
+    beside them, read in the dialect of ``own``, so that links to them resolve; ``derived`` are the fields that a site
+    would add."""
     reals = {files.real(path) for path in paths}
     analyzer = Analyzer(files, lambda real: _AS_NODE if real in reals else own(real))
     seen = analyzer.analyses([*paths, *others])

@@ -1,7 +1,7 @@
-"""One answer of a site as the probe keeps it. In: status, headers, text. Out: what the answer says it is.
+"""One answer of a site for the probe. In: status, headers, text. Out: its declared form.
 
-The media type decides, as it does for a client; only `text/plain` is looked into, since many servers of files know no
-type for Markdown.
+The media type decides, as it does for a client; only `text/plain` is examined, since many file servers have no type
+for Markdown.
 """
 
 from __future__ import annotations
@@ -21,9 +21,8 @@ HTML = ("text/html", "application/xhtml+xml")
 
 class Reply(Struct, frozen=True):
     """``url`` is where the answer came from, after redirects. ``headers`` have names in lower case. ``text`` is None
-    where the bytes are not UTF-8; ``size`` counts the bytes. ``problem`` says in words why there is no answer at all,
-    ``hint`` what to do about it, and ``status`` is 0 then. ``asked`` is False where the probe had reached its limit and
-    did not ask."""
+    if the bytes are not UTF-8; ``size`` counts the bytes. ``problem`` says why there is no answer, ``hint`` what to do
+    about it, and ``status`` is 0 then. ``asked`` is False if the probe had reached its limit and sent no request."""
 
     url: str
     status: int = 0
@@ -36,7 +35,7 @@ class Reply(Struct, frozen=True):
 
     @property
     def is_success(self) -> bool:
-        """Whether the site gave what was asked for."""
+        """Whether the request succeeded."""
         return 200 <= self.status < 300
 
     @property
@@ -57,7 +56,7 @@ class Reply(Struct, frozen=True):
 
     @property
     def is_json(self) -> bool:
-        """Whether it says it is JSON."""
+        """Whether it is declared as JSON."""
         return self.is_success and is_json(self.media_type)
 
     @property

@@ -56,8 +56,8 @@ class Finding(Struct, frozen=True):
 
 
 class Report(Struct, frozen=True):
-    """``target`` is the URL or the folder as the user named it; ``pages`` counts the documents that were looked at.
-    ``notes`` are sentences about what was left out."""
+    """``target`` is the URL or the folder as the user named it; ``pages`` counts the examined documents. ``notes`` are
+    sentences about omissions."""
 
     target: str
     is_site: bool

@@ -1,4 +1,5 @@
-"""What runs on a site, and only where the user said so (X6): programs as POST actions, interactive ai-scripts, sign-in.
+"""The endpoints that run something, if the user allows it (X6): programs as POST actions, interactive ai-scripts,
+sign-in.
 
-Each endpoint is `(scope, receive, send, web)` and gives the status that it sent.
+Each endpoint is `(scope, receive, send, web)` and returns the status that it sent.
 """

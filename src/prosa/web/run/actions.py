@@ -29,9 +29,9 @@ _ODD = regex(r"[^A-Za-z0-9_-]+")
 
 
 def program_action(reading: DialectReading[object], path: str, prefix: str = "") -> tuple[Mapping[str, Value], ...]:
-    """Return the action of the document at ``path``. ``prefix`` is the path that the site lives under.
+    """Return the action of the document at ``path``. ``prefix`` is the path of the site.
 
-    Its id is made of the path, as `tools.greet.run`, so that it stays the same whatever else is on the site.
+    Its id is made of the path, as `tools.greet.run`, so that it does not depend on other documents.
     """
     model = reading.model_of(MARKDOWNLANG)
     if model is None:
@@ -53,8 +53,8 @@ def program_action(reading: DialectReading[object], path: str, prefix: str = "")
 
 
 def action_id(path: str) -> str:
-    """Return the id of the action of the program at ``path``, unique on a site: where the path has characters that no
-    id should have, a part of its hash tells it from others that look the same."""
+    """Return the id of the action of the program at ``path``, unique on a site: if the path has characters that ids
+    should not have, a part of its hash is added."""
     written = path.removesuffix(".md").split("/")
     parts = [_ODD.sub("-", each).strip("-") or "-" for each in written]
     same = parts == written
@@ -68,7 +68,7 @@ def input_schema(model: ProgramModel) -> dict[str, Value]:
 
 
 def output_schema(model: ProgramModel) -> dict[str, Value] | bool:
-    """Return what the answer of the action is."""
+    """Return the schema of the answer of the action."""
     value = model.output.value if model.output is not None else None
     return value if isinstance(value, dict | bool) else {}
 

@@ -1,8 +1,8 @@
-"""Who may start something, and which document a URL below `/mdh/…` means. In: a request. Out: the runner, the reader,
-the document; or `Refused`.
+"""Who may start a run, and the document of a URL below `/mdh/…`. In: a request. Out: the runner, the reader, the
+document; or `Refused`.
 
-A bearer token is proof of intent. A cookie is not: its reader shows a second value that only this site's own pages
-have (H20). A token in a URL is not looked at.
+A bearer token is proof of intent. A cookie is not: its reader must send a second value that only this site's own pages
+have (H20). A token in a URL is ignored.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def require_runner(web: Web) -> Runner:
 
 
 def require_reader(scope: Scope, web: Web) -> Reader:
-    """Return the holder of the token. Raises `Refused` with 401 for anybody else."""
+    """Return the holder of the token. Raises `Refused` with 401 for other readers."""
     reader = web.sessions.reader(scope)
     if not reader.signed_in:
         raise Refused(401, "This needs the token of the site, in `Authorization: Bearer`.", headers=(BEARER,))

@@ -1,6 +1,5 @@
-"""The body of a request, read within bounds and as what it says it is. In: ASGI messages. Out: bytes, a JSON value or
-the fields of a form; or `Refused` with 400, 408, 413 or 415.
-"""
+"""The body of a request, read within bounds and according to its media type. In: ASGI messages. Out: bytes, a JSON
+value or the fields of a form; or `Refused` with 400, 408, 413 or 415."""
 
 from __future__ import annotations
 
@@ -54,7 +53,7 @@ def _too_large(limit: int) -> Refused:
 
 
 def media_type_of(scope: Scope) -> str:
-    """Return the media type of the body in lower case, without parameters; empty where none is said."""
+    """Return the media type of the body in lower case, without parameters; empty if absent."""
     return header_of(scope, b"content-type").partition(";")[0].strip().lower()
 
 

@@ -1,7 +1,7 @@
-"""A run as server-sent events: `text` while it speaks, `again` where it starts anew, at the end `done` or `failed`.
+"""A run as server-sent events: `text` while it streams, `again` if it restarts, at the end `done` or `failed`.
 
-Everything is JSON on one line, so that nothing a model says can be a line of the stream. A client that goes away breaks
-the run off at once; one that is silent is kept with comments.
+Everything is JSON on one line, so that no text of a model can be a line of the stream. If the client disconnects, the
+run is cancelled at once; comments keep a silent connection open.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from prosa.web.run.waiting import broken_off, gone
 
 EVENTS = "text/event-stream"
 HEARTBEAT = 15.0
-"""Seconds of silence after which a comment is sent, so that nobody between takes the connection for dead."""
+"""Seconds of silence after which a comment is sent, so that intermediaries keep the connection."""
 
 MAX_TEXT = 1024 * 1024
 """Characters that are shown while they arrive; the end has the whole result."""
 
 SEND_SECONDS = 60.0
-"""How long a client may not read what it is sent."""
+"""How long a client may stop reading."""
 
 Last: TypeAlias = Callable[[], tuple[str, dict[str, Value]]]
 
 
 class Live(Struct):
-    """Hears a run and keeps its text until it is sent."""
+    """Receives the events of a run and keeps its text until it is sent."""
 
     woken: asyncio.Event = field(default_factory=asyncio.Event)
     _waiting: list[tuple[str, str]] = field(default_factory=list)
@@ -52,7 +52,7 @@ class Live(Struct):
         self.woken.set()
 
     def take(self) -> list[bytes]:
-        """Return what is to be sent now: pieces that came together as one."""
+        """Return the text to send now: pieces that arrived together as one."""
         found: list[bytes] = []
         together = ""
         for name, text in (*self._waiting, ("again", "")):
@@ -68,12 +68,12 @@ class Live(Struct):
 
 
 def written(name: str, data: dict[str, Value]) -> bytes:
-    """Return one event. JSON in ASCII has no line end inside, whatever is in it."""
+    """Return one event. JSON in ASCII contains no line ends."""
     return f"event: {name}\ndata: {json.dumps(data)}\n\n".encode("ascii")
 
 
 async def streamed(receive: Receive, send: Send, task: asyncio.Task[Any], live: Live, last: Last) -> int:
-    """Send a run until its end; ``last`` gives the last event once ``task`` has ended. Return the status."""
+    """Send a run until its end; ``last`` returns the last event once ``task`` has ended. Return the status."""
     watching = asyncio.create_task(gone(receive))
     for each in (task, watching):
         each.add_done_callback(lambda _: live.woken.set())

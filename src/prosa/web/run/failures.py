@@ -1,6 +1,7 @@
-"""A run without a result, as a status and a sentence. In: what was raised. Out: `Refused`, of which an answer is made.
+"""A run without a result, as a status and a sentence. In: the exception. Out: `Refused`, from which the answer is
+made.
 
-Nothing tells where on this machine the site lies, and no hint about flags of the server is given to a client.
+Clients see no paths of this machine and no hints about flags of the server.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ def _status(error: RunError) -> int:
 
 
 def _headers(error: RunError) -> tuple[tuple[str, str], ...]:
-    """Return when to come again, where a service said so."""
+    """Return the Retry-After header, if a service requested a delay."""
     if isinstance(error, ProviderError) and error.retry_after is not None:
         return (("retry-after", str(max(1, round(error.retry_after)))),)
     return ()

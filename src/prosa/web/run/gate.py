@@ -1,7 +1,7 @@
-"""How many runs there may be: at the same time, and in a minute. And how often a client may show a wrong token.
+"""The limits of runs: at the same time, and per minute; and of wrong tokens per client.
 
-In: moments. Out: a place, or `Refused` with 429 and when to come again. Nothing waits in a line: a client that is told
-when to come again keeps no connection open.
+In: moments. Out: a slot, or `Refused` with 429 and a delay. There is no queue: a refused client keeps no connection
+open.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from prosa.web.run.problem import Refused
 
 MINUTE = 60.0
 SOON = 5
-"""Seconds after which a place may be free; nobody knows how long a model thinks."""
+"""Seconds after which a slot may be free; the duration of a run is unknown."""
 
 MAX_CLIENTS = 10_000
-"""Clients whose wrong tokens are counted."""
+"""Maximum number of clients whose wrong tokens are counted."""
 
 
 class Gate(Struct):
@@ -34,7 +34,7 @@ class Gate(Struct):
     _begun: deque[float] = field(default_factory=deque)
 
     def enter(self) -> None:
-        """Take a place, which `leave` gives back. Raises `Refused`."""
+        """Take a slot, which `leave` returns. Raises `Refused`."""
         now = self.now()
         while self._begun and now - self._begun[0] >= MINUTE:
             self._begun.popleft()
@@ -52,7 +52,7 @@ class Gate(Struct):
 
 
 class Attempts(Struct):
-    """Wrong tokens by client: after ``most`` of them in a minute no further one is looked at."""
+    """Wrong tokens by client: after ``most`` of them in a minute no further one is checked."""
 
     most: int = 5
     now: Callable[[], float] = time.monotonic

@@ -1,7 +1,7 @@
-"""Answers that are given again to a request that is repeated (H19): in memory, by path and `Idempotency-Key`.
+"""Stored answers for repeated requests (H19): in memory, by path and `Idempotency-Key`.
 
 In: a path, a key and a body. Out: the answer of the first such request; 409 while it runs; 422 for another body under
-the same key. What was refused before it began is not kept: it may be tried again.
+the same key. A request refused before its start is not stored: it may be retried.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from prosa.web.run.problem import Refused
 MAX_KEPT = 1_000
 MAX_KEPT_BYTES = 64 * 1024 * 1024
 LIFETIME = 24 * 3600.0
-"""Seconds that an answer is kept: longer than anybody retries."""
+"""Seconds that an answer is stored: longer than any retry."""
 
 MAX_KEY = 255
 REPLAYED = (b"idempotency-replayed", b"true")
-"""Tells a client that nothing was run for it."""
+"""Tells a client that nothing was run for this request."""
 
 Name: TypeAlias = tuple[str, str]
 
@@ -45,8 +45,7 @@ class KeptAnswers(Struct):
     _bytes: int = 0
 
     def begin(self, path: str, key: str, body: bytes) -> Answer | None:
-        """Return the answer that was given before; None for a request that is new, and is to be finished. Raises
-        `Refused`."""
+        """Return the stored answer; None for a new request, which must be finished. Raises `Refused`."""
         self._forget_old()
         digest, entry = sha256(body).digest(), self._known.get((path, key))
         if entry is None:

@@ -15,7 +15,7 @@ from prosa.web.answer import NEVER, Answer, answer
 
 PROBLEM = "application/problem+json"
 GONE = 499
-"""What is noted of a request whose client went away before there was an answer; it is never sent."""
+"""The logged status of a request whose client disconnected before there was an answer; it is never sent."""
 
 Pairs = tuple[tuple[str, str], ...]
 
@@ -49,7 +49,7 @@ class Refused(Exception):
 
 
 class ClientGone(Exception):
-    """The client went away: there is nobody to answer."""
+    """The client disconnected."""
 
 
 def taken(meter: Meter) -> Pairs:
@@ -58,7 +58,7 @@ def taken(meter: Meter) -> Pairs:
 
 
 def problem(status: int, detail: str, *, headers: Pairs = (), wrong: Iterable[Wrong] = ()) -> Answer:
-    """Problem JSON: `type`, `title`, `status`, `detail`, and `errors` where a body was wrong. Never kept by anybody."""
+    """Problem JSON: `type`, `title`, `status`, `detail`, and `errors` for an invalid body. Never cached."""
     value = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": detail}
     errors = [each._asdict() for each in wrong]
     body = dump(value | ({"errors": errors} if errors else {}))

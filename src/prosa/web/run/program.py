@@ -84,15 +84,15 @@ async def _begun(runner: Runner, web: Web, path: str, given: Value) -> asyncio.T
 
 
 def _accepted(runner: Runner, web: Web, path: str, given: Value) -> tuple[Program, Value]:
-    """Return the program, and its input with the defaults of its schema. Whatever can be refused is refused here,
-    before a model is asked. Raises `Refused`, `RunError`, `FileProblem`."""
+    """Return the program, and its input with the defaults of its schema. All refusals happen here, before any model
+    call. Raises `Refused`, `RunError`, `FileProblem`."""
     program = ready_program(runner.root / path, runner.choices, runner.around, within=runner.root)
     _require_published(program, web)
     return program, accept_input(program, given)
 
 
 def _require_published(program: Program, web: Web) -> None:
-    """Refuse imports that are not published: what such a program says could be asked out of it (X23)."""
+    """Refuse imports that are not published: a caller could extract their content (X23)."""
     for name in unpublished(web.site, program):
         raise Refused(403, f"The program imports `{name}`, which is not published here.")
 

@@ -1,6 +1,6 @@
-"""The result of an ai-script for the one who asked for it: as a fragment of a page, as JSON, as a page, as an event.
+"""The result of an ai-script for its requester: as a fragment of a page, as JSON, as a page, as an event.
 
-In: what a run gave. Out: answers. The model's text is data: it is made harmless, and stands in no document.
+In: the result of a run. Out: answers. The model's text is data: it is made harmless, and not written to a document.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Result(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """As plain text: JSON indented, everything else as it is."""
+        """Return the result as plain text: JSON indented, everything else unchanged."""
         return text_of(self.output)
 
     @property
@@ -54,7 +54,7 @@ class Result(Struct, frozen=True):
 
     @property
     def event(self) -> dict[str, Value]:
-        """What the last event says."""
+        """Return the data of the last event."""
         return {"html": self.html, "seconds": round(self.seconds, 3), "tokens": self.meter.tokens}
 
     def json(self) -> Answer:
@@ -71,10 +71,10 @@ class Result(Struct, frozen=True):
 def said(
     frame: Frame, status: int, title: str, text: str, rows: tuple[Crumb, ...] = (), *, headers: Pairs = ()
 ) -> Answer:
-    """Return a page that only says something."""
+    """Return a page with only a message."""
     return html_page(message_page(MessagePage(frame, title, text, rows)), status, headers=headers)
 
 
 def html_page(page: str, status: int = 200, *, headers: Pairs = ()) -> Answer:
-    """Return a page that nobody keeps."""
+    """Return a page that is not cached."""
     return answer(page, HTML, status=status, cache=NEVER, headers=[*headers, ("content-security-policy", POLICY)])

@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 WALL_CLOCK = 120.0
-"""Seconds of a run where neither flag nor settings say: somebody waits for the answer."""
+"""Default limit of a run in seconds: the reader waits for the answer."""
 
 CLOSING_SECONDS = 10.0
-"""How long runs that are broken off may take to end what they started."""
+"""How long cancelled runs may take to stop what they started."""
 
 
 class Runner:
@@ -72,7 +72,7 @@ class Runner:
         return program_action(reading, path, self.prefix)
 
     def begin(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        """Begin a run. Raises `Refused` where there is no place, and `BudgetSpent`; then nothing was begun."""
+        """Start a run. Raises `Refused` if there is no free slot, and `BudgetSpent`; then nothing was started."""
         try:
             self.budget.require()
             self.gate.enter()
@@ -88,10 +88,10 @@ class Runner:
         self._tasks.discard(task)
         self.gate.leave()
         if not task.cancelled():
-            task.exception()  # somebody may have stopped waiting for it
+            task.exception()  # the client may have stopped waiting
 
     async def run(self, job: Job, meter: Meter, listener: Listener = ignore) -> Value:
-        """Run a job, and give its output; ``meter`` counts what it takes. Raises `RunError`."""
+        """Run a job, and return its output; ``meter`` counts its usage. Raises `RunError`."""
         self._store.keep_open()
         async with driving(
             self.choices,
@@ -105,7 +105,7 @@ class Runner:
             return (await driver.run(job)).output
 
     def tell(self, name: str, found: Refused, error: Exception) -> None:
-        """Tell the user of a run that failed for a reason that is theirs to know."""
+        """Report a failed run to the user, for reasons that concern them."""
         if found.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             why = error.message if isinstance(error, RunError) else f"{type(error).__name__}: {error}"
             self.around.notice(safe(f"warning: {name} failed ({found.status}): {why}"))

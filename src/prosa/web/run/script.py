@@ -1,7 +1,8 @@
 """`POST /mdh/scripts/…`: an interactive ai-script of a document, run for a reader who has signed in (M37–M39, MA12).
 
-In: a form or JSON with `script`, `text` and `csrf`. Out: the result as events, as JSON or as a page, as `Accept` says.
-It stands in no document. A script that is not interactive cannot be run from here (MA15), and gets no tools (X15).
+In: a form or JSON with `script`, `text` and `csrf`. Out: the result as events, as JSON or as a page, according to
+`Accept`. It is not written to a document. A script that is not interactive cannot be run from here (MA15), and gets no
+tools (X15).
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ class _Asked(Struct, frozen=True):
 
     @property
     def label(self) -> str:
-        """What its button says."""
+        """The text of its button."""
         return self.job.script.fields.text("interactive-label") or self.job.script.address
 
 
@@ -141,7 +142,7 @@ def _job(file: ScriptFile, script: Script, runner: Runner, text: str | None) -> 
 
 
 async def _ran(asked: _Asked, listener: Listener | None = None) -> Result:
-    """Run it. Raises `Refused` for whatever goes wrong."""
+    """Run it. Raises `Refused` for any failure."""
     job, runner, meter = asked.job, asked.runner, Meter()
     since = time.monotonic()
     speaks = listener is not None and job.form in ("text", "markdown")
@@ -200,7 +201,7 @@ def _encoded(path: str) -> str:
 
 
 def _wants_events(accept: str) -> bool:
-    """Return whether a client asks for events by name."""
+    """Return whether a client requests events explicitly."""
     return any(
         kind.strip().lower() == EVENTS and "q=0" not in more.replace(" ", "").split(";")
         for kind, _, more in (item.partition(";") for item in accept[:4096].split(","))

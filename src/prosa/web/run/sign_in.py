@@ -1,7 +1,7 @@
 """`/mdh/sign-in` and `/mdh/sign-out`: the token once in a form, a cookie from then on (X23, H20).
 
-In: a form with `token` and `back`. Out: 303 to a path of this site with a cookie, or the form again. The token is never
-in a URL, an answer or a log. Wrong ones are answered late, and after five in a minute no more of them are looked at.
+In: a form with `token` and `back`. Out: 303 to a path of this site with a cookie, or the form again. The token is
+never in a URL, an answer or a log. Wrong ones are answered late, and after five in a minute no more are checked.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _SAFE = f"{ESCAPED_SAFE}?#[]"
 
 
 async def sign_in(scope: Scope, receive: Receive, send: Send, web: Web, methods: Sequence[str]) -> int:
-    """Return the endpoint of the form and of what it sends. Return the status that was sent."""
+    """Serve the form and its submission, and return the status that was sent."""
     return await _sent(scope, receive, send, web, methods, _signed_in)
 
 

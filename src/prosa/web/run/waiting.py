@@ -18,8 +18,8 @@ async def gone(receive: Receive) -> None:
 
 
 async def waited(task: asyncio.Task[T], receive: Receive, *, stays: bool = False) -> T:
-    """Return the result of a run. A client that goes away breaks it off at once; a run that ``stays`` goes on without
-    it, so that its answer can be asked for again (H19). Raises `ClientGone`."""
+    """Return the result of a run. If the client disconnects, the run is cancelled at once; one that ``stays``
+    continues, so that its answer can be requested again (H19). Raises `ClientGone`."""
     watching = asyncio.create_task(gone(receive))
     try:
         await asyncio.wait({task, watching}, return_when=asyncio.FIRST_COMPLETED)
