@@ -32,13 +32,12 @@ from prosa.adapters.sqlite.place import index_path
 from prosa.app.agreement import stored_agreement
 from prosa.app.options import EMBEDDED, Environment, Options
 from prosa.app.run.server_credentials import configured
-from prosa.app.run.service import THREE_WAYS, service_of, service_words
+from prosa.app.run.service import THREE_WAYS, Route, resolve, service_words
 from prosa.app.settings import settings_for
 from prosa.extras import ALL, EXTRAS, LIBRARIES, install_line, is_installed
 from prosa.runtime.errors import RunError
 from prosa.settings import PROJECT_FILES, USER_FILE, Settings, is_about_prosa
 from prosa.source import FileProblem
-from prosa.source.url import EMBEDDED_SERVICE
 
 State: TypeAlias = Literal["ok", "note", "warning", "broken"]
 
@@ -85,9 +84,10 @@ def reach_services(environ: Mapping[str, str], folder: Path) -> tuple[Finding, .
     """Return whether the service that the user's own choice leads to answers at all. No key is sent."""
     settings = _known_settings(environ, folder)
     around = Environment(environ=environ, settings=settings)
-    url = service_of(Options(), around, model_name=settings.model_name) or DEFAULT_BASE_URL
-    if url.startswith(EMBEDDED_SERVICE):
-        return (_starts(settings, around),)
+    route = resolve(Options(), around, model_name=settings.model_name)
+    if route.kind == "embedded":
+        return (_starts(route, settings, around),)
+    url = route.service or DEFAULT_BASE_URL
     answer = reach(url)
     if answer.answers:
         return (Finding("service", "ok", f"{url} answers ({answer.words})"),)
@@ -96,17 +96,14 @@ def reach_services(environ: Mapping[str, str], folder: Path) -> tuple[Finding, .
     )
 
 
-def _starts(settings: Settings, around: Environment) -> Finding:
+def _starts(route: Route, settings: Settings, around: Environment) -> Finding:
     """Return whether the embedded model that the user chose starts."""
     import asyncio
 
     from prosa.app.run.embedded import open_embedded
-    from prosa.app.run.service import row_of_model
-
-    row = row_of_model(settings.model_name, Options(), settings)
 
     async def start() -> None:
-        provider = await open_embedded((row and row.base_url) or EMBEDDED, around)
+        provider = await open_embedded(route.word or EMBEDDED, around)
         try:
             await provider.start()
         finally:

@@ -19,9 +19,9 @@ from prosa.adapters.providers.failures import DEFAULT_BASE_URL, Endpoint
 from prosa.adapters.providers.listing import list_models
 from prosa.adapters.providers.local import LocalServer, Silent, local_servers
 from prosa.adapters.providers.table import LOCAL_NAME, PROVIDERS, ProviderRow, provider_row
-from prosa.app.options import Environment
+from prosa.app.options import Environment, Options
 from prosa.app.run.routes import known_row, local_places
-from prosa.app.run.service import endpoint_of
+from prosa.app.run.service import resolve
 from prosa.app.settings import settings_for
 from prosa.runtime.errors import ProviderError
 from prosa.settings import Settings
@@ -110,16 +110,16 @@ def _silent(found: Silent, titles: Mapping[str, str]) -> Service:
 
 def _hosted(row: ProviderRow, around: Environment) -> tuple[Service, Endpoint | None]:
     """Return what is known of a service without asking it, and how it would be asked; None where it cannot be."""
-    names = row.key_variables
-    try:
-        endpoint, variable = endpoint_of(row, around)
-    except ProviderError as error:
+    names, route = row.key_variables, resolve(Options(), around, row)
+    endpoint = route.endpoint
+    if route.problem is not None and not route.is_unset:
         shown = Endpoint(row.base_url or DEFAULT_BASE_URL, None).shown
-        return Service(row.name, row.name, shown, "no-key", row.protocol, key_variables=names, note=error.message), None
-    if endpoint.api_key is None and endpoint.base_url == DEFAULT_BASE_URL:
+        note = route.problem.message
+        return Service(row.name, row.name, shown, "no-key", row.protocol, key_variables=names, note=note), None
+    if route.key is None and endpoint.base_url == DEFAULT_BASE_URL:
         note = f"{' or '.join(names)} is not set"
         return Service(row.name, row.name, endpoint.shown, "no-key", row.protocol, key_variables=names, note=note), None
-    held = variable if endpoint.api_key is not None else None
+    held = route.variable if route.key is not None else None
     return Service(row.name, row.name, endpoint.shown, "key", row.protocol, False, names, held), endpoint
 
 

@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from prosa.adapters.providers.failures import DEFAULT_BASE_URL
-from prosa.adapters.providers.key import URL_VARIABLE, account_headers, choose_key
+from prosa.adapters.providers.key import URL_VARIABLE
 from prosa.app.options import LOCAL, Environment
-from prosa.app.run.service import WithStoredKeys
+from prosa.app.run.service import keyed
 from prosa.app.run.world import known_prices
 from prosa.corpus.embedding import BATCH, Embedder
 from prosa.corpus.errors import EmbeddingError
@@ -126,12 +125,10 @@ def _service(name: str, choice: EmbeddingChoice, around: Environment) -> Embedde
     base_url = (
         choice.base_url or settings.embedding_base_url or environ.get(URL_VARIABLE, "").strip() or settings.base_url
     )
-    named = choice.api_key_env or settings.key_variables.get((base_url or DEFAULT_BASE_URL).rstrip("/"))
-    key = choose_key(WithStoredKeys(environ), base_url, named=named, notice=around.notice)
-    if key is None and base_url is None:
+    route = keyed(base_url, choice.api_key_env, around)
+    if route.is_unset:
         raise EmbeddingError("there is no key for the service that makes vectors", hint=WAYS)
-    headers = account_headers(environ, base_url, named=named, key=key)
-    made = OpenAIEmbedder(model_name=name, api_key=key, base_url=base_url, headers=headers)
+    made = OpenAIEmbedder(model_name=name, api_key=route.key, base_url=base_url, headers=route.headers)
     return made if choice.max_cost is None else _paid(made, choice.max_cost, around)
 
 

@@ -8,39 +8,38 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from prosa.adapters.providers.models import DEFAULT_OUTPUT, KnownModels
 from prosa.adapters.providers.prices import has_price_list
 from prosa.app.journal.history import past_runs
-from prosa.app.options import Environment, Options
-from prosa.app.run.service import row_of_model, service_of
+from prosa.app.options import Environment, Options, say_nothing
+from prosa.app.run.service import Route, resolve
 from prosa.app.run.world import known_prices
 from prosa.extras import ALL
 from prosa.records.estimate import Facts
 from prosa.runtime.budget import Ledger
 from prosa.runtime.program import Program, reachable
-from prosa.source.url import EMBEDDED_SERVICE
 
 if TYPE_CHECKING:
     from prosa.adapters.providers.table import ProviderRow
-    from prosa.settings import Settings
 
 
 def facts_of(program: Program, options: Options, environment: Environment, row: ProviderRow | None = None) -> Facts:
     """Return what the cost of a run is estimated with, earlier runs of this version among it; ``row`` is the provider
     that a document names. Asks nobody and makes nothing."""
     settings = environment.settings
-    services = {
-        each.model_name: service_of(options, environment, row, model_name=each.model_name)
-        for each in reachable(program)
-    }
-    here = [name for name, service in services.items() if (service or "").startswith(EMBEDDED_SERVICE)]
+    quiet = replace(environment, notice=say_nothing)
+    names = {each.model_name: None for each in reachable(program)}
+    routes = {name: resolve(options, quiet, row, name) for name in names}
+    services = {name: route.service for name, route in routes.items()}
+    here = [name for name, route in routes.items() if route.kind == "embedded"]
     models = settings.models
     if here:
         from prosa.app.run.embedded import window_of
 
         models = {**models, **{name: window_of(name, options, settings, environment.environ) for name in here}}
-    bounds = {name: _bound(name, options, settings, row) for name in services}
-    unsaid = {name: bound for name, bound in bounds.items() if bound is not None}
+    unsaid = {name: bound for name, route in routes.items() if (bound := _bound(route)) is not None}
     cap = options.max_cost.left if isinstance(options.max_cost, Ledger) else options.max_cost
     prices = known_prices(settings)
     if not has_price_list():
@@ -49,16 +48,13 @@ def facts_of(program: Program, options: Options, environment: Environment, row: 
     return Facts(prices, KnownModels(models), services[program.model_name], past, cap, services, unsaid)
 
 
-def _bound(model_name: str, options: Options, settings: Settings, named: ProviderRow | None) -> int | None:
+def _bound(route: Route) -> int | None:
     """Return how many tokens of an answer are asked for where nothing else says: of a service that wants a number in
     every request, and of models on this machine, which may never end by themselves (X9)."""
-    if options.script is not None or options.lacks_script:
+    if route.kind == "scripted":
         return None
-    from prosa.adapters.providers.table import LOCAL_OUTPUT
+    if route.kind != "service" or (route.row is not None and route.row.is_local):
+        from prosa.adapters.providers.table import LOCAL_OUTPUT
 
-    if options.is_here:
         return LOCAL_OUTPUT
-    row = row_of_model(model_name, options, settings, named)
-    if row is None or options.base_url is not None:
-        return None
-    return LOCAL_OUTPUT if row.is_local else DEFAULT_OUTPUT if row.protocol == "anthropic" else None
+    return DEFAULT_OUTPUT if route.row is not None and route.row.protocol == "anthropic" else None

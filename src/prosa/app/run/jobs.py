@@ -120,14 +120,17 @@ class Services(Struct):
         async with self.lock:
             found = self.known.get(key)
             if found is None:
-                found = self.known[key] = await self._opened(row, completion=completion)
+                found = self.known[key] = await self._opened(row, model_name, completion=completion)
         if isinstance(found, RunError):
             raise found
         return found
 
-    async def _opened(self, row: ProviderRow | None, *, completion: bool) -> service.Chosen | RunError:
+    async def _opened(
+        self, row: ProviderRow | None, model_name: str | None, *, completion: bool
+    ) -> service.Chosen | RunError:
+        options = replace(self.options, completion=completion)
         try:
-            chosen = await service.choose_provider(replace(self.options, completion=completion), self.environment, row)
+            chosen = await service.choose_provider(options, self.environment, row, model_name)
         except RunError as error:
             return error
         self.stack.push_async_callback(chosen.provider.aclose)

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -82,19 +82,138 @@ class Routed(Struct, frozen=True):
         """Close nothing: whoever opened the services closes them."""
 
 
-class _Service(Struct, frozen=True):
-    """A base URL (None: the service's own address), the key for it, the headers that belong to the key, the row of the
-    service where it has one, and the variable that holds the key; None where the key was given itself."""
+class Route(Struct, frozen=True):
+    """Who answers: a script, a server on this machine that is looked for, a model that Prosa runs itself, or a service.
 
-    base_url: str | None
-    key: str | None
+    ``base_url`` is None for the usual service at its own address. ``headers`` belong to ``key``, which stands in
+    ``variable``: None where it was given itself. ``row`` is the service of the table, ``word`` a model that Prosa runs.
+    ``problem`` is the reason why a call would fail.
+    """
+
+    kind: Literal["scripted", "local", "embedded", "service"] = "service"
+    base_url: str | None = None
+    key: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     row: ProviderRow | None = None
     variable: str | None = None
+    word: str = ""
+    problem: ProviderError | None = None
 
     @property
-    def is_missing(self) -> bool:
-        return self.key is None and self.base_url is None
+    def endpoint(self) -> Endpoint:
+        """The address with its key."""
+        return Endpoint((self.base_url or DEFAULT_BASE_URL).strip().rstrip("/"), self.key, self.headers)
+
+    @property
+    def is_unset(self) -> bool:
+        """Whether it is the usual service, without key and address."""
+        return self.kind == "service" and self.row is None and self.key is None and self.base_url is None
+
+    @property
+    def service(self) -> str | None:
+        """The base URL whose prices hold; None where replies are scripted."""
+        return self.endpoint.shown if self.kind == "service" else self.base_url
+
+
+def resolve(
+    choices: Options, around: Environment, row: ProviderRow | None = None, model_name: str | None = None
+) -> Route:
+    """Return who answers for a model; ``row`` is the provider that a document names. Looks nowhere and asks nobody.
+
+    Raises `ProviderError` for a key that the user named for this call and that is none, and `RunError` for a provider
+    that is not in the table.
+    """
+    if choices.lacks_script:
+        return Route("scripted", problem=ProviderError(NO_SCRIPT, kind="missing", retryable=False, hint=NO_SCRIPT_HINT))
+    if choices.script is not None:
+        return Route("scripted")
+    if choices.is_local:
+        return Route("local", HERE, problem=_two_servers(choices))
+    if choices.is_embedded:
+        service = f"{EMBEDDED_SERVICE}{choices.here_name}"
+        return Route("embedded", service, word=choices.model or "", problem=_two_servers(choices))
+    row = row_of_model(model_name, choices, around.settings, row)
+    # A base URL on the command line wins, and `openai` is what the user made it.
+    if row is None or choices.base_url is not None or (row.base_url is None and not row.is_local):
+        return _usual(choices, around)
+    if row.is_embedded:
+        problem = _unsaid(row) if row.base_url is None else None
+        return Route("embedded", f"{EMBEDDED_SERVICE}{model_name}", row=row, word=row.base_url or "", problem=problem)
+    return _of_row(row, choices, around)
+
+
+def _two_servers(choices: Options) -> ProviderError | None:
+    if choices.base_url is None:
+        return None
+    does = "looks for a model server itself" if choices.is_local else "runs a model itself"
+    message = f"`--model {choices.model}` {does}, and --base-url names a server"
+    hint = "give one of the two: `--base-url URL --model NAME` asks the server at that address"
+    return ProviderError(message, kind="bad-request", retryable=False, hint=hint)
+
+
+def _usual(choices: Options, around: Environment) -> Route:
+    """Return what flags, environment and user settings name, in this order. Raises `ProviderError` for a key that is
+    none."""
+    base_url = choices.base_url or around.environ.get(URL_VARIABLE, "").strip() or around.settings.base_url
+    if choices.api_key:
+        return Route(base_url=base_url, key=choices.api_key)
+    route = keyed(base_url, choices.api_key_env, around)
+    if not route.is_unset:
+        return route
+    message = "no model to ask: there is no key and no base URL"
+    return replace(route, problem=ProviderError(message, kind="missing", retryable=False, hint=THREE_WAYS))
+
+
+def keyed(base_url: str | None, api_key_env: str | None, around: Environment) -> Route:
+    """Return the way to an address with the key that the user has for it. Raises `ProviderError` for one that is
+    none."""
+    named = api_key_env or around.settings.key_variables.get((base_url or DEFAULT_BASE_URL).rstrip("/"))
+    key = choose_key(WithStoredKeys(around.environ), base_url, named=named, notice=around.notice)
+    headers = account_headers(around.environ, base_url, named=named, key=key)
+    return Route(base_url=base_url, key=key, headers=headers, variable=named or KEY_VARIABLE)
+
+
+def _of_row(row: ProviderRow, choices: Options, around: Environment) -> Route:
+    """Return the way to a service of the table, or why the user has not set it up."""
+    route = Route(base_url=_address(row, around), row=row)
+    if row.base_url is None:
+        return replace(route, problem=_unsaid(row))
+    if choices.provider is not None and choices.api_key:
+        return replace(route, key=choices.api_key)
+    environ = WithStoredKeys(around.environ)
+    named = choices.api_key_env if choices.provider is not None else None
+    named = named or next((name for name in row.key_variables if environ.get(name, "").strip()), None)
+    named = named or around.settings.key_variables.get(row.base_url.rstrip("/"))
+    if named is None and row.key_variables:
+        message = f"there is no key for the provider `{row.name}`: {' or '.join(row.key_variables)} is not set"
+        hint = f"set {row.key_variables[0]}, or choose who answers: --base-url, --model local, --model scripted:FILE"
+        return replace(route, problem=ProviderError(message, kind="missing", retryable=False, hint=hint))
+    try:
+        key = choose_key(environ, route.base_url, named=named, notice=around.notice) if named else None
+    except ProviderError as problem:
+        return replace(route, problem=problem)
+    return replace(route, key=key, variable=named)
+
+
+def _address(row: ProviderRow, around: Environment) -> str | None:
+    """Return the base URL of a row, or what the user's environment names in its place."""
+    if row.port is not None:
+        from prosa.app.run.routes import local_address
+
+        return local_address(row, around.settings, around.environ)
+    named = around.environ.get(row.url_variable, "").strip() if row.url_variable else ""
+    return named or row.base_url
+
+
+def _unsaid(row: ProviderRow) -> ProviderError:
+    """Return the refusal of a model on this machine that a document names: only its user may."""
+    if row.is_embedded:
+        message, hint = "an embedded model runs only when you say so", "allow it with --model embedded"
+    else:
+        message = "a model server on this machine is asked only when you say so"
+        setting = f"providers.{row.name}.base-url"
+        hint = f"allow it with --model local or --model local:NAME, or set `{setting}` in your settings"
+    return ProviderError(message, kind="missing", retryable=False, hint=hint)
 
 
 def complete_options(choices: Options, around: Environment) -> Options:
@@ -106,7 +225,7 @@ def complete_options(choices: Options, around: Environment) -> Options:
         return choices
     if choices.tape is not None and choices.tape.plays_all:
         return choices
-    if choices.provider is not None or not _service(choices, replace(around, notice=say_nothing)).is_missing:
+    if choices.provider is not None or not resolve(choices, replace(around, notice=say_nothing)).is_unset:
         return choices
     if not around.ask(QUESTION):
         return choices
@@ -122,29 +241,18 @@ def _scripted(script: Path) -> Chosen:
     return Chosen(ScriptedProvider(script))
 
 
-async def choose_provider(choices: Options, around: Environment, row: ProviderRow | None = None) -> Chosen:
-    """Return the provider the user chose, else that of ``row``. Raises `ProviderError`, with the ways on without
-    one."""
-    if choices.lacks_script:
-        raise ProviderError(NO_SCRIPT, kind="missing", retryable=False, hint=NO_SCRIPT_HINT)
+async def choose_provider(
+    choices: Options, around: Environment, row: ProviderRow | None = None, model_name: str | None = None
+) -> Chosen:
+    """Return the provider of the route that `resolve` finds. Raises `ProviderError`, with the ways on without one."""
+    route = resolve(choices, around, row, model_name)
+    if route.problem is not None:
+        raise route.problem
     if choices.script is not None:
         return _scripted(choices.script)
-    if choices.is_here:
-        if choices.base_url is not None:
-            does = "looks for a model server itself" if choices.is_local else "runs a model itself"
-            message = f"`--model {choices.model}` {does}, and --base-url names a server"
-            hint = "give one of the two: `--base-url URL --model NAME` asks the server at that address"
-            raise ProviderError(message, kind="bad-request", retryable=False, hint=hint)
-        return await (_local(choices, around) if choices.is_local else _embedded(choices.model or "", choices, around))
-    if row is not None and _decides(row, choices):
-        if row.is_embedded:
-            return await _embedded(row.base_url or _refuse_unsaid(row), choices, around)
-        return _asking(_of_row(row, choices, around), choices, around)
-    service = _service(choices, around)
-    if service.is_missing:
-        message = "no model to ask: there is no key and no base URL"
-        raise ProviderError(message, kind="missing", retryable=False, hint=THREE_WAYS)
-    return _asking(service, choices, around)
+    if route.kind == "local":
+        return await _local(choices, around)
+    return await _embedded(route.word, choices, around) if route.word else _asking(route, choices, around)
 
 
 def row_of_model(
@@ -182,12 +290,13 @@ def account_of(name: str, choices: Options, around: Environment, row: ProviderRo
     if found is not None and found.protocol != known_protocol(name):
         message = f"the provider `{found.name}` has no batches of this kind"
         raise ProviderError(message, kind="bad-request", retryable=False, hint="--backend says whose they are")
-    decided = found is not None and _decides(found, choices)
-    service = _of_row(found, choices, around) if found is not None and decided else _service(choices, around)
-    if service.is_missing:
+    route = resolve(choices, around, found, choices.model_name)
+    if route.is_unset:
         message = "no service to send batches to: there is no key and no base URL"
         raise ProviderError(message, kind="missing", retryable=False, hint=THREE_WAYS)
-    return Endpoint((service.base_url or DEFAULT_BASE_URL).strip().rstrip("/"), service.key, service.headers)
+    if route.problem is not None:
+        raise route.problem
+    return route.endpoint
 
 
 def known_protocol(name: str) -> str:
@@ -210,52 +319,39 @@ def service_words(
     """Return where calls of a model go, for a plan. Looks nowhere and never names a key."""
     if choices.tape is not None and choices.tape.replay is not None and choices.tape.plays_all:
         return f"what is recorded in {choices.tape.replay.path}"
-    if choices.lacks_script:
-        return f"{NO_SCRIPT}: a run would fail"
-    if choices.script is not None:
-        return f"replies scripted in {choices.script}"
-    if choices.is_embedded:
-        from prosa.app.run.embedded import embedded_words
-
-        return embedded_words(choices.model or "", around)
-    if choices.is_local:
+    route = resolve(choices, around, row, model_name)
+    if route.kind == "scripted":
+        return f"replies scripted in {choices.script}" if route.problem is None else f"{NO_SCRIPT}: a run would fail"
+    if route.kind == "local":
         row = row_of_model(None, choices, around.settings)
         return f"{row.title} on this machine" if row is not None and row.title else "a model server on this machine"
-    row = row_of_model(model_name, choices, around.settings, row)
-    if row is not None and row.is_embedded and row.base_url and _decides(row, choices):
+    if route.word:
         from prosa.app.run.embedded import embedded_words
 
-        return embedded_words(row.base_url, around)
-    if row is not None and _decides(row, choices):
-        try:
-            service = _of_row(row, choices, around)
-        except ProviderError as error:
-            lacks = error.kind == "missing" and row.key_variables
-            return f"{_without_key(row, around) if lacks else error.message}: a run would fail"
-    else:
-        service = _service(choices, around)
-    if service.is_missing:
-        where = f"{OWN_SERVICE} at {DEFAULT_BASE_URL}"
-        return f"no key and no base URL: {where}, {KEY_VARIABLE} is not set: a run would fail"
-    return _words(service, around)
+        return embedded_words(route.word, around)
+    if route.problem is not None:
+        return f"{_why_not(route, route.problem)}: a run would fail"
+    return _words(route, around)
 
 
-def _without_key(row: ProviderRow, around: Environment) -> str:
-    shown = Endpoint(_address(row, around) or DEFAULT_BASE_URL, None).shown
-    return f"no key: {row.name} at {shown}, {' or '.join(row.key_variables)} is not set"
+def _why_not(route: Route, problem: ProviderError) -> str:
+    if route.row is None:
+        return f"no key and no base URL: {OWN_SERVICE} at {DEFAULT_BASE_URL}, {KEY_VARIABLE} is not set"
+    names = " or ".join(route.row.key_variables)
+    lacks_key = problem.kind == "missing" and names
+    return f"no key: {route.row.name} at {route.endpoint.shown}, {names} is not set" if lacks_key else problem.message
 
 
-def _words(service: _Service, around: Environment) -> str:
+def _words(route: Route, around: Environment) -> str:
     """Return which service, at which address, and which variable holds the key for it."""
-    shown = Endpoint(service.base_url or DEFAULT_BASE_URL, service.key).shown
-    name = service.row.name if service.row is not None else "" if service.base_url else OWN_SERVICE
-    where = f"{name} at {shown}" if name else shown
-    if service.key is None:
+    name = route.row.name if route.row is not None else "" if route.base_url else OWN_SERVICE
+    where = f"{name} at {route.endpoint.shown}" if name else route.endpoint.shown
+    if route.key is None:
         return f"{where}, without a key"
-    if service.variable is None:
+    if route.variable is None:
         return f"{where}, with the key that was given"
-    is_set = around.environ.get(service.variable, "").strip()
-    return f"{where}, key from {service.variable}{'' if is_set else f' in {_keys_file()}'}"
+    is_set = around.environ.get(route.variable, "").strip()
+    return f"{where}, key from {route.variable}{'' if is_set else f' in {_keys_file()}'}"
 
 
 def _keys_file() -> str:
@@ -264,81 +360,11 @@ def _keys_file() -> str:
     return FILE_NAME
 
 
-def endpoint_of(row: ProviderRow, around: Environment) -> tuple[Endpoint, str | None]:
-    """Return where a service of the table is asked and with which key, and the variable that holds it. Asks nobody.
-    Raises `ProviderError` where there is no key for it."""
-    choices = Options()
-    found = _of_row(row, choices, around) if _decides(row, choices) else _service(choices, around)
-    return Endpoint(found.base_url or DEFAULT_BASE_URL, found.key, found.headers), found.variable
-
-
 def service_of(
     choices: Options, around: Environment, row: ProviderRow | None = None, *, model_name: str | None = None
 ) -> str | None:
     """Return the base URL whose prices hold, for a plan; None where replies are scripted. Looks nowhere."""
-    if choices.script is not None or choices.lacks_script:
-        return None
-    if choices.is_local:
-        return HERE
-    if choices.is_embedded:
-        return f"{EMBEDDED_SERVICE}{choices.here_name}"
-    quiet = replace(around, notice=say_nothing)
-    row = row_of_model(model_name, choices, around.settings, row)
-    decided = row is not None and _decides(row, choices)
-    if row is not None and row.is_embedded and decided:
-        return f"{EMBEDDED_SERVICE}{model_name}"
-    asked = _address(row, around) if row is not None and decided else _service(choices, quiet).base_url
-    return Endpoint(asked or DEFAULT_BASE_URL, None).shown
-
-
-def _decides(row: ProviderRow, choices: Options) -> bool:
-    """Return whether the row says who is asked: a base URL on the command line wins, and `openai` is what the user made
-    it."""
-    return choices.base_url is None and (row.base_url is not None or row.is_local)
-
-
-def _of_row(row: ProviderRow, choices: Options, around: Environment) -> _Service:
-    """Address and key of a service of the table. Raises `ProviderError` where the user has not set it up."""
-    if row.base_url is None:
-        _refuse_unsaid(row)
-    environ, base_url = WithStoredKeys(around.environ), _address(row, around)
-    if choices.provider is not None and choices.api_key:
-        return _Service(base_url, choices.api_key, row=row)
-    if choices.provider is not None and choices.api_key_env:
-        named: str | None = choices.api_key_env
-        key = choose_key(environ, base_url, named=named, notice=around.notice)
-        return _Service(base_url, key, row=row, variable=named)
-    named = next((name for name in row.key_variables if environ.get(name, "").strip()), None)
-    named = named or around.settings.key_variables.get(row.base_url.rstrip("/"))
-    if named is None and row.key_variables:
-        message = f"there is no key for the provider `{row.name}`: {' or '.join(row.key_variables)} is not set"
-        hint = f"set {row.key_variables[0]}, or choose who answers: --base-url, --model local, --model scripted:FILE"
-        raise ProviderError(message, kind="missing", retryable=False, hint=hint)
-    key = choose_key(environ, base_url, named=named, notice=around.notice) if named else None
-    return _Service(base_url, key, row=row, variable=named)
-
-
-def _address(row: ProviderRow, around: Environment) -> str | None:
-    """Return the base URL of a row, or what the user's environment names in its place."""
-    if row.port is not None:
-        from prosa.app.run.routes import local_address
-
-        return local_address(row, around.settings, around.environ)
-    named = around.environ.get(row.url_variable, "").strip() if row.url_variable else ""
-    return named or row.base_url
-
-
-def _refuse_unsaid(row: ProviderRow) -> NoReturn:
-    """Raise `ProviderError` for a model on this machine that a document names: only its user may."""
-    if row.is_embedded:
-        message, hint = "an embedded model runs only when you say so", "allow it with --model embedded"
-    else:
-        message, setting = (
-            "a model server on this machine is asked only when you say so",
-            f"providers.{row.name}.base-url",
-        )
-        hint = f"allow it with --model local or --model local:NAME, or set `{setting}` in your settings"
-    raise ProviderError(message, kind="missing", retryable=False, hint=hint)
+    return resolve(choices, replace(around, notice=say_nothing), row, model_name).service
 
 
 async def _embedded(word: str, choices: Options, around: Environment) -> Chosen:
@@ -356,20 +382,20 @@ async def _local(choices: Options, around: Environment) -> Chosen:
     server = await find_local(
         choices.local_name, places=local_places(around.settings, around.environ, choices.provider)
     )
-    made = _asking(_Service(server.base_url, None), choices, around, server)
+    made = _asking(Route(base_url=server.base_url), choices, around, server)
     return replace(made, model_name=without_folder(server.model_name))
 
 
-def _asking(service: _Service, choices: Options, around: Environment, server: LocalServer | None = None) -> Chosen:
+def _asking(route: Route, choices: Options, around: Environment, server: LocalServer | None = None) -> Chosen:
     """Return the provider of a service; of a ``server`` on this machine with what that says of itself."""
     from prosa.adapters.providers.exchange import without_folder
     from prosa.adapters.providers.ladder import Form
     from prosa.adapters.providers.openai import OpenAIProvider
     from prosa.adapters.providers.table import LOCAL_OUTPUT
 
-    row = service.row
+    row = route.row
     if row is not None and row.protocol != "openai":
-        return _native(service, row, choices, around)
+        return _native(route, row, choices, around)
     api = "completions" if choices.completion else choices.api or around.settings.api or "chat"
     is_local = choices.is_local or (row is not None and row.is_local)
     name = (server and without_folder(server.model_name)) or ""
@@ -379,9 +405,9 @@ def _asking(service: _Service, choices: Options, around: Environment, server: Lo
 
         say_none = partial(say_no_tools, name, around.notice)
     made = OpenAIProvider(
-        api_key=service.key,
-        base_url=service.base_url,
-        headers=service.headers,
+        api_key=route.key,
+        base_url=route.base_url,
+        headers=route.headers,
         api=api,
         variable=_variable(row),
         bound=LOCAL_OUTPUT if is_local else None,
@@ -393,7 +419,7 @@ def _asking(service: _Service, choices: Options, around: Environment, server: Lo
     return Chosen(made, service=made.service)
 
 
-def _native(service: _Service, row: ProviderRow, choices: Options, around: Environment) -> Chosen:
+def _native(route: Route, row: ProviderRow, choices: Options, around: Environment) -> Chosen:
     """Return the provider of a service with an interface of its own."""
     if choices.completion:
         message = f"`{row.name}` answers conversations only, and `@prompt` wants the continuation of a text"
@@ -402,7 +428,7 @@ def _native(service: _Service, row: ProviderRow, choices: Options, around: Envir
     from prosa.adapters.providers.models import KnownModels
     from prosa.adapters.providers.native import AnthropicProvider, GoogleProvider
 
-    key, base_url, variable = service.key, service.base_url, _variable(row)
+    key, base_url, variable = route.key, route.base_url, _variable(row)
     made: ServiceProvider
     if row.protocol == "google":
         made = GoogleProvider(api_key=key, base_url=base_url, variable=variable)
@@ -415,19 +441,6 @@ def _native(service: _Service, row: ProviderRow, choices: Options, around: Envir
 def _variable(row: ProviderRow | None) -> str:
     """Return the variable that a key usually stands in."""
     return row.key_variables[0] if row is not None and row.key_variables else KEY_VARIABLE
-
-
-def _service(choices: Options, around: Environment) -> _Service:
-    """Return what flags, environment and user settings name, in this order. Raises `ProviderError` for a key that is
-    none."""
-    settings = around.settings
-    base_url = choices.base_url or around.environ.get(URL_VARIABLE, "").strip() or settings.base_url
-    if choices.api_key:
-        return _Service(base_url, choices.api_key)
-    named = choices.api_key_env or settings.key_variables.get((base_url or DEFAULT_BASE_URL).rstrip("/"))
-    key = choose_key(WithStoredKeys(around.environ), base_url, named=named, notice=around.notice)
-    headers = account_headers(around.environ, base_url, named=named, key=key)
-    return _Service(base_url, key, headers, variable=named or KEY_VARIABLE)
 
 
 class WithStoredKeys(Mapping[str, str]):
