@@ -12,7 +12,7 @@ import pytest
 
 from prosa.adapters.providers.completion import WIRE, CompletionAssembly
 from prosa.adapters.providers.failures import ExchangeProblem
-from prosa.adapters.providers.ladder import Form
+from prosa.adapters.providers.request_shape import RequestShape
 from prosa.app.chat.answer import answer
 from prosa.app.options import Options
 from prosa.runtime.messages import Message, ModelRequest
@@ -28,8 +28,8 @@ def chunk(text, finish=None, **more):
 def test_pa12_a_request_is_the_prompt_and_the_parameters():
     """PA12."""
     assert WIRE.path == "/completions"
-    assert WIRE.body(REQUEST, Form(), False) == {"temperature": 0, "model": "m", "prompt": "Once"}
-    assert WIRE.body(REQUEST, Form(), True)["stream_options"] == {"include_usage": True}
+    assert WIRE.body(REQUEST, RequestShape(), False) == {"temperature": 0, "model": "m", "prompt": "Once"}
+    assert WIRE.body(REQUEST, RequestShape(), True)["stream_options"] == {"include_usage": True}
 
 
 def test_pa12_a_reply_is_the_text_that_follows():

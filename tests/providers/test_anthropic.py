@@ -18,10 +18,10 @@ from msgspec.structs import replace
 from prosa.adapters.providers import messages
 from prosa.adapters.providers.completion import shaped
 from prosa.adapters.providers.failures import ExchangeProblem
-from prosa.adapters.providers.ladder import Form
 from prosa.adapters.providers.messages_schema import closed_schema
 from prosa.adapters.providers.native import AnthropicProvider
 from prosa.adapters.providers.prices import KnownPrices
+from prosa.adapters.providers.request_shape import RequestShape
 from prosa.adapters.providers.wire import decode, encode
 from prosa.runtime.messages import Message, ModelReply, OutputFormat, ToolCall
 from prosa.runtime.usage import Usage
@@ -266,7 +266,7 @@ CALLS = st.lists(st.sampled_from(["a1", "b:2", "c 3", "a1 "]), unique=True, max_
     )
 )
 FORMS = st.builds(
-    Form,
+    RequestShape,
     output=st.sampled_from(["json_schema", "json_object", "prompt"]),
     calls=st.sampled_from(["several", "one", "apart"]),
     most=st.sampled_from([100, messages.DEFAULT_OUTPUT]),
@@ -341,7 +341,7 @@ def test_x24_ids_that_come_again_are_told_apart() -> None:
             Message("assistant", "", (ToolCall("call_1", "add", "{}"),)),
             Message("tool", "1", tool_call_id="call_1"),
         ]
-    body = messages.body(request(messages=tuple(said), tools=(TOOL,)), messages.FIRST_FORM, False)
+    body = messages.body(request(messages=tuple(said), tools=(TOOL,)), messages.FIRST_SHAPE, False)
     ids = [(block.get("id"), block.get("tool_use_id")) for turn in body["messages"][1:] for block in turn["content"]]
     assert ids == [("call_1", None), (None, "call_1"), ("call_1_2", None), (None, "call_1_2")]
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from prosa.adapters.providers.failures import ExchangeProblem, StatusProblem
-from prosa.adapters.providers.gemini import FIRST_FORM, GeminiAssembly, body, refusal, reply
+from prosa.adapters.providers.gemini import FIRST_SHAPE, GeminiAssembly, body, refusal, reply
 from prosa.adapters.providers.native import AnthropicProvider, GoogleProvider
 from prosa.adapters.providers.prices import KnownPrices
 from prosa.adapters.providers.status import is_retryable, retry_after
@@ -490,7 +490,7 @@ def test_x24_every_conversation_of_a_run_is_one_that_the_service_takes(said, ste
         transcript = transcript.with_tool_calls(reply, [ToolResult("r")] * len(calls))
     messages = sequence((*said, Message("user", "go"), *transcript.messages))
     output = OutputFormat("output", SCHEMA, strict=False)
-    made = body(ModelRequest("m", messages, (TOOL,), output), replace(FIRST_FORM, signed=signed), False)
+    made = body(ModelRequest("m", messages, (TOOL,), output), replace(FIRST_SHAPE, signed=signed), False)
     assert made["generationConfig"]["responseJsonSchema"] == SCHEMA
     assert fake.refusal(made, {"unsigned"} if signed else set(), "m") is None
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from prosa.adapters.providers.ladder import Form
+from prosa.adapters.providers.request_shape import RequestShape
 from prosa.runtime.messages import OutputFormat
 from tests.providers.asking import SCHEMA, TOOL, Way, only, request
 
-FIRST = Form(output="grammar", limits=("max_tokens",), apart=True)
+FIRST = RequestShape(output="grammar", limits=("max_tokens",), apart=True)
 WRITTEN = {**SCHEMA, "properties": {"n": {"type": "integer", "multipleOf": 7}}, "not": {"const": 1}}
 
 

@@ -28,7 +28,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from prosa.adapters.providers import chat, gemini, messages, responses
 from prosa.adapters.providers.completion import shaped
-from prosa.adapters.providers.ladder import Form
+from prosa.adapters.providers.request_shape import RequestShape
 from prosa.adapters.providers.wire import decode, encode
 from prosa.runtime.messages import Message, ModelRequest, ToolCall
 from tests.depth import examples
@@ -69,7 +69,7 @@ def conversation(steps: list[tuple[str, tuple[ToolCall, ...]]]) -> tuple[Message
 
 
 FORMS = st.builds(
-    Form,
+    RequestShape,
     output=st.sampled_from(["json_schema", "json_object", "prompt"]),
     joined_users=st.booleans(),
     system_role=st.booleans(),
@@ -129,7 +129,7 @@ def _read(arguments: Any) -> Any:
 
 async def _asked_natively(way: Way, asked: ModelRequest) -> tuple[Any, ...]:
     """Text, calls, refusal and tokens as the anthropic client reads them, from a whole answer or from a stream."""
-    body = dict(decode(encode(messages.body(asked, messages.FIRST_FORM, False))))
+    body = dict(decode(encode(messages.body(asked, messages.FIRST_SHAPE, False))))
     address = way.server.base_url.removesuffix("/v1")
     async with AsyncAnthropic(api_key="k", base_url=address, max_retries=0, timeout=30) as client:
         if way.stream:
@@ -147,7 +147,7 @@ async def _asked_natively(way: Way, asked: ModelRequest) -> tuple[Any, ...]:
 
 async def _asked_google(way: Way, asked: ModelRequest) -> tuple[Any, ...]:
     """Text, calls and tokens as the client of Google reads them, from a whole answer or from pieces."""
-    made = gemini.body(asked, gemini.FIRST_FORM, False)
+    made = gemini.body(asked, gemini.FIRST_SHAPE, False)
     options = HttpOptions(base_url=way.server.google_url.removesuffix("/v1beta"), api_version="v1beta")
     client = Client(api_key="k", vertexai=False, http_options=options).aio
     config = {**made.pop("generationConfig", {}), **made}
@@ -166,7 +166,7 @@ async def _asked_google(way: Way, asked: ModelRequest) -> tuple[Any, ...]:
 
 async def _asked(way: Way, asked: ModelRequest) -> tuple[Any, ...]:
     """Text, calls, refusal and tokens as the openai client reads them, from a whole answer."""
-    body = dict(decode(encode(BODIES[way.api](asked, Form(), False))))
+    body = dict(decode(encode(BODIES[way.api](asked, RequestShape(), False))))
     async with AsyncOpenAI(api_key="k", base_url=way.server.base_url, max_retries=0) as client:
         if way.api == "chat":
             found = await client.chat.completions.create(**body)
@@ -189,7 +189,7 @@ def test_both_clients_send_the_same_request(way: Way) -> None:
     asked = request(tools=(TOOL,), max_output=99)
     way.ask(asked, api_key="k")
     ask = {"anthropic": _asked_natively, "google": _asked_google}.get(way.api, _asked)
-    asyncio.run(ask(way, shaped(asked, way.provider()._form(asked))))
+    asyncio.run(ask(way, shaped(asked, way.provider()._shape(asked))))
     ours, theirs = way.server.requests
     assert (ours.method, ours.path) == (theirs.method, theirs.path)
     spelled = camel if way.api == "google" else dict

@@ -67,5 +67,5 @@ def test_x26_a_model_that_writes_less_is_asked_without_a_bound_for_that_call_onl
 
 def test_x26_the_own_service_of_the_wire_knows_the_new_name() -> None:
     provider = OpenAIProvider(api_key="k", base_url=None)
-    assert provider._refusals.form(request(max_output=9)).limits == ("max_completion_tokens",)
+    assert provider._refusals.shape(request(max_output=9)).limits == ("max_completion_tokens",)
     assert provider.service == "https://api.openai.com/v1"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from prosa.adapters.providers.completion import shaped
-from prosa.adapters.providers.ladder import Form
+from prosa.adapters.providers.request_shape import RequestShape
 from prosa.runtime.messages import Message, ToolCall
 from tests.depth import examples
 from tests.model_server.server import ModelServer
@@ -162,7 +162,7 @@ def test_pa17_a_service_that_gives_another_turn_is_heard(way: Way) -> None:
 
 STEPS = st.lists(st.sampled_from(["user", "calls", "answer"]), max_size=8)
 FORMS = st.builds(
-    Form,
+    RequestShape,
     joined_users=st.booleans(),
     system_role=st.booleans(),
     calls=st.sampled_from(["several", "one", "apart"]),
@@ -171,7 +171,7 @@ FORMS = st.builds(
 
 @given(STEPS, FORMS, st.integers(1, 3))
 @settings(max_examples=examples(200), deadline=None)
-def test_x24_every_shape_says_the_same(steps: list[str], form: Form, count: int) -> None:
+def test_x24_every_shape_says_the_same(steps: list[str], form: RequestShape, count: int) -> None:
     """X24: whatever is given up, the order stays right, no text and no call is lost, and nothing is there twice."""
     messages = [SYSTEM, Message("user", "begin")]
     for at, step in enumerate(steps):

@@ -274,7 +274,7 @@ TEXT = st.text(max_size=40) | st.just("\ud83d half") | st.just("日本語🦜") 
 def test_x26_no_request_has_more_tokens_than_are_reserved(texts: list[str], arguments: str) -> None:
     """X26. As many as the request has bytes on the wire, and 16 a message: no tokenizer gives more."""
     from prosa.adapters.providers import chat, responses
-    from prosa.adapters.providers.ladder import Form
+    from prosa.adapters.providers.request_shape import RequestShape
     from prosa.adapters.providers.wire import encode
 
     schema: Any = {"type": "object", "properties": {text: {"description": text} for text in texts}}
@@ -288,7 +288,7 @@ def test_x26_no_request_has_more_tokens_than_are_reserved(texts: list[str], argu
     request = ModelRequest("m", messages, (tool, tool), output, {"temperature": 0.5, "stop": texts}, max_output=9)
     most = tokens_upper(request)
     for wire in (chat.WIRE, responses.WIRE):
-        assert most >= len(encode(wire.body(request, Form(), True))) + 16 * len(messages)
+        assert most >= len(encode(wire.body(request, RequestShape(), True))) + 16 * len(messages)
     assert all(message_upper(each) >= len(each.content) for each in messages)
     assert most >= len(json.dumps(schema, indent=4))
 

@@ -57,7 +57,7 @@ class AnthropicBatches:
     def line(self, custom_id: str, request: ModelRequest) -> bytes:
         """Return one request as it is sent."""
         try:
-            form = messages.FIRST_FORM
+            form = messages.FIRST_SHAPE
             return encode({"custom_id": custom_id, "params": messages.WIRE.body(shaped(request, form), form, False)})
         except ExchangeProblem as problem:
             raise error_from_exchange(problem, self._endpoint) from None

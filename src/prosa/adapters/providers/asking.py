@@ -21,7 +21,7 @@ from prosa.adapters.providers.failures import (
     error_from_exchange,
     error_from_status,
 )
-from prosa.adapters.providers.ladder import is_prefill_refusal
+from prosa.adapters.providers.request_shape import is_prefill_refusal
 from prosa.runtime.messages import ModelReply, ModelRequest
 from prosa.runtime.ports import OnText
 

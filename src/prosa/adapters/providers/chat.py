@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from prosa.adapters.providers.failures import ExchangeProblem, problem_in_reply
-from prosa.adapters.providers.ladder import Form
+from prosa.adapters.providers.request_shape import RequestShape
 from prosa.adapters.providers.wire import (
     Wire,
     count,
@@ -31,20 +31,20 @@ its own, which passes over many keywords in silence."""
 _FINISH: dict[str, Finish] = {"length": "length", "content_filter": "filter"}
 
 
-def body(request: ModelRequest, form: Form, stream: bool) -> dict[str, Value]:
+def body(request: ModelRequest, shape: RequestShape, stream: bool) -> dict[str, Value]:
     """Return the request. Parameters come first, the structure after them."""
     made: dict[str, Value] = {
-        **parameters(request, form.limits),
+        **parameters(request, shape.limits),
         "model": request.model_name,
         "messages": [_message(message) for message in request.messages],
     }
     if request.tools:
         made["tools"] = [_tool(tool) for tool in request.tools]
-    if request.output is not None and not (form.apart and request.tools):
-        _ask_for(made, request, request.output, form)
+    if request.output is not None and not (shape.apart and request.tools):
+        _ask_for(made, request, request.output, shape)
     if stream:
         made["stream"] = True
-        if form.stream_usage:
+        if shape.stream_usage:
             made["stream_options"] = {"include_usage": True}
     return made
 
@@ -69,14 +69,14 @@ def _tool(tool: ToolSpec) -> dict[str, Value]:
     return {"type": "function", "function": function}
 
 
-def _ask_for(made: dict[str, Value], request: ModelRequest, output: OutputFormat, form: Form) -> None:
-    if form.output == "grammar":
+def _ask_for(made: dict[str, Value], request: ModelRequest, output: OutputFormat, shape: RequestShape) -> None:
+    if shape.output == "grammar":
         schema = decodable(output.schema if request.schema is None else request.schema)
         made["grammar"] = GRAMMAR + encode({**schema, "x-guidance": {"whitespace_flexible": False}}).decode()
-    elif form.output == "json_schema":
+    elif shape.output == "json_schema":
         schema = {"name": output.name, "strict": output.strict, "schema": output.schema}
         made["response_format"] = {"type": "json_schema", "json_schema": schema}
-    elif form.output == "json_object":
+    elif shape.output == "json_object":
         made["response_format"] = {"type": "json_object"}
     else:
         made.pop("response_format", None)

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from prosa.adapters.providers.failures import ExchangeProblem, problem_in_reply
-from prosa.adapters.providers.ladder import Form
+from prosa.adapters.providers.request_shape import RequestShape
 from prosa.adapters.providers.wire import Wire, count, counted, optional_text, parameters, text_of, usage
 from prosa.data import Value
 from prosa.runtime.messages import Finish, Message, ModelReply, ModelRequest
@@ -22,13 +22,13 @@ from prosa.schema.lower import without_booleans
 _FINISH: dict[str, Finish] = {"length": "length", "content_filter": "filter"}
 
 
-def body(request: ModelRequest, form: Form, stream: bool) -> dict[str, Value]:
+def body(request: ModelRequest, shape: RequestShape, stream: bool) -> dict[str, Value]:
     """Return the request."""
     prompt = "\n\n".join(message.content for message in request.messages)
     made: dict[str, Value] = {**parameters(request, ("max_tokens",)), "model": request.model_name, "prompt": prompt}
     if stream:
         made["stream"] = True
-        if form.stream_usage:
+        if shape.stream_usage:
             made["stream_options"] = {"include_usage": True}
     return made
 
@@ -104,7 +104,7 @@ WIRE = Wire("/completions", body, reply, CompletionAssembly, last_reply="sent")
 ONE_CALL = "parallel_tool_calls"
 
 
-def shaped(request: ModelRequest, form: Form) -> ModelRequest:
+def shaped(request: ModelRequest, shape: RequestShape) -> ModelRequest:
     """Return the request in the shape of the form."""
     if request.output is not None:
         schema = without_booleans(request.output.schema)
@@ -115,15 +115,15 @@ def shaped(request: ModelRequest, form: Form) -> ModelRequest:
         )
     messages: Sequence[Message] = request.messages
     parameters = request.parameters
-    if not form.system_role:
+    if not shape.system_role:
         messages = _without_system(messages)
-    if form.joined_users:
+    if shape.joined_users:
         messages = join_neighbours(messages, "user")
-    if form.calls != "several":
+    if shape.calls != "several":
         messages = tuple(_one_call_each(messages))
         if request.tools:
             parameters = {name: value for name, value in parameters.items() if name != ONE_CALL}
-            parameters |= {ONE_CALL: False} if form.calls == "one" else {}
+            parameters |= {ONE_CALL: False} if shape.calls == "one" else {}
     if messages is request.messages and parameters is request.parameters:
         return request
     return replace(request, messages=tuple(messages), parameters=parameters)

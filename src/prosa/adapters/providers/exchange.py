@@ -25,7 +25,7 @@ from prosa.adapters.providers.failures import (
     StatusProblem,
     page_instead,
 )
-from prosa.adapters.providers.ladder import Form, Refusals, next_form
+from prosa.adapters.providers.request_shape import Refusals, RequestShape, downgrade
 from prosa.adapters.providers.secrets import HidingPieces
 from prosa.adapters.providers.wire import Answer, Wire, decode, encode
 from prosa.data import Value
@@ -63,7 +63,7 @@ class ServiceProvider:
         endpoint: Endpoint,
         wire: Wire,
         *,
-        first: Form,
+        first: RequestShape,
         timeout: float = 600,
         silence: float = STREAM_SILENCE,
         most: Callable[[str], int | None] | None = None,
@@ -116,21 +116,22 @@ class ServiceProvider:
         return await judged(request, on_text, self._descend)
 
     async def _descend(self, request: ModelRequest, on_text: OnText | None) -> ModelReply:
-        """Ask, and steps down the ladder while the service refuses the way of asking."""
+        """Ask, in lower shapes while the service refuses the way of asking."""
         request = self._as_taken(request)
-        form = self._form(request)
+        shape = self._shape(request)
         refused: list[StatusProblem] = []
         while True:
             try:
-                reply = await self._exchange(request, form, on_text)
+                reply = await self._exchange(request, shape, on_text)
             except StatusProblem as refusal:
                 problem = self._wire.refusal(refusal)
-                lower = next_form(form, request, problem, streams=on_text is not None)
+                lower = self._wire.downgrade(shape, request, problem)
+                lower = lower or downgrade(shape, request, problem, streams=on_text is not None)
                 if lower is None or not (problem.is_free or await may_ask_again()):
                     raise problem from None
-                form, refused = lower, [*refused, problem]
+                shape, refused = lower, [*refused, problem]
             else:
-                self._refusals.remember(request, form, refused)
+                self._refusals.remember(request, shape, refused)
                 answered_by, is_here = without_folder(reply.model_name), self._bound is not None
                 return replace(reply, service=self._endpoint.shown, model_name=answered_by, drops_repeats=is_here)
 
@@ -147,18 +148,18 @@ class ServiceProvider:
             request = replace(request, tools=())
         return replace(request, parameters=_resampled(request)) if request.repeats and self._bound else request
 
-    def _form(self, request: ModelRequest) -> Form:
+    def _shape(self, request: ModelRequest) -> RequestShape:
         """Return the form that this model has not refused, with what the user knows of it."""
-        form = self._refusals.form(request)
+        shape = self._refusals.shape(request)
         most = self._most(request.model_name) if self._most is not None else None
-        return form if most is None or form.most is None else replace(form, most=most)
+        return shape if most is None or shape.most is None else replace(shape, most=most)
 
-    async def _exchange(self, request: ModelRequest, form: Form, on_text: OnText | None) -> ModelReply:
-        decodes = form.output == "grammar" and request.output is not None and not (form.apart and request.tools)
+    async def _exchange(self, request: ModelRequest, shape: RequestShape, on_text: OnText | None) -> ModelReply:
+        decodes = shape.output == "grammar" and request.output is not None and not (shape.apart and request.tools)
         held = _Decoded(on_text) if decodes else None
         on_text = held or on_text
         stream = on_text is not None
-        body = encode(self._wire.body(shaped(request, form), form, stream))
+        body = encode(self._wire.body(shaped(request, shape), shape, stream))
         silence = min(self._silence, self._timeout) if stream else self._timeout
         path = self._wire.path_of(request.model_name, stream=stream)
         async with self._connected().post(path, body, silence=silence) as answer:

@@ -11,8 +11,10 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from urllib.parse import quote
 
+from msgspec.structs import replace
+
 from prosa.adapters.providers.failures import ExchangeProblem, StatusProblem, problem_in_reply
-from prosa.adapters.providers.ladder import Form
+from prosa.adapters.providers.request_shape import RequestShape, says
 from prosa.adapters.providers.wire import (
     Wire,
     count,
@@ -91,21 +93,21 @@ _BROKEN: Mapping[str, str] = {
 """Ends of a reply after which another attempt makes sense."""
 
 
-def body(request: ModelRequest, form: Form, stream: bool) -> dict[str, Value]:
+def body(request: ModelRequest, shape: RequestShape, stream: bool) -> dict[str, Value]:
     """Return the request. The address names the model and says whether the answer streams."""
     del stream
-    given = _parameters(request, form)
+    given = _parameters(request, shape)
     made = {name: given.pop(name) for name in _BESIDE & given.keys()}
     system = [each.content for each in request.messages if each.role == "system"]
     if system:
         made["systemInstruction"] = {"parts": [{"text": "\n\n".join(system)}]}
     if request.tools:
         made["tools"] = [{"functionDeclarations": [_declaration(tool) for tool in request.tools]}]
-    made["contents"] = list(_contents(request.messages, signed=form.signed))
+    made["contents"] = list(_contents(request.messages, signed=shape.signed))
     if request.output is not None:
         for name in _FORMAT_NAMES:
             given.pop(name, None)
-        kind = "prompt" if form.apart and request.tools else form.output
+        kind = "prompt" if shape.apart and request.tools else shape.output
         if kind != "prompt":
             given["responseMimeType"] = "application/json"
         if kind == "json_schema":
@@ -113,10 +115,10 @@ def body(request: ModelRequest, form: Form, stream: bool) -> dict[str, Value]:
     return {**made, "generationConfig": given} if given else made
 
 
-def _parameters(request: ModelRequest, form: Form) -> dict[str, Value]:
+def _parameters(request: ModelRequest, shape: RequestShape) -> dict[str, Value]:
     """Return parameters under the names of the interface, and as they are those that it is not known to have."""
     made: dict[str, Value] = {}
-    for name, value in parameters(request, ("maxOutputTokens",) if form.limits else ()).items():
+    for name, value in parameters(request, ("maxOutputTokens",) if shape.limits else ()).items():
         plain = squashed(name)
         if plain in _STRUCTURE:
             continue
@@ -327,7 +329,7 @@ def reply(value: Mapping[str, Value]) -> ModelReply:
     return assembly.finish()
 
 
-FIRST_FORM = Form(limits=("maxOutputTokens",))
+FIRST_SHAPE = RequestShape(limits=("maxOutputTokens",))
 """How a model is asked that has refused nothing."""
 
 
@@ -353,6 +355,7 @@ def _ratings(value: Mapping[str, Value]) -> str:
 
 # What an answer that is no success says about another attempt.
 
+_SIGNATURE_WORDS = ("thought_signature", "thought signature", "thoughtsignature")
 _KEY_WORDS = ("api_key_invalid", "api key not valid", "api key expired", "api_key_expired")
 _SECONDS = regex(r"^([0-9]+(?:\.[0-9]+)?)s$")
 
@@ -398,4 +401,11 @@ def _key(key: str) -> dict[str, str]:
     return {"x-goog-api-key": key}
 
 
-WIRE = Wire(_path, body, reply, GeminiAssembly, version="v1beta", key=_key, refusal=refusal)
+def _downgrade(shape: RequestShape, request: ModelRequest, problem: StatusProblem) -> RequestShape | None:
+    """Return the shape that marks tool calls of other models, where the interface misses their signatures."""
+    del request
+    misses = problem.status == 400 and says(problem.raw.lower(), _SIGNATURE_WORDS)
+    return replace(shape, signed=True) if misses and not shape.signed else None
+
+
+WIRE = Wire(_path, body, reply, GeminiAssembly, version="v1beta", key=_key, refusal=refusal, downgrade=_downgrade)

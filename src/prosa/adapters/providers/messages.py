@@ -10,10 +10,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 
-from prosa.adapters.providers.failures import ExchangeProblem, problem_in_reply
-from prosa.adapters.providers.ladder import Form
+from msgspec.structs import replace
+
+from prosa.adapters.providers.failures import ExchangeProblem, StatusProblem, problem_in_reply
 from prosa.adapters.providers.messages_schema import closed_schema
 from prosa.adapters.providers.models import DEFAULT_OUTPUT
+from prosa.adapters.providers.request_shape import RequestShape, lower_output
 from prosa.adapters.providers.wire import (
     NoCount,
     Wire,
@@ -37,7 +39,7 @@ from prosa.runtime.usage import Usage
 VERSION = "2026-10-21"
 """The version of the interface, which every request names: that of the library that the tests compare with."""
 
-FIRST_FORM = Form(limits=("max_tokens",), most=DEFAULT_OUTPUT)
+FIRST_SHAPE = RequestShape(limits=("max_tokens",), most=DEFAULT_OUTPUT)
 ANSWER_TOOL = "give_the_answer"
 """The tool whose arguments are the answer, for a model or a schema that structured output is not there for."""
 
@@ -55,13 +57,13 @@ _OPAQUE = "thoughts of messages"
 _NO_ID = regex(r"[^A-Za-z0-9_-]")
 
 
-def body(request: ModelRequest, form: Form, stream: bool) -> dict[str, Value]:
+def body(request: ModelRequest, shape: RequestShape, stream: bool) -> dict[str, Value]:
     """Return the request. Parameters come first, the structure after them."""
     said = list(_turns(request.messages))
     made: dict[str, Value] = {
         **_parameters(request),
         "model": request.model_name,
-        "max_tokens": _most(request, form),
+        "max_tokens": _most(request, shape),
         "messages": said,
     }
     if system := _system(request.messages, said):
@@ -72,7 +74,7 @@ def body(request: ModelRequest, form: Form, stream: bool) -> dict[str, Value]:
     if choice := _choice(request):
         made["tool_choice"] = choice
     if request.output is not None:
-        _ask_for(made, request.output, form)
+        _ask_for(made, request.output, shape)
     if _goes_on(request):
         made.setdefault("cache_control", {"type": "ephemeral"})
     if stream:
@@ -116,13 +118,13 @@ def _thoughts(opaque: str) -> list[Value]:
     return found if isinstance(found, list) else []
 
 
-def _most(request: ModelRequest, form: Form) -> int:
+def _most(request: ModelRequest, shape: RequestShape) -> int:
     """Return the tokens that the answer may have: as many as were asked for, within what the model can."""
     asked = request.max_output
     if asked is None:
         given = [value for name, value in request.parameters.items() if squashed(name) in OUTPUT_NAMES]
         asked = next((each for each in given if isinstance(each, int) and not isinstance(each, bool)), None)
-    bounds = [form.room, form.most if asked is None or form.most != DEFAULT_OUTPUT else None, asked]
+    bounds = [shape.room, shape.most if asked is None or shape.most != DEFAULT_OUTPUT else None, asked]
     return min((each for each in bounds if each is not None), default=DEFAULT_OUTPUT)
 
 
@@ -223,17 +225,17 @@ def _choice(request: ModelRequest) -> dict[str, Value] | None:
     return None
 
 
-def _ask_for(made: dict[str, Value], output: OutputFormat, form: Form) -> None:
+def _ask_for(made: dict[str, Value], output: OutputFormat, shape: RequestShape) -> None:
     """Ask for the form of the answer: as the service has it, else as the arguments of a tool that must be called."""
     config = made.get("output_config")
     plain = {name: value for name, value in config.items() if name != "format"} if isinstance(config, Mapping) else {}
-    schema = closed_schema(output.schema) if form.output == "json_schema" else None
+    schema = closed_schema(output.schema) if shape.output == "json_schema" else None
     if schema is not None:
         made["output_config"] = {**plain, "format": {"type": "json_schema", "schema": schema}}
         return
     if isinstance(config, Mapping):
         made["output_config"] = plain
-    if form.output != "prompt" and "tools" not in made and "thinking" not in made:
+    if shape.output != "prompt" and "tools" not in made and "thinking" not in made:
         schema = {"type": "object", **output.schema}
         made["tools"] = [{"name": ANSWER_TOOL, "description": "Gives the answer.", "input_schema": schema}]
         made["tool_choice"] = {"type": "tool", "name": ANSWER_TOOL}
@@ -405,6 +407,25 @@ class _OpenCall:
         return tool_call(self.id, self.name, "".join(self.pieces) or self.given)
 
 
+# What a refusal says about another request.
+
+_TOO_MUCH = regex(r"max_tokens: (\d{1,9}) > (\d{1,9})")
+_NO_ROOM = regex(r"exceed context limit: (\d{1,9}) \+ (\d{1,9}) > (\d{1,9})")
+
+
+def _downgrade(shape: RequestShape, request: ModelRequest, problem: StatusProblem) -> RequestShape | None:
+    """Return a shape with a lower bound on the answer, where the service says how much it takes, or one that forces no
+    tool."""
+    if found := _TOO_MUCH.search(problem.text):
+        most = int(found[2])
+        return replace(shape, most=most) if 0 < most < min(shape.most or most, int(found[1])) else None
+    if found := _NO_ROOM.search(problem.text):
+        room = int(found[3]) - int(found[1])
+        return replace(shape, room=room) if 0 < room < int(found[2]) else None
+    forced = problem.status == 400 and not request.tools and "tool_choice" in problem.raw
+    return lower_output(shape, request) if forced else None
+
+
 WIRE = Wire(
     "/messages",
     body,
@@ -413,4 +434,5 @@ WIRE = Wire(
     last_reply="continued",
     version="v1",
     headers={"anthropic-version": VERSION},
+    downgrade=_downgrade,
 )

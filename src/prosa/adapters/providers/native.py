@@ -33,7 +33,7 @@ class AnthropicProvider(ServiceProvider):
         most: Callable[[str], int | None] | None = None,
     ) -> None:
         endpoint = _endpoint(base_url or ANTHROPIC_BASE_URL, api_key, variable)
-        first = messages.FIRST_FORM
+        first = messages.FIRST_SHAPE
         super().__init__(endpoint, messages.WIRE, first=first, timeout=timeout, silence=silence, most=most)
 
 
@@ -51,7 +51,7 @@ class GoogleProvider(ServiceProvider):
         variable: str = "GEMINI_API_KEY",
     ) -> None:
         endpoint = _endpoint(base_url or GOOGLE_BASE_URL, api_key, variable)
-        super().__init__(endpoint, gemini.WIRE, first=gemini.FIRST_FORM, timeout=timeout, silence=silence)
+        super().__init__(endpoint, gemini.WIRE, first=gemini.FIRST_SHAPE, timeout=timeout, silence=silence)
 
 
 def _endpoint(base_url: str, api_key: str | None, variable: str) -> Endpoint:

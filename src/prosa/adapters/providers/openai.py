@@ -9,7 +9,7 @@ from prosa.adapters.providers import chat, completion, responses
 from prosa.adapters.providers.asking import STREAM_SILENCE
 from prosa.adapters.providers.exchange import ServiceProvider
 from prosa.adapters.providers.failures import DEFAULT_BASE_URL, Endpoint
-from prosa.adapters.providers.ladder import NEW_LIMIT, Form
+from prosa.adapters.providers.request_shape import NEW_LIMIT, RequestShape
 from prosa.adapters.providers.wire import Wire
 
 WIRES: dict[str, Wire] = {"chat": chat.WIRE, "responses": responses.WIRE, "completions": completion.WIRE}
@@ -33,7 +33,7 @@ class OpenAIProvider(ServiceProvider):
         timeout: float = 600,
         silence: float = STREAM_SILENCE,
         variable: str = "OPENAI_API_KEY",
-        first: Form | None = None,
+        first: RequestShape | None = None,
         bound: int | None = None,
         names: Mapping[str, str] | None = None,
         without_tools: Callable[[Sequence[str]], None] | None = None,
@@ -41,7 +41,7 @@ class OpenAIProvider(ServiceProvider):
         key = (api_key or "").strip()
         address = (base_url or DEFAULT_BASE_URL).strip().rstrip("/")
         endpoint = Endpoint(address, key or None, headers or {}, variable)
-        first = first or (Form(limits=(NEW_LIMIT,)) if address == DEFAULT_BASE_URL else Form())
+        first = first or (RequestShape(limits=(NEW_LIMIT,)) if address == DEFAULT_BASE_URL else RequestShape())
         super().__init__(
             endpoint,
             WIRES[api],

@@ -24,7 +24,7 @@ from prosa.adapters.providers.failures import (
     error_from_exchange,
     error_from_status,
 )
-from prosa.adapters.providers.ladder import NEW_LIMIT, Form
+from prosa.adapters.providers.request_shape import NEW_LIMIT, RequestShape
 from prosa.adapters.providers.wire import decode, encode, optional_text
 from prosa.data import Value
 from prosa.records.provider_batch import BatchBounds, LineResult, RemoteBatch, WavePart
@@ -53,7 +53,7 @@ class OpenAIBatches:
         self._http = BatchService(endpoint, headers)
         self._wire = _WIRES[api]
         own = endpoint.base_url == DEFAULT_BASE_URL
-        self._form = Form(limits=(NEW_LIMIT,)) if own else Form()
+        self._shape = RequestShape(limits=(NEW_LIMIT,)) if own else RequestShape()
         self._endpoint = endpoint
 
     @property
@@ -69,7 +69,7 @@ class OpenAIBatches:
     def line(self, custom_id: str, request: ModelRequest) -> bytes:
         """Return one request as it is sent."""
         try:
-            body = self._wire.body(shaped(request, self._form), self._form, False)
+            body = self._wire.body(shaped(request, self._shape), self._shape, False)
             return encode({"custom_id": custom_id, "method": "POST", "url": self._address, "body": body})
         except ExchangeProblem as problem:
             raise error_from_exchange(problem, self._endpoint) from None

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from prosa.adapters.providers.failures import ExchangeProblem, problem_in_reply
-from prosa.adapters.providers.ladder import Form
+from prosa.adapters.providers.request_shape import RequestShape
 from prosa.adapters.providers.wire import (
     Wire,
     count,
@@ -28,11 +28,11 @@ from prosa.runtime.usage import Usage
 _INCOMPLETE: dict[str, Finish] = {"max_output_tokens": "length", "content_filter": "filter"}
 
 
-def body(request: ModelRequest, form: Form, stream: bool) -> dict[str, Value]:
+def body(request: ModelRequest, shape: RequestShape, stream: bool) -> dict[str, Value]:
     """Return the request. Leading system messages are the instructions; `store` is off unless a parameter sets it."""
     made: dict[str, Value] = {
         "store": False,
-        **parameters(request, ("max_output_tokens",) if form.limits else ()),
+        **parameters(request, ("max_output_tokens",) if shape.limits else ()),
         "model": request.model_name,
     }
     instructions, rest = _instructions(request.messages)
@@ -42,7 +42,7 @@ def body(request: ModelRequest, form: Form, stream: bool) -> dict[str, Value]:
     if request.tools:
         made["tools"] = [_tool(tool) for tool in request.tools]
     if request.output is not None:
-        _ask_for(made, request.output, form)
+        _ask_for(made, request.output, shape)
     if stream:
         made["stream"] = True
     return made
@@ -84,14 +84,14 @@ def _tool(tool: ToolSpec) -> dict[str, Value]:
     return {**head, "parameters": tool.parameters, "strict": False}
 
 
-def _ask_for(made: dict[str, Value], output: OutputFormat, form: Form) -> None:
+def _ask_for(made: dict[str, Value], output: OutputFormat, shape: RequestShape) -> None:
     given = made.get("text")
     text = dict(given) if isinstance(given, Mapping) else {}
     text.pop("format", None)
-    if form.output == "json_schema":
+    if shape.output == "json_schema":
         head = {"type": "json_schema", "name": output.name}
         text["format"] = {**head, "schema": output.schema, "strict": output.strict}
-    elif form.output == "json_object":
+    elif shape.output == "json_object":
         text["format"] = {"type": "json_object"}
     if text:
         made["text"] = text

@@ -15,7 +15,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from prosa.adapters.providers.failures import Endpoint, ExchangeProblem, StatusProblem
-from prosa.adapters.providers.ladder import Form
+from prosa.adapters.providers.request_shape import RequestShape
 from prosa.data import Value
 from prosa.regex import regex
 from prosa.runtime.messages import ModelReply, ModelRequest, ToolCall
@@ -59,18 +59,23 @@ def _as_it_is(problem: StatusProblem) -> StatusProblem:
     return problem
 
 
+def _no_other(shape: RequestShape, request: ModelRequest, problem: StatusProblem) -> None:
+    del shape, request, problem
+
+
 class Wire(Struct, frozen=True):
     """One wire format: where it lives under the base URL, and its three translations.
 
     ``path`` may depend on the name of the model and on whether the answer streams. ``version`` is added to a base URL
     that ends in none; ``key`` makes the header of a key, and ``headers`` go with every request. ``refusal`` puts what
-    only this interface says of a refusal in the places where it is looked for. ``last_reply`` says what becomes of a
+    only this interface says of a refusal in the places where it is looked for, and ``downgrade`` is the shape to try
+    after a refusal in words of its own. ``last_reply`` says what becomes of a
     last message of the assistant: every service that speaks it goes on with it, or some do and the answer shows it, or
     it is part of a prompt.
     """
 
     path: str | Callable[[str, bool], str]
-    body: Callable[[ModelRequest, Form, bool], dict[str, Value]]
+    body: Callable[[ModelRequest, RequestShape, bool], dict[str, Value]]
     reply: Callable[[Mapping[str, Value]], ModelReply]
     assembly: Callable[[], Assembly]
     last_reply: Literal["judged", "continued", "sent"] = "judged"
@@ -78,6 +83,7 @@ class Wire(Struct, frozen=True):
     key: Callable[[str], dict[str, str]] = bearer
     headers: Mapping[str, str] = field(default_factory=dict)
     refusal: Callable[[StatusProblem], StatusProblem] = _as_it_is
+    downgrade: Callable[[RequestShape, ModelRequest, StatusProblem], RequestShape | None] = _no_other
 
     def path_of(self, model_name: str, *, stream: bool) -> str:
         """Return the path below the base URL at which a model is asked."""

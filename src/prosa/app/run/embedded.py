@@ -162,11 +162,11 @@ class EmbeddedProvider:
 
     def _provider(self, running: Running) -> OpenAIProvider:
         if not self._asked or self._asked[-1][0] is not running:
-            from prosa.adapters.providers.ladder import OLD_LIMIT, Form
             from prosa.adapters.providers.openai import OpenAIProvider
+            from prosa.adapters.providers.request_shape import OLD_LIMIT, RequestShape
             from prosa.adapters.providers.table import LOCAL_OUTPUT
 
-            first = Form(output="grammar", limits=(OLD_LIMIT,), apart=running.takes_tools)
+            first = RequestShape(output="grammar", limits=(OLD_LIMIT,), apart=running.takes_tools)
             api: Literal["chat", "completions"] = "completions" if self._completion else "chat"
             made = OpenAIProvider(
                 api_key=running.key,

@@ -389,8 +389,8 @@ async def _local(choices: Options, around: Environment) -> Chosen:
 def _asking(route: Route, choices: Options, around: Environment, server: LocalServer | None = None) -> Chosen:
     """Return the provider of a service; of a ``server`` on this machine with what that says of itself."""
     from prosa.adapters.providers.exchange import without_folder
-    from prosa.adapters.providers.ladder import Form
     from prosa.adapters.providers.openai import OpenAIProvider
+    from prosa.adapters.providers.request_shape import RequestShape
     from prosa.adapters.providers.table import LOCAL_OUTPUT
 
     row = route.row
@@ -412,7 +412,7 @@ def _asking(route: Route, choices: Options, around: Environment, server: LocalSe
         variable=_variable(row),
         bound=LOCAL_OUTPUT if is_local else None,
         # llama.cpp lets a schema win over tools: with both, none is ever called.
-        first=Form(apart=True) if server is not None and server.kind == "llama.cpp" else None,
+        first=RequestShape(apart=True) if server is not None and server.kind == "llama.cpp" else None,
         names={name: server.model_name} if server is not None else None,
         without_tools=say_none,
     )
