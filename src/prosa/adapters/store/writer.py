@@ -58,7 +58,7 @@ class Writer:
 
     @property
     def away(self) -> bool:
-        """Whether the server is lost and waited for; what is to be written waits too."""
+        """Return whether the server is lost and waited for; what is to be written waits too."""
         return self._connection is not None and self._connection.away
 
     def do(self, work: Work[T], *, soon: bool = True) -> Commit[T]:
@@ -191,12 +191,12 @@ class FencedWriter:
 
     @property
     def holder(self) -> str:
-        """The name of this process."""
+        """Return the name of this process."""
         return self._writer.holder
 
     @property
     def place(self) -> StorePlace:
-        """Where it writes."""
+        """Return where it writes."""
         return self._writer.place
 
     def do(self, work: Work[T], *, soon: bool = True) -> Commit[T]:

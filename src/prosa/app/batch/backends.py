@@ -36,7 +36,7 @@ class Nobody(Struct, frozen=True):
     """Stands where a provider does while no call is made."""
 
     async def complete(self, request: ModelRequest, on_text: OnText | None = None) -> ModelReply:
-        """Is never asked."""
+        """Raise: no call is made live."""
         del on_text
         raise AssertionError(f"{request.model_name} is asked in a wave")
 

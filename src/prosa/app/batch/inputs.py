@@ -58,7 +58,7 @@ class InputForm(Protocol):
 
     @property
     def fields(self) -> frozenset[str]:
-        """The columns that it takes."""
+        """Return the columns that it takes."""
         ...
 
     def given(self, row: Mapping[str, Value]) -> Value:

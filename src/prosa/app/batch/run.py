@@ -1,7 +1,7 @@
-"""A batch runs: every row that is not over, through the one driver, until all are or something stops it (X29).
+"""Run the rows of a batch that are not over (X29).
 
-In: a program, rows, what the user chose. Out: how far it came. The same call again goes on: what was answered is in the
-store and is not asked again. One process at a time has the batches of a store.
+In: a program, rows, what the user chose. Out: how far the batch came. The same call again resumes it: an answer in the
+store is not asked for again. One process at a time has the batches of a file.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class BatchEnd(Struct, frozen=True):
 
     @property
     def ok(self) -> bool:
-        """Whether every row is done."""
+        """Return whether every row is done."""
         return not self.reason and self.counts.done == self.counts.total
 
 
@@ -89,7 +89,7 @@ Agree: TypeAlias = Callable[["Survey", "BatchCounts"], None]
 
 
 def agreed(found: Survey, counts: BatchCounts) -> None:
-    """Ask nobody."""
+    """Agree without a question."""
     del found, counts
 
 
@@ -127,7 +127,7 @@ class BatchGrants(Struct):
     drawn: int = 0
 
     async def draw(self, wanted: Decimal) -> Decimal:
-        """Money for some calls, else for the one that asks."""
+        """Draw money for some calls, else for the one that asks."""
         least = nano(wanted)
         work = batches.draw(self.batch, self.writer.holder, least, least * DRAWN_AT_ONCE, int(self.cap / NANO))
         found = await self.writer.do(work)

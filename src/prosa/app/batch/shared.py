@@ -156,7 +156,7 @@ class SharedRows(Struct, eq=False):
         await self._tell_others(batch)
 
     async def _show(self, batch: BatchRun, share: Share) -> None:
-        """How far all workers are."""
+        """Report how far all workers are."""
         await batch.counts()
         batch.progress.here, batch.progress.since = share.progress.here, share.progress.since
         batch.progress.now = batch.clock.monotonic()
@@ -353,7 +353,7 @@ class _Finder(Struct, eq=False):
     ledger: Ledger | None = None
 
     async def work(self) -> None:
-        """Works until it is told to stop."""
+        """Work until the worker is stopped."""
         worker, cap = self.worker, self.chosen.max_cost
         worker.broken, self.ledger = self._broken, None if cap is None else Ledger(cap, whole=cap)
         try:
@@ -423,7 +423,7 @@ class _Finder(Struct, eq=False):
         self.say(safe(f"{record.name}: not run here: {as_problem(error)}"))
 
     def _broken(self, share: Share, error: Exception) -> None:
-        """A batch that cannot go on is left alone from now on."""
+        """Leave a batch alone that cannot be run here."""
         if not share.ended:
             share.ended = _BROKEN
             self._refuse(share.record, error)

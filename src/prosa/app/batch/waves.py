@@ -70,7 +70,7 @@ class WavePlan(Struct, frozen=True):
 
     @property
     def is_live(self) -> bool:
-        """Whether there are no waves."""
+        """Return whether there are no waves."""
         return self.backend == "live"
 
 
@@ -389,7 +389,7 @@ class Waves(Struct, eq=False):
         return part.held * NANO / part.lines
 
     async def _end(self, part: WavePart, state: str, reason: str | None, cost: Decimal) -> None:
-        """What was held and not spent is free again: here, or in the store where an earlier process had drawn it."""
+        """End a part; what was held and not spent is free again, in the store where an earlier process had drawn it."""
         back, mine = max(part.held - nano(cost), 0), part.id in self.mine
         await self.store.do(waves.end(part, state, stamp(self.clock.now()), reason, 0 if mine else back))
         if mine and self.budget is not None:

@@ -1,8 +1,7 @@
-"""A worker of batches on a server: it takes leases of rows, runs them through the one driver, and gives back what it
-cannot end (X29).
+"""Rows that are leased from a server, as a source of jobs (X29).
 
-In: batches that this process can run, a queue of leases. Out: rows that are over, each once. Every write shows the turn
-of its lease, so a worker that was given up writes nothing more.
+In: batches that this process can run, a queue of leases. Out: rows that are over, each once; the others go back. Every
+write shows the turn of its lease, so a worker that was given up writes nothing more.
 """
 
 from __future__ import annotations
@@ -75,7 +74,7 @@ def lease_size(rows: int, at_once: int) -> int:
 
 
 def ranges(numbers: Sequence[int], size: int) -> list[tuple[int, int]]:
-    """Leases of so many rows each: the first and the last number."""
+    """Return leases of so many rows each: the first and the last number."""
     return [(numbers[at], numbers[min(at + size, len(numbers)) - 1]) for at in range(0, len(numbers), size)]
 
 
@@ -102,7 +101,7 @@ class ServerPermits(Struct, frozen=True):
                 return found.id
 
     def used(self, permit: str, tokens: int) -> None:
-        """What the call took."""
+        """Count the tokens that a call took."""
         if self.tpm is not None:
             self.writer.do(leases.count_tokens(permit, tokens), soon=False)
 
@@ -120,11 +119,11 @@ class BatchPool(Struct):
 
     @property
     def part(self) -> str:
-        """The name of what this process has of the budget."""
+        """Return the name of what this process has of the budget."""
         return f"{self.writer.holder}:{self._name}"
 
     async def draw(self, wanted: Decimal) -> Decimal | None:
-        """Money for one call; 0 where it does not fit now, None where nothing will come back."""
+        """Draw money for one call; 0 where it does not fit now, None where nothing will come back."""
         alive = partial(living, self.writer.place)
         drawing = self.writer.do(leases.draw_part(self.batch, self.part, nano(wanted), int(self.cap / NANO), alive))
         try:
@@ -138,7 +137,7 @@ class BatchPool(Struct):
         return found * NANO
 
     def settled(self, unused: Decimal, cost: Decimal) -> None:
-        """What was not taken is there again."""
+        """Give back what a call did not cost."""
         self.drawn -= nano(unused)
         self.writer.do(leases.settle_part(self.batch, self.part, nano(unused), nano(cost)), soon=False)
 

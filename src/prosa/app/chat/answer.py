@@ -128,12 +128,12 @@ class _Answering(Struct, frozen=True):
 
     @property
     def choices(self) -> Options:
-        """What the user chose."""
+        """Return what the user chose."""
         return self.driver.options
 
     @property
     def around(self) -> Environment:
-        """The environment."""
+        """Return the environment."""
         return self.driver.environment
 
     async def require_prices(self) -> None:
@@ -183,7 +183,7 @@ class _Answering(Struct, frozen=True):
 
     @property
     def _answers_all(self) -> bool:
-        """Whether one provider answers everybody, whatever the chat names."""
+        """Return whether one provider answers all turns, whatever the chat names."""
         return self.driver.services.own is not None or self.choices.script is not None or self.choices.is_here
 
     def _program(self, turn: Turn, row: ProviderRow | None) -> Program:

@@ -67,7 +67,7 @@ class StoredJournal(Struct):
 
     @property
     def can_go_on(self) -> bool:
-        """Whether anything is kept that a further run would not have to ask again."""
+        """Return whether anything is kept that a further run would not have to ask again."""
         return self.begun and not self.lost and (bool(self.answered) or bool(self.known))
 
     async def reply(self, step: ModelStep, ask: Ask) -> ModelReply:
@@ -147,12 +147,12 @@ class StoredJournal(Struct):
         return result
 
     async def end(self, write: Ending) -> None:
-        """The run ends as ``write`` says of the seconds that this process was at it, where it ever began."""
+        """Write the end of the run, for the seconds that this process was at it, where it ever began."""
         if self.begun and not self.lost:
             await self._committed(self.writer().do(write(self.clock.monotonic() - self._since)), final=True)
 
     def drop(self, write: Ending) -> None:
-        """The same where nobody awaits it."""
+        """Write the end of the run without waiting for it."""
         if self.begun and not self.lost:
             self.writer().do(write(self.clock.monotonic() - self._since))
 

@@ -55,7 +55,7 @@ class Store(Protocol):
 
     @property
     def holder(self) -> str:
-        """What this process is called in it."""
+        """Return the name of this process in it."""
         ...
 
     def do(self, work: Work[T]) -> Commit[T]:
@@ -99,7 +99,7 @@ class StoredMail(Struct):
         return await self.store().do(mail.send(replace(letter, run=self.run), self._now()))
 
     async def receive(self, wanted: Wanted, tickets: OpenTickets) -> Sequence[MessageRecord]:
-        """Leases messages to the run. Where tickets are open it waits for what they stand for; else, if it is to wait,
+        """Lease messages to the run. Where tickets are open it waits for what they stand for; else, if it is to wait,
         for the first message."""
         wait = wanted.wait if wanted.wait is not None else MAX_WAIT if tickets.awaited(wanted.sender) else 0
         until = self.clock.monotonic() + min(wait, MAX_WAIT)
@@ -136,11 +136,11 @@ class StoredMail(Struct):
         await self.store().do(mail.deliver(message))
 
     async def give_back(self, below: str, reason: str) -> None:
-        """What a program of the run received that failed is there again, and counted."""
+        """Give back what a program of the run had received and failed with; it counts against the messages."""
         await self.store().do(mail.given_back(self.run, self._holder, self._now(), error=reason, below=below))
 
     async def held_again(self) -> None:
-        """The run goes on and has again what it had."""
+        """Take again what the run had, as it is resumed."""
         await self.store().do(mail.hold_again(self.run, self._holder, self._now()))
 
     def settlement(self, error: BaseException | None, output: Value = None) -> Work[None]:
@@ -153,7 +153,7 @@ class StoredMail(Struct):
         return mail.given_back(self.run, self._holder, self._now(), error=why)
 
     async def settle(self, error: BaseException | None) -> None:
-        """The same, for a run without a journal."""
+        """Settle the messages of a run without a journal."""
         with suppress(StoreProblem):  # what nobody could settle is there again when this process has ended
             await asyncio.shield(self.store().do(self.settlement(error)))
 
@@ -189,21 +189,21 @@ class PlayedMail(Struct, frozen=True):
         raise MailRefused("a run that is only played sends nothing")
 
     async def receive(self, wanted: Wanted, tickets: OpenTickets) -> Sequence[MessageRecord]:
-        """Nothing."""
+        """Return nothing."""
         del wanted, tickets
         return ()
 
     async def query(self, chosen: MessageFilter) -> Sequence[MessageRecord]:
-        """Nothing."""
+        """Return nothing."""
         del chosen
         return ()
 
     async def deliver(self, output: Delivery) -> None:
-        """Nothing is left anywhere: what is received is recorded."""
+        """Deliver nothing: what is received is recorded."""
         del output
 
     async def give_back(self, below: str, reason: str) -> None:
-        """Nothing was received."""
+        """Give back nothing: nothing was received."""
         del below, reason
 
 

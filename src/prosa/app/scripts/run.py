@@ -45,7 +45,7 @@ class ScriptResult(Struct, frozen=True):
 
     @property
     def ok(self) -> bool:
-        """Whether all went well."""
+        """Return whether all went well."""
         return self.error is None
 
 
