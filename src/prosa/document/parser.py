@@ -26,7 +26,12 @@ def parse(source: SourceText, *, body: Span | None = None, masked: Sequence[Span
     body = _whole(source) if body is None else body
     inside = [span.shift(-body.start) for span in masked if span.start >= body.start and span.end <= body.end]
     text = _readable(mask(source.slice(body), inside))
-    parsed = Parsed(source, text, body.start, bool(inside), LineIndex(text), walk(text))
+    try:
+        found = walk(text)
+    except UnicodeEncodeError:  # the parser refuses lone surrogates, and few texts hold any
+        text = encodable(text)
+        found = walk(text)
+    parsed = Parsed(source, text, body.start, bool(inside), LineIndex(text), found)
     return Document(source, body, parsed)
 
 
@@ -35,11 +40,8 @@ def _whole(source: SourceText) -> Span:
 
 
 def _readable(text: str) -> str:
-    """Return ``text`` for the parser, each character where it was. The parser refuses lone surrogates; it knows a lone
-    CR as the end of some lines only (X2: of any line); a tab or a form feed behind a heading hides its closing marks
-    from it.
-    """
-    text = encodable(text)
+    """Return ``text`` for the parser, each character where it was. The parser knows a lone CR as the end of some lines
+    only (X2: of any line); a tab or a form feed behind a heading hides its closing marks from it."""
     if "\r" in text:
         text = _LONE_CR.sub("\n", text)
     # Few texts have such a line, and splitting all lines costs more than looking for one.

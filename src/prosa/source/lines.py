@@ -31,20 +31,20 @@ class Position(NamedTuple):
 class LineIndex:
     """Where the lines of a text begin, and how its offsets count in UTF-8 and UTF-16.
 
-    Each of its three tables is built in linear time at the first question that needs it; every question after that is
-    a binary search and, in a text that is not ASCII, the encoding of one block of characters. Offsets outside the text
-    are clamped to it.
+    Each of its tables is built in linear time at the first question that needs it; every question after that is a
+    binary search and, in a text that is not ASCII, a look at one block of characters. Offsets outside the text are
+    clamped to it.
     """
 
-    __slots__ = ("_ascii", "_begun", "_encoded", "_starts", "_units", "text")
+    __slots__ = ("_ascii", "_begins", "_blocks", "_starts", "_units", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
         self._ascii = text.isascii()
         self._starts: tuple[int, ...] | None = None
         self._units: tuple[int, ...] | None = None
-        self._encoded = b""
-        self._begun: tuple[int, ...] = ()
+        self._blocks: list[bytes] = []
+        self._begins: tuple[int, ...] = ()
 
     @property
     def starts(self) -> tuple[int, ...]:
@@ -87,31 +87,27 @@ class LineIndex:
         offset = self._clamped(offset)
         if self._ascii:
             return offset
-        encoded = self._encoded or self._encode()
-        block = bisect_right(self._begun, offset) - 1
-        byte = min(block * _BLOCK, len(encoded))
-        while byte < len(encoded) and 0x80 <= encoded[byte] < 0xC0:  # the rest of a character in front of the block
-            byte += 1
-        return byte + len(_utf8(self.text[self._begun[block] : offset]))
+        block = offset // _BLOCK
+        return self._encoded()[block] + len(_utf8(self.text[block * _BLOCK : offset]))
 
     def offset_of_byte(self, byte: int) -> int:
         """Return the character offset of a UTF-8 byte offset; a byte inside a character belongs to that character."""
         if self._ascii:
             return byte if 0 <= byte <= len(self.text) else self._clamped(byte)
-        encoded = self._encoded or self._encode()
-        if not 0 <= byte < len(encoded):
+        starts = self._encoded()
+        if not 0 <= byte < starts[-1]:
             return 0 if byte < 0 else len(self.text)
-        block = byte // _BLOCK
-        # Characters started up to this byte, inclusive, less one.
-        return self._begun[block] + len(encoded[block * _BLOCK : byte + 1].translate(None, _CONTINUATION)) - 1
+        block = bisect_right(starts, byte) - 1
+        # Characters of the block started up to this byte, inclusive, less one.
+        begun = self._blocks[block][: byte - starts[block] + 1].translate(None, _CONTINUATION)
+        return block * _BLOCK + len(begun) - 1
 
-    def _encode(self) -> bytes:
-        """Return the text as bytes, and store how many characters start before each block of bytes."""
-        self._encoded = encoded = _utf8(self.text)
-        blocks = (encoded[start : start + _BLOCK] for start in range(0, len(encoded), _BLOCK))
-        begun = (len(block.translate(None, _CONTINUATION)) for block in blocks)
-        self._begun = tuple(accumulate(begun, initial=0))
-        return encoded
+    def _encoded(self) -> tuple[int, ...]:
+        """Return the byte at which each block of characters starts, and store the bytes of each."""
+        if not self._begins:
+            self._blocks = [_utf8(self.text[at : at + _BLOCK]) for at in range(0, len(self.text), _BLOCK)]
+            self._begins = tuple(accumulate(map(len, self._blocks), initial=0))
+        return self._begins
 
     def utf16_column(self, offset: int) -> int:
         """0-based column in UTF-16 code units, as editors count."""
