@@ -1,6 +1,6 @@
 """The agreement in front of markdownlang programs: whether it was accepted, and accepting it (L38–L41, LA29).
 
-In: an environment that says where home is. Out: what is stored there. Nobody is asked here.
+In: an environment with the home folder. Out: the stored record. There are no prompts here.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ __all__ = ["VARIABLE", "Agreement", "accept_agreement", "check_agreement", "stor
 
 
 class Agreement(Struct, frozen=True):
-    """What is stored at ``path``: the ``record``, or None where the agreement counts as not accepted. ``problem`` says
-    why a file that is there does not count; it is empty where there is none."""
+    """The agreement stored at ``path``: the ``record``, or None if it does not count as accepted. ``problem`` says why
+    an existing file does not count."""
 
     path: Path
     record: AgreementRecord | None
@@ -32,7 +32,7 @@ class Agreement(Struct, frozen=True):
 
 
 def stored_agreement(environ: Mapping[str, str]) -> Agreement:
-    """Return what the user's home says."""
+    """Return the agreement in the user's home."""
     found = load_agreement(environ)
     if isinstance(found, AgreementRecord):
         return Agreement(agreement_path(environ), found)

@@ -1,7 +1,7 @@
-"""What is wrong with an installation, and what to do next: looked at, never changed, and without any secret.
+"""Problems of an installation, and what to do next: read-only, and without any secret.
 
-In: the environment and the folder that somebody works in. Out: one `Finding` for each thing that was looked at. Nothing
-is written, run or asked over the network; `reach_services` alone asks, where the user wants that.
+In: the environment and the working folder. Out: one `Finding` for each examined part. Nothing is written, run or
+requested over the network, except by `reach_services` on the user's request.
 """
 
 from __future__ import annotations
@@ -48,10 +48,9 @@ MOST_FILES = 20_000
 
 
 class Finding(Struct, frozen=True):
-    """One thing that was looked at: its ``name``, its state, what is so, and what to do where something can be done.
+    """One examined part: its ``name``, its state, the finding, and what to do if anything helps.
 
-    ``broken`` is what keeps Prosa from doing its work, ``warning`` what keeps it from some of it, ``note`` what is good
-    to know.
+    ``broken`` prevents Prosa from working, ``warning`` prevents some of it, ``note`` is information.
     """
 
     name: str
@@ -61,7 +60,7 @@ class Finding(Struct, frozen=True):
 
 
 def examine(environ: Mapping[str, str], folder: Path) -> tuple[Finding, ...]:
-    """Return everything that can be said without asking anybody."""
+    """Return all findings that need no network."""
     looks: tuple[Callable[[Mapping[str, str], Path], Iterator[Finding]], ...] = (
         _installation,
         _command,
@@ -119,7 +118,7 @@ def _starts(route: Route, settings: Settings, around: Environment) -> Finding:
 def _guarded(
     look: Callable[[Mapping[str, str], Path], Iterator[Finding]], environ: Mapping[str, str], folder: Path
 ) -> Iterator[Finding]:
-    """Yield what a look finds; one that fails is itself a finding."""
+    """Yield the results of an examination; a failure is itself a finding."""
     try:
         yield from look(environ, folder)
     except (OSError, RunError, FileProblem) as error:
@@ -201,7 +200,7 @@ def _keys(environ: Mapping[str, str], folder: Path) -> Iterator[Finding]:
 
 
 def _servers(environ: Mapping[str, str], folder: Path) -> Iterator[Finding]:
-    """Yield the variables with what is sent to MCP servers, and never a value."""
+    """Yield the variables whose values are sent to MCP servers, without the values."""
     for origin, here, missing in configured(_known_settings(environ, folder), environ):
         said = [f"set: {', '.join(here)}"] if here else []
         said += [f"not set: {', '.join(missing)}"] if missing else []
@@ -273,7 +272,7 @@ def _sandbox(environ: Mapping[str, str], _folder: Path) -> Iterator[Finding]:
 
 
 def _embedded(environ: Mapping[str, str], _folder: Path) -> Iterator[Finding]:
-    """Yield the engine and the weights of the models that run in a process of ours, with their hash."""
+    """Yield the engine and the weights of the models that run in a process of Prosa, with their hash."""
     from prosa.adapters.embedded.machine import memory_left
     from prosa.adapters.embedded.weights import TABLE, fault_of
     from prosa.app.run.embedded import engine_fault, models_folder

@@ -1,8 +1,8 @@
-"""Which models can be asked: servers on this machine, and services for which there is a key (X7, X17).
+"""The available models: servers on this machine, and services with a key (X7, X17).
 
-In: the user's environment and settings, the names of services, whether services may be asked. Out: one `Service` each.
-Servers on this machine are looked for; no service is asked for its list unless the user names it or says `online`, and
-no key is in anything that comes out.
+In: the user's environment and settings, the names of services, whether services may be contacted. Out: one `Service`
+each. Local servers are searched; no service is asked for its list unless the user names it or sets `online`, and no
+result contains a key.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ State: TypeAlias = Literal["answers", "silent", "key", "no-key"]
 
 
 class Model(Struct, frozen=True):
-    """A model that can be asked. ``context`` is the tokens of its context window, None where nobody says; ``is_loaded``
-    that a server on this machine has it in memory."""
+    """An available model. ``context`` is the tokens of its context window, None if unknown; ``is_loaded`` is true if a
+    local server has it in memory."""
 
     name: str
     context: int | None = None
@@ -59,9 +59,9 @@ class Service(Struct, frozen=True):
 def survey(
     environ: Mapping[str, str], folder: Path, names: Sequence[str] = (), *, online: bool = False
 ) -> tuple[Service, ...]:
-    """Return what can be asked: all of it, or the services ``names``, which are asked for their models.
+    """Return the available models: all of them, or those of the services ``names``, which are contacted.
 
-    Raises `RunError` for a name that nobody knows, with the nearest one.
+    Raises `RunError` for an unknown name, with the nearest one.
     """
     around = Environment(environ, settings_for(folder, environ))
     rows = [known_row(name, around.settings) for name in names] or _all_rows(around.settings)

@@ -1,7 +1,8 @@
-"""First documents (`prosa new`): a program, a chat, a MAGI document and an MDH node that are complete and can be used
-as they are. In: a name, and a subject. Out: text that `prosa check --strict` accepts. It reads and writes nothing.
+"""First documents (`prosa new`): a program, a chat, a MAGI document and an MDH node that are complete and usable. In:
+a name, and a subject. Out: text that `prosa check --strict` accepts. It reads and writes nothing.
 
-Skills, tests and records have makers of their own: `app/evals/first_eval.py`, `app/evals/sketch.py` and the YMJ writer.
+Skills, tests and records have makers of their own: `app/evals/first_eval.py`, `app/evals/sketch.py` and the YMJ
+writer.
 """
 
 from __future__ import annotations

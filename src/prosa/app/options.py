@@ -34,14 +34,14 @@ NO_SCRIPT_HINT = 'write scripted:FILE, a file with one JSON object per line: {"c
 
 
 class SiteRights(Struct, frozen=True):
-    """What the user allows a run at sites (HA19).
+    """The permissions of a run at sites (HA19).
 
-    ``named`` are URLs that the user typed: where one names this machine itself, that is permission to ask there.
+    ``named`` are URLs that the user typed: one that names this machine literally permits requests to it.
 
-    ``allow_private`` allows all private and loopback addresses. ``allow_actions`` allows every action that changes
-    something, whatever the pages of the sites of the run declare. ``actions`` allows some: an id, for what the pages
-    that the user named declare under it; ``METHOD /path`` or ``ORIGIN METHOD /path``, for what any page declares so.
-    ``variables`` maps an origin to the variable that holds its token.
+    ``allow_private`` allows all private and loopback addresses. ``allow_actions`` allows every changing action that
+    the sites of the run declare. ``actions`` allows some: an id, for the declarations of the pages that the user
+    named; ``METHOD /path`` or ``ORIGIN METHOD /path``, for the declarations of any page. ``variables`` maps an origin
+    to the variable that holds its token.
 
     Raises ValueError for a text in ``actions`` that names no action.
     """
@@ -78,11 +78,11 @@ NO_RIGHTS = SiteRights()
 
 
 class Record(Struct, frozen=True):
-    """Where the calls of a run are recorded (X27): ``folder``, in a file for each program and input.
+    """Where the calls of a run are recorded (X27): in ``folder``, one file for each program and input.
 
-    ``redact`` are patterns (RE2) of secrets that are taken out. ``force`` records programs that are `confidential` or
-    `secret` all the same (X25). ``take`` tells several recordings of the same input apart, counted from 1. With
-    ``once`` a run that is to be replayed is recorded only where there is no recording of it.
+    ``redact`` are patterns (RE2) of secrets to remove. ``force`` also records programs that are `confidential` or
+    `secret` (X25). ``take`` distinguishes several recordings of the same input, counted from 1. With ``once`` a
+    replayed run is only recorded if it has no recording.
     """
 
     folder: str | Path
@@ -98,18 +98,17 @@ class Record(Struct, frozen=True):
 
     @property
     def patterns(self) -> tuple[str, ...]:
-        """What is taken out."""
+        """The patterns of text to remove."""
         return (self.redact,) if isinstance(self.redact, str) else tuple(self.redact)
 
 
 class Replay(Struct, frozen=True):
-    """What is played in place of a run (X27): ``source`` is a recording, or a folder of them.
+    """The recording to replay instead of a run (X27): ``source`` is a recording, or a folder of them.
 
-    ``match`` says what must be as recorded: ``exact`` the whole request, ``messages`` all but descriptions and
-    parameters of tools, ``path`` nothing but the place of the call. With ``new`` as ``live`` what is not recorded is
-    asked for, with ``tools`` as ``live`` tools are called and only models are played. ``strict`` makes an error of a
-    recorded call that nobody asked for. ``take`` is that of the recording. Raises ValueError for words that are none of
-    these.
+    ``match`` is what must equal the recording: ``exact`` the whole request, ``messages`` all but descriptions and
+    parameters of tools, ``path`` only the place of the call. With ``new`` as ``live`` unrecorded calls are made, with
+    ``tools`` as ``live`` tools are called and only models are replayed. With ``strict`` an unused recorded call is an
+    error. ``take`` is that of the recording. Raises ValueError for other words.
     """
 
     source: str | Path
@@ -140,17 +139,17 @@ class RecordingOptions(Struct, frozen=True):
 
     @property
     def plays_all(self) -> bool:
-        """Whether no model is asked, whatever happens."""
+        """Whether models are never called."""
         once = self.record is not None and self.record.once
         return self.replay is not None and self.replay.new is None and not once
 
 
 class JournalOptions(Struct, frozen=True):
-    """What is to be kept of the runs of a call (X25). ``door`` says what began them, as in the history.
+    """What the journal stores of the runs of a call (X25). ``door`` is the door that started them, for the history.
 
-    ``store`` is the file, None for that of the user; ``history`` what remains of a run, None for what the settings say.
-    ``resume`` is the id of a run that goes on. ``rerun_in_doubt`` makes tool calls again that may have been made.
-    ``again`` is what the door needs to begin the same call once more, as JSON.
+    ``store`` is the file, None for that of the user; ``history`` what is kept after a run, None for the settings'
+    choice. ``resume`` is the id of a run to continue. ``rerun_in_doubt`` repeats tool calls that may have been made.
+    ``again`` is the data that the door needs to start the same call again, as JSON.
     """
 
     door: str
@@ -162,28 +161,27 @@ class JournalOptions(Struct, frozen=True):
 
 
 class Otel(Struct, frozen=True):
-    """Where spans and metrics of the runs go: the base URL of a collector, empty for the one that the environment
-    names. ``content`` sends what was asked and answered too."""
+    """Where spans and metrics of the runs go: the base URL of a collector, empty for the one in the environment.
+    ``content`` also sends requests and answers."""
 
     url: str = ""
     content: bool = False
 
 
 class Options(PartlyShown, Struct, frozen=True):
-    """What the user chose for a run. None leaves the choice to the settings, the environment or the program.
+    """The user's options for a run. None leaves the choice to the settings, the environment or the program.
 
-    ``model`` wins over every program and may be ``local``, ``local:NAME`` (X17), ``embedded``, ``embedded:NAME``,
-    ``gguf:PATH`` (X35) or ``scripted:FILE`` (X16);
-    ``default_model`` loses to the program's own. ``api_key_env`` names the variable whose key may go to ``base_url``.
-    ``provider`` takes the place of the one that an ai-script names; ``completion`` asks for raw completions.
-    ``site_rights`` is what a run may do at sites. ``allow_cut`` takes an answer that was cut off at the length limit of
-    the model, which is a failure otherwise. ``max_cost`` is what all model calls of a call may cost together, in US
-    dollars, or a ledger that several calls share; None bounds nothing. ``tape`` is what is recorded and what is played.
-    ``output_schema`` is what a skill answers, which is text without one.
-    ``journal`` says what is kept of the runs; None keeps nothing. ``otel`` says where traces go; None leaves that to
-    the settings of the user. ``private_mail`` gives each run mailboxes of its own, which end with it.
-    ``allow_servers`` lets programs that a document names start their tool servers (X7); ``shipped`` says that the
-    programs are examples that come with Prosa, which the agreement does not gate.
+    ``model`` overrides every program's and may be ``local``, ``local:NAME`` (X17), ``embedded``, ``embedded:NAME``,
+    ``gguf:PATH`` (X35) or ``scripted:FILE`` (X16); ``default_model`` is for programs without their own.
+    ``api_key_env`` names the variable with the key for ``base_url``. ``provider`` replaces the one that an ai-script
+    names; ``completion`` requests raw completions. ``site_rights`` are the permissions at sites. ``allow_cut`` accepts
+    an answer that was cut off at the length limit of the model, which is a failure otherwise. ``max_cost`` bounds the
+    cost of all model calls together, in US dollars, or is a ledger that several calls share; None means no limit.
+    ``tape`` is what to record and to replay. ``output_schema`` is the schema for the answer of a skill, which is text
+    without one. ``journal`` is what to store of the runs; None stores nothing. ``otel`` is where traces are sent; None
+    leaves that to the user's settings. ``private_mail`` gives each run its own mailboxes, which end with it.
+    ``allow_servers`` lets programs named by a document start their tool servers (X7); ``shipped`` marks the examples
+    that come with Prosa, which the agreement does not gate.
     """
 
     model: str | None = None
@@ -247,12 +245,12 @@ class Options(PartlyShown, Struct, frozen=True):
 
     @property
     def is_here(self) -> bool:
-        """Whether the model is on this machine, whoever runs it there."""
+        """Whether the model is on this machine, in any server or process."""
         return self.is_local or self.is_embedded
 
     @property
     def here_name(self) -> str | None:
-        """The name of a model on this machine, as far as it is known without looking."""
+        """The name of a local model, as far as it is known without a request."""
         if not self.is_embedded:
             return self.local_name
         return word_name(self.model or "")
@@ -294,10 +292,10 @@ class Once(Struct, frozen=True):
 
 
 class Environment(Struct, frozen=True):
-    """What a door hands in: environment, settings, and the ways to say and ask something.
+    """The environment from a door: variables, settings, and functions for notices and prompts.
 
-    ``ask`` is None where nobody can be asked; it gives whether the answer was yes. So is ``confirm``, which is
-    asked while a run goes on: it shows a text and waits for the answer without holding up anything else.
+    ``ask`` is None if prompting is not possible; it returns whether the answer was yes. So is ``confirm``, which is
+    used during a run: it shows a text and waits for the answer without blocking anything else.
     """
 
     environ: Mapping[str, str]

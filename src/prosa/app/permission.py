@@ -1,8 +1,8 @@
-"""Permission to run: the one gate in front of tool servers, of what runs by itself, and of programs (X7, X47).
+"""Permission to run: the only gate for tool servers, automatic runs, and programs (X7, X47).
 
-In: programs and servers, each with who named its document; what the user allowed for this call. Out: nothing, or
-`NotTrusted`, which names the document, what it would start and the command that allows it; `AgreementRequired`. Nothing
-is started here.
+In: programs and servers, each with the origin of its document; the user's permissions for this call. Out: nothing, or
+`NotTrusted`, which names the document, the server and the command that allows it; `AgreementRequired`. Nothing is
+started here.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def is_trusted(source: SourceText, environ: Mapping[str, str]) -> bool:
 
 
 def require_trust(source: SourceText, environ: Mapping[str, str]) -> None:
-    """Raise `NotTrusted` for a document in which something is to run by itself, and that the user does not trust."""
+    """Raise `NotTrusted` for an untrusted document with automatic runs."""
     if not is_trusted(source, environ):
         message = f"{source.path} {_state(source.path, environ)}, so nothing in it runs by itself"
         hint = f"read it, then run: prosa trust {source.path}" if source.digest else "only a file can be trusted"
@@ -63,11 +63,11 @@ def require_agreement(program: Program, options: Options, environ: Mapping[str, 
 
 
 def require_servers(program: Program, options: Options, environment: Environment, *, sites: bool = False) -> None:
-    """Raise `NotTrusted` where a program, or one that it imports, would start a server without permission (X7).
+    """Raise `NotTrusted` if a program, or one that it imports, would start a server without permission (X7).
 
-    Permitted are servers of programs that an argument of this call names, those of trusted documents, and with
-    ``allow_servers`` all. A run that is played from a recording starts none. With ``sites``, for runs that somebody
-    else asks for, the sites that programs name need the same permission.
+    Permitted are servers of programs named in this call, those of trusted documents, and with ``allow_servers`` all. A
+    replayed run starts none. With ``sites``, for runs requested by other users, the sites that programs name need the
+    same permission.
     """
     if (refused := refusal(program, options, environment)) is not None:
         raise refused

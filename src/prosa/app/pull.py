@@ -40,8 +40,8 @@ def pull_model(
     force: bool = False,
     heard: Callable[[int, int], None] = _nobody,
 ) -> Pulled:
-    """Bring the weights of a model to their place, unless they are there. ``source`` is a file to take them from;
-    ``force`` brings them again; ``heard`` is told the bytes that are here, and all of them. Raises `RunError`."""
+    """Download the weights of a model unless they exist. ``source`` is a local file to use instead; ``force``
+    downloads them again; ``heard`` is called with the bytes received, and all of them. Raises `RunError`."""
     try:
         row = known_weights(name)
         folder = private_dir(data_dir(environ) / FOLDER, variable="PROSA_DATA_DIR")

@@ -19,9 +19,9 @@ def settings_for(
 ) -> Settings:
     """Return the user's settings, with those of the project that ``path`` belongs to.
 
-    A project's are in `prosa.toml` in its root, or where there is none in `[tool.prosa]` of its `pyproject.toml`.
-    Raises `RunError` with file and line when a file has errors; what has no effect is told to ``notice``: a choice is
-    never dropped in silence. Raises `FileProblem` for a file that cannot be read.
+    A project's are in `prosa.toml` in its root, or otherwise in `[tool.prosa]` of its `pyproject.toml`. Raises
+    `RunError` with file and line if a file has errors; settings without effect are reported to ``notice`` and never
+    dropped silently. Raises `FileProblem` for a file that cannot be read.
     """
     user = _settings_in(config_dir(environ) / USER_FILE, "user", notice) or Settings()
     if "/" in (user.default_model or "") or (user.default_model or "").startswith(("embedded", "gguf:")):
@@ -36,8 +36,8 @@ def settings_for(
 
 
 def documentation_address(environ: Mapping[str, str]) -> str:
-    """Return where the documentation is published: as the user says, else as the release does; empty where nobody
-    knows. Raises as `settings_for` does."""
+    """Return where the documentation is published: according to the user, else the release; empty if unknown. Raises
+    as `settings_for` does."""
     return settings_for(None, environ).documentation or DOCUMENTATION
 
 

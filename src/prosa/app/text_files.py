@@ -37,6 +37,5 @@ def write_new(path: Path, text: str) -> bool:
 
 
 def private_folder(name: str, environ: Mapping[str, str]) -> Path:
-    """Return a folder of the user's cache that nobody else may look into, made where it is not there. Raises
-    `OSError`."""
+    """Return a folder of the user's cache that is private to the user, created if absent. Raises `OSError`."""
     return private_dir(cache_dir(environ) / name)

@@ -1,7 +1,7 @@
-"""Which documents may run by themselves: the user says so, outside the tree (X7).
+"""Which documents may run automatically: the user decides, outside the tree (X7).
 
-In: documents, folders, an environment. Out: what was trusted, what no longer is, and how each stands. Trusting runs
-nothing. All raise `RunError` for a record that is not the user's own or cannot be understood.
+In: documents, folders, an environment. Out: the newly trusted ones, those no longer trusted, and the state of each.
+Trusting runs nothing. All raise `RunError` for a record that is not the user's own or cannot be understood.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class TrustedDocument(Struct, frozen=True):
 
 
 def trust(paths: Sequence[Path], environ: Mapping[str, str]) -> tuple[Path, ...]:
-    """Trusts documents, and every document below a folder, as they are now, and return their real paths. Raises
+    """Trust documents, and every document below a folder, in their present state, and return their real paths. Raises
     `FileProblem`."""
     store = TrustStore(config_dir(environ))
     return tuple(each.path for path in paths for each in store.add(path))

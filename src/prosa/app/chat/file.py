@@ -1,7 +1,7 @@
-"""The text of a chat while a turn is taken: opened or begun, with a message at its end, written below (PA6, PW4).
+"""The text of a chat during a turn: opened or created, with a message at its end, and replies below (PA6, PW4).
 
-In: the path of a chat or its text, and a message. Out: what was opened, a lock, a `Writing`, words for a reply that is
-not in the chat. Whatever can be refused is refused before a model is asked; what somebody else wrote meanwhile stays.
+In: the path of a chat or its text, and a message. Out: the opened text, a lock, a `Writing`, a message about an
+unsaved reply. All refusals happen before any model call; concurrent changes by other programs are kept.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ class Opened(Struct, frozen=True):
         return SourceText(text + lead(text) + added, self.source.path, self.source.digest)
 
     def write(self, message: str | None, speaker: str | None) -> Below | None:
-        """Bring the file to that: a new one from the template, or the message below the text, and return what was
-        written below. Raises `OSError` and `FileProblem`."""
+        """Update the file: a new one from the template, or the message below the text, and return the text written
+        below. Raises `OSError` and `FileProblem`."""
         if self.begins:
             text = self.source.text if message is None else self.with_message(message, speaker).text
             replace_file(self.path, text, expect_digest=self.source.digest)
@@ -111,8 +111,8 @@ def _text(source: SourceText) -> str:
 
 
 def message_pieces(text: str, message: str, speaker: str | None) -> list[str]:
-    """Return the message as it is written below a text: under the empty message of the user that waits for it, or under
-    a new heading."""
+    """Return the message in its written form: under the empty message of the user at the end, or under a new
+    heading."""
     last = _messages(text)[-1]
     waits = last.known_role in ASKING and not last.disabled and not last.content.strip()
     content = f"{escaped(message)}\n"
@@ -186,8 +186,8 @@ def add_message(found: Opened, message: str, speaker: str | None, around: Enviro
 
 
 def keep_trust(before: SourceText, below: Below, around: Environment, max_size: int) -> None:
-    """Keep a chat trusted when nothing but our text was added: neither what the user says on the command line nor what
-    a model says can be a line that configures (X7, PW2)."""
+    """Keep a chat trusted if only Prosa's text was added: neither the user's message nor a model's reply can be a line
+    that configures (X7, PW2)."""
     path = below.path
     try:
         store = TrustStore(config_dir(around.environ))
@@ -198,7 +198,7 @@ def keep_trust(before: SourceText, below: Below, around: Environment, max_size: 
 
 
 def writing_below(conversation: Conversation, below: Below | TextBelow) -> Writing:
-    """Return what writes the replies of a conversation, and the heading for what is said next."""
+    """Return the writer of the replies of a conversation, and the heading for the next message."""
     return Writing(
         below=below,
         before=conversation.source.text,
@@ -220,7 +220,7 @@ def lost_words(path: Path, saved: Saved, *, nowhere: str = "it could be saved no
 
 
 def _next_heading(conversation: Conversation) -> str:
-    """Return the heading for what is said next: whoever asked asks again."""
+    """Return the heading for the next message, of the same speaker."""
     if any(turn.mode == "completion" for turn in conversation.turns):
         return heading("prompt")
     return heading("user", user_name(conversation.source.text))

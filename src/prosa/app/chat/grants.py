@@ -1,8 +1,9 @@
-"""What a chat may use: tools granted by the user and chosen among by the chat, and plugins of third parties (X7, X15).
+"""The permissions of a chat: tools granted by the user and selected by the chat, and plugins of third parties (X7,
+X15).
 
-In: what was granted (`python`, `mcp:NAME=COMMAND`, `mcp:NAME=URL`, `mdh:URL`, a program file, plugins), and the
-names that the chat wants. Out: what the model is offered, and plugins. A chat that the user trusts grants by itself
-what it names. A plugin is code that runs with the user's rights: nothing is imported before it is allowed by name.
+In: the grants (`python`, `mcp:NAME=COMMAND`, `mcp:NAME=URL`, `mdh:URL`, a program file, plugins), and the names that
+the chat requests. Out: the offered tools, and plugins. A trusted chat grants what it names itself. A plugin is code
+that runs with the user's rights: nothing is imported before it is allowed by name.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ WAYS = (
 
 
 class Tools(Struct, frozen=True):
-    """What a chat may call. ``names`` are as they were granted."""
+    """Tools that a chat may call. ``names`` are as they were granted."""
 
     python: bool = False
     programs: tuple[Program, ...] = ()
@@ -48,8 +49,8 @@ class Tools(Struct, frozen=True):
 
 
 def granted(specs: Iterable[str], load: Callable[[str], Program], *, written: Iterable[str] = ()) -> Tools:
-    """Return the tools that the user grants, ``specs`` as arguments and ``written`` where a file has the rights of the
-    user; ``load`` reads a program. Raises `RunError` for what is no tool."""
+    """Return the tools that the user grants, ``specs`` as arguments and ``written`` in a file with the rights of the
+    user; ``load`` reads a program. Raises `RunError` for anything but a tool."""
     tools, arguments = Tools(), tuple(specs)
     for spec in dict.fromkeys((*arguments, *written)):
         if spec == PYTHON:
@@ -68,7 +69,7 @@ def granted(specs: Iterable[str], load: Callable[[str], Program], *, written: It
 
 
 def chosen(tools: Tools, wanted: Sequence[str] | None) -> tuple[Tools, tuple[str, ...]]:
-    """Return the granted tools that a chat wants (None: all of them), and the names of what it wants beyond them."""
+    """Return the granted tools that a chat requests (None: all of them), and the names of the others it requests."""
     if wanted is None:
         return tools, ()
     named = {*wanted, *(each.partition("=")[0] for each in wanted if each.startswith(SERVER))}
@@ -152,7 +153,7 @@ def _load(name: str, installed: list[EntryPoint]) -> Plugin:
     try:
         with without_output():
             plugin = next(iter(found.values())).load()
-    except Exception as error:  # code of somebody else: whatever it raises, it cannot be used
+    except Exception as error:  # plugin code: whatever it raises, it cannot be used
         raise RunError(f"the plugin `{name}` cannot be loaded: {type(error).__name__}: {error}") from error
     if not isinstance(plugin, Plugin):
         raise RunError(f"the plugin `{name}` is of the type `{type(plugin).__name__}`, not a Plugin")

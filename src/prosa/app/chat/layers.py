@@ -1,7 +1,8 @@
-"""The files that configure a chat, found and read: the user's own, those in the tree, those named by a flag (PA9, PW6).
+"""The files that configure a chat, found and read: the user's own, those in the tree, those named by a flag (PA9,
+PW6).
 
-In: the path of a chat and its root. Out: layers, lowest first, with what is wrong in them. A file in the tree is looked
-for between the root and the folder of the chat, nowhere else; one that was named and is not there is an error.
+In: the path of a chat and its root. Out: layers, lowest first, with their problems. Files in the tree are only
+searched between the root and the folder of the chat; a named file that is missing is an error.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A chat made ready: its layers read, its commands run, its messages as they would be sent (P2–P14, PA17, X7).
 
-In: the path of a chat and what the user chose. Out: a `Conversation`; `prosa.app.chat.answer` has it answered. Nothing
+In: the path of a chat and the user's options. Out: a `Conversation`; `prosa.app.chat.answer` gets the replies. Nothing
 is sent here and nothing is written.
 """
 
@@ -50,17 +50,18 @@ if TYPE_CHECKING:
     from prosa.source import SourceText
 
 _TOLD = ("message-heading-text",)
-"""Hints that are worth a word before a chat is sent: what was meant as a message is text of the one above it."""
+"""Hints that are shown before a chat is sent: text meant as a message belongs to the one above it."""
 
 
 class ChatOptions(Struct, frozen=True):
-    """What the user chose for a chat, beside `Options`.
+    """The user's options for a chat, besides `Options`.
 
     ``config_files`` are read after all others; ``default_config`` False leaves those others out. ``tools`` and
     ``plugins`` are granted. ``trusted`` gives the chat the rights of the user, as `prosa trust` does, and carries out
     the lines of what it includes (PA11). ``legacy`` reads headings and configuration in code (PA1). ``force`` answers
-    whatever the last message is (PA17). ``n`` wins over the chat's own number of replies. ``looking`` says that nothing
-    will be sent, so that errors stop nothing. ``skills`` are skills, or folders of them, that the model may load (X32).
+    even if the last message is not a question (PA17). ``n`` overrides the chat's own number of replies. With
+    ``looking`` nothing will be sent, so errors are not fatal. ``skills`` are skills, or folders of them, that the
+    model may load (X32).
     """
 
     config_files: tuple[Path, ...] = ()
@@ -82,11 +83,11 @@ NO_OPTIONS = ChatOptions()
 class Conversation(Struct, frozen=True):
     """A chat ready to be answered.
 
-    ``turns`` are the answers to give, in their order; without any ``nothing`` says why. ``answered`` is a digest of
-    what is answered: after an edit of it, another one. ``shown`` are messages that commands want to see in the file,
-    hidden ones. ``values`` is the configuration in effect; ``diagnostics`` are warnings, and errors where the chat
-    says that they do not stop it. ``spoken`` is all that was said, whoever is to answer, under the names in the file.
-    ``skills`` are those that the model may load.
+    ``turns`` are the requested answers, in their order; if there are none, ``nothing`` says why. ``answered`` is a
+    digest of the messages to answer, which changes with any edit. ``shown`` are hidden messages that commands add to
+    the file. ``values`` is the configuration in effect; ``diagnostics`` are warnings, and errors if the chat ignores
+    them. ``spoken`` are all messages, for any responder, under the names in the file. ``skills`` are those that the
+    model may load.
     """
 
     path: Path
@@ -105,13 +106,13 @@ class Conversation(Struct, frozen=True):
 
     @property
     def sent(self) -> tuple[Turn, ...]:
-        """The turns with what a model is told of skills, as they are sent first."""
+        """The turns with the text about skills, as they are sent first."""
         told = skills_text([each.skill for each in self.skills])
         return tuple(replace(each, messages=spoken_to(each.messages, told)) for each in self.turns)
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """What the first turn sends."""
+        """The messages of the first turn."""
         if not self.turns:
             return ()
         first = self.sent[0]
@@ -222,7 +223,7 @@ class _Preparing(Struct, frozen=True):
         return not base_url and not self.choices.is_here and self.choices.provider in (None, "openai")
 
     def tools(self, done: Performed, lowered: Lowered) -> Tools:
-        """Return what is granted: by flags, and by the line of a file that has the rights of the user itself (X7)."""
+        """Return the granted tools: by flags, and by lines of a file with the rights of the user (X7)."""
         tools = (lowered.tools or ()) if self._is_own(done.values.get(CHOOSES_TOOLS)) else ()
         sites = (lowered.sites or ()) if self._is_own(done.values.get(CHOOSES_SITES)) else ()
         return granted(self.asked.tools, self._program, written=(*tools, *(f"{SITE}{url}" for url in sites)))
@@ -239,7 +240,7 @@ class _Preparing(Struct, frozen=True):
         return load_program(self.path.parent / spec, self.choices, self.around.settings, within=self.root)
 
     def diagnostics(self, lowered: Lowered, beyond: tuple[str, ...], done: Performed) -> tuple[Diagnostic, ...]:
-        """Return everything that is wrong and changes what is sent, in the order of the files."""
+        """Return the problems that change what is sent, in the order of the files."""
         found = [each for layer in self.layers for each in layer.diagnostics]
         for each in (*done.complaints, *lowered.complaints, *misspelled(done.values)):
             found += diagnosed((each.problem,), each.source, Policy())

@@ -1,8 +1,8 @@
 """One turn of a chat, for every door: a message is added, the chat is answered, the replies are values (P2, PA6, PW4).
 
-In: a chat as a file or a text, a message, what the caller chose, who listens. Out: a `ChatResult`. The file is left
-alone unless it is to be written. Whatever can be refused is refused before anything is written or sent; what a model
-has said is never lost, and what has come when a run breaks off stays.
+In: a chat as a file or a text, a message, the caller's options, a listener. Out: a `ChatResult`. The file only changes
+on request. All refusals happen before anything is written or sent; a model's reply is never lost, and the received
+part of an interrupted one is kept.
 """
 
 from __future__ import annotations
@@ -50,17 +50,17 @@ if TYPE_CHECKING:
     from prosa.runtime.ports import Provider
 
 TEXT = Path("chat.md")
-"""What a chat that is a text is called: it is read as a file of the working directory would be."""
+"""The name of a chat that is a text: it is read like a file of the working directory."""
 
 NAME = regex(r"[\w.-]+")
 
 
 class ChatResult(Struct, frozen=True):
-    """What became of a turn.
+    """The result of a turn.
 
-    ``replies`` are in the order of the chat; ``messages`` are all that was said, the replies last, under the names in
-    the chat; ``text`` is the chat with the message, the replies and a heading for what is said next. ``error`` says why
-    the replies do not stand in the file, where they were to be written; they are not lost.
+    ``replies`` are in the order of the chat; ``messages`` are all messages, the replies last, under the names in the
+    chat; ``text`` is the chat with the message, the replies and a heading for the next message. ``error`` says why the
+    replies could not be written to the file; they are not lost.
     """
 
     replies: tuple[Reply, ...]
@@ -80,11 +80,12 @@ class ChatResult(Struct, frozen=True):
 
 
 class TurnRequest(Struct, frozen=True):
-    """How a turn is taken: what the user chose, ``speaker`` whose message is added, and whether the file is written.
+    """The request of a turn: the user's options, the ``speaker`` of the added message, and whether the file is
+    written.
 
-    ``shown`` hears the pieces of replies as they are written, None where one begins anew; ``listener`` the events.
-    ``provider`` answers in place of the model service; ``progress`` knows how far the turn has come. ``color`` marks
-    what is wrong in the chat. ``nowhere`` is what is said of a reply that could be saved nowhere.
+    ``shown`` receives the pieces of replies as they are written, None if one restarts; ``listener`` the events.
+    ``provider`` replaces the model service; ``progress`` tracks the turn. ``color`` enables colours in problems of the
+    chat. ``nowhere`` is the message about a reply that could not be saved.
     """
 
     options: Options
@@ -108,8 +109,8 @@ class TurnRequest(Struct, frozen=True):
 class Turn(Struct):
     """A turn that has been opened: the chat with its message, ready to be answered.
 
-    ``is_new`` says that the chat was begun and waits for its first message; then there is no ``conversation``. ``lost``
-    is what a model said and could not be written into the file.
+    ``is_new`` is true if the chat was created and waits for its first message; then there is no ``conversation``.
+    ``lost`` is the text of a model that could not be written to the file.
     """
 
     path: Path
@@ -133,7 +134,8 @@ class Turn(Struct):
                 raise RunError(self._lost_words(saved))
 
     async def answered(self, options: Options | None = None) -> ChatResult:
-        """Have the chat answered. What has come stands in the file in the end, whatever ended it. Raises `RunError`."""
+        """Get the replies to the chat. The received text is in the file at the end, whatever ended the run.
+        Raises `RunError`."""
         request, conversation = self.request, self.ready
         below = (
             below_file(self.path, request.limit) if request.write else TextBelow(self.path, conversation.source.text)
@@ -198,8 +200,8 @@ async def take_turn(document: Path | SourceText, message: str | None, request: T
 def open_turn(
     document: Path | SourceText, message: str | None, request: TurnRequest, *, required: bool = False
 ) -> Iterator[Turn]:
-    """Open a turn, and keep the lock of the file as long as it is taken. With ``required`` it raises `RunError` where
-    there is nothing to answer, before anything is written."""
+    """Open a turn, and hold the lock of the file during it. With ``required`` it raises `RunError` if there is nothing
+    to answer, before anything is written."""
     require_sense(document, message, request)
     if isinstance(document, SourceText):
         yield _in_memory(TEXT, begun(TEXT, document, *_places(request)), message, request, required=required)
@@ -252,8 +254,7 @@ def _in_file(path: Path, message: str | None, request: TurnRequest, *, required:
 
 
 def _ready(path: Path, request: TurnRequest, source: SourceText, *, required: bool) -> Conversation:
-    """Return the conversation; what is wrong in a chat that is answered all the same is told. Raises what `prepare`
-    does."""
+    """Return the conversation, and report problems of a chat that is still answered. Raises what `prepare` does."""
     conversation = prepare(path, request.options, request.environment, request.asked, source=source)
     if required:
         require_something(conversation)
@@ -263,5 +264,5 @@ def _ready(path: Path, request: TurnRequest, source: SourceText, *, required: bo
 
 
 def _said(conversation: Conversation, replies: list[Reply]) -> tuple[Message, ...]:
-    """Return all that was said."""
+    """Return all messages."""
     return (*conversation.spoken, *(Message("assistant", each.text, name=each.name) for each in replies if each.text))

@@ -1,7 +1,7 @@
-"""Replies as they come, written below a chat: headings, escaped lines, and a heading for what is said next (PA6, PW4).
+"""Streaming replies, written below a chat: headings, escaped lines, and a heading for the next message (PA6, PW4).
 
-In: pieces of replies, of several at a time where several are asked for. Out: the file, at every moment the chat that it
-was and the beginning of what is new. Replies stand in their order; one whose turn it is not yet waits.
+In: pieces of replies, of several at a time if several are requested. Out: the file, at every moment the original chat
+and the beginning of the new text. Replies are written in their order; later ones wait.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class TextBelow(Struct):
         del self.pieces[count:]
 
     def above(self) -> str:
-        """Return the text above: nobody edits it."""
+        """Return the text above, which is not edited."""
         return self.before
 
     def finish(self) -> None:
@@ -96,8 +96,8 @@ class TextBelow(Struct):
 
 
 class Stream(Struct):
-    """A reply that comes. ``text`` is what has come, ``taken`` how much of it is written or on its way; ``at`` is the
-    number of pieces above it, None as long as nothing of it is written; ``cut`` says that it was cut off."""
+    """A streaming reply. ``text`` is the received text, ``taken`` how much of it is written or on its way; ``at`` is
+    the number of pieces above it, None as long as nothing of it is written; ``cut`` is true if it was cut off."""
 
     place: ReplyPlace
     text: str = ""
@@ -109,7 +109,7 @@ class Stream(Struct):
 
 
 def show_nobody(place: ReplyPlace, text: str | None) -> None:
-    """Nobody watches."""
+    """Show nothing."""
     del place, text
 
 
@@ -122,8 +122,8 @@ class Saved(Struct, frozen=True):
 
 
 class Writing(Struct):
-    """Writes replies below a chat whose text was ``before``. ``asks`` is the heading for what is said next, ``prelude``
-    are messages that stand above the first reply. ``shown`` hears what is written, None where a reply begins anew."""
+    """Writes replies below a chat whose text was ``before``. ``asks`` is the heading for the next message, ``prelude``
+    are messages above the first reply. ``shown`` receives the written text, None if a reply restarts."""
 
     below: Below | TextBelow
     before: str
@@ -157,7 +157,7 @@ class Writing(Struct):
             self._close(self.waiting[0])
 
     def cut(self, spot: Spot, text: str, summary: Summary) -> None:
-        """Take a reply that was cut off and is no answer. ``text`` is what came of it; it stays, marked as cut."""
+        """Record a reply that was cut off and does not count. Its ``text`` stays, marked as cut."""
         stream = self._stream(spot.turn, spot.number)
         if not text.startswith(stream.text):
             self._restart(stream)
@@ -196,7 +196,7 @@ class Writing(Struct):
         return next(each for each in self.waiting if (each.place.turn, each.place.number) == (turn, number))
 
     def _bring(self, stream: Stream) -> None:
-        """Write what is ready of the reply whose turn it is."""
+        """Write the finished part of the current reply."""
         if stream is not self.waiting[0] or stream.taken == len(stream.text):
             return
         piece, stream.taken = stream.text[stream.taken :], len(stream.text)
@@ -248,7 +248,7 @@ class Writing(Struct):
         if replies:
             self.below.add(self._heading(self.asks))
         if self.below.state == "between":
-            self.below.cut(len(self.below.pieces) - 1)  # somebody has said something already
+            self.below.cut(len(self.below.pieces) - 1)  # an answer has text already
         try:
             self._finished()
         except (OSError, FileProblem) as problem:
@@ -266,7 +266,7 @@ class Writing(Struct):
             raise FileProblem(self.below.path, "changed", "with it what stands above would read otherwise")
 
     def _keeps_above(self) -> bool:
-        """Return whether the chat above is what it is without what was written (X19)."""
+        """Return whether the chat above is the same without the new text (X19)."""
         pieces = self.below.pieces
         if not pieces:
             return True
@@ -289,7 +289,7 @@ class Writing(Struct):
 
 
 def _note(stream: Stream) -> str:
-    """Return what the chat says of a reply below it, in a comment that is never sent (LA28)."""
+    """Return the comment below a reply, which is never sent (LA28)."""
     summary = stream.cut if stream.reply is None else stream.reply.summary
     if summary is None:
         return ""

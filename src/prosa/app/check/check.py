@@ -1,7 +1,7 @@
-"""Checks documents as every door does it: with the settings of their projects and what lies beside them, in several
-processes and with a cache where that is wanted.
+"""The check of documents for all doors: with the settings of their projects and their surroundings, optionally in
+several processes and with a cache.
 
-In: groups of documents, options, the environment. Out: what was found in each. It prints nothing.
+In: groups of documents, options, the environment. Out: the findings of each. It prints nothing.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ _DAY = 24 * 60 * 60
 class CheckOptions(Struct, frozen=True):
     """How documents are checked. None leaves the choice to the project and the documents.
 
-    ``select`` and ``ignore`` are rule names and beginnings of codes. ``profile`` names a specification that alone
-    decides. ``jobs`` is the number of processes, None one for
-    each processor; ``cache`` keeps analyses for the next check. Neither of the two changes what is found.
+    ``select`` and ``ignore`` are rule names and prefixes of codes. ``profile`` names a specification that alone
+    decides. ``jobs`` is the number of processes, None one for each processor; ``cache`` stores analyses for the next
+    check. Neither of the two changes the findings.
     """
 
     dialect: DialectName | None = None
@@ -58,7 +58,7 @@ class CheckOptions(Struct, frozen=True):
 
 
 class Checker(Struct, frozen=True):
-    """How groups of documents are checked. ``progress`` hears how many documents more are done."""
+    """How groups of documents are checked. ``progress`` is called with the number of newly finished documents."""
 
     profile: Profile
     store: ResultStore | MemoryStore | None = None
@@ -73,8 +73,7 @@ class Checker(Struct, frozen=True):
         progress: Callable[[int], None] | None = None,
         memory: MemoryStore | None = None,
     ) -> Checker:
-        """Return the checker that these options ask for; ``memory`` is asked where the cache is not. Raises
-        `UnknownName`."""
+        """Return the checker for these options; ``memory`` is used without the cache. Raises `UnknownName`."""
         profile = Profile(
             known_dialect(options.dialect) if options.dialect is not None else None,
             strict=options.strict,
@@ -87,7 +86,7 @@ class Checker(Struct, frozen=True):
         return cls(profile, _store(environ) if options.cache else memory, workers, progress)
 
     def diagnostics(self, groups: Sequence[Group]) -> tuple[Diagnostic, ...]:
-        """Return what is found in all groups, in reading order; what is wrong with their settings first."""
+        """Return the findings of all groups, in reading order; problems of their settings first."""
         settings = [each for group in groups for each in group.project.diagnostics]
         with _uncollected():
             return (*settings, *ordered(each for group in groups for each in self.check(group).diagnostics))

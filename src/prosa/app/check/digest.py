@@ -1,7 +1,7 @@
-"""What a person reads of a check whose findings are many and alike: notes that are not written yet, and a folder full
-of links that lead nowhere. Programs get every finding as it is.
+"""A summary of many similar findings for people: notes that are not written yet, and a folder full of broken links.
+Programs get every finding.
 
-In: what was found, and the documents. Out: the findings to print, those that need no more than a line, and advice.
+In: the findings, and the documents. Out: the findings to print, those that only need one line, and advice.
 """
 
 from __future__ import annotations

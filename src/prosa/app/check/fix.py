@@ -1,6 +1,6 @@
-"""Applies the fixes that a check proposes, and replaces files: each whole, and only when it is still what was read.
+"""The fixes of a check, and the replacement of files: each whole, and only if it is unchanged since it was read.
 
-In: groups of documents and a checker. Out: new texts, what is left to do by hand, and what could not be written.
+In: groups of documents and a checker. Out: new texts, remaining findings, and files that could not be written.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ class Change(Struct, frozen=True):
 
 
 class Fixes(Struct, frozen=True):
-    """``changes`` in the order the documents were named; ``dropped`` fixes with the reason; ``left`` is what a check
-    finds after them."""
+    """``changes`` in the order of the documents; ``dropped`` fixes with the reason; ``left`` are the findings
+    after them."""
 
     changes: tuple[Change, ...]
     dropped: tuple[Dropped, ...]

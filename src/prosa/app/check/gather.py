@@ -1,7 +1,7 @@
-"""Documents that somebody names: files, folders and a text that has no file, grouped by root (X5).
+"""Named documents: files, folders and a text without a file, grouped by root (X5).
 
-In: paths as typed. Out: what the engine needs to check them. A path that does not exist is a `FileProblem`; a file that
-cannot be read is left to the engine, which makes a diagnostic of it.
+In: paths as typed. Out: the input of the engine. A path that does not exist is a `FileProblem`; a file that cannot be
+read is left to the engine, which makes a diagnostic of it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ STDIN = "-"
 STDIN_NAME = "<stdin>"
 
 META_SUFFIX = ".mda"
-"""Documents that lend metadata end so, but for those that the settings of the project make MAGI documents."""
+"""Suffix of documents that others inherit from, besides those that the project's settings make MAGI documents."""
 
 MAX_BESIDE = 50_000
 """Documents beside the ones named that are considered; ids beyond them are unknown."""
@@ -50,9 +50,9 @@ MAX_FOLDERS_UNMARKED = 500
 
 
 class Group(Struct, frozen=True):
-    """Documents that share a root, in the order they were named. ``whole`` says that the root itself was named,
-    ``given`` that the user named it (`--root`). ``unnamed`` are documents in hidden folders that nobody named: they are
-    read, and never written."""
+    """Documents that share a root, in their order. ``whole`` is true if the root itself was named, ``given`` if the
+    user set it (`--root`). ``unnamed`` are documents in hidden folders that were not named: they are read, and never
+    written."""
 
     files: Files
     paths: tuple[Path, ...]
@@ -121,8 +121,8 @@ class Group(Struct, frozen=True):
         return found
 
     def metas(self) -> list[Path]:
-        """Return the documents below the root that may lend metadata to others (M20): below a root that is only guessed
-        those in the folder itself."""
+        """Return the documents below the root that others may inherit from (M20): for a guessed root those in
+        the folder itself."""
         settings = self.project.settings
         by_glob = settings is not None and any(name == "magi" for _, name in settings.dialects)
         most = 1 if self.rooted == "guessed" else MAX_FOLDERS_BESIDE
@@ -144,7 +144,7 @@ class _Grouping(Struct):
             return real_path(self.root)
         root = find_root(path)
         if dialect_of_file_name(path.name) == EVALS.name and not is_marked(root) and not path.is_dir():
-            return real_path(skill_folder(path).parent)  # what is said of a skill is held against those beside it
+            return real_path(skill_folder(path).parent)  # evaluations are checked against the skill beside them
         return root
 
     def add(self, root: Path, paths: Sequence[Path]) -> None:
@@ -162,7 +162,7 @@ def gather(
     skipped: Skipped | None = None,
 ) -> tuple[Group, ...]:
     """Return the groups of documents under ``paths``; with ``agents`` those in the hidden folders of agents too.
-    ``skipped`` takes down what is passed over. Raises `FileProblem` for a path that does not exist."""
+    ``skipped`` records skipped files. Raises `FileProblem` for a path that does not exist."""
     most = max_size or MAX_DOCUMENT_BYTES
     grouping = _Grouping(_folder(root))
     opened = RootedFiles(None, most, _named(paths))
@@ -200,8 +200,8 @@ def gather(
 
 
 class NamedDocuments(Struct, frozen=True):
-    """What somebody named: groups of documents, the text of standard input where that is one of them, and what was
-    passed over on the way."""
+    """The documents named by the user: groups of documents, the text of standard input if it is one of them, and the
+    files skipped on the way."""
 
     groups: tuple[Group, ...]
     stdin: SourceText | None
@@ -234,8 +234,8 @@ def gather_named(
 
 
 def read_stdin(read: Callable[[int], bytes], name: str | None) -> SourceText:
-    """Return standard input as a document. ``read`` gives at most one byte more than it is asked for, and with it says
-    that there is more. Raises `FileProblem` when it is too large or not UTF-8."""
+    """Return standard input as a document. ``read`` returns at most one byte more than requested, which shows that
+    there is more. Raises `FileProblem` if it is too large or not UTF-8."""
     path = name or STDIN_NAME
     data = read(MAX_DOCUMENT_BYTES)
     if len(data) > MAX_DOCUMENT_BYTES:
@@ -262,13 +262,13 @@ def _with_evals(found: Sequence[Path]) -> list[Path]:
 
 
 def evals_beside(skill: Path) -> list[Path]:
-    """Return the files that are there and say how a skill is tried, by the path of its `SKILL.md`; what cannot be read
-    among them is left to whoever reads it."""
+    """Return the existing evaluation files by the path of their `SKILL.md`; unreadable ones are reported by
+    their reader."""
     return [path for name in (CASES, *TRIGGERS) if os.path.lexists(path := skill.parent / name)]
 
 
 def _is_hidden_in(named: Path, path: Path) -> bool:
-    """Return whether a document lies in a hidden folder below what was named."""
+    """Return whether a document is in a hidden folder below the named path."""
     if path == named or "/." not in f"/{path.as_posix()}":
         return False
     return is_hidden(os.path.relpath(path, named).replace(os.sep, "/"))

@@ -1,6 +1,7 @@
-"""What a check found, kept for the next one in this process, for whoever loads one document after the other.
+"""The findings of a check, cached for the next one in this process, for callers that load one document after the
+other.
 
-In: rows by key, as `prosa.rules.cache.Store` has them. Out: the same rows, until they take too much memory.
+In: rows by key, as in `prosa.rules.cache.Store`. Out: the same rows, up to a limit of memory.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from msgspec import Struct
 from prosa.rules.cache import Stamped
 
 MOST_CHARACTERS = 64_000_000
-"""Beyond this, everything is forgotten: what is still needed comes back."""
+"""Beyond this size the cache is cleared: rows still needed are added again."""
 
 
 class MemoryStore(Struct):

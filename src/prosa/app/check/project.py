@@ -1,4 +1,4 @@
-"""The settings of the project that documents belong to (X7), with what is wrong in them as diagnostics."""
+"""The settings of the project that documents belong to (X7), with their problems as diagnostics."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from prosa.source import FileProblem, SourceText, Span
 
 
 class Project(Struct, frozen=True):
-    """``settings`` without what is wrong; None where the project has none."""
+    """``settings`` without invalid ones; None if the project has none."""
 
     settings: Settings | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -37,8 +37,8 @@ def project_at(root: Path, shown: Path) -> Project:
 
 
 def dialect_here(path: Path) -> str | None:
-    """Return what the globs of its project, and then the name of the file, say of a document; None where they say
-    nothing."""
+    """Return the dialect of a document from the globs of its project, then from its file name; None if neither
+    decides."""
     root = find_root(path)
     settings = project_at(root, root).settings
     if settings is not None and settings.dialects:

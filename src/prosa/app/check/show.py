@@ -1,5 +1,4 @@
-"""What the readers understand of documents, as every door shows it: with what a check finds in each, what meta files
-lend to it and where a site shows it.
+"""The parsed content of documents for all doors: with the findings of a check, inherited fields and the URL on a site.
 
 In: groups of documents, options, the environment. Out: a `ShownDocument` for each, and the files that cannot be read.
 """
@@ -29,8 +28,8 @@ if TYPE_CHECKING:
 
 
 class ShownDocument(Struct, frozen=True):
-    """A document as it was read; ``diagnostics`` are its own, ``lent`` is what meta files lend to it (X33), ``md_url``
-    the URL of an MDH node that belongs to a site (HA2)."""
+    """A document that was read; ``diagnostics`` are its own, ``lent`` are fields inherited from meta files (X33),
+    ``md_url`` the URL of an MDH node that belongs to a site (HA2)."""
 
     document: CheckedDocument
     diagnostics: tuple[Diagnostic, ...]
@@ -59,7 +58,7 @@ def show_groups(groups: Sequence[Group], options: CheckOptions, environ: Mapping
 
 def payload_of(shown: ShownDocument, selector: str | None, *, fallback_body: bool = False) -> Extracted | None:
     """Return the payload of a YMJ record, decoded, or why there is none; None for any other document. ``selector``
-    stands in for the record's own."""
+    replaces the record's own."""
     from prosa.dialects.ymj.payload import payload_bytes
 
     model = shown.document.reading.model_of(YMJ)
@@ -67,7 +66,7 @@ def payload_of(shown: ShownDocument, selector: str | None, *, fallback_body: boo
 
 
 def _unreadable(group: Group) -> Iterator[FileProblem]:
-    """Yield the documents of a group that cannot be read; the others are shown all the same."""
+    """Yield the unreadable documents of a group; the others are still shown."""
     for path in group.paths:
         try:
             group.files.read(path)
@@ -88,7 +87,7 @@ def _shown(checked: Checked) -> Iterator[ShownDocument]:
 
 
 def _lent(document: CheckedDocument, checked: Checked) -> Mapping[str, Inherited[Value]]:
-    """Return what meta files of its project lend to a document."""
+    """Return the fields that a document inherits from meta files of its project."""
     if checked.corpus is None or not any("globs" in each.extra for each in _known(checked.corpus)):
         return {}
     from prosa.rules.meta_files import lent_in

@@ -1,8 +1,8 @@
-"""A workspace: the documents of a project that stay checked while somebody edits them, as an editor needs it.
+"""A workspace: the documents of a project, kept checked while they are edited, for an editor.
 
-In: a folder, then new texts. Out: the diagnostics that are other ones now; they are those of `prosa check` of the whole
-project, with the texts that are not saved in place of the files. Settings are read when the workspace is opened. Until
-its corpus is read, a document is judged alone.
+In: a folder, then new texts. Out: the diagnostics that changed; they equal those of `prosa check` for the whole
+project, with unsaved texts in place of the files. Settings are read when the workspace is opened. Until its corpus is
+read, a document is checked alone.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from prosa.settings.table import PROJECT_FILES
 from prosa.source import FileProblem, Files, SourceText
 
 MAX_READINGS = 16
-"""Readings that are kept: of the documents that somebody edits now, and of those that they ask about."""
+"""Maximum number of cached readings: of the documents being edited, and of those they refer to."""
 
 MAX_TEXT = MAX_DOCUMENT_BYTES
 """Bytes of a text that is not saved; that of its file has the same limit."""
@@ -48,9 +48,9 @@ MAX_UNMARKED = 10_000
 
 
 class Workspace(Struct, eq=False):
-    """The documents below the root of a project. ``texts`` are those that are not saved, by real path; ``settings`` is
-    what is wrong with the settings of the project; ``profile`` says how a document is read and checked. ``resident`` is
-    None while the corpus has not been read."""
+    """The documents below the root of a project. ``texts`` are unsaved ones by real path; ``settings`` are the
+    problems of the project's settings; ``profile`` decides how a document is read and checked. ``resident`` is None
+    until the corpus has been read."""
 
     root: Path
     texts: dict[Path, str]
@@ -89,9 +89,9 @@ class Workspace(Struct, eq=False):
         return cls(root, {}, project.diagnostics, profile, checker, RootedFiles(root))
 
     def reader(self, *, whole: bool = True) -> Callable[[], ResidentCorpus]:
-        """Return what reads the corpus as it is now: it may run in another thread, and `adopt` takes what it gives.
-        Without ``whole`` that corpus has only the documents that are edited, and is known not to be all; the same where
-        a folder that nothing marks as a project holds too much to be one."""
+        """Return a function that reads the present corpus: it may run in another thread, and `adopt` takes its result.
+        Without ``whole`` that corpus only has the edited documents, and is known to be incomplete; so is a folder that
+        is not marked as a project and is too large for one."""
         self._touched = {*self.texts}
         texts = dict(self.texts)
         return lambda: _read(self.root, texts, self.checker, self.profile, whole=whole)
@@ -118,8 +118,8 @@ class Workspace(Struct, eq=False):
 
     @property
     def names(self) -> CorpusNames | None:
-        """The documents by name; None while they have not been read. Whoever asks is no reader whose questions are
-        noted (`CorpusNames.reader`)."""
+        """The documents by name; None until they have been read. Queries made here are not recorded
+        (`CorpusNames.reader`)."""
         return self.resident.names if self.resident is not None else None
 
     @property
@@ -171,9 +171,9 @@ class Workspace(Struct, eq=False):
         return real
 
     def update(self, path: Path, text: str | None = None) -> dict[Path, tuple[Diagnostic, ...]]:
-        """Take in a new text of a document, or without one that its file was written, made or removed. Return the
-        diagnostics of the document, and of every other one that has other diagnostics now, by real path. Until the
-        corpus has been read, and for a document that is none of it, they are what the document says alone."""
+        """Update a document to a new text, or without one to its file, which was written, created or removed. Return
+        the diagnostics of the document, and the changed ones of all others, by real path. Until the corpus has been
+        read, and for a document outside of it, only the document itself is checked."""
         real = self.put(path, text)
         self._lone.pop(real, None)
         if self.resident is None or self._is_apart(real):
@@ -193,14 +193,14 @@ class Workspace(Struct, eq=False):
         return self._lone[path] if path in self._lone else self.diagnostics.get(path, ())
 
     def _is_apart(self, real: Path) -> bool:
-        """Return whether a document is there that a check of the whole project would not look at."""
+        """Return whether an existing document is outside of a check of the whole project."""
         if not self.is_whole or not _is_document(real) or (self.resident is not None and real in self.resident.seen):
             return False
         return not would_meet(self.root, real, agents=True)
 
     def _alone(self, real: Path) -> tuple[Diagnostic, ...]:
-        """Return the diagnostics of a document as long as nobody knows what lies beside it; none where it is not there.
-        Settings are no document: what is wrong with them was found when they were read."""
+        """Return the diagnostics of a document without knowledge of others; none if it does not exist. Settings are no
+        document: their problems were found when they were read."""
         if real.name in PROJECT_FILES:
             return tuple(each for each in self.settings if Path(each.path) == real)
         if not self.files.exists(real) or not (_is_document(real) or real in self.texts):
@@ -219,8 +219,8 @@ class Workspace(Struct, eq=False):
 
 
 def document_stamps(root: Path) -> dict[Path, tuple[int, int]]:
-    """Return when the settings and each document below a root were written and how long they are, for who is told of no
-    changes; none where the root is no project and holds too much."""
+    """Return times and sizes of the settings and of each document below a root, for clients that do not report
+    changes; none if the root is no project and too large."""
     group = _group(root)
     if group is None:
         return {}
@@ -264,7 +264,7 @@ def _read(root: Path, texts: dict[Path, str], checker: Checker, profile: Profile
 
 
 def _group(root: Path) -> Group | None:
-    """Return all documents below a root; None where nothing marks it and it holds too much to be a project."""
+    """Return all documents below a root; None if it is not marked as a project and is too large for one."""
     if is_marked(root):
         return gather([root], agents=True)[0]
     group = Group(RootedFiles(root), (), root, Project(), whole=True, agents=True)

@@ -48,9 +48,9 @@ Confirm = Callable[[str], Awaitable[bool]]
 
 
 class SiteAccess(PartlyShown, Struct):
-    """What the programs of one run share. ``variables`` are those that hold the tokens, by origin; ``confirm`` is None
-    where nobody can be asked. ``keys`` are those of changes whose outcome is not known, by what was asked. ``starts``
-    are the URLs of the pages that the user named, ``pinned`` the actions of each as it was first read."""
+    """The shared state of the programs of one run. ``variables`` hold the tokens, by origin; ``confirm`` is None if
+    prompting is not possible. ``keys`` are those of changes with an unknown outcome, by request. ``starts`` are the
+    URLs of the pages that the user named, ``pinned`` the actions of each when it was first read."""
 
     rights: SiteRights
     variables: Mapping[Origin, str]
@@ -78,10 +78,10 @@ class SiteAccess(PartlyShown, Struct):
             late = f"{request.origin.host} did not answer within {CALL_SECONDS:g} s"
             raise HttpProblem(late, again="if-repeatable") from None
         finally:
-            exchange.__exit__(None, None, None)  # a thread that nobody waits for any more sends nothing further
+            exchange.__exit__(None, None, None)  # an abandoned thread sends nothing further
 
     def _bounds(self, origin: Origin) -> Bounds:
-        """Return the bounds of a request: a loopback address is asked where the user typed that very origin (X8)."""
+        """Return the bounds of a request: a loopback address is allowed if the user typed that very origin (X8)."""
         place = (origin.host, origin.port)
         named = place if any(on_this_machine(url) == place for url in self.rights.named) else None
         return Bounds(seconds=CALL_SECONDS, allow_private=self.rights.allow_private, named=named, follow=False)
@@ -96,13 +96,13 @@ class SiteAccess(PartlyShown, Struct):
         return token
 
     def hide(self, text: str) -> str:
-        """Return ``text`` with every token that was used replaced: a site may say what it was sent."""
+        """Return ``text`` with every used token replaced: a site may repeat its input."""
         for secret in sorted(self._secrets, key=len, reverse=True):
             text = text.replace(secret, HIDDEN)
         return text
 
     def pin(self, url: str, actions: Iterable[Declared]) -> None:
-        """Keep what a page that the user named declares: an id is permitted as it is there, and nowhere else (X7)."""
+        """Record the declarations of a page that the user named: an id is only permitted as declared there (X7)."""
         if url in self.starts:
             self.pinned.setdefault(url, tuple(actions))
 
@@ -112,7 +112,7 @@ class SiteAccess(PartlyShown, Struct):
         return frozenset(action for actions in self.pinned.values() for action in actions)
 
     def allows(self, action: Declared) -> bool:
-        """Return whether a flag permits a change, so that nobody need be asked (HA19)."""
+        """Return whether a flag permits a change without confirmation (HA19)."""
         return self.rights.permits(action, self.named)
 
     async def permits(self, action: Declared, request: Request) -> bool:
@@ -148,9 +148,9 @@ def site_access(rights: SiteRights, around: Environment, starts: Collection[str]
 
 
 def _answer(exchange: Exchange, request: Request, *, anywhere: bool) -> Answer:
-    """Return the answer after redirects within the site. One to another site is not followed; nor, but where changes
-    may go ``anywhere``, one that carries a change on: what was permitted, or shown to a person, is its first URL
-    (HA19)."""
+    """Return the answer after redirects within the site. A redirect to another site is not followed; nor, unless
+    changes may go ``anywhere``, one of a change: the permission, or the confirmation by the user, was for its first
+    URL (HA19)."""
     for _ in range(MAX_REDIRECTS):
         answer = exchange.send(request)
         if not answer.moved_to:

@@ -1,8 +1,8 @@
-"""An action of a page as the run offers and calls it (X15). In: an offer and the way to the site. Out: what the model
-is told of it, and results that the model can react to.
+"""An action of a page as a tool of a run (X15). In: an offer and the access to the site. Out: the specification for
+the model, and results that the model can react to.
 
-What the site wrote stands on one line, cut and marked as text of the site. A change is sent only with permission, under
-an `Idempotency-Key` that stays the same where the outcome of an earlier attempt is not known (HA19).
+Text of the site is put on one line, cut and marked as such. A change is only sent with permission, under an
+`Idempotency-Key` that stays the same if the outcome of an earlier attempt is unknown (HA19).
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class OfferedAction(Struct, frozen=True):
 
     @property
     def declared(self) -> Declared:
-        """What a permission for it is bound to."""
+        """The declaration that a permission is bound to."""
         return declared(self.offer.contract, self.origin)
 
     @property
@@ -173,8 +173,8 @@ class OfferedAction(Struct, frozen=True):
         return await in_background(partial(self._result, request, answer))
 
     def _result(self, request: Request, answer: Answer) -> ToolResult:
-        """Return the answer for the model: JSON without needless spaces, other text as it is, and the way to the next
-        page."""
+        """Return the answer for the model: JSON without unneeded spaces, other text unchanged, and the link to
+        the next page."""
         value = json_of(answer)
         text = _text(answer, value)
         status = f"{answer.status} {cleaned(answer.reason)}".strip()

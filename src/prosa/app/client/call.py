@@ -1,8 +1,8 @@
-"""A call of an action that a node of a site declares, in its order of steps (X8, HA12, HA17, HA19).
+"""A call of an action that a node of a site declares, step by step (X8, HA12, HA17, HA19).
 
-In: the URL of a node, the id of an action, and a `Caller`, who says what is given and answers questions. Out: what came
-of it. The node and a schema that it names are read first; nothing is sent without the token that the action wants; a
-change is sent only after a yes; reads go on to further pages.
+In: the URL of a node, the id of an action, and a `Caller` with the input and the prompts. Out: the result. The node
+and a schema that it names are read first; nothing is sent without a required token; a change is only sent after
+confirmation; reads continue to further pages.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class WrongCall(ValueError):
-    """What was asked for cannot be done with this action, or the node has none of that name; ``hint`` says what can."""
+    """The request does not fit this action, or the node has none of that name; ``hint`` says what is possible."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         self.message, self.hint = message, hint
@@ -39,8 +39,8 @@ class WrongCall(ValueError):
 
 
 class CallInput(Struct, frozen=True):
-    """What a caller gives an action: ``pairs`` go where it declares them, ``whole`` has `query`, `path` and `body`.
-    ``token`` is that of this call, ``key`` repeats an earlier change (H19)."""
+    """The input of an action: ``pairs`` go where it declares them, ``whole`` has `query`, `path` and `body`. ``token``
+    is that of this call, ``key`` repeats an earlier change (H19)."""
 
     pairs: Sequence[tuple[str, str]] = ()
     whole: Mapping[str, Value] = {}
@@ -50,9 +50,9 @@ class CallInput(Struct, frozen=True):
 
 
 class ActionCall(Struct, frozen=True):
-    """What is asked for: an action of the node at a URL; all of its actions without a name. ``root`` is that of the
-    site where it is not its origin; ``dry_run`` sends nothing; ``pages`` is how many are followed, 0 where only one
-    answer is wanted, None for as many as there are."""
+    """The request: an action of the node at a URL; all of its actions without a name. ``root`` is that of the site if
+    it differs from the origin; ``dry_run`` sends nothing; ``pages`` is the number of followed pages, 0 for only one
+    answer, None for all."""
 
     url: str
     action: str | None = None
@@ -69,7 +69,7 @@ class Caller(Protocol):
         ...
 
     def prepared(self, contract: Contract, request: Request) -> None:
-        """Hear what would be sent."""
+        """Receive the request before it is sent."""
         ...
 
     def agrees(self, contract: Contract, request: Request) -> bool:
@@ -77,16 +77,16 @@ class Caller(Protocol):
         ...
 
     def item(self, value: Value) -> None:
-        """Take an item of a page as soon as it is there."""
+        """Receive an item of a page as soon as it arrives."""
         ...
 
     def in_doubt(self, key: str) -> None:
-        """Hear that a change with this key may or may not have happened."""
+        """Learn that a change with this key may or may not have happened."""
         ...
 
 
 class NodeActions(Struct, frozen=True):
-    """The node, whose actions were asked for."""
+    """The node whose actions were requested."""
 
     node: SiteNode
 
@@ -121,8 +121,8 @@ CallOutcome: TypeAlias = NodeActions | PreparedCall | UnsentCall | AnsweredCall 
 
 
 def call_action(client: SiteClient, asked: ActionCall, caller: Caller, environ: Mapping[str, str]) -> CallOutcome:
-    """Call the action. Raises `WrongCall`, `RequestError`, `HttpProblem`, and `PageProblem` where the walk over pages
-    cannot go on."""
+    """Call the action. Raises `WrongCall`, `RequestError`, `HttpProblem`, and `PageProblem` if the walk over
+    pages cannot continue."""
     root = _root(asked)
     node, _ = client.fetch(asked.url)
     if asked.action is None:
@@ -156,10 +156,10 @@ def contract_in(node: SiteNode, name: str) -> Contract:
 def made_request(
     contract: Contract, given: CallInput, environ: Mapping[str, str], *, root: str, schema: Schema | None = None
 ) -> Request:
-    """Return the request of what is given. Raises `RequestError`.
+    """Return the request for the input. Raises `RequestError`.
 
-    ``schema`` is the fetched one of an action that names it by URL. A change carries a key of its own (H19). The token
-    is that of this call, else the one that the user's settings name for the site, where the action wants one.
+    ``schema`` is the fetched one of an action that names it by URL. A change gets its own key (H19). The token is that
+    of this call, otherwise the one from the user's settings for the site, if the action requires one.
     """
     undeclared = given.allow_undeclared
     token = given.token
@@ -178,7 +178,7 @@ def made_request(
 
 
 def _root(asked: ActionCall) -> str:
-    """Return the root of the site: the origin of the node, or what the user says, on the same origin."""
+    """Return the root of the site: the origin of the node, or the user's choice on the same origin."""
     try:
         origin = origin_of(asked.url)
     except ValueError as error:
@@ -190,8 +190,8 @@ def _root(asked: ActionCall) -> str:
 
 
 def _sent(client: SiteClient, request: Request, caller: Caller) -> Answer:
-    """Return the answer. Where a change may or may not have happened, its key is told, so that it can be repeated
-    safely."""
+    """Return the answer. If a change may or may not have happened, its key is reported, so that it can be
+    repeated safely."""
     try:
         return client.send(request)
     except HttpProblem as problem:

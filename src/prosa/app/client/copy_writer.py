@@ -1,13 +1,11 @@
-"""The copy of a site: what becomes of each URL, and what is known of its page over several runs of the copy.
+"""The copy of a site: the result for each URL, and the data about its page over several runs of the copy.
 
-In: the answer of the site, or why there is none. Out: its record and its file, and where it leads. A page is written
-byte for byte as it came; one that came as JSON or HTML as the Markdown in it. A file that is not as the copy left it is
-not written to.
+In: the answer of the site, or why there is none. Out: its record, its file and its links. A page is written byte for
+byte; one that came as JSON or HTML as the Markdown in it. A file changed since the copy is not overwritten.
 
-A round is one walk over the whole site. A walk that was ended in between goes on in its round; after a whole one the
-next begins a round, in which every page is asked for again, with what the site gave to recognise it by. What is read
-from the folder is not believed, since it may have come from anywhere: a record is passed over that is of another site,
-or names a file in which its page could not be.
+A round is one walk over the whole site. An interrupted walk continues its round; after a complete one the next starts
+a new round, in which every page is requested again with its validators. Data in the folder is not trusted: records of
+another site, or with a file that does not fit their page, are skipped.
 """
 
 from __future__ import annotations
@@ -41,9 +39,9 @@ STATUSES = frozenset({*KEPT, "same", "moved", "skipped", "failed", "foreign"})
 
 
 class PageRecord(Struct, frozen=True):
-    """A URL that was asked for. ``file`` is empty where it gave no page; ``sha256`` is that of the file, ``before`` of
-    what was there, for a walk that ends while it writes. ``etag`` and ``modified`` recognise the page at its site,
-    ``base`` is the URL that its links begin from, ``to`` where the URL leads instead."""
+    """A requested URL. ``file`` is empty if it gave no page; ``sha256`` is that of the file, ``before`` of the
+    previous content, for a walk that ends while it writes. ``etag`` and ``modified`` validate the page at its site,
+    ``base`` is the URL that its links are relative to, ``to`` the target of a redirect."""
 
     url: str
     round: int
@@ -73,9 +71,9 @@ class CopyRecords(Struct):
 
     @classmethod
     def opened(cls, store: CopyStore, start: str, *, anew: bool = False) -> CopyRecords:
-        """Return what earlier walks left. With ``anew`` a round begins in any case.
+        """Return the state of earlier walks. ``anew`` starts a new round in any case.
 
-        Raises `RunError` for the copy of another site, `FileProblem` for a state that cannot be read.
+        Raises `RunError` for the copy of another site, `FileProblem` for an unreadable state.
         """
         state, lines = store.load()
         found = cls(store, start)
@@ -112,14 +110,14 @@ class CopyRecords(Struct):
         self.store.note({name: value for name, value in asdict(record).items() if value})
 
     def done(self, url: str) -> PageRecord | None:
-        """Return the record of a URL that this round has asked for already, its file as it was written."""
+        """Return the record of a URL that this round has requested already, with its file unchanged."""
         record = self.pages.get(url)
         if record is None or record.round != self.round or record.status == "failed":
             return None
         return record if record.status not in KEPT or self.is_as_left(record) else None
 
     def is_as_left(self, record: PageRecord) -> bool:
-        """Return whether the file of a record is what was written. Raises `FileProblem`."""
+        """Return whether the file of a record is unchanged. Raises `FileProblem`."""
         return bool(record.sha256) and self.store.digest(record.file) == record.sha256
 
     def place(self, url: str, wanted: str) -> tuple[str, PageRecord | None]:
@@ -162,7 +160,7 @@ def _places(url: str, wanted: str) -> tuple[str, ...]:
 
 NOT_MODIFIED = 304
 EMPTY = hashlib.sha256(b"").hexdigest()
-"""The digest of an empty file: what a power cut leaves of one that was being written."""
+"""The digest of an empty file, which a power cut may leave."""
 
 MAX_VALIDATOR = 1_000
 """Characters of an `ETag` or a date that are kept."""
@@ -177,8 +175,7 @@ class CopyWriter(Struct, frozen=True):
     records: CopyRecords
 
     def write(self, url: str, outcome: Outcome) -> tuple[PageRecord, SiteNode | None]:
-        """Return the record of a URL, kept, and the page where it was read now. Raises `OSError` where nothing can be
-        written."""
+        """Store and return the record of a URL, and the page if it was read now. Raises `OSError` if writing fails."""
         if isinstance(outcome, PageRecord):
             return replace(outcome, status="unchanged" if outcome.status in KEPT else outcome.status), None
         if not isinstance(outcome, Answer):
@@ -243,8 +240,8 @@ class CopyWriter(Struct, frozen=True):
         return record
 
     def _before(self, url: str, path: str, digest: str) -> str:
-        """Return the digest of what is in the place of a page, empty for nothing. Raises `FileChanged` where that is
-        neither what the copy left there nor the very page."""
+        """Return the digest of the file in the place of a page, empty for none. Raises `FileChanged` unless the copy
+        left it there or it equals the page."""
         there, known = self.records.store.digest(path), self.records.pages.get(url)
         ours = (known.sha256, known.before) if known is not None and known.file == path else ()
         if there and there not in (digest, EMPTY, *ours):

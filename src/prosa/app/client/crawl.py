@@ -1,10 +1,10 @@
 """Walks over a site to copy it into a folder, from one page over its links to the others (X8). In: a start, limits, a
 folder. Out: one `Copied` for each URL, as it is written, and a summary.
 
-Only GET, only one origin, no credential, nothing that `robots.txt` forbids. Redirects are not followed but walked to,
-so that each is judged like any other URL. A walk that is ended in between goes on when it is started again. A site
-without `robots.txt` allows everything; one whose file cannot be had forbids everything (RFC 9309), which is an error,
-since there is nothing to walk.
+Only GET, only one origin, no credential, nothing that `robots.txt` forbids. Redirects are queued instead of followed,
+so that each target is checked like any other URL. An interrupted walk continues when it is started again. A site
+without `robots.txt` allows everything; one whose file cannot be fetched forbids everything (RFC 9309), which is an
+error, since there is nothing to walk.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ from prosa.source.url import normal_url, path_of
 
 CONNECTIONS = 4
 BATCH = 16
-"""URLs that are asked for before their answers are written, in their order."""
+"""Number of URLs that are requested ahead of writing their answers in order."""
 
 MAX_PAGES = 200
 MOST_PAGES = 100_000
 MAX_DEPTH = 10
 ASKED_FOR_EACH = 4
-"""URLs that may be asked for, for each page that may be had: links may lead to much that is no page."""
+"""Maximum number of requested URLs for each allowed page: links may lead to other things than pages."""
 
 
 class CrawlLimits(Struct, frozen=True):
-    """``delay`` None is 0 on this machine and half a second elsewhere. ``refresh`` asks for everything anew."""
+    """``delay`` None is 0 on this machine and half a second elsewhere. ``refresh`` requests everything again."""
 
     pages: int = MAX_PAGES
     depth: int = MAX_DEPTH
@@ -97,8 +97,8 @@ def copy_site(
     environ: Mapping[str, str],
     dry_run: bool = False,
 ) -> CrawlSummary:
-    """Copy the site at ``start`` into a folder, alone: raises `FolderBusy` while another copy is at work there, and
-    what `Crawl.run` raises. ``listener`` hears of each URL; with ``dry_run`` pages are read and nothing is written."""
+    """Copy the site at ``start`` into a folder, alone: raises `FolderBusy` if another copy is running there, and what
+    `Crawl.run` raises. ``listener`` is called with each URL; with ``dry_run`` pages are read and nothing is written."""
     store = CopyStore(folder, dry_run=dry_run)
     with _alone(folder, environ), closing(store):
         return Crawl(start, bounds, limits, store, listener).run()
@@ -133,12 +133,12 @@ class Crawl(Struct):
     _asked: int = 0
 
     def run(self) -> CrawlSummary:
-        """Walk to the end, or to a limit. Raises `RunError`, `HttpProblem`, `FileProblem` and `OSError`; whatever ends
-        it, what was done is kept, and the next run goes on from there."""
+        """Walk to the end, or to a limit. Raises `RunError`, `HttpProblem`, `FileProblem` and `OSError`; in any case
+        finished pages are kept, and the next run continues from there."""
         self.start = normal_url(self.start)
         records = CopyRecords.opened(self.store, self.start, anew=self.limits.refresh)
         self.summary.resumed = records.resumed
-        # No tokens: what is copied is what anybody can read (X8).
+        # No tokens: only public pages are copied (X8).
         with SiteClient(replace(self.bounds, follow=False)) as client:
             self._robots = robots_of(client, self.start)
             self.summary.delay = max(self._robots.delay, self._own_delay())
@@ -196,7 +196,8 @@ class Crawl(Struct):
         return ()
 
     def _ask(self, client: SiteClient, writer: CopyWriter, url: str) -> Outcome:
-        """Return the answer of the site, or what is known without asking. Runs beside others, so it changes nothing."""
+        """Return the answer of the site, or a known result without a request. Runs concurrently, so it changes
+        nothing."""
         try:
             if (done := writer.records.done(url)) is not None:
                 return done
@@ -209,8 +210,7 @@ class Crawl(Struct):
             return problem
 
     def _write(self, writer: CopyWriter, frontier: Frontier, url: str, depth: int, outcome: Outcome) -> None:
-        """Write what came of a URL, tell of it, and go on to where it leads; a redirect is no step farther from the
-        start."""
+        """Write the result of a URL, report it, and queue its links; a redirect does not count as a step."""
         record, node = writer.write(url, outcome)
         if record.to:
             frontier.add([record.to], depth)

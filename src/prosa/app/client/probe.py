@@ -1,7 +1,8 @@
 """The probe of a site or of a folder, with its network and its files. In: a URL or a folder. Out: the report.
 
-A site is asked by GET and HEAD only, without credentials, on the origin that the user named, by a few connections at
-once. `robots.txt` is not asked: who probes a site answers for it. Time and bytes of a whole probe are bounded (X9).
+A site is probed by GET and HEAD only, without credentials, on the origin that the user named, with a few connections
+at once. `robots.txt` is ignored: the user is responsible for the probed site. Time and bytes of a whole probe are
+bounded (X9).
 """
 
 from __future__ import annotations
@@ -48,20 +49,20 @@ CONNECTIONS = 4
 """Questions at once: quick on a large site, and no burden for a small one."""
 
 MAX_SECONDS = 900.0
-"""Of a whole probe; what is not asked by then is not asked."""
+"""Time limit of a whole probe; remaining requests are not sent."""
 
 MAX_HELD = 128 * 1024 * 1024
 """Bytes of all answers together."""
 
 
 CountListener = Callable[[int], None]
-"""Hears how many questions have been answered."""
+"""Called with the number of answered requests."""
 
 
 def probe_url(
     url: str, bounds: Bounds, *, most: int, call_reads: bool = False, progress: CountListener | None = None
 ) -> Report:
-    """Return the report on a running site. Raises `NoSite` where there is none, ValueError for what is no URL."""
+    """Return the report on a running site. Raises `NoSite` if there is none, ValueError for an invalid URL."""
     with _asking(replace(bounds, follow=False, attempts=2), str(origin_of(url)), progress) as asking:
         return report_on(gather(url, asking.all, most=most, call_reads=call_reads))
 
@@ -94,8 +95,8 @@ def probe_folder(named: str, *, max_size: int | None = None) -> Report | None:
 
 
 def _dialect(path: Path, files: Files, hints: Callable[[Path], Hints]) -> str:
-    """Return what a document is by name, settings or shape; `plain` where it cannot be read, which the checks then
-    say."""
+    """Return the dialect of a document by name, settings or shape; `plain` if it cannot be read, which the
+    checks then report."""
     try:
         return dialect_of(files.read(path), hints(files.real(path)))
     except FileProblem:
@@ -103,7 +104,7 @@ def _dialect(path: Path, files: Files, hints: Callable[[Path], Hints]) -> str:
 
 
 def _derived(path: Path, name: str, files: Files) -> frozenset[str]:
-    """Return the fields that a site gives a plain document, as it is served."""
+    """Return the fields that a site adds to a plain document when serving it."""
     try:
         return frozenset(view_of(open_document(files.read(path), Hints("plain")), name, url="").derived)
     except FileProblem:
@@ -111,8 +112,8 @@ def _derived(path: Path, name: str, files: Files) -> frozenset[str]:
 
 
 class _Asking(Struct):
-    """Questions to one origin. The first is asked alone, so that the exchange has its pool of connections before
-    several threads share it."""
+    """Requests to one origin. The first is sent alone, so that the exchange has its pool of connections before several
+    threads share it."""
 
     origin: str
     exchange: Exchange

@@ -1,8 +1,8 @@
-"""What a permission to change something is bound to (X7, HA19). Pure.
+"""Permissions to change something, and the actions they are bound to (X7, HA19). Pure.
 
-In: an action as a page declares it, and a text by which the user names actions. Out: whether the one is meant by the
-other. An id alone means nothing: any page of a site may declare any id. It holds for what the pages that the user named
-declare under it. A text that names no action is refused.
+In: an action as a page declares it, and the user's text that names actions. Out: whether the text names the action. An
+id alone is not enough, since any page of a site may declare any id: it applies to the declarations of the pages that
+the user named. A text that names no action is refused.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Declared(Struct, frozen=True):
 
 
 def declared(contract: Contract, origin: Origin) -> Declared:
-    """Return what the page at an origin declares."""
+    """Return the declaration of the page at an origin."""
     auth = contract.auth
     wanted = (auth.type, auth.place, auth.name) if auth.wants_token else ()
     return Declared(origin, contract.id, contract.method, contract.url, wanted)

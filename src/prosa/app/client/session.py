@@ -1,9 +1,8 @@
-"""The sites of a program while it runs: the pages it is on, where they lead, what can be called there (X15, H1).
+"""The sites of a program while it runs: the current pages, their links and their actions (X15, H1).
 
-In: the URLs that were declared and the way to them. Out: a session that meets the port `SiteSession`. It is on one page
-for each URL. `visit` moves the one that it moved last, or where the goal is of another site the first one that is on
-that site. Only origins that were declared are asked. A page may declare as much as it wants; what is offered of it is
-bounded, and the rest is counted.
+In: the declared URLs and the access to them. Out: a session that implements the port `SiteSession`. It has one page
+for each URL. `visit` moves the one that it moved last, or for a target on another site the first one on that site.
+Only declared origins are contacted. The offered declarations of a page are bounded, and the rest is counted.
 """
 
 from __future__ import annotations
@@ -42,13 +41,13 @@ MAX_ACTIONS = 64
 """Actions of one page that are offered."""
 
 MAX_LOOKED_AT = 256
-"""Actions of one page that are looked at."""
+"""Maximum number of actions of one page that are read."""
 
 MAX_SCHEMAS = 256 * 1024
 """Characters of the schemas of all actions of a page: they go into every request to the model."""
 
 MAX_LINKS = 200
-"""Links that are listed; those behind them can be visited by their text or path all the same."""
+"""Maximum number of listed links; others can still be visited by their text or path."""
 
 
 class CurrentPage(Struct, frozen=True):
@@ -230,7 +229,7 @@ class PagesOfSites(Struct):
         return (there or ([self.here] if self.here in same else same))[0]
 
     async def _address(self, to: str) -> str:
-        """Return the URL that is meant; empty for what is no web page. Raises `FollowProblem`."""
+        """Return the intended URL; empty for anything but a web page. Raises `FollowProblem`."""
         node = self.places[self.here].node
         if to.lower().startswith(_ADDRESSES):
             return led(node.md_url or node.url, to)
@@ -243,7 +242,7 @@ class PagesOfSites(Struct):
             return index[to] if to in index else followed(node, to, lambda: index)
 
     async def _index(self, origin: Origin) -> dict[str, str]:
-        """Return where the nodes of a site are, if it has an index (HA1); asked for once."""
+        """Return the URLs of the nodes of a site, if it has an index (HA1); requested once."""
         if origin in self.indexed:
             return self.indexed[origin]
         try:
@@ -281,7 +280,7 @@ def _read(access: SiteAccess, answer: Answer) -> CurrentPage | Answer | str:
 
 
 def _as_it_is(answer: Answer) -> ToolResult:
-    """Return the text of what is no page; the run stays where it is."""
+    """Return the text of an answer that is no page; the run stays where it is."""
     url = cleaned(answer.url)
     try:
         text = answer.body.decode("utf-8-sig")

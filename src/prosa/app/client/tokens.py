@@ -1,7 +1,7 @@
-"""Which credential belongs to which site (X8). In: what the user gave for this call, and the user's settings. Out: the
-token for an origin, or None. A token is never given for another origin than the one it was named for.
+"""Which credential belongs to which site (X8). In: the user's token for this call, and the user's settings. Out: the
+token for an origin, or None. A token is only returned for the origin it was set for.
 
-The settings name variables, not tokens; a variable is looked up only when a site asks for its token.
+The settings name variables, not tokens; a variable is only read when a site requires its token.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from prosa.source.values import PartlyShown
 
 
 class SiteTokens(PartlyShown, Struct, frozen=True):
-    """``given`` is the token of this call, for the origin ``of`` alone; where it is not ``eager``, only after the site
-    has asked for one. ``variables`` are those of the settings."""
+    """``given`` is the token of this call, for the origin ``of`` alone; unless ``eager``, only after the site has
+    required one. ``variables`` are those of the settings."""
 
     of: Origin | None = None
     given: str | None = None

@@ -1,6 +1,6 @@
-"""Reads a node of a site and goes on along its links. Only GET is sent (H1).
+"""Reading a node of a site and following its links. Only GET is sent (H1).
 
-In: a URL, and what each link is called. Out: the `SiteNode` at the end of the way.
+In: a URL, and the name of each link. Out: the `SiteNode` at the end of the path.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Chats as they would be sent, in another form, and new chats of such files: what `prosa chat` exports and imports.
 
-In: a conversation with all that configures it, or the text of a file. Out: text. Unlike a conversion this takes in what
-other files say, leaves out what is never sent, and makes a chat that goes on.
+In: a conversation with its configuration, or the text of a file. Out: text. Unlike a conversion this applies other
+files, leaves out unsent parts, and makes a chat that can continue.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ ExchangeForm: TypeAlias = Literal["openai", "ymj", "llm"]
 
 
 def export_chat(conversation: Conversation, form: ExchangeForm) -> str:
-    """Return what was said, in a form."""
+    """Return the messages in a form."""
     messages = spoken(conversation)
     if form == "openai":
         return openai.export(messages)
@@ -28,7 +28,7 @@ def export_chat(conversation: Conversation, form: ExchangeForm) -> str:
 
 
 def spoken(conversation: Conversation) -> list[NewMessage]:
-    """Return what was said, as messages to write."""
+    """Return all messages, for writing."""
     return [NewMessage(each.role, each.content, each.name) for each in conversation.spoken]
 
 

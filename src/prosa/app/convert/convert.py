@@ -1,8 +1,8 @@
-"""Converts documents that a user names, and writes the results where nothing is yet (X31).
+"""The conversion of named documents to new files (X31).
 
-In: paths and what is wanted. Out: a `Result` for each, with its text and where it goes. What was named is opened, and
-nothing else but a program beside the target that might be imported, and the program inside a skill that wraps it.
-Nothing is run or fetched. `write_results` replaces nothing unless it is told to.
+In: paths and options. Out: a `Result` for each, with its text and its path. Only the named files are opened, besides a
+program beside the target that might be imported, and the program inside a skill that wraps it. Nothing is run or
+fetched. `write_results` replaces nothing by default.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from prosa.source import FileProblem, SourceText
 
 
 class ConvertOptions(Struct, frozen=True):
-    """What is wanted. ``origin`` is the form of the sources where the user says it; ``output`` a file or a folder,
-    ``into`` says which. ``wrap`` makes a skill around a program."""
+    """The user's options. ``origin`` is the form of the sources if the user sets it; ``output`` a file or a folder, as
+    ``into`` says. ``wrap`` makes a skill around a program."""
 
     target: FormName
     origin: FormName | None = None
@@ -223,6 +223,5 @@ def write_results(
 
 
 def is_folder(output: str, count: int) -> bool:
-    """Return whether an output that somebody names is a folder: it is one, is written as one, or is for several
-    results."""
+    """Return whether an output path is a folder: it is one, is written as one, or is for several results."""
     return output.endswith(("/", os.sep)) or Path(output).is_dir() or count > 1

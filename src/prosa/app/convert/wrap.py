@@ -68,7 +68,7 @@ def _with_imports(name: str, source: SourceText, piece: Piece, files: RootedFile
 
 
 def unwrapped(source: SourceText, max_size: int) -> Skill | None:
-    """Return the program inside a skill that wraps one, as it is; None for any other skill."""
+    """Return the program inside a skill that wraps one, unchanged; None for any other skill."""
     inner = wrapped_path(source)
     folder = Path(source.path).parent
     if inner is None or not (folder / inner).is_file():

@@ -75,7 +75,7 @@ def _at(corpus: OpenCorpus, name: str | Path) -> Node:
 
 
 def links_of(corpus: OpenCorpus, name: str | Path) -> Links:
-    """Return what a document points at, what points at it, and its references that lead nowhere (Y22)."""
+    """Return the links of a document, the links to it, and its broken references (Y22)."""
     node = find_document(corpus, name)
     return Links.of(node, corpus.index.edges_from(node.path), corpus.index.edges_to(node.path))
 
@@ -89,7 +89,7 @@ def shortest_path_between(
 
 
 def impact_of(corpus: OpenCorpus, name: str | Path, *, rels: Collection[str] = (), depth: int | None = None) -> Impact:
-    """Return what a change of a document concerns, over references of the types ``rels`` (MA7), or of all types."""
+    """Return the documents affected by a change, over references of the types ``rels`` (MA7), or of all types."""
     node, graph = find_document(corpus, name), corpus.index.graph()
     return Impact(node, impact(graph, node.id, _normal_rels(rels), depth), graph)
 

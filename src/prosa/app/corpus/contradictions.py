@@ -1,6 +1,6 @@
-"""Contradictions with what both documents say, read from the files. In: a graph and its files. Out: passages.
+"""Contradictions with the passages of both documents, read from the files. In: a graph and its files. Out: passages.
 
-A document that can no longer be read has no passage; the contradiction is reported all the same.
+A document that can no longer be read has no passage; the contradiction is still reported.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def _read(pair: Contradiction, files: Files, root: Path) -> Compared:
 
 
 def _passage(node: Node, pair: Contradiction, reading: DialectReading[object] | None, section: str) -> Passage | None:
-    """Return what a document says: where it names the other, else what the other names in it."""
+    """Return the passage of a document: where it names the other, or the part that the other names."""
     if reading is None:
         return None
     own = next((edge for edge in pair.edges if edge.source == node.id), None)

@@ -1,7 +1,7 @@
-"""An open corpus as the planner of a move needs it (`prosa.corpus.moves`).
+"""An open corpus for the planner of a move (`prosa.corpus.moves`).
 
-In: a corpus whose index is up to date. Out: a `DocumentStore`: what the index knows of every document, and the
-documents themselves, read anew where their text counts.
+In: a corpus whose index is up to date. Out: a `DocumentStore`: the records of all documents, and the documents
+themselves, read again where their text counts.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class CorpusDocuments(Struct, frozen=True):
 
     @property
     def known(self) -> StoredRecords:
-        """What the index knows of these documents. Raises `IndexProblem`."""
+        """The records of these documents. Raises `IndexProblem`."""
         from prosa.adapters.sqlite.records import StoredRecords
 
         return StoredRecords(self.corpus.index.connection(), self.holds)
@@ -66,8 +66,7 @@ class CorpusDocuments(Struct, frozen=True):
         return replace(self, only_visible=True)
 
     def world(self) -> World:
-        """Return what is known of every document. All records are loaded where the index has other sites than these
-        form."""
+        """Return the records of all documents. All are loaded if the index has other sites than these form."""
         known = self.known
         sites = known.sites()
         if sites is None:
@@ -75,8 +74,7 @@ class CorpusDocuments(Struct, frozen=True):
         return KnownWorld.among(known, sites, given=self.given)
 
     def texts(self, names: Collection[str]) -> Iterator[tuple[str, str]]:
-        """Yield the documents that can be read and whose text holds any of some names: paths and texts as they are
-        now."""
+        """Yield the readable documents whose text holds any of some names: paths and current texts."""
         wanted = [name.encode("utf-8", "surrogatepass") for name in names]
         for path in self.known.paths():
             with contextlib.suppress(FileProblem):
@@ -85,11 +83,11 @@ class CorpusDocuments(Struct, frozen=True):
                     yield path, self.corpus.files.read(self.root / path).text
 
     def reading(self, path: str) -> DialectReading[object]:
-        """Return a document as it is now. Raises `FileProblem`."""
+        """Return the reading of a document in its present state. Raises `FileProblem`."""
         return self._read(path, self.corpus.files.read(self.root / path))
 
     def reread(self, path: str, text: str) -> DialectReading[object]:
-        """Return what a text would be read as at a path."""
+        """Return the reading of a text at a path."""
         return self._read(path, SourceText(text, str(self.root / path)))
 
     def _read(self, path: str, source: SourceText) -> DialectReading[object]:

@@ -1,7 +1,7 @@
-"""Who makes vectors: a service or a local model, as the user chose, and which key goes there (X6, X7).
+"""The source of vectors: a service or a local model, as chosen by the user, and the key for it (X6, X7).
 
-In: choices, environment and settings. Out: an `Embedder`, or what is missing. No document has a say in it, and nothing
-is sent anywhere before somebody asks for vectors.
+In: choices, environment and settings. Out: an `Embedder`, or what is missing. Documents have no influence on it, and
+nothing is sent before vectors are requested.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ WAYS = (
 
 
 class EmbeddingChoice(Struct, frozen=True):
-    """What the user chose on the command line; None leaves it to the settings and the environment. ``max_cost`` is what
-    a service may cost in US dollars, None bounds nothing."""
+    """The user's choices on the command line; None leaves one to the settings and the environment. ``max_cost`` is the
+    limit for a service in US dollars, None for no limit."""
 
     model: str | None = None
     base_url: str | None = None
@@ -51,8 +51,8 @@ class EmbeddingChoice(Struct, frozen=True):
 
 
 def choose_embedder(choice: EmbeddingChoice, around: Environment) -> Embedder:
-    """Return the embedder that the user chose. Raises `EmbeddingError`, with the ways on where nothing is chosen, and
-    `prosa.runtime.errors.ProviderError` for a key that cannot be used, `PriceUnknown` under a cap (X26)."""
+    """Return the embedder that the user chose. Raises `EmbeddingError`, with the alternatives if none is chosen, and
+    `prosa.runtime.errors.ProviderError` for an unusable key, `PriceUnknown` under a cap (X26)."""
     name = choice.model or around.settings.embedding_model
     if not name:
         raise EmbeddingError("no model is chosen that makes vectors", hint=WAYS)
@@ -77,7 +77,7 @@ class Paid(Struct, frozen=True):
 
     @property
     def model_name(self) -> str:
-        """The name that is asked for and recorded."""
+        """The name that is requested and recorded."""
         return self.embedder.model_name
 
     @property
@@ -135,7 +135,7 @@ def _service(name: str, choice: EmbeddingChoice, around: Environment) -> Embedde
 async def vectors_of(
     texts: Sequence[str], embedder: Embedder, clock: Clock, *, retries: int = RETRIES, listener: Listener = ignore
 ) -> list[list[float]]:
-    """Return one vector for each text, asked for in batches, each tried again after a transient error.
+    """Return one vector for each text, requested in batches, each retried after a transient error.
 
     Raises `prosa.runtime.errors.ProviderError` or `EmbeddingError`.
     """

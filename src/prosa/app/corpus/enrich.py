@@ -1,8 +1,7 @@
 """Enriching records: vectors and hashes written into the footers of YMJ files (X6, X22, YW7).
 
-In: documents and an embedder. Out: what became of each. Records are done in batches, each written as soon as its
-vectors are there, so that a run that is stopped goes on where it was. A file is replaced only when it is still what
-was read.
+In: documents and an embedder. Out: the result of each. Records are processed in batches, each written as soon as it
+has its vectors, so that an interrupted run can continue. A file is only replaced if it is unchanged since it was read.
 """
 
 from __future__ import annotations
@@ -37,10 +36,10 @@ CONFIDENTIAL = "is classified, and is never sent to a service"
 
 
 class Enriched(Struct, frozen=True):
-    """What became of a document: ``left`` alone for the ``reason``, in words that finish "PATH …".
+    """The result for a document: ``left`` unchanged for the ``reason``, in words that finish "PATH …".
 
-    A record that may not be sent has a reason too, and is no failure. Of a dry run ``before`` and ``after`` are the
-    text as it is and as it would be; both are empty where a vector would have to be made for that.
+    A record that may not be sent has a reason too, and is no failure. In a dry run ``before`` and ``after`` are the
+    present and the new text; both are empty if a vector would have to be computed.
     """
 
     path: Path
@@ -51,8 +50,8 @@ class Enriched(Struct, frozen=True):
 
 
 class EnrichOptions(Struct, frozen=True):
-    """What the user wants: ``embedder`` None writes hashes only, ``force`` makes vectors anew that are fresh.
-    ``classified`` are the real paths of records that a meta file classifies (MA18)."""
+    """The user's options: ``embedder`` None writes hashes only, ``force`` replaces fresh vectors. ``classified`` are
+    the real paths of records that a meta file classifies (MA18)."""
 
     embedder: Embedder | None
     force: bool = False
@@ -81,9 +80,10 @@ def classified_in(groups: Sequence[Group], environ: Mapping[str, str]) -> frozen
 
 
 async def enrich(groups: Sequence[Group], options: EnrichOptions, done: Callable[[Enriched], None]) -> None:
-    """Enrich the records among the documents of the groups; others are passed over. The embedder is closed at the end.
+    """Enrich the records among the documents of the groups; others are skipped. The embedder is closed at the end.
 
-    ``done`` hears of every record, in order. Raises what the embedder raises: what was written before stays written.
+    ``done`` is called with every record, in order. Raises what the embedder raises: what was written before stays
+    written.
     """
     try:
         for group in groups:

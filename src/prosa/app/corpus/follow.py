@@ -1,7 +1,7 @@
-"""Which documents of a corpus changed, as the system tells it, so that nobody looks at all files after each edit.
+"""The changed documents of a corpus, reported by the system, so that not all files are scanned after each edit.
 
-In: a corpus, and the paths that its watcher names. Out: the documents to be read anew, or that everything has to be
-looked at: where a document is new, a folder came or went, settings or ignore rules changed, and now and then anyway.
+In: a corpus, and the paths from its watcher. Out: the documents to read again, or that a full scan is needed: for a
+new document, a created or deleted folder, changed settings or ignore rules, and periodically.
 """
 
 # Texts, not Paths: a name that is no text is looked at too.
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from prosa.app.corpus.open import OpenCorpus
 
 WHOLE_EVERY = 60.0
-"""Seconds after which everything is looked at although nothing was told: the system may lose a change."""
+"""Seconds after which everything is scanned without a report: the system may lose a change."""
 
 _DECIDING = frozenset((*PROJECT_FILES, ".gitignore"))
 """Files that decide which documents there are, and what they are."""
@@ -35,7 +35,7 @@ _BELOW = "SELECT 1 FROM document WHERE path >= ? AND path < ? LIMIT 1"
 class Follower:
     """The changes below the root of a corpus. ``on_change`` is called in another thread when something changed.
 
-    A corpus that ``has_links`` is looked at whole: what a link leads to changes under another name.
+    A corpus that ``has_links`` is always scanned fully: the target of a link changes under another name.
     """
 
     def __init__(self, root: Path, on_change: Callable[[], None] | None = None) -> None:
@@ -50,11 +50,11 @@ class Follower:
 
     @property
     def is_quiet(self) -> bool:
-        """Whether there is nothing to look at."""
+        """Whether there is nothing to do."""
         return self._watcher.is_quiet and time.monotonic() - self._whole < WHOLE_EVERY
 
     def pending(self, corpus: OpenCorpus) -> list[Path] | None:
-        """Return the documents to be read anew since the last call; None where everything has to be looked at."""
+        """Return the documents to read again since the last call; None if a full scan is needed."""
         changed = self._watcher.take()
         now = time.monotonic()
         if changed is None or now - self._whole >= WHOLE_EVERY:
@@ -101,8 +101,7 @@ def follow_corpus(root: Path) -> Follower:
 
 
 def _kind(corpus: OpenCorpus, path: str, *, has_links: bool) -> str:
-    """Return what a change means: `document` for one that the index knows, `whole` where more may have changed, or
-    nothing."""
+    """Return the kind of a change: `document` for one in the index, `whole` if more may have changed, or nothing."""
     name = os.path.basename(path)
     below = os.path.relpath(path, corpus.root).replace(os.sep, "/")
     if name in _DECIDING or os.path.isdir(path):
@@ -116,5 +115,5 @@ def _kind(corpus: OpenCorpus, path: str, *, has_links: bool) -> str:
 
 
 def _had_documents(corpus: OpenCorpus, folder: str) -> bool:
-    """Return whether the index knows documents below what is gone."""
+    """Return whether the index has documents below a deleted path."""
     return corpus.index.connection().execute(_BELOW, (f"{folder}/", f"{folder}0")).fetchone() is not None

@@ -1,8 +1,8 @@
-"""Carrying a move out: the files that a plan changes, in an order that can be cut short anywhere and taken up again.
+"""Carrying a move out: the files that a plan changes, in an order that can be interrupted anywhere and continued.
 
-In: a plan and the root of its paths. Out: files. First every document that refers, then the new file, the old one last:
-whoever is killed in between finishes by asking for the same move again. On any error everything written is put back.
-A file that is no longer what was read is never written over.
+In: a plan and the root of its paths. Out: files. First every referring document, then the new file, the old one last:
+after a crash, the same move finishes it. On any error everything written is restored. A file changed since it was read
+is never overwritten.
 """
 
 from __future__ import annotations
@@ -57,15 +57,14 @@ class MovableDocuments(DocumentStore, Protocol):
 
 
 class NotPutBack(OSError):
-    """A move failed, and so did putting back what was written before. The message names the files."""
+    """A move failed, and so did restoring the files written before. The message names the files."""
 
 
 def plan_for(move: Move, store: MovableDocuments, journal: Journal | None = None) -> Plan:
     """Return the plan of a move of files. Raises `MoveRefused` and `FileProblem`.
 
-    A move that was cut short goes on with the plan that its ``journal`` kept. Without one, a new file that is there
-    already, exactly as the plan would leave it, is what such a move has left. Documents in hidden folders take part
-    only where one of them moves.
+    An interrupted move continues with the plan in its ``journal``. Without one, an existing new file that equals the
+    plan's result comes from such a move. Documents in hidden folders only take part if one of them moves.
     """
     if not is_hidden(move.path):
         visible = store.visible()
@@ -110,8 +109,8 @@ def is_under_way(plan: Plan, root: Path) -> bool:
 
 
 def carry_out(plan: Plan, root: Path, journal: Journal | None = None) -> None:
-    """Write what the plan says; ``journal`` keeps it meanwhile. Raises `FileChanged` when a file is not what was read,
-    `OSError` for what the system refuses: then everything is put back, or `NotPutBack` says what is not."""
+    """Write what the plan says; ``journal`` stores it meanwhile. Raises `FileChanged` if a file changed since it was
+    read, `OSError` for errors of the system: then everything is restored, or `NotPutBack` names what is not."""
     changed = _changed(plan, root)
     if changed:
         raise FileChanged(changed[0])
@@ -136,13 +135,13 @@ def _forget(journal: Journal | None) -> None:
 
 
 class Work(Struct):
-    """A move under way: ``undo`` takes back what was done, with the file it concerns."""
+    """A move in progress: ``undo`` reverts its steps, each with its file."""
 
     root: Path
     undo: list[tuple[str, Callable[[], object]]] = field(default_factory=list)
 
     def steps(self, plan: Plan) -> Iterator[str]:
-        """Yield every step, done when it is asked for; gives the path that was written or removed."""
+        """Yield every step when it is done, with the path that was written or removed."""
         for change in plan.others:
             yield self._replaced(change)
         old, new = self.root / plan.moved.path, self.root / plan.moved.new_path
@@ -202,13 +201,13 @@ def _text_back(path: Path, change: Change) -> None:
 
 
 def _gone(path: Path, digest: str) -> None:
-    """Remove a file that was made, as long as it is that file."""
+    """Remove a file that this move created, if it is unchanged."""
     if _digest(path) == digest:
         path.unlink()
 
 
 def _restored(old: Path, new: Path, text: str) -> None:
-    """Make the old file anew where it was removed already."""
+    """Create the old file again if it was removed already."""
     if not os.path.lexists(old):
         replace_file(old, text, expect_digest="")
         shutil.copymode(new, old)
@@ -267,7 +266,7 @@ def _linked(old: Path, new: Path) -> bool:
 
 
 def _digest(path: Path) -> str:
-    """Of the bytes that are there; empty for no file, and a word for what is none."""
+    """Return the digest of a file; empty for none, and a word for anything but a file."""
     try:
         return digest_bytes(path, real_path(path), _MAX_DIGESTED)
     except FileProblem as problem:

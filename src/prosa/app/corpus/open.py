@@ -1,7 +1,7 @@
 """A corpus opened: its documents on the disk, its index in the cache, one brought up to date with the other.
 
-In: a folder or a document, and what the user said. Out: `OpenCorpus`. The root is the folder that was named, else the
-project of the document or of the current folder (X5); the index lives in the user's private cache (X10).
+In: a folder or a document, and the user's options. Out: `OpenCorpus`. The root is the named folder, else the project
+of the document or of the current folder (X5); the index lives in the user's private cache (X10).
 """
 
 from __future__ import annotations
@@ -46,9 +46,8 @@ DAMAGED = "the index was damaged while it was read, and has been removed"
 
 
 class OpenCorpus(Struct):
-    """A corpus while it is open. ``report`` says what the last refresh did, ``skipped`` what it passed over; both are
-    empty where there was none. With ``agents`` the hidden folders of agents count; ``hints`` stands for what settings
-    say of dialects."""
+    """An open corpus. ``report`` is the result of the last refresh, ``skipped`` the files it skipped; both are empty
+    without one. With ``agents`` the hidden folders of agents count; ``hints`` identifies the settings for dialects."""
 
     root: Path
     index: Index
@@ -63,15 +62,15 @@ class OpenCorpus(Struct):
     _is_full: bool = False
 
     def scan(self) -> Scan:
-        """Return a look at all files. Raises `FileProblem` for a root that is no folder."""
+        """Return a scan of all files. Raises `FileProblem` for a root that is no folder."""
         self.skipped = Skipped()
         found = scan(self.root, self.files, self._hint, hints=self.hints, agents=self.agents, skipped=self.skipped)
         self._scanned = found.hints
         return found
 
     def refresh(self, *, anew: bool = False, found: Scan | None = None) -> Refreshed:
-        """Look at all files, unless they were ``found`` just now, and read those that changed; with ``anew`` all.
-        Raises `IndexProblem`, and `FileProblem` for a root that is no folder."""
+        """Scan all files, unless they were ``found`` just now, and read those that changed; with ``anew`` all. Raises
+        `IndexProblem`, and `FileProblem` for a root that is no folder."""
         started = time.monotonic()
         assert self._reading is not None
         report = self.index.refresh(found or self.scan(), self._reading, anew=anew)
@@ -80,7 +79,7 @@ class OpenCorpus(Struct):
         return self.report
 
     def ask(self, question: Callable[[Index], Answer]) -> Answer:
-        """Return the answer of the index to a question. A file that turns out to be broken is made anew, and asked once
+        """Return the answer of the index to a query. A file that turns out to be broken is rebuilt, and queried once
         more; so is one that was removed since the last refresh. Raises `IndexProblem`."""
         import sqlite3
 
@@ -96,8 +95,8 @@ class OpenCorpus(Struct):
         return question(self.index)
 
     def refresh_paths(self, paths: Iterable[Path]) -> Refreshed:
-        """Return the same for single documents, which were written or removed: nothing else is looked at. Whoever names
-        them has seen to it that they are documents of the corpus."""
+        """Refresh single documents that were written or removed, without a scan. The caller ensures that they are
+        documents of the corpus."""
         started = time.monotonic()
         assert self._reading is not None
         at_ns, found, gone = time.time_ns(), list[Found](), list[str]()
@@ -122,7 +121,7 @@ class OpenCorpus(Struct):
         return self._reading.relations if self._reading is not None else ()
 
     def hints_of(self, path: Path) -> Hints:
-        """Return what is known about the document at a path before it is read (X3, X45)."""
+        """Return the hints about the document at a path before it is read (X3, X45)."""
         hint = self._hint(self.files.real(path)) if self._hint else ""
         return Hints(glob=hint or None, vault=is_in_vault(path.parent))
 
@@ -159,10 +158,11 @@ def open_corpus(
 ) -> Iterator[OpenCorpus]:
     """Open the corpus at ``path``, a folder or a document; None is the current folder.
 
-    ``settings`` are those of its project, ``root`` is `--root`, ``max_size`` the bytes of the largest document. Without
-    ``agents`` the hidden folders of agents are left out. So many processes as ``jobs`` says read documents, None one
-    for each processor; ``workers`` stand in for them. ``progress`` is told how many of how many are done. Without
-    ``refresh`` the index is asked as it is. Raises `IndexProblem`, `FileProblem`.
+    ``settings`` are those of its project, ``root`` is `--root`, ``max_size`` the bytes of the largest document.
+    Without ``agents`` the hidden folders of agents are left out. ``jobs`` is the number of processes that read
+    documents, None one for each processor; ``workers`` replace them. ``progress`` is called with the numbers of
+    finished and of all documents. Without ``refresh`` the index is used without an update. Raises `IndexProblem`,
+    `FileProblem`.
     """
     base = corpus_root(path, root)
     limit = size_limit(max_size, settings)
@@ -209,7 +209,7 @@ def corpus_root(path: Path | None, root: Path | None = None) -> Path:
 
 
 def hints_of(base: Path, settings: Settings | None) -> Callable[[Path], DialectName | Literal[""]] | None:
-    """Return what the settings of the project say about the dialect of a document; None where they say nothing."""
+    """Return the dialect that the project's settings give a document; None if they give none."""
     if settings is None or not settings.dialects:
         return None
     from prosa.rules.policy import Profile
@@ -220,7 +220,7 @@ def hints_of(base: Path, settings: Settings | None) -> Callable[[Path], DialectN
 
 @contextmanager
 def _damage_in_words(corpus: OpenCorpus) -> Iterator[None]:
-    """Return a file that turns out to be broken while it is read is removed: the next command makes it anew."""
+    """Handle a file that turns out to be broken while it is read: it is removed, and the next command rebuilds it."""
     import sqlite3
 
     try:

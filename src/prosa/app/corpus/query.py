@@ -31,7 +31,7 @@ def corpus_statistics(corpus: OpenCorpus) -> Statistics:
 
 
 def known_views() -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Return what a query can name: each view with its columns, in the order of the documentation."""
+    """Return the views for queries: each with its columns, in the order of the documentation."""
     return tuple((view.name, tuple(name for name, _ in view.columns)) for view in CORPUS_VIEWS.views)
 
 

@@ -43,9 +43,10 @@ async def search_by_meaning(
     progress: Callable[[int, int], None] | None = None,
     left_out: Callable[[int], None] | None = None,
 ) -> list[Hit]:
-    """Return what full text finds, fused with what lies near the query as a vector. Sends the query, and sections that
-    have no vector yet, to the ``embedder``, which is closed at the end. ``progress`` hears how many of how many vectors
-    are made, ``left_out`` how many sections are left without one. Raises `EmbeddingError`, `ProviderError`."""
+    """Return the results of full text, fused with the neighbours of the query as a vector. Sends the query, and
+    sections without a vector, to the ``embedder``, which is closed at the end. ``progress`` is called with the numbers
+    of finished and of all vectors, ``left_out`` with the number of sections left without one. Raises `EmbeddingError`,
+    `ProviderError`."""
     from prosa.app.corpus.semantic import make_vectors, semantic_search
     from prosa.app.run.world import system_clock
 

@@ -1,8 +1,8 @@
-"""Search by meaning: vectors for what has none, the nearest to a query, fused with what full text finds.
+"""Search by meaning: vectors for sections without one, the nearest to a query, fused with the results of full text.
 
-In: an open corpus, an embedder that the user chose, and what is asked. Out: hits. Text is sent to a service here and in
-`app.enrich` alone, and never that of classified documents (X6). Vectors are kept in the index by the digest of their
-text, so the same text is asked about once.
+In: an open corpus, an embedder that the user chose, and the query. Out: hits. Text is only sent to a service here and
+in `app.enrich`, and never that of classified documents (X6). Vectors are stored in the index by the digest of their
+text, so the same text is sent once.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ async def make_vectors(
     most: int = MAX_NEW,
     progress: Callable[[int, int], None] | None = None,
 ) -> Made:
-    """Return sections without a vector one, ``most`` at the utmost. Every batch is kept as soon as it is there, so that
-    one that is stopped goes on where it was. Raises what the embedder raises."""
+    """Compute missing vectors of at most ``most`` sections. Every batch is stored as soon as it arrives, so that an
+    interrupted run can continue. Raises what the embedder raises."""
     from prosa.app.corpus.embedding import vectors_of
 
     model = embedder.model_name
@@ -72,9 +72,9 @@ async def make_vectors(
 
 
 def _to_send(corpus: OpenCorpus, wanted: Sequence[Unmade], most: int) -> tuple[list[Unmade], int]:
-    """Return the first sections that may leave this machine, and how many were not looked at. Of each document the file
-    is looked at once more: it may have changed since it was indexed, and a broken front matter may say more than a
-    reader understood of it (X6)."""
+    """Return the first sections that may leave this machine, and how many were not examined. The file of each document
+    is read again: it may have changed since it was indexed, and broken front matter may contain more than a reader
+    understood (X6)."""
     connection, looked_at = corpus.index.connection(), dict[int, bool]()
     now: list[Unmade] = []
     for count, each in enumerate(wanted):
@@ -88,7 +88,7 @@ def _to_send(corpus: OpenCorpus, wanted: Sequence[Unmade], most: int) -> tuple[l
 
 
 def _may_go(corpus: OpenCorpus, path: str, digest: str) -> bool:
-    """Return whether a file is still what was indexed, and does not look classified."""
+    """Return whether a file is unchanged since it was indexed, and does not look classified."""
     try:
         source = corpus.files.read(corpus.root / path)
     except FileProblem:

@@ -26,7 +26,7 @@ from prosa.source.edit import Edit as SourceEdit
 from prosa.source.span import Span
 
 MAX_OFFERED = 20
-"""Diagnostics in a range for which actions are offered; nobody chooses from more."""
+"""Maximum number of diagnostics in a range for which actions are offered."""
 
 MAX_QUIET = 5
 """Diagnostics in a range for which comments are offered: each comment is tried before."""
@@ -35,7 +35,7 @@ UNSURE = " (may change the meaning)"
 
 
 class Action(Struct, frozen=True):
-    """``edits`` of one document, under a title. ``preferred`` is what a person would choose without thinking."""
+    """``edits`` of one document, under a title. ``preferred`` marks the obvious choice."""
 
     kind: Literal["fix", "ignore"]
     title: str
@@ -160,7 +160,7 @@ def _in_file(reading: DialectReading[object], each: Diagnostic) -> Iterator[Sour
 
 
 class _Judged(NamedTuple):
-    """A reading, and how often it is said what is said of it."""
+    """A reading, and the number of its findings by content."""
 
     reading: DialectReading[object]
     said: Counter[tuple[str, str]]
@@ -186,7 +186,8 @@ def _keeps_quiet(workspace: Workspace, path: Path, before: _Judged, each: Diagno
 
 
 def _covered(reading: DialectReading[object], without: str = "") -> Counter[str]:
-    """Return what the suppressions of a document cover, as text; a new one must not come between them and that."""
+    """Return the range of a document's suppressions, as text; a new one must not be inserted between them and
+    that range."""
     found = find_suppressions(reading.front, reading.document)
     text = reading.front.source.text
     return Counter(each.covers.of(text).replace(without, "") if without else each.covers.of(text) for each in found)
@@ -197,7 +198,7 @@ def _said(found: Iterable[Diagnostic]) -> Counter[tuple[str, str]]:
 
 
 def _shape(reading: DialectReading[object]) -> tuple[object, ...]:
-    """Return what a comment must leave as it is."""
+    """Return the parts that a comment must leave unchanged."""
     document = reading.document
     targets = [each.destination for each in (*document.links, *document.images)]
     targets += [each.destination for each in document.definitions]

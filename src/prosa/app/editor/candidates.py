@@ -1,7 +1,7 @@
-"""What may be written at an offset: candidates that are found, and the completions that an editor is given of them.
+"""The candidates at an offset, and the completions for an editor.
 
-In: candidates for one range of characters, and what is typed of it. Out: at most `MOST` completions, the best first:
-what begins as typed before what holds it, near before far. Each is an exact change of that range alone.
+In: candidates for one range of characters, and the typed part. Out: at most `MOST` completions, the best first: prefix
+matches before inner ones, near before far. Each is an exact change of that range alone.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from prosa.app.editor.place import Edit
 from prosa.source import Span
 
 MOST = 200
-"""Completions of one answer: nobody reads more, and a client that shows them all is slow."""
+"""Maximum number of completions in one answer: clients that show more are slow."""
 
 MAX_TYPED = 200
 """Characters that candidates are compared with."""
@@ -29,9 +29,9 @@ Kind: TypeAlias = Literal[
 
 
 class Completion(Struct, frozen=True):
-    """``label`` is shown, with ``detail`` beside it; ``edit`` writes it. ``filter`` is what a client compares with what
-    is typed, ``sort`` the order. ``documentation`` is Markdown; where it is empty and ``about`` names a document, it is
-    the preview of that (`hover.preview`), made when somebody asks for it."""
+    """``label`` is shown, with ``detail`` beside it; ``edit`` writes it. ``filter`` is compared with the typed text,
+    ``sort`` is the order. ``documentation`` is Markdown; if it is empty and ``about`` names a document, it is the
+    preview of that (`hover.preview`), built on request."""
 
     label: str
     kind: Kind
@@ -98,8 +98,8 @@ def completions(
 
 
 def rank_of(name: str, wanted: str) -> int | None:
-    """Return how well a name matches what is typed, case aside; None where it does not: 0 for its beginning, 1 for that
-    of a word in it, 2 for any part."""
+    """Return how well a name matches the typed text, ignoring case; None if it does not: 0 for its beginning, 1 for
+    that of a word in it, 2 for any part."""
     if not wanted:
         return 0
     folded = name.casefold()
@@ -118,7 +118,7 @@ def _rank(candidate: Candidate, wanted: str) -> int | None:
 
 
 def _filter(candidate: Candidate, wanted: str) -> str:
-    """Return what a client compares when more is typed: the name by which it was found, and then all others."""
+    """Return the filter text for further typing: the matching name, then all others."""
     names = [each for each in (candidate.label, *candidate.names) if each]
     found = next((each for each in names if rank_of(each, wanted) is not None), candidate.label)
     return " ".join(dict.fromkeys((found, *names)))[:MAX_TYPED]

@@ -1,6 +1,7 @@
-"""The documents of a workspace as they are called, kept until one of them is called otherwise: what completion offers.
+"""The names of the documents of a workspace for completion, cached until one of them changes.
 
-In: the facts in memory. Out: a `NameCatalogue`. Nothing is read for it, and it is empty while the corpus is being read.
+In: the facts in memory. Out: a `NameCatalogue`. Nothing is read for it, and it is empty while the corpus is being
+read.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Completion: what may be written at an offset of a document, whatever stands around it.
+"""Completion at an offset of a document, in any context.
 
-In: a workspace, a real path, an offset. Out: `Completions`, each an exact change of what is typed there. A document
-that cannot be read yet does not stop it: what stands at the offset is found from lines. What other documents are called
-comes from memory; before the corpus has been read the document itself speaks. Nothing is run and nothing fetched.
+In: a workspace, a real path, an offset. Out: `Completions`, each an exact change of the typed text. It also works in a
+document that cannot be parsed yet, since the context is found from lines. The names of other documents come from
+memory; before the corpus has been read only the document itself is used. Nothing is run and nothing fetched.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ TRIGGERS = ("[", "(", "#", "^", "{", ".", "$", "|", "@", "/", "%", '"', ":", " "
 
 
 def complete(workspace: Workspace, path: Path, offset: int) -> Completions:
-    """Return what may be written at an offset; nothing where nothing is known."""
+    """Return the completions at an offset, if there are any."""
     spot = EditorSpot.at(workspace, path, offset)
     if spot is None:
         return NOTHING

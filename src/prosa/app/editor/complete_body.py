@@ -1,8 +1,8 @@
 """Completion in the body of a document: wikilinks, links, anchors, labels, footnotes, tools, suppressions, fences, and
 the lines of a chat.
 
-In: a spot in a body, of which the line up to the offset says what is being written. Out: what may stand there. In code
-nothing is.
+In: a spot in a body; the line up to the offset decides what is being written. Out: the candidates. There are none in
+code.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from prosa.rules.suppressions import MARK
 from prosa.source import Span
 
 MAX_LINE = 2_000
-"""Characters in front of the offset that are looked at."""
+"""Maximum number of characters before the offset that are read."""
 
 _WIKI = regex(r"(?P<embed>!?)\[\[(?P<target>[^\[\]|#^]*)(?P<mark>[#^]\^?)?(?P<part>[^\[\]|]*)\Z")
 _WIKI_REST = regex(r"[^\[\]|#^\r\n]*(?=[\]|#^])|[\w-]*")
@@ -104,7 +104,7 @@ _INFO: dict[DialectName, tuple[tuple[str, str], ...]] = {
 
 
 def front_words(spot: EditorSpot) -> Completions | None:
-    """Return what a line of front matter is about beside its data: a suppression, a wikilink in a value."""
+    """Return completions of a line of front matter besides its data: a suppression, a wikilink in a value."""
     line = spot.line[-MAX_LINE:]
     return _suppression(spot, line) or _wikilink(spot, line)
 

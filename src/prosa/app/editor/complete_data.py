@@ -1,7 +1,7 @@
 """Completion in data: front matter, ai-script blocks, relationships, footers, the blocks of tests.
 
-In: a spot in data. Out: the names that are not there yet, or the values that are known: those of the shape, and the
-names of documents where the field names one. What is inserted is YAML or JSON as it stands around it.
+In: a spot in data. Out: the absent names, or the known values: those of the shape, and the names of documents if the
+field names one. Inserted text is YAML or JSON in the style around it.
 """
 
 from __future__ import annotations
@@ -77,8 +77,7 @@ def _names(spot: EditorSpot, data: DataSpot, way: Way) -> Completions:
 
 
 def _key_writer(place: DataPlace, data: DataSpot, text: str) -> tuple[Span, Callable[[Member], str]]:
-    """Return the characters that a name takes the place of, and how it is written there with what is missing behind
-    it."""
+    """Return the characters that a name replaces, and how it is written with the missing text after it."""
     span, quote = place.span, place.quote or ('"' if data.json else "")
     closes = place.quote != "" and place.closed
     if closes and not place.colon and text.startswith(place.quote, span.end):

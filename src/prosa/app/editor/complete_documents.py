@@ -1,7 +1,7 @@
-"""The documents of a workspace as candidates: by name, by path, by URL, by id; and what is in one of them.
+"""The documents of a workspace as candidates: by name, by path, by URL, by id; and the parts of one of them.
 
-In: a spot and what is typed. Out: candidates; near documents count before far ones. Names and paths come from the
-catalogue in memory; of headings and blocks the one document is read that they are asked of.
+In: a spot and the typed text. Out: candidates; near documents count before far ones. Names and paths come from the
+catalogue in memory; for headings and blocks only their document is read.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ def _detail(known: NamedDocument) -> str:
 def _nearest(
     spot: EditorSpot, typed: str, documents: Iterable[NamedDocument] | None = None, *, prefix: str = ""
 ) -> list[tuple[NamedDocument, int]]:
-    """Return the documents with a name that matches what is typed, the best and nearest of them, each with how far it
-    is. Paths count from behind ``prefix``, which all documents share."""
+    """Return the documents with a name that matches the typed text, the best and nearest of them, each with its
+    distance. Paths count from after ``prefix``, which all documents share."""
     wanted, folder, cut = typed.casefold(), spot.folder, len(prefix)
     far: dict[str, int] = {}
     ranked: list[tuple[int, int, int, NamedDocument]] = []
@@ -110,8 +110,8 @@ def link_paths(spot: EditorSpot, typed: str, *, embedded: bool = False) -> Itera
 def _paths(
     spot: EditorSpot, typed: str, documents: Iterable[NamedDocument] | None = None
 ) -> Iterator[tuple[NamedDocument, str, int]]:
-    """Yield documents with their paths from the folder of the spot, in the manner of what is typed: below the folder
-    that it begins with, else anywhere."""
+    """Yield documents with their paths from the folder of the spot, in the style of the typed text: below the folder
+    that it starts with, else anywhere."""
     folder, slash, rest = typed.rpartition("/")
     if slash or typed in (".", ".."):
         lead = f"{folder}{slash}" if slash else ""
@@ -206,7 +206,7 @@ def ids(dialect: DialectName) -> Callable[[EditorSpot, str], Iterator[Candidate]
 
 
 def nodes(spot: EditorSpot, typed: str) -> Iterator[Candidate]:
-    """Yield what a link of a node may lead to: ids of nodes, and behind `url:` URLs of the site."""
+    """Yield the possible link targets of a node: ids of nodes, and after `url:` URLs of the site."""
     if typed.startswith("url:"):
         for each in _from_root(spot, typed.removeprefix("url:") or "/"):
             yield replace(each, label=f"url:{each.label}", text=None)
@@ -245,7 +245,7 @@ def relation_types(origin: Origin, dialect: DialectName) -> Callable[[EditorSpot
     return found
 
 
-# ---- what is in a document ----
+# ---- the parts of a document ----
 
 
 def anchors(reading: DialectReading[object], real: Path) -> Iterator[Candidate]:

@@ -19,7 +19,7 @@ from prosa.settings.table import PYPROJECT_FILE, SETTINGS, Path, Setting
 from prosa.source import Span
 
 MAX_LINE = 2_000
-"""Characters of a line that are looked at."""
+"""Maximum length of a line that is read."""
 
 _HEADER = regex(r"^[ \t]*\[([^\[\]\r\n]*)\][ \t]*(?:#[^\r\n]*)?$", re.MULTILINE)
 _PART = regex(r"\"([^\"]*)\"|'([^']*)'|([A-Za-z0-9_-]+)")

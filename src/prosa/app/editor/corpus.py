@@ -1,7 +1,7 @@
-"""The documents of an open workspace by name, as the graph and the planner of a move know them: unsaved texts count.
+"""The documents of an open workspace by name, for the graph and the planner of a move: unsaved texts count.
 
-In: a workspace. Out: where each reference leads (`corpus.moves.World`), and who refers to a document. Only facts that
-are in memory are asked; a record is made of a document anew where one is wanted, which few are.
+In: a workspace. Out: the target of each reference (`corpus.moves.World`), and the references to a document. Only facts
+in memory are used; the few records that are needed are built on demand.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _OF_SITES = ("site", "action", "url")
 
 
 class EditorCorpus(Struct, frozen=True, dict=True):
-    """The corpus of a workspace at one moment; make it anew for each question. Meets `KnownDocuments` and
+    """The corpus of a workspace at one moment, to be created for each query. Implements `KnownDocuments` and
     `DocumentStore`: paths are relative to the root, with `/`. ``left_out`` are paths that do not count."""
 
     workspace: Workspace
@@ -84,7 +84,7 @@ class EditorCorpus(Struct, frozen=True, dict=True):
         return KnownWorld.among(self, self._sites, given=given)
 
     def world(self) -> World:
-        """Return what is known of every document."""
+        """Return the records of all documents."""
         return self.lookup
 
     def paths(self) -> list[str]:
@@ -110,7 +110,7 @@ class EditorCorpus(Struct, frozen=True, dict=True):
                     yield other, each
 
     def _references(self, path: str) -> Iterable[Reference]:
-        """Return what a document refers to; of one that is being edited, what its text says now."""
+        """Return the references of a document; for one being edited, those of its current text."""
         real = self.real_of(path)
         reading = self.workspace.reading(real) if real in self.workspace.texts else None
         if reading is not None:
@@ -154,7 +154,7 @@ class EditorCorpus(Struct, frozen=True, dict=True):
         return {}
 
     def records(self) -> Iterator[Record]:
-        """Return all records. Every document is read for that: it is asked only where the sites become other ones."""
+        """Return all records. Every document is read for that, so it is only called if the sites change."""
         return (record for path in self.paths() if (record := self.record(path)) is not None)
 
     def called(self, key: Key) -> Sequence[Record]:
@@ -225,8 +225,7 @@ class EditorCorpus(Struct, frozen=True, dict=True):
     # What `DocumentStore` asks.
 
     def texts(self, names: Collection[str]) -> Iterator[tuple[str, str]]:
-        """Yield the documents that can be read and whose text holds any of some names: paths and texts as they are
-        now."""
+        """Yield the readable documents whose text holds any of some names: paths and current texts."""
         disk, texts = self.workspace.disk, self.workspace.texts
         wanted = [name.encode("utf-8", "surrogatepass") for name in names]
         for path in self.paths():
@@ -240,7 +239,7 @@ class EditorCorpus(Struct, frozen=True, dict=True):
                     yield path, text
 
     def reading(self, path: str) -> DialectReading[object]:
-        """Return a document as it is now. Raises `FileProblem`."""
+        """Return the reading of a document in its present state. Raises `FileProblem`."""
         real = self.real_of(path)
         found = self.workspace.reading(real) if real in self.workspace.texts else self._opened.get(path)
         if found is None:
@@ -250,7 +249,7 @@ class EditorCorpus(Struct, frozen=True, dict=True):
         return found
 
     def reread(self, path: str, text: str) -> DialectReading[object]:
-        """Return what a text would be read as at a path."""
+        """Return the reading of a text at a path."""
         return self._read(SourceText(text, str(self.real_of(path))))
 
     def _read(self, source: SourceText) -> DialectReading[object]:

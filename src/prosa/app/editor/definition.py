@@ -25,7 +25,7 @@ from prosa.source import Span
 
 
 class Definition(Struct, frozen=True):
-    """``origin`` is what was asked about, ``whole`` what it means and ``name`` the part of that which names it."""
+    """``origin`` is the span of the query, ``whole`` the definition and ``name`` the part of it with the name."""
 
     origin: Place
     whole: Place
@@ -63,7 +63,7 @@ def asked(workspace: Workspace, path: Path, offset: int) -> Asked | None:
 
 
 def definitions(workspace: Workspace, path: Path, offset: int) -> tuple[Definition, ...]:
-    """Return the definitions of what stands at an offset; none where nothing is named there."""
+    """Return the definitions of the name at an offset, if there is one."""
     found = asked(workspace, path, offset)
     if found is None:
         return ()

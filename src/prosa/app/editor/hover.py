@@ -1,7 +1,8 @@
-"""Hover: what the thing at an offset is: a field, a value, a name of a template, a link, an id, a rule, an action.
+"""Hover: the description of the item at an offset: a field, a value, a name of a template, a link, an id, a rule, an
+action.
 
-In: a workspace, a real path, an offset. Out: a `Hover`, Markdown about a range of characters, or None. What a document
-says stands in it as text alone (`preview`). Fields are explained by the tables that check them.
+In: a workspace, a real path, an offset. Out: a `Hover`, Markdown about a range of characters, or None. Text of
+documents is included as plain text (`preview`). Fields are explained by the tables that check them.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from prosa.source import Span
 from prosa.template.funcs import ABOUT, KEYWORDS_ABOUT
 
 MAX_LINE = 2_000
-"""Characters on each side of an offset that are looked at."""
+"""Maximum number of characters on each side of an offset that are read."""
 
 MAX_PAGE = 40
 """Lines of the page of a rule."""
@@ -126,7 +127,7 @@ def _setting(spot: EditorSpot) -> Hover | None:
 
 
 def _data(spot: EditorSpot) -> Hover | None:
-    """Return a field: what it means; a value: what it means, or its field does."""
+    """Return the meaning of a field, or that of a value or its field."""
     data = spot.data
     if data is None or not len(data.place.span):
         return None
@@ -148,7 +149,7 @@ def _told(member: Member) -> tuple[str, str]:
 
 
 def _sentence(text: str) -> str:
-    """Return what a table or a schema says, as text alone but for code in backticks of our tables."""
+    """Return the description in a table or a schema, as plain text except for code in backticks of Prosa's tables."""
     parts = text.split("`")
     if len(parts) % 2 == 0:
         return plain(text)
@@ -209,9 +210,9 @@ def _line(spot: EditorSpot) -> Hover | None:
 
 
 def _linked(spot: EditorSpot) -> Hover | None:
-    """Return what a link, a wikilink, an id, an import or a footnote leads to."""
+    """Return the target of a link, a wikilink, an id, an import or a footnote."""
     made = definitions(spot.workspace, spot.path, spot.offset)
-    found = [each for each in made if each.name != each.origin]  # what is defined here is there to be read
+    found = [each for each in made if each.name != each.origin]  # a definition in this document is visible already
     if not found:
         return None
     first = found[0]
@@ -274,7 +275,7 @@ def _actions(reading: DialectReading[object]) -> tuple[ActionModel, ...]:
 
 
 def _action(spot: EditorSpot) -> Hover | None:
-    """Return the id of an action: what a client would call."""
+    """Return the action with an id, as a client would call it."""
     for each in _actions(spot.reading) if spot.reading is not None and spot.dialect == "mdh" else ():
         if each.id is not None and each.id.span.start <= spot.offset <= each.id.span.end:
             return _hover(spot, each.id.span, _about_action(each))

@@ -1,8 +1,8 @@
 """Names that mean something within one document: labels of links and footnotes, variables and inputs of a template,
-scripts and their results, those who speak in a chat.
+scripts and their results, the speakers in a chat.
 
-In: a reading. Out: every place where such a name is written, and which of them say what it means. Two places of one
-kind and key are the same name. Nothing is asked of other documents.
+In: a reading. Out: every place where such a name is written, and which of them define it. Two places of one kind and
+key are the same name. Other documents are not used.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ NameKind: TypeAlias = Literal["label", "footnote", "variable", "input", "script"
 
 
 class Name(Struct, frozen=True):
-    """A name where it is written. ``span`` is shown, ``written`` is what another name replaces; ``before`` and
-    ``after`` are put around it there. ``defines`` says that the name gets its meaning here; ``shown`` is the name as
-    the author spells it."""
+    """An occurrence of a name. ``span`` is shown, ``written`` is the part that a rename replaces; ``before`` and
+    ``after`` are put around the new name. ``defines`` marks a definition; ``shown`` is the name in the author's
+    spelling."""
 
     kind: NameKind
     key: str
@@ -125,7 +125,7 @@ def _scripts(reading: DialectReading[object]) -> Iterator[Name]:
 
 
 def _speakers(reading: DialectReading[object]) -> Iterator[Name]:
-    """Yield those who speak in a chat under a name, and where somebody speaks to them (`@NAME`)."""
+    """Yield the named speakers in a chat, and the places that mention them (`@NAME`)."""
     model, text = reading.model_of(PRAPTI), reading.front.source.text
     known: set[str] = set()
     named = [each for each in model.messages if each.name and each.heading is not None] if model is not None else []

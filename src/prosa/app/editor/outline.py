@@ -1,6 +1,6 @@
-"""The parts of one document, as an editor shows them: a tree of symbols, what can be folded, what a selection grows to.
+"""The parts of one document for an editor: a tree of symbols, folds, growing selections.
 
-In: a workspace and a path. Out: symbols, folds, spans, all of the reading alone: no other document is asked.
+In: a workspace and a path. Out: symbols, folds, spans, from the reading alone: other documents are not used.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SymbolKind: TypeAlias = Literal[
 FoldKind: TypeAlias = Literal["front matter", "section", "code", "comment", "block", "message", "footer"]
 
 MAX_SYMBOLS = 5_000
-"""Symbols of a document; an editor that is given more becomes slow, and nobody reads them."""
+"""Maximum number of symbols of a document; more make editors slow."""
 
 MAX_FIELDS = 3
 """Mappings inside mappings of front matter that are shown."""
@@ -222,8 +222,8 @@ def _foldable(reading: DialectReading[object]) -> Iterator[tuple[Span, FoldKind]
 
 
 def selections(workspace: Workspace, path: Path, offset: int) -> tuple[Place, ...]:
-    """Return what a selection at an offset grows to, the smallest first, each inside the next: the word, the link, the
-    paragraph, the blocks around it, the sections, the document."""
+    """Return the steps of a growing selection at an offset, the smallest first, each inside the next: the word, the
+    link, the paragraph, the blocks around it, the sections, the document."""
     reading = workspace.reading(path)
     if reading is None:
         return ()

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 class Place(Struct, frozen=True, order=True):
     """The characters from ``start`` up to, not including, ``end`` of the document at a real path. Offsets count code
-    points in the text as it stands in the workspace."""
+    points in the text of the workspace."""
 
     path: Path
     start: int

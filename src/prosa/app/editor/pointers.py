@@ -1,6 +1,6 @@
-"""What a document points at, wherever it says so: links, wikilinks, ids, imports, images, headings of its own.
+"""The references of a document in any notation: links, wikilinks, ids, imports, images, headings of its own.
 
-In: a reading and its path. Out: `Pointer`s. Where they lead is asked of the corpus (`targets`).
+In: a reading and its path. Out: `Pointer`s. The corpus resolves them (`targets`).
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from prosa.source import Span
 
 
 class Pointer(Struct, frozen=True):
-    """``span`` is the target as written, ``reach`` everything that somebody may click on. An empty target is the
-    document itself. ``place`` is how it is written, None where no rename may touch it."""
+    """``span`` is the target as written, ``reach`` the clickable range. An empty target is the document itself.
+    ``place`` is the notation, None if a rename may not touch it."""
 
     span: Span
     reach: Span

@@ -1,7 +1,7 @@
-"""What a document, or a part of it, is about, in a few lines of Markdown: shown beside a link to it.
+"""The preview of a document, or a part of it, in a few lines of Markdown: shown beside a link to it.
 
-In: a workspace and a real path, perhaps with a section. Out: Markdown. What a document says stands in it as text alone,
-so that an editor that draws it shows no picture and follows no link of an author.
+In: a workspace and a real path, perhaps with a section. Out: Markdown. Text of documents is included as plain text, so
+that an editor shows no picture and follows no link of an author.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ _LEADING = regex(r"\A(?:[#+-]|\d+(?=[.)]))")
 
 
 def preview(workspace: Workspace, real: Path, fragment: str = "") -> str:
-    """Return a document: what it is called, what it is about, how it begins; with a fragment the section of that name.
-    Empty for what cannot be read."""
+    """Return the preview of a document: its title, its topic, its beginning; with a fragment the section of that name.
+    Empty if it cannot be read."""
     if real.suffix.lower() not in DOCUMENT_SUFFIXES:
         return code(EditorCorpus(workspace).path_of(real))
     reading = workspace.reading(real)
@@ -72,7 +72,7 @@ def _beginning(reading: DialectReading[object], span: Span | None) -> str:
 
 
 def _interface(reading: DialectReading[object]) -> str:
-    """Return what a program takes and gives, what a client can call of a node."""
+    """Return the input and output of a program, or the actions of a node."""
     program = reading.model_of(MARKDOWNLANG)
     if program is not None:
         taken = describe_inputs(program.input.value) if program.input is not None else ()
@@ -101,7 +101,7 @@ def _said(field: InputField) -> str:
 
 
 def plain(text: str) -> str:
-    """Return a text as Markdown that shows it as it is, on one line."""
+    """Return a text as Markdown that shows it unchanged, on one line."""
     return _LEADING.sub(_escaped, _MARKUP.sub(_escaped, " ".join(safe(text).split())))
 
 

@@ -20,8 +20,8 @@ from prosa.rules.resident import ResidentCorpus
 
 
 class Projects(Struct, eq=False):
-    """``folders`` are those that the editor shows, ``start`` is given each workspace that was opened, with what reads
-    its corpus: it runs that where it keeps nobody waiting, and hands the result to `Workspace.adopt`."""
+    """``folders`` are those shown by the editor, ``start`` is called with each opened workspace and a function that
+    reads its corpus: it runs that in the background, and passes the result to `Workspace.adopt`."""
 
     options: CheckOptions
     environ: Mapping[str, str]

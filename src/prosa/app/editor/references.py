@@ -23,7 +23,7 @@ from prosa.graph.record import Record, Reference
 from prosa.source import Span
 
 MAX_REFERENCES = 5_000
-"""Places that an answer has; nobody looks through more."""
+"""Maximum number of places in an answer."""
 
 
 def references(workspace: Workspace, path: Path, offset: int, *, definitions: bool = True) -> tuple[Place, ...]:
@@ -37,7 +37,7 @@ def references(workspace: Workspace, path: Path, offset: int, *, definitions: bo
 
 
 def highlights(workspace: Workspace, path: Path, offset: int) -> tuple[Place, ...]:
-    """Return the places of the document itself that name what stands at an offset. No other document is looked at."""
+    """Return the places of the document itself that name the item at an offset. Other documents are not used."""
     found = asked(workspace, path, offset)
     if found is None:
         return ()

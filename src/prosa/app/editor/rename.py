@@ -53,8 +53,8 @@ class Renamable(Struct, frozen=True):
 
 
 class Renaming(Struct, frozen=True):
-    """``edits`` count in the texts before anything moves. ``moves`` are the files that move then, as pairs of paths.
-    ``notes`` is what to know about it."""
+    """``edits`` refer to the texts before any move. ``moves`` are the files that move afterwards, as pairs of paths.
+    ``notes`` are information for the user."""
 
     edits: tuple[Edit, ...]
     moves: tuple[tuple[Path, Path], ...] = ()
@@ -62,7 +62,7 @@ class Renaming(Struct, frozen=True):
 
 
 def renamable(workspace: Workspace, path: Path, offset: int) -> Renamable | None:
-    """Return what can be renamed at an offset; None where nothing can."""
+    """Return what can be renamed at an offset, if anything."""
     found = asked(workspace, path, offset)
     if found is None:
         return None
@@ -101,8 +101,8 @@ def rename(workspace: Workspace, path: Path, offset: int, name: str) -> Renaming
 
 
 def renamed_files(workspace: Workspace, files: Iterable[tuple[Path, Path]]) -> Renaming:
-    """Return what must be written before files and folders get other paths, which the editor will do: pairs of real
-    paths. Nothing where the folder is no project, since nobody knows who names them. Raises as `rename` does."""
+    """Return the edits to make before the editor moves files and folders, given as pairs of real paths. Empty if the
+    folder is no project, since the references to them are unknown. Raises as `rename` does."""
     if workspace.resident is None:
         raise MoveRefused("the documents of the project are still being read, so links to them stay as they are")
     if not workspace.is_whole:
@@ -203,7 +203,7 @@ def _heading(corpus: EditorCorpus, path: str, section: Section, name: str) -> Re
 
 
 def _edits(corpus: EditorCorpus, changes: Iterable[Change]) -> tuple[Edit, ...]:
-    """Return the edits of all documents that change, narrow ones where nothing else follows from them (X22)."""
+    """Return the edits of all changed documents, narrow ones where no further changes follow from them (X22)."""
     found: list[Edit] = []
     for change in changes:
         real, text = corpus.real_of(change.path), change.before.text

@@ -1,8 +1,8 @@
-"""The spot that an editor asks about: a document as it stands in the workspace, and an offset in it.
+"""The context of an editor's query: a document in the workspace, and an offset in it.
 
 In: a workspace, a path and an offset. Out: an `EditorSpot`, which knows the part of the document, its dialect, and the
-shapes of the data that stands there. What takes a parse is made when it is asked for; the dialect is guessed from the
-names of fields while the front matter cannot be read.
+shapes of the data there. Parsing happens on first access; the dialect is guessed from the names of fields while the
+front matter cannot be read.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ from prosa.schema.described import SchemaView
 from prosa.source import Span
 
 MAX_FOOTNOTE = 20_000
-"""Characters of a footnote that are looked at for an object."""
+"""Maximum length of a footnote that is searched for an object."""
 
 _FOOTNOTE = regex(r"[ \t>]*\[\^[^\]\r\n]{1,200}\]:")
 _BREAK = regex(r"(?>\r\n|\n|\r)[ \t]*(?:(?>\r\n|\n|\r)|\Z)|(?>\r\n|\n|\r)(?=[ \t>]*\[\^)")
 
 
 class DataSpot(Struct, frozen=True):
-    """Data that is being written: its place, what it may hold, and what it is called: ``front``, ``script``,
-    ``relationship``, ``footer`` or a block of a test."""
+    """Data that is being written: its place, its shape, and its kind: ``front``, ``script``, ``relationship``,
+    ``footer`` or a block of a test."""
 
     name: str
     place: DataPlace
@@ -121,7 +121,7 @@ class EditorSpot(Struct, frozen=True, dict=True):
 
     @cached_property
     def data(self) -> DataSpot | None:
-        """The data that stands at the offset, with its place in it; None where none can be written there."""
+        """The data at the offset, with its place in it; None if no data can be written there."""
         if self.dialect == "evals":
             return self._of_skill()
         if self.standing.part == "front":
@@ -133,8 +133,8 @@ class EditorSpot(Struct, frozen=True, dict=True):
 
     @cached_property
     def front_shapes(self) -> tuple[DataShape, ...]:
-        """What the front matter may hold: by the dialect, by the schemas that the project binds to it, by both of a
-        program that is only begun."""
+        """The shapes of the front matter: by the dialect, by the schemas that the project binds to it, by both for an
+        unfinished program."""
         shapes: list[DataShape] = [SchemaShape(view) for view in self._bound()]
         shapes.append(TableShape(self._table(), self.names))
         if self.dialect == "plain" and {"name", "description"} & {*self.names.get((), ())}:
@@ -207,8 +207,8 @@ class EditorSpot(Struct, frozen=True, dict=True):
         return self._json("relationship", region, TableShape(RELATIONSHIP))
 
     def _of_case(self, role: str) -> tuple[DataShape, ...]:
-        """Return what a block of a test may hold: the input or the output of the program that is tested, words of
-        matchers, how a run has to go."""
+        """Return the shape of a block of a test: the input or the output of the tested program, words of matchers,
+        expectations of a run."""
         if role == "run":
             return (TableShape(RUN),)
         program = self._tested() if role in ("input", "expect") else None

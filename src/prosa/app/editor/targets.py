@@ -56,7 +56,7 @@ def targets_of(corpus: EditorCorpus, path: str, reading: DialectReading[object],
 
 
 def target_in(real: Path, reading: DialectReading[object], reference: Reference) -> Destination:
-    """Return what a reference means in the document that it leads to."""
+    """Return the target of a reference inside the document that it leads to."""
     if reference.kind == "id":
         for each in reading.definitions():
             if each.kind == "id" and each.name == reference.target:

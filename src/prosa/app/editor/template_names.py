@@ -1,7 +1,7 @@
-"""What a template names: its variables, each declared in a scope, and the inputs that the schema of the program has.
+"""The names in a template: its variables, each declared in a scope, and the inputs in the schema of the program.
 
-In: a template, or the model of a program. Out: places. A variable of the same name in another scope is another one. Of
-an input the property of the schema defines it, `required` and every lookup in the template name it.
+In: a template, or the model of a program. Out: places. A variable of the same name in another scope is a different
+one. The property in the schema defines an input; `required` and every lookup in the template refer to it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from prosa.template import Template, nodes
 from prosa.template.scope import Scope
 
 MAX_NODES = 1_000
-"""Schemas inside a schema that are looked at; references among them may lead around in circles."""
+"""Maximum number of nested schemas that are visited; references may form cycles."""
 
 _DECLARED = regex(r"\$\w+")
 _WORD = regex(r"[^\W\d]\w*")
@@ -51,7 +51,7 @@ def variables_in(template: Template) -> tuple[VariableUse, ...]:
 
 
 class _Walk(Struct):
-    """The state of one look at a template."""
+    """The state of one walk over a template."""
 
     text: str
     found: dict[Span, VariableUse] = field(default_factory=dict)
@@ -142,8 +142,8 @@ def _key(path: tuple[str | None, ...]) -> str:
 
 
 def _declared(root: Node) -> Iterator[InputName]:
-    """Yield the properties that a schema declares, and where it demands them. Each node is looked at once for each
-    path."""
+    """Yield the properties that a schema declares, and where it requires them. Each node is visited once for
+    each path."""
     waiting, seen = [(root, "")], set[tuple[Span, str]]()
     while waiting and len(seen) < MAX_NODES:
         node, path = waiting.pop(0)
@@ -160,7 +160,7 @@ def _declared(root: Node) -> Iterator[InputName]:
 
 
 def _below(node: Mapping, path: str, root: Node) -> Iterator[tuple[Node, str]]:
-    """Yield the schemas that a schema holds or names, each with the path of what it describes."""
+    """Yield the schemas that a schema holds or names, each with the path that it describes."""
     properties = node.get("properties")
     for entry in properties if isinstance(properties, Mapping) else ():
         yield entry.value, f"{path}/{entry.key.text}"

@@ -47,7 +47,7 @@ def _given(path: str, reading: DialectReading[object], key: str) -> Iterator[Giv
 
 
 def _keys(node: Node, steps: tuple[str, ...]) -> Iterator[Span]:
-    """Yield the keys at the end of a path; an empty step stands for every element of a list."""
+    """Yield the keys at the end of a path; an empty step means every element of a list."""
     if not steps:
         return
     if steps[0] == "":

@@ -23,7 +23,7 @@ from prosa.source import SourceText
 FoundKind: TypeAlias = Literal["document", "program", "id", "action", "heading"]
 
 MAX_FOUND = 100
-"""Symbols of an answer; whoever looks for more types another letter."""
+"""Maximum number of symbols in an answer; further typing narrows the search."""
 
 MAX_QUERY = 200
 """Characters of a question that count."""

@@ -1,7 +1,7 @@
-"""Sets a project up: only what is absent is written, and what is there is added to at its end or left alone.
+"""The setup of a project: only absent files are written; existing ones are extended at their end or left unchanged.
 
-In: a folder, and the parts that somebody wants. Out: a `Part` for each: what would be written, or why nothing is.
-Nothing is written before `write_parts`; nothing is overwritten, and a file that changes meanwhile is left alone.
+In: a folder, and the requested parts. Out: a `Part` for each: the text to write, or why there is none. Nothing is
+written before `write_parts`; nothing is overwritten, and a file that changes meanwhile is left unchanged.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ HEADING = "## Documents"
 
 
 class Part(Struct, frozen=True):
-    """One file: its path below the folder, the text that it would have, and what it has now. ``why`` says why nothing
-    is written; ``by_hand`` is then what somebody may add."""
+    """One file: its path below the folder, its new text, and its present one. ``why`` says why nothing is written;
+    ``by_hand`` is then the text that the user may add."""
 
     name: str
     path: Path

@@ -1,6 +1,6 @@
-"""Which scripts of a document are run, and what becomes of the choice: ready, refused, or passed over. Runs nothing.
+"""Which scripts of a document are run, and the result of the choice: ready, refused, or skipped. Runs nothing.
 
-In: a document with its scripts, or scripts beside it, and what the user chose (M41). Out: rows, jobs, and refusals with
+In: a document with its scripts, or scripts beside it, and the user's choice (M41). Out: rows, jobs, and refusals with
 their reasons. Options that contradict each other are a ValueError.
 """
 
@@ -38,8 +38,7 @@ def states_of(file: ScriptFile) -> dict[str, str]:
 
 
 def modes_of(file: ScriptFile) -> dict[str, ContextMode]:
-    """Return the context that each result was made with, by address: what is stale is refreshed in the same way
-    (X19)."""
+    """Return the context of each result, by address: a stale one is refreshed in the same way (X19)."""
     if file.beside is not None:
         return {}
     return {script.address: context_mode(region.about.context) for script, region in owners_of(file.model).pairs}
@@ -62,7 +61,7 @@ class ScriptNotRun(RunError):
 
 
 class Selection(Struct, frozen=True):
-    """A document with its scripts, what the user chose, and what became of the choice."""
+    """A document with its scripts, the user's choice, and its result."""
 
     preparing: Preparing
     choice: Choice
@@ -91,7 +90,7 @@ class Selection(Struct, frozen=True):
                 raise ScriptNotRun(row, self.file.path)
 
     def passed_over(self) -> list[str]:
-        """Return why scripts that were chosen do not run, in words; that a result is kept only where nothing runs."""
+        """Return why chosen scripts do not run, in words; a kept result is only mentioned if nothing runs."""
         kinds = {"environment", "edited", "text"} | (set() if any(row.runs for row in self.rows) else {"result"})
         return [f"note: {row.script.address} is not run: {row.why}" for row in self.rows if row.kind in kinds]
 
@@ -133,9 +132,9 @@ def selection(
     tools: tuple[str, ...] = (),
     replaced: bool = False,
 ) -> Selection:
-    """Weigh a choice. ``context`` is what is sent (None: the document, and for a stale result what it was made with);
-    ``tools`` are granted; ``replaced`` says that the caller brings the provider. Raises `RunError` for an id that no
-    script has."""
+    """Evaluate a choice. ``context`` is what is sent (None: the document, and for a stale result its original
+    context); ``tools`` are granted; ``replaced`` is true if the caller passes a provider. Raises `RunError` for an id
+    that no script has."""
     _require_known(file, choice)
     states = states_of(file)
     modes = modes_of(file) if choice.stale and context is None else {}

@@ -1,7 +1,7 @@
-"""The ai-scripts of a document: loaded, made ready, run (M23–M36, M41, MA9–MA15). Nothing here decides what is chosen.
+"""The ai-scripts of a document: loaded, prepared, run (M23–M36, M41, MA9–MA15). The selection is made elsewhere.
 
-In: a path and what the user chose. Out: scripts with what is wrong with them; jobs; an outcome for each job. Every
-script is a run of its own on the one loop; they share providers and the numbers of the events, and nothing else.
+In: a path and the user's options. Out: scripts with their problems; jobs; an outcome for each job. Every script is a
+separate run on the one loop; they only share providers and the numbers of the events.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class ScriptFile(Struct, frozen=True):
 
     @property
     def trusted_source(self) -> SourceText:
-        """The file whose author says what runs by itself."""
+        """The file whose author decides about automatic runs."""
         return self.beside or self.source
 
 
@@ -85,7 +85,7 @@ class ScriptJob(Job, frozen=True, kw_only=True):
 
     @property
     def form(self) -> OutputForm:
-        """What the result is (M34)."""
+        """The form of the result (M34)."""
         return self.program.form
 
 
@@ -97,10 +97,10 @@ def load_scripts(
     *,
     within: Path | None = None,
 ) -> ScriptFile:
-    """Read a document as MAGI, and the instructions ``beside`` it where there are some; a text stands for itself.
-    ``within`` is the folder outside of which nothing is opened where not the user named the document.
+    """Read a document as MAGI, and the instructions ``beside`` it if there are any; a text is used directly.
+    ``within`` limits the opened files to a folder if the user did not name the document.
 
-    Raises `FileProblem`, and `RunError` for a file of instructions that is none.
+    Raises `FileProblem`, and `RunError` for an invalid file of instructions.
     """
     files = RootedFiles(within, max_size=size_limit(choices.max_size, settings))
     source = files.read(document) if isinstance(document, Path) else document
@@ -144,10 +144,10 @@ def _errors(
 
 
 class Preparing(Struct, frozen=True):
-    """What is the same for all scripts of one run. ``tools`` are granted by the user; ``seen`` is made once.
+    """The shared data of all scripts of one run. ``tools`` are granted by the user; ``seen`` is made once.
 
-    ``mode`` is the context that is sent, ``modes`` by address where it is another one. ``replaced`` says that the
-    caller brings the provider, whatever flags and blocks name.
+    ``mode`` is the context that is sent, ``modes`` exceptions by address. ``replaced`` is true if the caller passes a
+    provider, which overrides flags and blocks.
     """
 
     file: ScriptFile
@@ -194,8 +194,8 @@ class Preparing(Struct, frozen=True):
         return self.choices.api or self.around.settings.api or "chat"
 
     def row_of(self, name: str | None) -> ProviderRow | None:
-        """Return the provider that flag or block names (M28); None for the user's own choice. Raises `RunError` for one
-        nobody knows."""
+        """Return the provider in a flag or a block (M28); None for the user's default. Raises `RunError` for an
+        unknown one."""
         if name is None or not name.strip():
             return None
         if self._answers_all or self.choices.base_url is not None:
@@ -221,7 +221,7 @@ class Preparing(Struct, frozen=True):
 
 
 def require_sensible(script: Script, parameters: Mapped) -> None:
-    """Raise `RunError` for parameters that change what a request is (X7), or of which two mean the same."""
+    """Raise `RunError` for parameters that change the request itself (X7), or of which two mean the same."""
     require_allowed(_parameters(script))
     require_allowed(parameters.sent)
     for name in parameters.double:

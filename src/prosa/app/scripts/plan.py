@@ -1,6 +1,6 @@
-"""What a run of the scripts of a document would do, as plain data (MA10, MA12). Looks nowhere, asks nobody.
+"""The plan of a run of the scripts of a document, as plain data (MA10, MA12). No file access, no prompts.
 
-In: rows and the means to make jobs ready. Out: the keys that `prosa plan FILE --format json` prints.
+In: rows and the means to prepare jobs. Out: the keys that `prosa plan FILE --format json` prints.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _script(
 
 
 def _requested(script: Script) -> dict[str, Value]:
-    """Return what the block asks for, whoever decides."""
+    """Return the parameters that the block requests."""
     fields = script.fields
     return {
         "priority": fields.text("priority"),

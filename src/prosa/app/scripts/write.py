@@ -1,9 +1,9 @@
-"""Results into the document (X19): read anew, placed, and put in its place in one step while nobody else writes.
+"""Results in the document (X19): read again, placed, and replaced in one step without concurrent writers.
 
-In: outcomes as scripts end, and the document as it was when they were made ready. Out: the file with the results below
-their blocks, or `NotWritten`. A result is paid for: whoever calls keeps it when it cannot be written. The first is
-written at once, then all that came while the last ones were written: writing takes its time with every result of a long
-document, and so together it takes at most as long as the run itself.
+In: outcomes as scripts end, and the document at their preparation. Out: the file with the results below their blocks,
+or `NotWritten`. Results cost money, so the caller keeps one that cannot be written. The first is written at once, then
+all that arrived during the last write: writing to a long document is slow, so this keeps the total within the time of
+the run.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 Outcome: TypeAlias = JobOutcome[ScriptJob]
 
 ATTEMPTS = 5
-"""How often a document that somebody else writes meanwhile is read again."""
+"""Maximum number of times that a document changed by other programs is read again."""
 
 
 class NotWritten(RunError):
@@ -71,7 +71,8 @@ class Writer(Struct, frozen=True):
         return None
 
     def _together(self, outcomes: Sequence[Outcome]) -> bool:
-        """Return whether all could be written in one step. Where not, each says why when it is written by itself."""
+        """Return whether all could be written in one step. If not, each reports its reason when it is written
+        separately."""
         try:
             source = self.files.read(self.file.path)
             model = scripts_of(self.file.path, source).model
@@ -98,7 +99,7 @@ class Writer(Struct, frozen=True):
             return False
 
     def write(self, outcome: Outcome) -> None:
-        """Put a result into the document as it is now. Raises `NotWritten`."""
+        """Write a result to the current document. Raises `NotWritten`."""
         try:
             for _ in range(ATTEMPTS):
                 if self._written(outcome):
@@ -112,7 +113,7 @@ class Writer(Struct, frozen=True):
         raise NotWritten("others keep changing it")
 
     def _written(self, outcome: Outcome) -> bool:
-        """Return whether the document could be replaced before somebody else changed it."""
+        """Return whether the document could be replaced before another program changed it."""
         source = self.files.read(self.file.path)
         now = scripts_of(self.file.path, source)
         script = self._script_in(now.model, outcome)
@@ -124,7 +125,7 @@ class Writer(Struct, frozen=True):
         return same_script(self.file.model.scripts, outcome.job.script, model.scripts)
 
     def _replaced(self, source: SourceText, text: str) -> bool:
-        """Return whether the document has this text now; False where somebody else changed it meanwhile."""
+        """Return whether the document has this text now; False if another program changed it meanwhile."""
         if text == source.text:
             return True
         try:
@@ -135,7 +136,8 @@ class Writer(Struct, frozen=True):
         return True
 
     def _sent(self, outcome: Outcome) -> str:
-        """Return the hash of what was sent, which is what produced the result, whatever the document says by now."""
+        """Return the hash of the inputs that were sent and produced the result, whatever the document contains
+        by now."""
         job, model_name = outcome.job, outcome.summary.model_name
         return script_hash(self.file.model, job.script, job.mode, model_name, contexts=self.contexts)
 
@@ -160,7 +162,7 @@ class Writer(Struct, frozen=True):
 
 
 def text_of(output: Value) -> str:
-    """Return a result as text: JSON indented, everything else as it is."""
+    """Return a result as text: JSON indented, everything else unchanged."""
     return output if isinstance(output, str) else json.dumps(output, ensure_ascii=False, indent=2)
 
 
@@ -174,7 +176,7 @@ def same_script(before: Sequence[Script], script: Script, after: Sequence[Script
 
 
 def writer_of(file: ScriptFile, choice: Choice, options: Options, environment: Environment) -> Writer | None:
-    """Return what writes results into the document, where that was asked for."""
+    """Return the writer of results to the document, if requested."""
     if not choice.writes:
         return None
     files = RootedFiles(max_size=size_limit(options.max_size, environment.settings))
@@ -182,7 +184,7 @@ def writer_of(file: ScriptFile, choice: Choice, options: Options, environment: E
 
 
 class Batches(Struct):
-    """``told`` hears of each outcome when its result stands in the document, or why it does not."""
+    """``told`` is called with each outcome when its result is in the document, or with the reason why it is not."""
 
     writer: Writer
     listener: Callable[[Outcome, NotWritten | None], None]

@@ -1,1 +1,1 @@
-"""A folder as a site while it is served or built: files looked at when they are asked for, the graph from the index."""
+"""A folder as a site while it is served or built: files are read on request, the graph comes from the index."""

@@ -1,7 +1,8 @@
-"""What agents ask of a folder: search, read, outline, links, check, list. In: a site and a question. Out: plain data.
+"""The queries of agents about a folder: search, read, outline, links, check, list. In: a site and a query. Out: plain
+data.
 
-Only what is published is told (X23). Nothing runs, and nothing waits for the index: what rests on it says with
-``complete`` whether it was there.
+Only published content is returned (X23). Nothing runs, and nothing waits for the index: answers that need it have
+``complete``, which is true if it was available.
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ from prosa.site.view import Neighbour, NodeRow, NodeView
 from prosa.source import FileProblem, SourceText, TextFiles
 
 CHARACTERS_OF_TOKEN = 4
-"""Characters of text that one token stands for, about."""
+"""The approximate number of characters per token."""
 
 READ_TOKENS = 4_000
-"""Tokens of one `read` where nobody says how many."""
+"""Default number of tokens of one `read`."""
 
 MOST_TOKENS = 50_000
 LIST_PAGE = 100
@@ -37,7 +38,7 @@ LIST_PAGE = 100
 
 MOST_HITS = 50
 MOST_TEXT = 1_000_000
-"""Characters of a text that `check` looks at."""
+"""Maximum length of a text that `check` reads."""
 
 NEW_TEXT = "text.md"
 """The file that a text would be, in the root of the site."""
@@ -72,8 +73,8 @@ def search(
 def read(
     site: LiveSite, document: str, *, section: str = "", start_line: int = 1, max_tokens: int = READ_TOKENS
 ) -> Mapping[str, Value]:
-    """Return the text of a document, or of one section, from a line on: as much as fits, cut in front of a heading if
-    one is near. ``next_line`` says where it goes on, None at the end. Raises `UnknownDocument`, `FileProblem`."""
+    """Return the text of a document, or of one section, from a line on: as much as fits, cut before a heading if one
+    is near. ``next_line`` is where it continues, None at the end. Raises `UnknownDocument`, `FileProblem`."""
     view = _view(site, document)
     source, sections = _parts(view)
     first, last = _lines(source, sections, section, view.path)
@@ -92,7 +93,7 @@ def read(
 
 
 def outline(site: LiveSite, document: str) -> Mapping[str, Value]:
-    """Return what a document says of itself, and its headings. Raises `UnknownDocument`, `FileProblem`."""
+    """Return the metadata of a document, and its headings. Raises `UnknownDocument`, `FileProblem`."""
     view = _view(site, document)
     source, sections = _parts(view)
     headings = [
@@ -108,7 +109,7 @@ def outline(site: LiveSite, document: str) -> Mapping[str, Value]:
 
 
 def links(site: LiveSite, document: str) -> Mapping[str, Value]:
-    """Return what a document points at and what points at it. Raises `UnknownDocument`, `FileProblem`."""
+    """Return the links of a document and the links to it. Raises `UnknownDocument`, `FileProblem`."""
     view = _view(site, document)
     found = around(site.index, view.path)
     if found is None:
@@ -131,9 +132,9 @@ def check(
     text: str = "",
     dialect: DialectName | None = None,
 ) -> Mapping[str, Value]:
-    """Return what is wrong in a document, or in a text that is not written yet. The files around it are known as far as
-    they are published, and all paths are told from the root. Raises `UnknownDocument`, `FileProblem`, and `UnknownName`
-    for a dialect that does not exist."""
+    """Return the problems of a document, or of an unsaved text. Only published files around it are known, and all
+    paths are relative to the root. Raises `UnknownDocument`, `FileProblem`, and `UnknownName` for an unknown dialect.
+    """
     name = _view(site, document).path if document else NEW_TEXT
     project = project_at(site.root, Path())
     published = published_files(site, project)

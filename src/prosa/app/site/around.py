@@ -1,7 +1,7 @@
-"""What a node of a site is connected with, from the graph, as far as it may be shown (H4, X21, X23).
+"""The connections of a node of a site, from the graph, as far as they may be shown (H4, X21, X23).
 
-In: the index of a site, and the path of a document. Out: its typed links, and its neighbours for the page.
-Documents that are not published are not mentioned.
+In: the index of a site, and the path of a document. Out: its typed links, and its neighbours for the page. Documents
+that are not published are not mentioned.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _RELS = {"wikilink": "mentions", "import": "imports", "include": "includes"}
-"""What a link without a rel is called in a node's `links`, by its notation."""
+"""The name of a link without a rel in a node's `links`, by its notation."""
 
 MAX_TYPED = 500
 """Derived links of one node."""
 
 
 def typed_links(index: SiteIndex, path: str) -> tuple[TypedLink, ...]:
-    """Return the `links` of a document that has none of its own kind: its relationships and wikilinks (H10), and what
-    lies in the folder that it stands for, so that every node is found from the root (H7)."""
+    """Return the `links` of a document that has none of its own: its relationships and wikilinks (H10), and the
+    content of the folder that it represents, so that every node can be reached from the root (H7)."""
     if not index.is_ready:
         return ()
     edges = edges_from(index, path)
@@ -91,8 +91,8 @@ def headings_of(index: SiteIndex, path: str) -> Mapping[str, str]:
 
 
 def _inside(catalogue: Catalogue, path: str) -> Iterator[tuple[str, str, str]]:
-    """Yield what lies in the folder that a document stands for, which a page of its own would list: titles, URLs and
-    ids."""
+    """Yield the content of the folder that a document represents, which its own page would list: titles, URLs
+    and ids."""
     folder = path[: path.rfind("/") + 1]
     own = catalogue.index_of(folder)
     if own is None or own.path != path:
@@ -119,8 +119,8 @@ def _asked(question: Callable[[str], Sequence[T]], path: str) -> Sequence[T] | N
 
 
 def _target(edge: Edge, nodes: Mapping[str, NodeRow]) -> str:
-    """Return what `target` says: the id of a published node, or `url:…`. Of a target that leads nowhere nothing is
-    said, so that it cannot be told from one that is not published."""
+    """Return the value of `target`: the id of a published node, or `url:…`. Broken targets are omitted, so that
+    unpublished ones cannot be distinguished from them."""
     if edge.resolved:
         row = nodes.get(edge.target)
         return row.id if row is not None else ""

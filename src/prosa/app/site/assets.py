@@ -1,7 +1,7 @@
-"""Files beside documents that a site gives: pictures, and data that a published document names (HA5, YA21, X23).
+"""Files beside documents that a site serves: pictures, and data that a published document names (HA5, YA21, X23).
 
-In: a path below the root, or a name as Obsidian writes it, anywhere below the root. Out: one file, or None. What the
-site keeps for itself, and data that no published document leads to, is in none of the answers.
+In: a path below the root, or a name as Obsidian writes it, anywhere below the root. Out: one file, or None. Internal
+files of the site, and data that no published document links to, are never returned.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class Assets(Struct):
         return None
 
     def _named(self, name: str) -> Sequence[Named]:
-        """Return the files of a name, in one case. Whether one may be seen is asked when it is chosen."""
+        """Return the files of a name, ignoring case. Their visibility is checked when one is chosen."""
         began = self.clock()
         if began >= self._until:
             found: dict[str, list[Named]] = {}

@@ -35,8 +35,8 @@ class Built(NamedTuple):
 
 
 class Written(Struct, frozen=True):
-    """What became of a build: how many files were written, left as they were, removed; and what was in the
-    way. ``changes`` are the files that a dry run would write."""
+    """The result of a build: the number of files written, left unchanged, removed; and the obstacles. ``changes`` are
+    the files that a dry run would write."""
 
     written: int = 0
     same: int = 0
@@ -51,7 +51,7 @@ def file_of(url: str, form: Form) -> str:
 
 
 def static_url(url: str) -> str:
-    """Return the URL of a node's page among static files; every other URL as it is."""
+    """Return the URL of a node's page among static files; every other URL unchanged."""
     path, mark, rest = url.partition("#")
     return f"{twin_of(path, 'html')}{mark}{rest}" if path.startswith("/") else url
 
@@ -68,13 +68,13 @@ def static_around(near: Around | None) -> Around | None:
 
 
 def static_nav(entries: Iterable[Shown]) -> tuple[Shown, ...]:
-    """Return what is listed beside a page, with URLs of static pages."""
+    """Return the list beside a page, with URLs of static pages."""
     return tuple(replace(each, url=static_url(each.url), inside=static_nav(each.inside)) for each in entries)
 
 
 def views_of(site: LiveSite, listed: Callable[[str], NodeView]) -> Iterator[NodeView]:
-    """Yield every node of a site, those of folders that no file stands for among them, which ``listed`` makes. A
-    document that cannot be read any more is left out."""
+    """Yield every node of a site, including those of folders without a file, which ``listed`` makes. A document that
+    can no longer be read is left out."""
     catalogue = site.index.catalogue
     for folder in catalogue.folders:
         if not catalogue.has_index(folder) and not is_reserved(f"/{folder}"):
@@ -89,9 +89,8 @@ def views_of(site: LiveSite, listed: Callable[[str], NodeView]) -> Iterator[Node
 
 
 def write_files(files: Iterable[Built], out: Path, *, dry_run: bool = False) -> Written:
-    """Write files below ``out``, each whole or not at all. Files of an earlier build that are no longer part of it are
-    removed, as long as nobody changed them; a file of somebody else's is never replaced. A ``dry_run`` only says what
-    would be written. Raises `OSError`."""
+    """Write files below ``out``, each whole or not at all. Obsolete files of an earlier build are removed if
+    unchanged; foreign files are never replaced. A ``dry_run`` only reports what would be written. Raises `OSError`."""
     if dry_run:
         made = compared(((each.path, each.content) for each in files), out)
         return Written(len(made.changes), made.same, 0, tuple(made.kept), tuple(made.changes))

@@ -1,8 +1,8 @@
-"""What a site knows of all its nodes at one moment: which are published, where they live, what is in which folder.
+"""The nodes of a site at one moment: which are published, their URLs, the content of each folder.
 
-In: an index. Out: a `Catalogue`, frozen; a newer one replaces it. Documents that may not be shown are in none (X23). It
-names the files beside documents too: those that published documents lead to (HA5, HA16), and those whose URLs mean
-something else (HA7).
+In: an index. Out: a `Catalogue`, frozen; a newer one replaces it. It never contains documents that may not be shown
+(X23). It also lists files beside documents: those that published documents link to (HA5, HA16), and those whose URLs
+have another meaning (HA7).
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _SCHEMAS = """SELECT d.path, m.text FROM metadata m JOIN document d ON d.id = m.
 
 
 def linked_files(connection: sqlite3.Connection, published: Collection[str]) -> frozenset[str]:
-    """Return the paths. Whether a file is there, and may be seen, is looked at when it is asked for."""
+    """Return the paths. The existence and visibility of a file are checked on request."""
     return frozenset(_linked(connection, published))
 
 
@@ -67,7 +67,7 @@ _ROWS = """SELECT d.node, d.type, d.title, d.path, d.dialect, d.updated, d.class
   LEFT JOIN metadata r ON r.document = d.id AND r.key = 'footer.ops.page.route' AND r.n = 0 AND r.kind = 'text'
     AND d.dialect = 'ymj'
   ORDER BY d.path"""
-"""What an author wrote as `id` and `type` is what the node says of itself, whatever its dialect."""
+"""An author's `id` and `type` are those of the node, in any dialect."""
 
 NO_LINKS: Mapping[str, str | None] = MappingProxyType({})
 
@@ -127,12 +127,11 @@ class Catalogue(PartlyShown, Struct, frozen=True, dict=True):
         return {folder: tuple(rows) for folder, rows in found.items()}
 
     def index_of(self, folder: str) -> NodeRow | None:
-        """Return the document that stands for a folder, whose path ends with `/` or is empty; None where there is
-        none."""
+        """Return the document that represents a folder, whose path ends with `/` or is empty, if there is one."""
         return next((row for name in FOLDER_PAGES if (row := self.by_path.get(f"{folder}{name}"))), None)
 
     def has_index(self, folder: str) -> bool:
-        """Return whether a document stands for a folder."""
+        """Return whether a document represents a folder."""
         return self.index_of(folder) is not None
 
     def nodes_in(self, folder: str) -> tuple[NodeRow, ...]:
@@ -149,9 +148,8 @@ def read_catalogue(
     excluded: Callable[[str], bool] = lambda _: False,
     links: Mapping[str, str | None] = NO_LINKS,
 ) -> Catalogue:
-    """Return the catalogue of what the index holds now, without the paths that are ``excluded``. ``links`` are the
-    documents that are links, with the path that each leads to, None where that may not be seen. Raises `sqlite3.Error`.
-    """
+    """Return the catalogue of the present index, without the ``excluded`` paths. ``links`` are the documents that are
+    links, with the target of each, None if that is not visible. Raises `sqlite3.Error`."""
     found: list[tuple[str, NodeRow]] = []
     everything = connection.execute(_ROWS).fetchall()
     open_ = {
@@ -194,8 +192,8 @@ def _unrouted(routes: Mapping[str, str], there: Mapping[str, str]) -> Iterator[t
 
 
 def still_published(connection: sqlite3.Connection, paths: Iterable[str], *, private: bool) -> frozenset[str]:
-    """Return those of some paths whose documents may be shown by what the index holds now, which may be newer than a
-    catalogue. Raises `sqlite3.Error`."""
+    """Return those of some paths whose documents may be shown according to the present index, which may be newer than
+    a catalogue. Raises `sqlite3.Error`."""
     question = "SELECT classification, visibility FROM document WHERE path = ?"
     found = ((path, connection.execute(question, (path,)).fetchone()) for path in paths)
     facets = ((path, Facets(classification=row[0], visibility=row[1])) for path, row in found if row is not None)
@@ -223,8 +221,8 @@ def one_url_each(rows: Sequence[NodeRow]) -> Iterator[NodeRow]:
 
 
 def routed(rows: Sequence[NodeRow], routes: Mapping[str, str]) -> Iterator[NodeRow]:
-    """Yield the rows, records at the routes that they ask for (Y12). Whatever lives at a URL by its file keeps it; of
-    several records at one route the first by path has it."""
+    """Yield the rows, with records at the routes that they request (Y12). A document with that URL by its file keeps
+    it; of several records at one route the first by path gets it."""
     taken = {row.url for row in rows}
     for row in rows:
         url = route_url(routes.get(row.path, ""))

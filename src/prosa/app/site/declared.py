@@ -1,7 +1,6 @@
-"""What the documents of a site say that only reading all of them tells: their actions and their summaries.
+"""Data that requires reading all documents of a site: their actions and their summaries.
 
-In: a site whose catalogue is there. Out: plain values. Only documents that declare actions, or may be given some, are
-opened.
+In: a site with a catalogue. Out: plain values. Only documents that declare actions, or may be given some, are opened.
 """
 
 from __future__ import annotations

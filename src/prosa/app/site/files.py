@@ -1,9 +1,9 @@
-"""The files of a site that may be seen, by path (X5, X23). In: a path below the root, as a request names it. Out: where
-it lies and what the system says of it, or None.
+"""The visible files of a site, by path (X5, X23). In: a path below the root, from a request. Out: its real path and
+stamp, or None.
 
-Seen are regular files whose real path lies inside the root, that are not hidden, not git-ignored, not excluded and in
-no folder of what others wrote, neither under the name that was asked for nor where a link leads. What a document says
-of itself is looked at by others.
+Visible are regular files whose real path is inside the root, that are not hidden, git-ignored, excluded or in a folder
+of third-party files, neither under the requested name nor at the target of a link. The content of a document is
+checked elsewhere.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from prosa.source import FileProblem
 from prosa.source.wildmatch import glob_matches
 
 CHECK_SECONDS = 1.0
-"""How long a look at the path of a file is trusted while the file itself stays the same: a change of `.gitignore` shows
-after that."""
+"""How long a checked path is trusted while the file stays the same: a change of `.gitignore` takes effect after
+that."""
 
 MAX_KNOWN = 4_096
 """Folders of which is kept what git ignores there, and whether they are a vault."""
@@ -42,8 +42,8 @@ class VisibleFile(NamedTuple):
 
 
 class SiteFiles:
-    """The files below ``root``, a real path. ``max_size`` is that of a document, in bytes; what a glob of ``exclude``
-    matches is not seen."""
+    """The files below ``root``, a real path. ``max_size`` is that of a document, in bytes; files that match a glob of
+    ``exclude`` are not visible."""
 
     def __init__(self, root: Path, max_size: int, exclude: tuple[str, ...] = ()) -> None:
         self.root, self.max_size = root, max_size
@@ -73,10 +73,10 @@ class SiteFiles:
         return real[len(base.rstrip(os.sep)) + 1 :].replace(os.sep, "/")
 
     def read(self, path: str, most: int) -> tuple[str, bytes]:
-        """Return the bytes of a file that may be seen, and the path below the root that they lie at. Where a link leads
-        is asked anew each time and judged, and what lies there is opened by way of no link: nothing can take its place.
+        """Return the bytes of a visible file, and its real path below the root. The target of a link is checked each
+        time, and opened without following links, so that it cannot be exchanged.
 
-        Raises `FileProblem`, of kind ``missing`` for one that may not be seen.
+        Raises `FileProblem`, of kind ``missing`` for an invisible one.
         """
         whole, real = self.root / path, self.real(path)
         if real is None or not self.is_open(path) or not self.is_open(real):
@@ -141,7 +141,7 @@ class SiteFiles:
         return self._is_vault(path.rpartition("/")[0])
 
     def _is_vault(self, folder: str) -> bool:
-        """Return whether a folder, or one above it, is a vault. Looked at again after a second."""
+        """Return whether a folder, or one above it, is a vault. Cached for a second."""
         now = time.monotonic()
         known = self._vaults.get(folder)
         if known is not None and now - known[0] < CHECK_SECONDS:
@@ -158,8 +158,8 @@ class SiteFiles:
         return inside
 
     def _rules_in(self, folder: str) -> Ignored | None:
-        """Return what git ignores in a folder; None where it ignores the folder itself, or others wrote what is in it.
-        Looked at again after a second."""
+        """Return the ignore rules in a folder; None if the folder itself is ignored or has third-party files.
+        Cached for a second."""
         now = time.monotonic()
         known = self._rules.get(folder)
         if known is not None and now - known[0] < CHECK_SECONDS:
@@ -186,7 +186,7 @@ def is_document(path: str) -> bool:
 
 
 def stamp_at(path: str) -> Stamp | None:
-    """Return the stamp of a regular file, or None. Follows links: where they lead is looked at by `SiteFiles`."""
+    """Return the stamp of a regular file, or None. Follows links: `SiteFiles` checks their targets."""
     try:
         found = os.stat(path)  # noqa: PTH116 - once for every request
     except (OSError, ValueError):

@@ -1,8 +1,7 @@
-"""What meta files say of other documents, read from the files themselves (MA18, X23): a page is judged by it before the
-index is there.
+"""Inheritance from meta files, read from the files themselves (MA18, X23): pages need it before the index is built.
 
-In: a look at the files. Out: the meta files, read once and again when they change; the facets of a document with what
-they lend it.
+In: a scan of the files. Out: the meta files, read again when they change; the facets of a document with inherited
+values.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ FieldLender: TypeAlias = MetaFile[Sequence[FieldRow]]
 """A meta file with the rows of its fields."""
 
 LentFields: TypeAlias = dict[str, dict[str, Value]]
-"""What is lent to a document, by field: its `value`, and the path of the meta file it comes `by`."""
+"""The inherited fields of a document: each `value`, and the path of the meta file it comes `by`."""
 
 _GLOBS = "globs"
 
@@ -74,8 +73,8 @@ class MetaFiles(Struct):
         return MetaFile(PurePosixPath(each.path), tuple(globs), by_name(_rows(reading)))
 
     def lent(self, reading: DialectReading[object], path: str, shown: Callable[[str], bool]) -> LentFields:
-        """Return what is lent to a document at ``path``, as far as it may be ``shown``: of a meta file that is not
-        published nothing is told (X33, X23)."""
+        """Return what a document at ``path`` inherits, as far as it may be ``shown``: unpublished meta files are never
+        revealed (X33, X23)."""
         metas = [each for name, (_, lender) in self._known.items() if lender and (each := self._said.get(name))]
         found = inherited_by(reading, path, metas) if metas else {}
         open_ = {by for by in {str(each.by) for each in found.values()} if shown(by)}
@@ -85,7 +84,7 @@ class MetaFiles(Struct):
 
 
 def facets_of_lender(path: str, lenders: Sequence[FieldLender]) -> Facets | None:
-    """Return the facets of a meta file itself, with what others lend to it; None where there is none at the path."""
+    """Return the facets of a meta file itself, with what it inherits; None if there is none at the path."""
     meta = next((each for each in lenders if str(each.path) == path), None)
     if meta is None:
         return None
@@ -94,7 +93,7 @@ def facets_of_lender(path: str, lenders: Sequence[FieldLender]) -> Facets | None
 
 
 def facets_at(reading: DialectReading[object], path: str, lenders: Sequence[FieldLender]) -> Facets:
-    """Return the facets of a document at ``path`` with what is lent to it, as the index has them."""
+    """Return the facets of a document at ``path`` with inherited values, as in the index."""
     rows = _rows(reading)
     if not lenders:
         return facets_of(rows)

@@ -1,7 +1,7 @@
-"""The index of a site, kept up to date by a thread of its own, with what the site knows from it (X5, X6, X9).
+"""The index of a site, kept up to date by its own thread, with the data derived from it (X5, X6, X9).
 
-In: a folder and what the user chose. Out: `SiteIndex`: the catalogue of all nodes, what meta files say of others, and
-answers of the corpus. Meta files are looked at first, so that a node can be read before the index is there (H2).
+In: a folder and the user's options. Out: `SiteIndex`: the catalogue of all nodes, inheritance from meta files, and
+answers of the corpus. Meta files are read first, so that a node can be served before the index is built (H2).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from prosa.settings import Settings
 
 MIN_PAUSE = 0.1
-"""Seconds between two looks at all files, at least."""
+"""Minimum seconds between two scans of all files."""
 
 SHARE = 10
 """The pause is so many times as long as looking took, without reading what changed: a large site that does not change
@@ -51,7 +51,7 @@ FAILED_PAUSE = 10.0
 """Seconds before a look that failed is tried again."""
 
 MAX_RECENT = 8
-"""Lists of edges that are kept: whatever is said of one document asks for the same ones several times."""
+"""Number of cached lists of edges: one page requests the same ones several times."""
 
 T = TypeVar("T")
 
@@ -60,9 +60,9 @@ DerivedActions = Callable[["DialectReading[object]", str], tuple[Mapping[str, Va
 
 
 class SiteOptions(Struct, frozen=True):
-    """What the user chose. ``name`` is the title of the site; ``private`` shows what is not public to those who have
-    signed in (X23). ``nav`` is the order of its pages as the project writes it, None where its first page says it;
-    files that match a glob of ``exclude`` are no part of it."""
+    """The user's options. ``name`` is the title of the site; ``private`` shows non-public documents to signed-in
+    readers (X23). ``nav`` is the order of its pages in the project's settings, None if the first page defines it;
+    files that match a glob of ``exclude`` are not part of it."""
 
     name: str
     layout: LayoutName = "path"
@@ -77,8 +77,8 @@ class _Ended(Exception):
 
 
 class _Pace(Struct):
-    """When the thread looks at the files, and who waits for that: ``metas`` is set once meta files have been looked
-    at, ``wake`` when somebody wants a look, ``stop`` when the site ends."""
+    """The schedule of the thread: ``metas`` is set once meta files have been read, ``wake`` when a scan is requested,
+    ``stop`` when the site ends."""
 
     metas: Event = field(default_factory=Event)
     wake: Event = field(default_factory=Event)
@@ -88,7 +88,7 @@ class _Pace(Struct):
     looks: int = 0
 
     def sleep(self) -> None:
-        """Wait until somebody wants a look."""
+        """Wait until a scan is requested."""
         self.wake.wait()
         self.wake.clear()
 
@@ -129,7 +129,7 @@ class SiteIndex:
         self._follower: Follower | None = None
 
     def start(self) -> None:
-        """Begin to look at the files; with the extra `watch` the system tells which changed."""
+        """Start the thread; with the extra `watch` the system reports changes."""
         if can_watch():
             self._follower = Follower(self.files.root, self._pace.wake.set)
         self._pace.thread = Thread(target=self._keep, name="prosa-site", daemon=True)
@@ -161,17 +161,17 @@ class SiteIndex:
         return self.is_ready
 
     def touch(self) -> None:
-        """Somebody is reading: the files are looked at again where the last look is old."""
+        """Request a scan of the files for a reader, if the last one is old."""
         if time.monotonic() >= self._pace.next and not self._pace.wake.is_set() and not self._is_quiet:
             self._pace.wake.set()
 
     @property
     def _is_quiet(self) -> bool:
-        """Whether the system told of no change since the last look."""
+        """Whether the system reported no change since the last scan."""
         return self._follower is not None and self._follower.is_quiet
 
     def wait_for_look(self, seconds: float) -> None:
-        """Wait for a look at the files that began after this call, where the last one is old, at most so long."""
+        """Wait for a scan that started after this call if the last one is old, up to a limit."""
         seen, until = self._pace.looks, time.monotonic() + seconds
         if not self.is_ready or time.monotonic() < self._pace.next or self._is_quiet:
             return
@@ -190,7 +190,7 @@ class SiteIndex:
                 raise IndexProblem(f"the index cannot be read: {error}") from None
 
     def edges_from(self, path: str) -> Sequence[Edge]:
-        """Return what a document points at; of the few asked last, from memory. Raises `CorpusError`."""
+        """Return the links of a document, cached for recent ones. Raises `CorpusError`."""
         return self._edges("from", path, lambda corpus: corpus.index.edges_from(path))
 
     def edges_to(self, path: str) -> Sequence[Edge]:
@@ -208,8 +208,8 @@ class SiteIndex:
             return found
 
     def lenders(self) -> tuple[FieldLender, ...] | None:
-        """Return the meta files, as soon as they have been looked at: what they say of others counts from the first
-        request on. None where it cannot be known; then nothing is shown."""
+        """Return the meta files, once they have been read: inheritance counts from the first request on. None if
+        unknown; then nothing is shown."""
         self._pace.metas.wait()
         return self._lenders
 
@@ -218,7 +218,7 @@ class SiteIndex:
         return self._corpus.hints_of(place).glob if self._corpus is not None else None
 
     def _keep(self) -> None:
-        """Look at the files until the site ends. An index that cannot be used is no reason to stop serving."""
+        """Keep the index up to date until the site ends. A broken index does not stop serving."""
         while not self._pace.stop.is_set():
             try:
                 if not self._pace.metas.is_set():
@@ -246,9 +246,9 @@ class SiteIndex:
         self._pace.metas.set()
 
     def _look_at_metas(self) -> None:
-        """Look at meta files alone, which every page waits for: it takes a quarter of the time of a whole look. It is
-        not enough where settings can make any document one, or where one is a link: a whole look may take the document
-        there for itself."""
+        """Read meta files alone, which every page needs: this takes a quarter of the time of a full scan. It is not
+        enough if settings can make any document a meta file, or if one is a link: a full scan may treat the target as
+        a document."""
         if self.settings.dialects:
             return
         found = scan(self.files.root, self.files.reader, suffixes=(SUFFIX,))
@@ -284,7 +284,7 @@ class SiteIndex:
                 self.notice(f"warning: {problem}")
 
     def _warn(self) -> None:
-        """Names documents that nobody can read, as their URLs belong to the site itself or cannot be; each once."""
+        """Report unreachable documents, whose URLs belong to the site itself or are impossible; each once."""
         for row in self.catalogue.shadowed:
             if row.path not in self._warned:
                 self._warned.add(row.path)
@@ -346,8 +346,8 @@ class SiteIndex:
         self._pace.next, self.complaint = time.monotonic() + max(MIN_PAUSE, SHARE * took), ""
 
     def _changed(self, corpus: OpenCorpus) -> list[Path] | None:
-        """Return the documents that the system says have changed; None where everything has to be looked at, as where
-        one of them may say something of others."""
+        """Return the documents that changed according to the system; None if a full scan is needed, for example if one
+        may be a meta file."""
         if self._follower is None:
             return None
         changed = self._follower.pending(corpus)

@@ -1,8 +1,8 @@
-"""The one view of what a folder publishes, for every door: documents, and the files beside them (H2, X23, X30).
+"""The published content of a folder for all doors: documents, and the files beside them (H2, X23, X30).
 
-In: a folder and what the user chose. Out: `LiveSite`: the document at a path and what it says, the file beside
-documents at a path. Each document is read when a door asks for it; what stands around it comes from the index
-(`app.site.keeper`). Nothing in a document is run, and nothing outside the folder is read (X5, X6).
+In: a folder and the user's options. Out: `LiveSite`: the document at a path and its content, the file beside documents
+at a path. Each document is read on request; its connections come from the index (`app.site.keeper`). Nothing in a
+document is run, and nothing outside the folder is read (X5, X6).
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class LiveSite:
         self.assets = Assets(self.files, self.index)
 
     def start(self) -> None:
-        """Begin to look at the files."""
+        """Start to index the files."""
         self.index.start()
 
     def close(self) -> None:
@@ -114,8 +114,8 @@ class LiveSite:
         return found[0].front.source if found is not None else None
 
     def has(self, path: str) -> bool:
-        """Return whether there is a published document at a path, or a file beside documents. What the catalogue knows
-        is not read again."""
+        """Return whether there is a published document at a path, or a file beside documents. Known documents
+        are not read again."""
         if not is_document(path):
             return self.assets.at(path, wait=READY_SECONDS) is not None
         if path in self.index.catalogue.by_path:
@@ -126,8 +126,8 @@ class LiveSite:
             return False
 
     def stamp(self, path: str) -> Stamp | None:
-        """Return the stamp of the document at a path, by which a change of it is noticed; None where there is none that
-        may be seen by its path. What it says is looked at in `view`."""
+        """Return the stamp of the document at a path, which changes with it; None if there is no visible one. `view`
+        checks its content."""
         place = self.files.place(path) if is_document(path) else None
         return place.stamp if place is not None else None
 
@@ -153,8 +153,8 @@ class LiveSite:
         return text if root == os.sep else text.replace(f"{root}{os.sep}", "").replace(root, ".")
 
     def quoted(self, path: str, stamp: Stamp) -> NodeView | None:
-        """Return the same for a document that others show parts of, whose stamp was looked at before: one that many
-        pages quote is read once."""
+        """Return the view of an embedded document, whose stamp was checked before: one that many pages quote is
+        read once."""
         if not self.files.may_be_seen(path):
             return None
         key = (path, stamp, self.index.catalogue.generation, self.index.rules)
@@ -170,8 +170,8 @@ class LiveSite:
         return found
 
     def navigation(self) -> Navigation:
-        """Return the order of the pages, as the project or the front matter of the first page says it; read anew
-        whenever the catalogue changes."""
+        """Return the order of the pages, from the project or the front matter of the first page; read again whenever
+        the catalogue changes."""
         catalogue = self.index.catalogue
         if self._navigation[0] != catalogue.generation:
             first = catalogue.index_of("") if self.options.nav is None else None
@@ -191,7 +191,7 @@ class LiveSite:
         return view.fields.get("nav") if view is not None else None
 
     def _published(self, path: str) -> tuple[DialectReading[object], tuple[FieldLender, ...]] | None:
-        """Return what a document says, and the meta files, where it may be shown. Raises `FileProblem`."""
+        """Return the view of a document, and the meta files, if it may be shown. Raises `FileProblem`."""
         if not is_document(path) or not self.files.may_be_seen(path):
             return None
         lenders = self.index.lenders()
@@ -209,7 +209,7 @@ class LiveSite:
         return facets is not None and is_published(facets, private=self.options.private)
 
     def _reading(self, path: str) -> tuple[str, DialectReading[object]]:
-        """Return where a document lies when links are followed, and what it says."""
+        """Return the real path of a document, and its reading."""
         place = self.root / path
         real, data = self.files.read(path, self.files.max_size)
         source = SourceText(decode(place, data), str(place), sha256(data).hexdigest())
@@ -225,7 +225,7 @@ class LiveSite:
         return view_of(reading, path, url=url, own_id=own_id, links=links, actions=actions, lent=lent)
 
     def _stands(self, path: str) -> bool:
-        """Return whether a README stands for its folder, as far as the files tell."""
+        """Return whether a README represents its folder, as far as the files tell."""
         folder = path[: path.rfind("/") + 1]
         names = (each for each in FOLDER_PAGES if self.files.place(f"{folder}{each}") is not None)
         return is_readme(path) and next(names, "") == path[len(folder) :]

@@ -1,6 +1,7 @@
-"""A site opened for whoever serves or builds it, and closed at the end.
+"""A site opened to serve or build it, and closed at the end.
 
-In: a folder, options, the environment. Out: a `LiveSite` that is not started yet. Several processes read its documents.
+In: a folder, options, the environment. Out: a `LiveSite` that is not started yet. Several processes read its
+documents.
 """
 
 from __future__ import annotations

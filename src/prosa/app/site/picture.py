@@ -33,7 +33,7 @@ MAX_DEPTH = 3
 
 
 def whole(site: LiveSite) -> tuple[Selection, int]:
-    """Return what is drawn of the whole site, and how many nodes were left out."""
+    """Return the drawing of the whole site, and the number of omitted nodes."""
     nodes, edges = _published(site)
     if len(nodes) <= MAX_DRAWN:
         return select(nodes, edges, GraphFilter()), 0
@@ -43,8 +43,8 @@ def whole(site: LiveSite) -> tuple[Selection, int]:
 
 
 def around(site: LiveSite, path: str, depth: int = 1, *, most: int = MAX_AROUND) -> Selection:
-    """Return the document at a path with what is connected with it within so many steps, the nearest first. Only these
-    are asked for: a large site need not be read for a small picture."""
+    """Return the document at a path with its neighbours within so many steps, the nearest first. Only these are read:
+    a small picture does not need the whole site."""
     rows, by_path = site.index.catalogue.by_node, site.index.catalogue.by_path
     found: dict[str, None] = {path: None} if path in by_path else {}
     border = list(found)

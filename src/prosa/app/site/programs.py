@@ -1,4 +1,4 @@
-"""What a program of a site needs that is not published: what such a program says could be asked out of it (X23).
+"""Unpublished imports of a program of a site, whose content a caller could extract (X23).
 
 In: a site and a program that was loaded. Out: paths. Nothing runs here.
 """

@@ -26,8 +26,8 @@ from prosa.source import FileProblem, SourceText
 
 
 class PublishedFiles(Struct, frozen=True):
-    """Meets `Files`: what is not published is not there. ``schemas`` are the schema files that the settings of the
-    project name: they are read for what they demand, and nothing else of them is told."""
+    """Implements `Files` with unpublished files missing. ``schemas`` are the schema files named in the project's
+    settings: they are only read to validate, and not shown."""
 
     site: LiveSite
     under: RootedFiles
@@ -97,7 +97,7 @@ class PublishedGroup(Group, frozen=True, kw_only=True):
         return {path.rpartition("/")[2].casefold(): path for path in sorted(paths, reverse=True)}
 
     def metas(self) -> list[Path]:
-        """Return the published documents that may lend metadata to others."""
+        """Return the published documents that others may inherit from."""
         settings = self.project.settings
         by_glob = settings is not None and any(name == "magi" for _, name in settings.dialects)
         return [path for path in self.beside()[0] if by_glob or path.name.lower().endswith(META_SUFFIX)]

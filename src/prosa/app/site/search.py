@@ -38,13 +38,13 @@ def published_sections(site: LiveSite) -> Mapping[str, list[IndexedSection]]:
 
 
 def published_hits(site: LiveSite, asked: Search) -> tuple[PublishedHit, ...]:
-    """At most ``asked.limit`` hits; none while there is no index. What is not published is looked for and left out, so
-    none is missing. Raises `CorpusError`."""
+    """Return at most ``asked.limit`` hits; none without an index. Unpublished hits are filtered out before the limit
+    applies. Raises `CorpusError`."""
     catalogue = site.index.catalogue
     wanted = replace(asked, limit=asked.limit + catalogue.hidden)
     hits: list[Hit] = site.index.ask(lambda corpus: corpus.ask(lambda _: search_corpus(corpus, wanted)))
     found = [PublishedHit(hit, row) for hit in hits if (row := catalogue.by_path.get(hit.path)) is not None]
     paths, private = {each.hit.path for each in found[: asked.limit]}, site.options.private
-    # a text that was read anew while the catalogue is of before may not be shown any more
+    # a newly read text may no longer be shown while the catalogue is older
     shown = site.index.ask(lambda corpus: still_published(corpus.index.connection(), paths, private=private))
     return tuple(each for each in found[: asked.limit] if each.hit.path in shown)

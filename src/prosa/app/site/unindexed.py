@@ -1,7 +1,7 @@
-"""What is in a folder while there is no catalogue: the folder itself is looked at, document by document (X23).
+"""The content of a folder while there is no catalogue: the folder itself is read, document by document (X23).
 
-In: a site and a folder. Out: the folders inside that hold something published, and the published documents in it. Only
-so many files are looked at: what is beyond is found once the catalogue is there.
+In: a site and a folder. Out: the folders inside that hold something published, and the published documents in it. The
+number of files is limited: the rest appears once the catalogue exists.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from prosa.app.site.live import LiveSite
 
 MAX_LOOKS = 1_000
-"""Files and folders that are looked at for one answer."""
+"""Maximum number of files and folders that are read for one answer."""
 
 MAX_NODES = 200
 """Documents of a folder that are listed."""
@@ -58,8 +58,8 @@ def _holds(site: LiveSite, folder: str, budget: Iterator[int]) -> bool:
 
 
 def _names(site: LiveSite, folder: str) -> list[str]:
-    """Return what lies in a folder, in order; nothing for what is no folder that may be seen. Names that are no text
-    cannot stand in a URL."""
+    """Return the content of a folder, in order; empty for anything but a visible folder. Names that are not valid text
+    cannot be in a URL."""
     place = site.files.folder(folder)
     return sorted(name for name in _listed(place) if not has_surrogate(name)) if place is not None else []
 
