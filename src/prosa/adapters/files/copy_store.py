@@ -1,9 +1,9 @@
-"""The copy of a site in a folder: its pages, and what is known of each, so that a copy can go on after a kill.
+"""The copy of a site in a folder: its pages, and their records, so that a copy can continue after a kill.
 
 In: relative paths and texts; records as plain data. Out: files, each whole or not at all. Records are appended to a
-journal before their file is written, and put together in one file at the end. Nothing is written before the first
-record that has a file, so a site without pages leaves nothing behind. A file that is not as it was left is
-never written to: `FileChanged`. No link below the folder is followed, be it to a page, a folder or the records.
+journal before their file is written, and merged into one file at the end. Nothing is written before the first record
+with a file, so a site without pages leaves nothing behind. A changed file is never overwritten: `FileChanged`. No link
+below the folder is followed, whether to a page, a folder or the records.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _APPEND |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
 class CopyStore:
-    """The folder of a copy; it is made with the first page. A ``dry_run`` reads what is there and writes nothing."""
+    """The folder of a copy, created with the first page. A ``dry_run`` reads it and writes nothing."""
 
     def __init__(self, folder: Path, *, dry_run: bool = False) -> None:
         self.folder, self.dry_run = folder, dry_run
@@ -115,7 +115,7 @@ class CopyStore:
         return self._files.read(self._at(path)).text
 
     def write(self, path: str, text: str, *, before: str) -> None:
-        """Write a page; ``before`` is the digest of what is there, empty for nothing. Raises `FileChanged`, `OSError`,
+        """Write a page; ``before`` is the digest of the present file, empty for none. Raises `FileChanged`, `OSError`,
         `FileProblem` for a path that leads out of the folder or over a link."""
         target = self._at(path)
         if self.dry_run:
@@ -124,7 +124,7 @@ class CopyStore:
             target.parent.mkdir(parents=True, exist_ok=True)
         except (FileExistsError, NotADirectoryError):
             raise FileProblem(target, "not-a-file", "cannot be written: a file stands where its folder must") from None
-        replace_file(target, text, expect_digest=before, durable=False)  # the site has it still
+        replace_file(target, text, expect_digest=before, durable=False)  # the site still has it
 
     def _own(self, name: str) -> Path:
         """Return the path of a file of records. A link there could lead to any file of the user."""

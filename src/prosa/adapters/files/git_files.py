@@ -62,7 +62,7 @@ class RevisionFiles(Struct, frozen=True):
         return SourceText(decode(path, data), str(path), hashlib.sha256(data).hexdigest())
 
     def real(self, path: Path) -> Path:
-        """Return the path, with the links of its folder resolved as they are now."""
+        """Return the path, with the links of its folder resolved in their present state."""
         return real_path(path.parent) / path.name
 
     def inside_root(self, path: Path) -> bool:

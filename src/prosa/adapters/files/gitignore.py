@@ -35,7 +35,7 @@ _NO = frozenset({"", "false", "no", "off", "0"})
 
 
 class Pattern(Struct, frozen=True):
-    """One line: what it is about below the folder of its file, and whether it takes back."""
+    """One line: its pattern below the folder of its file, and whether it negates."""
 
     glob: PathGlob
     negated: bool
@@ -54,8 +54,7 @@ class Ignored(Struct, frozen=True):
     folds: bool = False
 
     def ignores(self, path: str, *, is_folder: bool) -> bool:
-        """Return whether the file or folder at ``path`` is ignored by itself; a folder that is takes everything
-        along."""
+        """Return whether the file or folder at ``path`` is ignored; an ignored folder includes its content."""
         level: Ignored | None = self
         while level is not None:
             if level.patterns:
@@ -118,8 +117,8 @@ def _git_folder(top: str) -> str:
 
 
 def _settings(top: str, store: str) -> tuple[str, bool]:
-    """Return the file with the user's patterns: what the last `core.excludesFile` names, else where git looks without
-    one; and whether case is ignored."""
+    """Return the file with the user's patterns: the last `core.excludesFile`, or git's default; and whether
+    case is ignored."""
     home = os.path.expanduser("~")
     config = os.path.join(os.environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config"), "git")
     named, folds = os.path.join(config, "ignore"), False

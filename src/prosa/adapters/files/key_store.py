@@ -1,7 +1,7 @@
-"""Keys of model services in a file of the user, for where no environment variable is set (X7).
+"""Keys of model services in a file of the user, used if no environment variable is set (X7).
 
-In: the user's configuration folder. Out: keys by the name of their variable. A file that others may read is refused: a
-key in it is no secret any more, and whoever may write it decides where text goes.
+In: the user's configuration folder. Out: keys by the name of their variable. A file readable or writable by others is
+refused: its keys are no longer secret, and a writer could redirect text.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SHAPE = 'a line is VARIABLE = "key"'
 
 
 def stored_keys(config_dir: Path) -> Mapping[str, str]:
-    """Return the keys; none where there is no file. Raises `RunError`, which never shows what is in it."""
+    """Return the keys; none without a file. Raises `RunError`, which never shows the content."""
     path = config_dir / FILE_NAME
     try:
         text = decode(path, read_bytes(path, path, MAX_KEY_BYTES))

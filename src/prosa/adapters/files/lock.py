@@ -19,7 +19,7 @@ from prosa.source.digest import sha256
 FOLDER = "locks"
 
 BUSY = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
-"""What the system says of a lock that somebody holds."""
+"""The errors of the system for a lock held by another process."""
 
 _OPEN = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
 
@@ -50,7 +50,7 @@ def only_one(path: Path, folder: Path) -> Iterator[None]:
     finally:
         if descriptor is not None:
             with contextlib.suppress(OSError):
-                file.unlink()  # while it is held: whoever opened it meanwhile sees that it is gone, and makes a new one
+                file.unlink()  # removed while held: a process that opened it meanwhile sees that, and creates a new one
             os.close(descriptor)
 
 
@@ -69,7 +69,7 @@ def _locked(file: Path) -> int:
 
 
 def try_lock(descriptor: int) -> None:
-    """Lock an open file until it is closed. Raises `OSError`, one of `BUSY` where somebody holds the lock."""
+    """Lock an open file until it is closed. Raises `OSError`, one of `BUSY` if another process holds the lock."""
     if sys.platform == "win32":
         import msvcrt
 

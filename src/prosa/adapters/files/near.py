@@ -1,7 +1,7 @@
-"""The file that may have been meant by one that is missing.
+"""A suggestion for a missing file.
 
-In: a path. Out: a path that is there, written as the other was, or None. It looks at names in the folder that was
-named, and opens nothing.
+In: a path. Out: a similar existing path, in the same notation, or None. It reads the names in that folder, and opens
+nothing.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from prosa.diagnostics.nearest import nearest
 from prosa.dialects.table import DOCUMENT_SUFFIXES
 
 MAX_NAMES = 10_000
-"""Names of a folder that are looked at."""
+"""Maximum number of names in a folder that are compared."""
 
 
 def nearest_file(path: Path) -> Path | None:
@@ -34,7 +34,7 @@ def nearest_file(path: Path) -> Path | None:
 
 
 def _nearest_name(name: str, names: list[str]) -> str | None:
-    """Return the most like ``name`` of ``names``. What was written without a suffix is compared without one."""
+    """Return the most similar to ``name`` of ``names``. A name without a suffix is compared without suffixes."""
     folded = name.casefold()
     stems = {each.rpartition(".")[0]: each for each in names if each.lower().endswith(DOCUMENT_SUFFIXES)}
     for stem, each in stems.items():

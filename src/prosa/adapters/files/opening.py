@@ -1,8 +1,8 @@
-"""Opening a file below a folder so that no link is followed on the way, whoever changes the folders meanwhile (X5).
+"""Opening a file below a folder without following links, even if folders change meanwhile (X5).
 
-In: a folder and the parts of a path in it. Out: a descriptor of a regular file, or `OSError`, or `NotRegular`. Nothing
-is looked at under one name and opened under it again: each folder is opened in the one before it. Where the system has
-no such opening, what was opened is compared with what lies there without a link, before and after.
+In: a folder and the parts of a path in it. Out: a descriptor of a regular file, or `OSError`, or `NotRegular`. No name
+is checked first and opened later: each folder is opened relative to the one before it. If the system cannot do that,
+the opened file is compared with the file at the path without links, before and after.
 """
 
 # Texts, not Paths: thousands of files are opened one after the other.

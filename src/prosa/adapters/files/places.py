@@ -1,7 +1,8 @@
-"""Where a user's settings, caches and home are (X10, XDG Base Directory 0.8, the customs of macOS and Windows).
+"""The locations of a user's settings, caches and home (X10, XDG Base Directory 0.8, the conventions of macOS and
+Windows).
 
-In: an environment, handed over and not read from the process. Out: folders. A cache folder is created for its owner
-alone and refused when somebody else could have put something there: loading from it is code execution.
+In: an environment, passed in instead of read from the process. Out: folders. A cache folder is created for its owner
+alone and refused if another user could have written to it: loading from it is code execution.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-# The folder of the user, nobody else: caches may hold compiled code and what documents say (X10).
+# Private to the user: caches may hold compiled code and content of documents (X10).
 PRIVATE = 0o700
 
 
@@ -39,10 +40,10 @@ def cache_place(environ: Mapping[str, str]) -> Path:
 
 
 def data_dir(environ: Mapping[str, str]) -> Path:
-    """Return the user's data folder, created with mode 0700: what it holds exists nowhere else (X10).
-    ``PROSA_DATA_DIR`` overrides it.
+    """Return the user's data folder, created with mode 0700: its content exists nowhere else (X10). ``PROSA_DATA_DIR``
+    overrides it.
 
-    Raises `UnsafePlace`, or `OSError` when it cannot be made.
+    Raises `UnsafePlace`, or `OSError` if it cannot be created.
     """
     return private_dir(data_place(environ), variable="PROSA_DATA_DIR", again=False)
 
@@ -54,8 +55,8 @@ def data_place(environ: Mapping[str, str]) -> Path:
 
 
 def home(environ: Mapping[str, str]) -> Path:
-    """Return the user's home: ``HOME`` (``USERPROFILE`` on Windows), else what the system knows. Raises `OSError` for
-    none."""
+    """Return the user's home: ``HOME`` (``USERPROFILE`` on Windows), otherwise that of the system. Raises `OSError` if
+    there is none."""
     named = environ.get("HOME") or (environ.get("USERPROFILE") if sys.platform == "win32" else None)
     try:
         return Path(named) if named else Path.home()
@@ -64,8 +65,8 @@ def home(environ: Mapping[str, str]) -> Path:
 
 
 def private_dir(path: Path, *, variable: str = "PROSA_CACHE_DIR", again: bool = True) -> Path:
-    """Return the folder, made if absent, for its owner alone. ``variable`` names another place, ``again`` says that
-    what it holds can be made anew. Raises `UnsafePlace` when others own it or may write to it."""
+    """Return the folder, created if absent, for its owner alone. ``variable`` names the override, ``again`` is true if
+    its content can be recreated. Raises `UnsafePlace` if others own it or may write to it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.mkdir(mode=PRIVATE, exist_ok=True)
     if sys.platform == "win32":

@@ -45,7 +45,7 @@ class RootedFiles(PartlyShown, PartlyCompared, Struct, frozen=True):
     max_size: int = MAX_DOCUMENT_BYTES
     named: tuple[Path, ...] = ()
     _reals: dict[str, str] = field(default_factory=dict)
-    """Real paths, asked for once. A file or folder that becomes a link later is refused when it is opened."""
+    """Real paths, resolved once. A file or folder that becomes a link later is refused when it is opened."""
 
     _opened: frozenset[str] = frozenset()
     """The real paths of the files that the user named."""
@@ -63,16 +63,16 @@ class RootedFiles(PartlyShown, PartlyCompared, Struct, frozen=True):
         return RootedFiles, (self.root, self.max_size, self.named)
 
     def within(self, root: Path) -> RootedFiles:
-        """Return the same with another root. What was resolved is not resolved again."""
+        """Return a copy with another root. Resolved paths are not resolved again."""
         return replace(self, root=root)
 
     def read(self, path: Path) -> SourceText:
-        """Return the text of a document, byte-order mark and line ends as they are. Raises `FileProblem`."""
+        """Return the text of a document, byte-order mark and line ends unchanged. Raises `FileProblem`."""
         root, data = self._read(path)
         return _source(path, data, quotable=root is not None or not self.root)
 
     def read_undigested(self, path: Path) -> SourceText:
-        """Return the same without a digest, for what nobody writes and nobody keeps. Raises `FileProblem`."""
+        """Return the text without a digest, for files that are neither written nor cached. Raises `FileProblem`."""
         root, data = self._read(path)
         return SourceText(decode(path, data), str(path), "", root is not None or not self.root)
 
@@ -143,7 +143,7 @@ class RootedFiles(PartlyShown, PartlyCompared, Struct, frozen=True):
             return False
 
     def look(self, path: Path) -> os.stat_result | None:
-        """Return what the system says of a file that `read` would read; None for any other. Opens nothing."""
+        """Return the stamp of a file that `read` would read; None for any other. Opens nothing."""
         real = self._real(path)
         try:
             found = os.stat(real, follow_symlinks=False)  # noqa: PTH116 - thousands of files, one after the other
@@ -166,8 +166,8 @@ def _source(path: Path, data: bytes, *, quotable: bool) -> SourceText:
 
 
 def real_path(path: Path | str) -> Path:
-    """Return the path with links and ``..`` resolved as far as it exists. Never raises: a path that changes again and
-    again while it is looked at stays as it is written, without ``..``, and `RootedFiles` opens no link on it."""
+    """Return the path with links and ``..`` resolved as far as it exists. Never raises: a path that keeps changing
+    during resolution stays as written, without ``..``, and `RootedFiles` opens no link on it."""
     for _ in range(_TRIES):
         try:
             return Path(os.path.realpath(path))
@@ -179,8 +179,7 @@ def real_path(path: Path | str) -> Path:
 
 
 def link_on_the_way(folder: Path, path: str) -> Path | None:
-    """Return the first part of a path below a folder that is a link, whether or not it leads anywhere; None where none
-    is."""
+    """Return the first part of a path below a folder that is a link, broken or not; None if there is none."""
     place = folder
     for part in path.split("/"):
         place = place / part
@@ -194,7 +193,7 @@ def read_bytes(path: Path, real: Path | str, max_size: int, root: Path | str | N
     ``root`` by none in any of its folders, whatever changes meanwhile. Raises `FileProblem`."""
     with _opened(path, real, root) as (descriptor, found):
         try:
-            # The size is asked again by reading one byte more: some files report 0 and are not, others grow.
+            # The size is verified by reading one byte more: some files report 0 and are not, others grow.
             data = b"" if found.st_size > max_size else _up_to(descriptor, found.st_size + 1)
             if len(data) > found.st_size:
                 data += _up_to(descriptor, max_size + 1 - len(data))
@@ -208,8 +207,8 @@ def read_bytes(path: Path, real: Path | str, max_size: int, root: Path | str | N
 def read_piece(
     path: Path, real: Path, start: int, most: int, root: Path | str | None = None
 ) -> tuple[os.stat_result, bytes]:
-    """At most so many bytes of a regular file from an offset on, opened as by `read_bytes`, and what the system says
-    of the file that was opened. Raises `FileProblem`."""
+    """Return at most that many bytes of a regular file from an offset on, opened as by `read_bytes`, and the stamp of
+    the opened file. Raises `FileProblem`."""
     with _opened(path, real, root) as (descriptor, found):
         try:
             os.lseek(descriptor, start, os.SEEK_SET)
@@ -237,7 +236,7 @@ def digest_bytes(path: Path, real: Path | str, limit: int, root: Path | str | No
 
 @contextmanager
 def _opened(path: Path, real: Path | str, root: Path | str | None) -> Iterator[tuple[int, os.stat_result]]:
-    """Return a regular file, open, and what the system says of it. Raises `FileProblem`."""
+    """Return an open regular file, and its stamp. Raises `FileProblem`."""
     try:
         descriptor = open_real(os.fspath(real)) if root is None else open_below(*_split(os.fspath(real), root))
     except (OSError, ValueError) as error:
@@ -269,7 +268,7 @@ def _split(real: str, root: Path | str) -> tuple[str, list[str]]:
 
 
 def decode(path: Path, data: bytes) -> str:
-    """Strict UTF-8. Raises `FileProblem` with the line and what the bytes look like instead."""
+    """Decode strict UTF-8. Raises `FileProblem` with the line and the likely encoding of the bytes."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -163,7 +163,7 @@ class ResultStore(Struct):
 
 
 def _columns(stamp: tuple[int, int, int, int]) -> tuple[object, ...]:
-    """Return a stamp as it is kept: the number of a file may be larger than an integer of SQLite."""
+    """Return a stamp as stored: the number of a file may be larger than an integer of SQLite."""
     size, mtime_ns, ctime_ns, inode = stamp
     return size, mtime_ns, ctime_ns, str(inode)
 

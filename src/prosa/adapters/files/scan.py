@@ -1,7 +1,7 @@
-"""A look at the files of a corpus without reading them: which documents there are, and what the system says of each.
+"""A scan of the files of a corpus without reading them: the documents, and their stamps.
 
-In: a folder. Out: `Scan`, by folder: thousands of files look as they did, and nothing is made of those. Only regular
-files inside the root, those of agents' folders included, and none that git ignores (X5).
+In: a folder. Out: `Scan`, by folder: most files are unchanged, and no objects are built for those. Only regular files
+inside the root, those of agents' folders included, and none that git ignores (X5).
 """
 
 # Texts, not Paths: thousands of files, one after the other.
@@ -22,7 +22,7 @@ from prosa.source import FileProblem, Files
 from prosa.source.files import Skipped
 
 MAX_DOCUMENTS = 1_000_000
-"""Documents of one corpus; whoever has more did not mean this folder."""
+"""Maximum number of documents in one corpus; with more, the folder was probably named by mistake."""
 
 
 def scan(
@@ -38,10 +38,10 @@ def scan(
     most_folders: int | None = None,
     most: int = MAX_DOCUMENTS,
 ) -> Scan:
-    """Return the documents below ``root``, a real path, or those with some ``suffixes`` alone. ``hint`` gives the
-    dialect that settings give the document at a real path, or an empty text; ``hints`` stands for all that it says.
-    That there are more folders than ``most_folders`` is one of the problems; where there are more documents than
-    ``most``, it raises `FileProblem`."""
+    """Return the documents below ``root``, a real path, optionally only those with some ``suffixes``. ``hint`` returns
+    the dialect in the settings for the document at a real path, or an empty text; ``hints`` identifies all its
+    results. More folders than ``most_folders`` are reported as a problem; more documents than ``most`` raise
+    `FileProblem`."""
     at_ns = time.time_ns()
     problems: list[FileProblem] = []
     stamps: Stamps = {}
@@ -72,7 +72,7 @@ def _below(top: str, folder: str) -> str:
 
 
 def _look(listed: Listing, found: dict[str, StampTuple], problems: list[FileProblem]) -> None:
-    """Add what the system says of the documents of a folder. Windows tells less of an entry than of a file."""
+    """Add the stamps of the documents of a folder. Windows reports less about an entry than about a file."""
     is_text = _is_text(listed.folder)
     for entry in listed.entries:
         name = entry.name
@@ -97,7 +97,7 @@ _TELLS_ALL = sys.platform != "win32"
 
 
 def stamp_of(path: Path) -> Stamp | FileProblem | None:
-    """Return what the system says of a file; None for one that has vanished. A name that is no text can be no key."""
+    """Return the stamp of a file; None for one that has vanished. An invalid name cannot be a key."""
     if not _is_text(os.fspath(path)):
         return _no_text(os.fspath(path))
     try:
@@ -122,6 +122,6 @@ def _no_text(path: str) -> FileProblem:
 
 
 def _unreadable(path: str, error: OSError) -> Iterator[FileProblem]:
-    """Yield what to say of a file that cannot be looked at; nothing where it has vanished."""
+    """Yield the problem of a file that cannot be examined; nothing if it has vanished."""
     if not isinstance(error, FileNotFoundError | NotADirectoryError):
         yield FileProblem(Path(path), "unreadable", f"cannot be looked at ({error.strerror or error})")

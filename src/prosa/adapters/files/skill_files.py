@@ -1,8 +1,8 @@
-"""What lies below the folder of a skill (X32): which files there are, and the text of one, or why it is not given.
+"""The files below the folder of a skill (X32): their names, and the text of one, or why it is refused.
 
-In: the real path of a folder, and paths that a model made up. Out: names, and text. No link out of the folder is
-followed, nothing hidden is shown, and no host path is told. What tests a skill is not shown to it: `evals/` holds the
-answers.
+In: the real path of a folder, and paths from a model. Out: names, and text. No link out of the folder is followed,
+hidden files are not shown, and host paths are not revealed. Evaluations of a skill are not shown to it: `evals/` holds
+the answers.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from prosa.runtime.ports import MOUNT, ToolResult
 from prosa.source import FileProblem
 
 SKILL_FILE = "SKILL.md"
-"""What the file of a skill is called."""
+"""The file name of a skill."""
 
 MAX_FILES = 2_000
 """Files of a skill that are known by name; a real one has dozens."""
@@ -29,7 +29,7 @@ UNSHOWN = frozenset({"evals", "__pycache__"})
 """Folders that are not shown: the tests of a skill, and what Python keeps for itself."""
 
 _ROOM = 200
-"""Bytes of a result for the words about what is missing."""
+"""Bytes of a result reserved for the note about missing parts."""
 
 _WORDS = {
     "missing": "there is no such file",

@@ -1,7 +1,7 @@
-"""Stamps of documents: what the system says of a file that nobody could change without changing it (X10).
+"""Stamps of documents: data of the system that changes with every change of a file (X10).
 
-In: paths. Out: stamps that stay true, or None: for a file that is too young to tell, that a text stands in for, or on a
-system that gives no number of a file or no time of its last change. Then its content has to be read and hashed.
+In: paths. Out: reliable stamps, or None: for a file that changed too recently, for one replaced by an unsaved text, or
+on a system without file numbers or times of the last change. Then its content must be read and hashed.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Temporary files beside the files that they replace, and the end of those that a killed process left behind.
 
-In: the file to be replaced. Out: an open file of a hidden name in the same folder. Whoever makes one holds its lock for
-as long as it is open, so a file whose lock is free belongs to nobody who lives. Where a file system has no locks,
-nothing is swept.
+In: the file to be replaced. Out: an open file with a hidden name in the same folder. Its creator holds its lock while
+it is open, so a file with a free lock belongs to a dead process. On file systems without locks, nothing is swept.
 """
 
 from __future__ import annotations
@@ -31,8 +30,8 @@ _seen: dict[Path, int] = {}
 
 @contextlib.contextmanager
 def temporary_beside(target: Path, mode: int) -> Iterator[tuple[int, Path]]:
-    """Return a new file beside the target, gone at the end unless it was moved into place. Sweeps the folder first,
-    where somebody else changed it since. Raises `OSError`."""
+    """Return a new file beside the target, removed at the end unless it was moved into place. Sweeps the folder first
+    if another process changed it since. Raises `OSError`."""
     if _changed_at(target.parent) != _seen.get(target.parent, -1):
         sweep(target.parent)
     descriptor, temporary = _held(target, mode)
@@ -81,7 +80,7 @@ def _hold(descriptor: int) -> bool:
     try:
         try_lock(descriptor)
     except OSError as error:
-        return error.errno not in BUSY  # without locks nobody else sweeps either
+        return error.errno not in BUSY  # without locks no other process sweeps either
     return os.fstat(descriptor).st_nlink > 0
 
 

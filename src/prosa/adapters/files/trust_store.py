@@ -1,7 +1,7 @@
 """Which documents the user trusts (X7): a file in the user's configuration folder, outside every tree.
 
 In: documents that the user named. Out: whether a document, by its real path and the hash of its content, is one of
-them. Any edit ends the trust. A record that others may write is refused: whoever writes it decides what runs here.
+them. Any edit ends the trust. A record writable by others is refused, because it decides what runs here.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from prosa.source import FileProblem
 FILE_NAME = "trust.json"
 
 MAX_RECORD_BYTES = 16 * 1024 * 1024
-"""The record of some 80,000 documents; longer is no record of ours."""
+"""The size of a record of some 80,000 documents; a larger file is not a record."""
 
 MAX_DOCUMENTS = 20_000
 """Documents of a folder that are trusted at once; who means more names the folders in it."""
 
 MAX_TRUSTED_BYTES = 100 * 1024 * 1024
-"""Bytes of a document that can be trusted: ten times what is read without `--max-size`."""
+"""Maximum bytes of a document that can be trusted: ten times the default limit of `--max-size`."""
 
 ATTEMPTS = 5
 """How often a record that another command changes meanwhile is written again."""
@@ -47,8 +47,8 @@ class Trusted(Struct, frozen=True):
 
 
 class TrustStore(Struct, frozen=True):
-    """The record in ``config_dir`` (`places.config_dir`). Every method reads it anew; all raise `RunError` for a record
-    that is not the user's own or cannot be understood."""
+    """The record in ``config_dir`` (`places.config_dir`). Every method reads it again; all raise `RunError` for a
+    record that is not the user's own or is invalid."""
 
     config_dir: Path
 
@@ -66,7 +66,8 @@ class TrustStore(Struct, frozen=True):
         return str(real_path(path)) in self._load()[0]
 
     def add(self, path: Path) -> tuple[Trusted, ...]:
-        """Trusts a document, or every document below a folder, as it is now, and return them. Raises `FileProblem`."""
+        """Trust a document, or every document below a folder, in its present state, and return them. Raises
+        `FileProblem`."""
         found = _documents(path)
         self._change(lambda known: {**known, **{str(each.path): each.digest for each in found}})
         return found
@@ -115,7 +116,7 @@ class TrustStore(Struct, frozen=True):
 
 
 def require_own(path: Path, *, secret: bool = False) -> None:
-    """Raise `RunError` for a file of somebody else, or one that others may write, or with ``secret`` read."""
+    """Raise `RunError` for a file of another user, or one that others may write, or with ``secret`` read."""
     if sys.platform == "win32":
         return  # rights there are lists, inherited from the profile folder, which is private
     found = path.stat()

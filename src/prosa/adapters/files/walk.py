@@ -41,7 +41,7 @@ UNREAD_TEXTS = (".rst", ".adoc", ".asciidoc", ".org", ".textile", ".rmd", ".qmd"
 UNWRITTEN_FOLDERS = frozenset(
     (".git", ".hg", ".svn", ".jj", ".obsidian", ".vscode", ".idea", ".vs", ".cache", ".tox", ".nox", ".devcontainer")
 ) | frozenset((".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis", ".husky", ".circleci", ".yarn", ".trash"))
-"""Hidden folders in which programs keep things; nobody asks why they are passed over."""
+"""Hidden folders in which programs store data; skipping them is not reported."""
 
 
 _SKILL = SKILL_MD.file_names[0].lower()
@@ -54,9 +54,9 @@ MAX_PROBED_IN_ALL = 1000
 
 
 class Walk(Struct, frozen=True):
-    """How folders are walked. ``gitignore`` passes over what git ignores; ``most_folders`` ends a walk early; with
-    ``agents`` the hidden folders of agents count too. ``skipped`` takes down what is passed over, ``vaults`` which
-    folders are vaults of Obsidian."""
+    """How folders are walked. ``gitignore`` skips files that git ignores; ``most_folders`` ends a walk early; with
+    ``agents`` the hidden folders of agents count too. ``skipped`` records skipped files, ``vaults`` the folders that
+    are vaults of Obsidian."""
 
     suffixes: Sequence[str]
     files: Files
@@ -116,8 +116,8 @@ def _name_of(entry: os.DirEntry[str]) -> str:
 
 
 def is_foreign(folder: str) -> bool:
-    """Return whether a folder holds what others wrote, by its name or as a Python environment: no walk enters it, and
-    no site shows what is in it."""
+    """Return whether a folder holds third-party files, by its name or as a Python environment: no walk enters it, and
+    no site shows its content."""
     return os.path.basename(folder) in FOREIGN_FOLDERS or os.path.lexists(os.path.join(folder, ENVIRONMENT_FILE))
 
 
@@ -158,7 +158,7 @@ def would_meet(folder: Path, path: Path, *, agents: bool = False) -> bool:
 
 
 class _Folder(Struct, frozen=True):
-    """A folder to be listed: its path as named, its real path, and what is ignored around it."""
+    """A folder to list: its path as named, its real path, and the ignore rules around it."""
 
     path: str
     real: str
@@ -209,7 +209,7 @@ class _Walking(Struct):
         return [each for each in inside if each is not None], documents
 
     def entered(self, name: str, path: str, parent: _Folder, ignored: Ignored | None) -> _Folder | None:
-        """Return a folder in another one, to be listed, or None."""
+        """Return a subfolder to list, or None."""
         if parent.depth >= MAX_FOLDER_DEPTH:
             return None
         if name == VAULT_MARK and self.walk.vaults is not None:
@@ -237,7 +237,7 @@ class _Walking(Struct):
         return is_unknown and not is_foreign(path)
 
     def _holds_skill(self, folder: str, ignored: Ignored | None) -> bool:
-        """Return whether there is a skill in a hidden folder; the nearest folders are looked at first."""
+        """Return whether there is a skill in a hidden folder; the nearest folders are examined first."""
         waiting = deque([folder])
         for _ in range(min(MAX_PROBED, MAX_PROBED_IN_ALL - self.probed)):
             if not waiting:

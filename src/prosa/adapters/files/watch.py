@@ -1,8 +1,8 @@
-"""Which files changed, as the system tells it (inotify, FSEvents), so that nobody has to look at all of them.
+"""The changed files, as reported by the system (inotify, FSEvents), so that a full scan is not needed.
 
-In: a folder. Out: paths that changed since the last question, or that everything has to be looked at. The library for
-this is an extra (`watch`). The system may lose a change without a word, on a file system over a network always, so
-whoever asks here looks at everything now and then all the same.
+In: a folder. Out: paths that changed since the last call, or that a full scan is needed. The library for this is an
+extra (`watch`). The system may lose changes silently, on a network file system always, so callers still scan
+everything periodically.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from pathlib import Path
 from threading import Event, Lock, Thread
 
 STEP = 20
-"""Milliseconds without a further change after which changes are told."""
+"""Milliseconds without a further change after which changes are reported."""
 
 LONGEST = 200
-"""Milliseconds after which changes are told although there are further ones."""
+"""Milliseconds after which changes are reported even if there are further ones."""
 
 MOST = 2_000
-"""Changed paths that are remembered; with more of them a look at everything is quicker."""
+"""Maximum number of stored changed paths; with more, a full scan is faster."""
 
 HEARTBEAT = 100
-"""Milliseconds after which it is said that nothing changed."""
+"""Milliseconds after which an idle period is reported."""
 
 INSIDE_GIT = f"{os.sep}.git{os.sep}"
 
@@ -76,10 +76,10 @@ def _paths(found: Iterable[Collection[tuple[int, str]]]) -> Iterator[frozenset[s
 
 
 class Watcher:
-    """The changes below a folder, gathered by a thread. ``on_change`` is called in that thread after each.
+    """The changes below a folder, collected by a thread. ``on_change`` is called in that thread after each.
 
-    ``failure`` says why nothing is watched any more; `take` then always says that everything has to be looked at. Safe
-    to use from several threads.
+    ``failure`` says why watching has stopped; `take` then always requests a full scan. Safe to use from several
+    threads.
     """
 
     def __init__(self, folder: Path, on_change: Callable[[], None] | None = None) -> None:
@@ -91,8 +91,8 @@ class Watcher:
         self._thread.start()
 
     def take(self) -> frozenset[str] | None:
-        """Return the real paths that changed since the last call; None where it is not known which: until the system
-        watches, once after that, after too many changes, and where nothing can be watched."""
+        """Return the real paths that changed since the last call; None if they are unknown: until the system watches,
+        once after that, after too many changes, and if nothing can be watched."""
         with self._lock:
             found = self._changed
             self._changed = set() if self._begun and not self.failure else None

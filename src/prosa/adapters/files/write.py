@@ -1,8 +1,8 @@
 """Replacing files: whole or not at all, and only when unchanged since they were read.
 
-In: a path, the new text, the digest of what was read. Out: the file replaced, or `FileChanged`, or `OSError`. It
-never leaves half a file, never follows a document's wish (the caller names the path), and never takes a file away
-from its owner.
+In: a path, the new text, the digest of the text that was read. Out: the file replaced, or `FileChanged`, or `OSError`.
+It never leaves an incomplete file, never uses a path from a document (the caller names it), and never changes the
+owner of a file.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _CHUNK = 1024 * 1024
 
 
 class FileChanged(FileProblem):
-    """The file is not what was read: somebody else wrote, removed or created it meanwhile. Nothing was written."""
+    """The file changed since it was read: another process wrote, removed or created it. Nothing was written."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, "changed", "changed since it was read; nothing was written. Run the command again")
@@ -32,16 +32,16 @@ class FileChanged(FileProblem):
 def replace_file(
     path: Path, text: str | bytes, *, expect_digest: str | None = None, private: bool = False, durable: bool = True
 ) -> None:
-    """Put ``text`` (UTF-8, line ends as they are), or bytes, in place of the file in one step.
+    """Replace the file by ``text`` (UTF-8, line ends unchanged), or bytes, in one step.
 
     ``expect_digest`` is the SHA-256 in hex of the bytes that were read; the file must still have it. An empty digest
-    means that there was no file and must be none. None writes whatever is there. A link stays a link: its target is
-    replaced. Mode, owner and group stay; a new file follows the umask, or is 0600 with ``private``. A file that may
-    not be written is refused although its folder would allow the replacement. Without ``durable`` a power cut, but no
-    kill, may leave an empty file: for what can be had again.
+    requires that there is no file. None writes in any case. A link stays a link: its target is replaced. Mode, owner
+    and group stay; a new file follows the umask, or is 0600 with ``private``. A read-only file is refused although its
+    folder would allow the replacement. Without ``durable`` a power cut, but no kill, may leave an empty file: only for
+    data that can be recreated.
 
-    Raises `FileChanged`, and `OSError` for everything the system refuses. A process killed in between leaves the old
-    file whole and at most a hidden ``.NAME.….prosa.tmp`` beside it, which the next write to the folder removes.
+    Raises `FileChanged`, and `OSError` for errors of the system. A process killed in between leaves the old file whole
+    and at most a hidden ``.NAME.….prosa.tmp`` beside it, which the next write to the folder removes.
     """
     data = text.encode("utf-8") if isinstance(text, str) else text
     replace_with(path, (data,), expect_digest=expect_digest, private=private, durable=durable)
@@ -90,7 +90,7 @@ def write_output(path: Path, text: str) -> None:
 
 
 def _existing(path: Path, target: Path) -> os.stat_result | None:
-    """Return what is there now; None for nothing. Refuses what cannot be replaced."""
+    """Return the present file, None if there is none. Refuses files that cannot be replaced."""
     try:
         found = target.stat()
     except FileNotFoundError:

@@ -27,8 +27,7 @@ def checked_address(host: str, port: int, *, allow_private: bool) -> str:
 
 
 def refused_host(host: str) -> HttpProblem:
-    """Return what is said of a host that may stand in no URL: an address in a spelling of which programs think
-    differently, or no host at all. Nothing is asked."""
+    """Return why a host is refused in a URL: an address in an ambiguous spelling, or no host. No look-up is made."""
     try:
         address = socket.inet_ntoa(socket.inet_aton(unicodedata.normalize("NFKC", host)))
     except (OSError, ValueError):
@@ -37,8 +36,8 @@ def refused_host(host: str) -> HttpProblem:
 
 
 def is_public(address: IPv4Address | IPv6Address) -> bool:
-    """Return whether an address belongs to a public host. One that stands for an IPv4 address is judged by that; a
-    tunnel to one must be public at both ends."""
+    """Return whether an address belongs to a public host. One that represents an IPv4 address is judged by that; both
+    ends of a tunnel must be public."""
     if isinstance(address, IPv6Address):
         if address in _NAT64:
             return is_public(IPv4Address(int(address) & 0xFFFFFFFF))

@@ -1,7 +1,7 @@
 """Blocking work beside an event loop, in a thread that nothing waits for: a run that is stopped ends at once.
 
-In: a function. Out: its result, awaited. A cancelled wait leaves the thread to its end, which the function must bound;
-what it gives or raises then is heard by nobody.
+In: a function. Out: its result, awaited. After a cancelled wait the thread continues to its end, which the function
+must bound; its result or error is then discarded.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 async def in_background(work: Callable[[], T]) -> T:
-    """Run ``work`` in a thread of its own. Raises what it raises."""
+    """Run ``work`` in a separate thread. Raises what it raises."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[T] = loop.create_future()
 
@@ -34,7 +34,7 @@ async def in_background(work: Callable[[], T]) -> T:
             result = work()
         except BaseException as raised:
             error = raised
-        with suppress(RuntimeError):  # the loop is closed: whoever waited is gone
+        with suppress(RuntimeError):  # the loop is closed: the waiting task is gone
             loop.call_soon_threadsafe(deliver, result, error)
 
     threading.Thread(target=run, name="prosa-http", daemon=True).start()

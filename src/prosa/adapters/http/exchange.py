@@ -46,10 +46,10 @@ _REPEATABLE = frozenset({"GET", "PUT", "DELETE"})
 
 
 class Bounds(Struct, frozen=True):
-    """What an exchange may take: seconds in all, bytes of an answer, attempts, and which addresses.
+    """The limits of an exchange: total seconds, bytes of an answer, attempts, and allowed addresses.
 
-    ``named`` is a host with its port that the user named, on this machine: asking for exactly that is permission.
-    Without ``follow`` an answer that redirects is given as it is, with its `location` among the headers.
+    ``named`` is a local host with its port that the user named, which permits exactly that. Without ``follow`` a
+    redirect is returned unchanged, with its `location` among the headers.
     """
 
     seconds: float = 30.0
@@ -160,7 +160,7 @@ class Exchange:
 
 
 def not_connected(origin: Origin, error: BaseException) -> HttpProblem:
-    """Return why no connection came about, with the port, and what the system says of it."""
+    """Return why the connection failed, with the port, and the message of the system."""
     place, said = f"{origin.host} at port {origin.port}", str(error)
     if "CERTIFICATE" in said:
         return HttpProblem(f"{place} cannot be trusted: TLS failed", "check its certificate")
@@ -175,7 +175,7 @@ def not_connected(origin: Origin, error: BaseException) -> HttpProblem:
 
 
 def causes_of(error: BaseException | None) -> Iterator[BaseException]:
-    """Yield an error and what it came from, outermost first."""
+    """Yield an error and its causes, outermost first."""
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__
@@ -213,6 +213,6 @@ def _of_get(request: Request) -> dict[str, str]:
 
 
 def _pause(attempt: int, retry_after: str) -> float:
-    """Return seconds before the next attempt: what the site says, else half a second doubled each time."""
+    """Return seconds before the next attempt: the site's delay, else half a second doubled each time."""
     said = retry_after.strip()
     return float(said[:9]) if said.isascii() and said.isdigit() else 0.5 * 2 ** (attempt - 1)

@@ -1,4 +1,4 @@
-"""The layer of httpx2 that connects: to the address that was checked, under the name that was asked for (X8).
+"""The layer of httpx2 that connects: to the checked address, under the requested name (X8).
 
 Loads httpx2, so only `exchange` imports it.
 """
@@ -20,7 +20,7 @@ DEADLINE = "prosa.deadline"
 """The extension of a request that says when its exchange ends, in the seconds of the clock."""
 
 KEPT_SECONDS = 5.0
-"""How long a connection that nobody uses is kept."""
+"""How long an idle connection is kept."""
 
 _PORTS = {"http": 80, "https": 443}
 
@@ -77,25 +77,24 @@ class CheckedTransport(httpx2.BaseTransport):
 
 
 # The deadline of an exchange, down to each read and write of its connection, and the size of the head of its answer.
-#
 # In: a deadline for the exchange of each thread. Out: a backend for the pool of httpcore2. The timeouts of httpx2
-# begin anew with every byte, and it reads interim answers (RFC 9110, 15.2) without end; neither outlasts the deadline
+# restart with every byte, and it reads interim answers (RFC 9110, 15.2) without end; neither outlasts the deadline
 # (X9). Loads httpcore2, so only `transport` imports it.
 
 MAX_HEAD = 64 * 1024
 """Bytes of the head of an answer, with all interim answers before it. Servers and proxies refuse heads of a quarter of
-that; h11 would end at 100 KiB, but count every interim answer anew."""
+that; h11 would stop at 100 KiB, but counts each interim answer separately."""
 
 _HEAD_READ = 16 * 1024
 """Bytes of one read before the head is whole: so few that `MAX_HEAD` is met before the bound of h11."""
 
 _PIECE = 16 * 1024
-"""Bytes of one write: the system takes a piece of that size at once or not at all, so that each has its own look at
-the clock."""
+"""Bytes of one write: the system accepts a piece of that size at once or not at all, so that the clock is
+checked for each."""
 
 
 class ExchangeWatch(threading.local):
-    """What the exchange of this thread may take; each exchange is had in one thread from its beginning to its end."""
+    """The limits of the exchange in this thread; each exchange runs in one thread from start to end."""
 
     host = ""
     deadline = 0.0

@@ -1,6 +1,6 @@
-"""MCP servers for the runtime: started, listed, called and ended together with every process they started.
+"""MCP servers for the runtime: started, listed, called and ended together with all their processes.
 
-In: what a program declares about its servers (L18) and the user's environment. Out: a `ServerSession` (see
+In: a program's declarations of its servers (L18) and the user's environment. Out: a `ServerSession` (see
 `prosa.runtime.ports`). Refuses to inherit the user's environment (X18) and to wait for ever. Importing this package
 loads neither `mcp` nor `anyio`; the first `connect` does.
 """

@@ -35,7 +35,7 @@ class _Call(Struct, frozen=True, eq=False):
 
 
 class Calls:
-    """What is asked of a server called `name`; `seconds` bound a call, `limit` the bytes of a result."""
+    """The calls of a server named `name`; `seconds` bound a call, `limit` the bytes of a result."""
 
     def __init__(self, name: str, *, seconds: float, limit: int) -> None:
         self.answered = False
@@ -49,7 +49,7 @@ class Calls:
 
     @property
     def any_lost(self) -> bool:
-        """Whether a caller waits to hear what became of a lost connection."""
+        """Whether a caller waits for the outcome of a lost connection."""
         return bool(self._lost)
 
     async def ask(self, tool: str, arguments: Mapping[str, Value]) -> ToolResult:
@@ -77,7 +77,7 @@ class Calls:
             running.cancel_scope.deadline = anyio.current_time() + SETTLE_SECONDS
 
     def tell_lost(self, what: str) -> None:
-        """Answer the calls that a connection took with it; `what` says what was done about the connection."""
+        """Answer the calls lost with a connection; `what` describes the recovery."""
         for call, how, seen in self._lost:
             self._finish(call, f"The MCP server '{self._name}' {how or f'was lost: {words.ended(seen)}'}. {what}")
         self._lost.clear()
@@ -131,11 +131,9 @@ async def _cancel_when_ended(seen: Observed, scope: anyio.CancelScope) -> None:
     scope.cancel()
 
 
-# What a tool answered, as text for the model.
-#
-# In: the SDK's result. Out: a `ToolResult`: texts joined with line ends, the structured content when there is no text,
-# one line for what is not text, all cut at a limit with a sentence that says so (X9). Refuses nothing: an answer that
-# cannot be shown is described.
+# A tool's answer as text for the model. In: the SDK's result. Out: a `ToolResult`: texts joined with line ends, the
+# structured content when there is no text, one line for other content, all cut at a limit with a sentence that says so
+# (X9). Refuses nothing: an answer that cannot be shown is described.
 
 
 def to_result(answer: types.CallToolResult, limit: int) -> ToolResult:
@@ -185,5 +183,5 @@ def _resource(resource: types.TextResourceContents | types.BlobResourceContents)
 
 
 def _decoded(base64: str) -> int:
-    """Return how many bytes a base64 text stands for, without decoding it."""
+    """Return the number of bytes in a base64 text, without decoding it."""
     return len(base64.rstrip("=")) * 3 // 4

@@ -1,8 +1,9 @@
-"""The process of one stdio server: started in its own process group, its stderr kept in a small ring, ended for good.
+"""The process of one stdio server: started in its own process group, its stderr kept in a small ring, and reliably
+ended.
 
-In: a command, its environment and folder. Out: its pipes, and `end`, after which neither the process nor anything it
-started is left. Refuses to hand our own stdin, stdout or stderr to it, and to let it outlive this process: what is
-still alive when the interpreter exits is killed then.
+In: a command, its environment and folder. Out: its pipes, and `end`, after which neither the process nor any of its
+children is left. It never gets our own stdin, stdout or stderr, and never outlives this process: remaining processes
+are killed when the interpreter exits.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _alive: set[int] = set()
 
 
 class _Pipes(SubprocessStreamProtocol):
-    """asyncio's own, which in addition says when the process has ended, whoever holds the pipes then."""
+    """asyncio's own protocol, which also reports the end of the process while other processes still hold the pipes."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__(limit=_PIPE_BYTES, loop=loop)
@@ -74,11 +75,11 @@ class Child:
             signal_group(self.pid, signal.SIGTERM)
             await self._group_gone(TERM_SECONDS)
         finally:
-            # Runs even when this task is cancelled from outside: whatever happens, nobody survives.
+            # Runs even if this task is cancelled from outside, so that no process survives.
             signal_group(self.pid, signal.SIGKILL)
             kill(started)
             _alive.discard(self.pid)
-        # A signal takes a moment to arrive; whoever leaves the context may count on it.
+        # A signal takes a moment to arrive; callers that leave the context may rely on it.
         await _within(TERM_SECONDS, lambda: not living(started))
         await self._left(TERM_SECONDS)
 
@@ -172,7 +173,7 @@ def kill(processes: dict[int, str]) -> None:
 
 
 def signal_group(group: int, number: int) -> bool:
-    """Signal a process group; False when nobody is left in it."""
+    """Signal a process group; return False if it has no processes left."""
     try:
         os.killpg(group, number)
     except ProcessLookupError:
@@ -199,6 +200,6 @@ def _facts(entry: Path) -> tuple[int, str] | None:
         text = (entry / "stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return None
-    # The name of the command stands in parentheses and may hold anything, spaces and parentheses included.
+    # The name of the command is in parentheses and may contain anything, including spaces and parentheses.
     fields = text[text.rfind(")") + 2 :].split()
     return (int(fields[1]), fields[19]) if len(fields) > 19 and fields[0] not in "ZX" else None

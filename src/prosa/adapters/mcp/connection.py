@@ -33,7 +33,7 @@ from prosa.runtime.ports import ServerConfig
 if TYPE_CHECKING:
     from mcp.client._transport import ReadStream, TransportStreams
 
-# What a server does wrong is told by our errors. Without a handler of its own the SDK's log would end up on stderr.
+# Our errors report the faults of a server. Without its own handler the SDK's log would go to stderr.
 for _name in ("mcp", "client"):
     logging.getLogger(_name).addHandler(logging.NullHandler())
 
@@ -50,8 +50,8 @@ class Route(Struct, frozen=True):
 
 
 class Launch(Struct, frozen=True):
-    """What is needed to connect to a server, apart from the route. `env` is complete, `credential` is what is sent to
-    it over HTTP (X18)."""
+    """The data needed to connect to a server, apart from the transport. `env` is complete, `credential` is sent to it
+    over HTTP (X18)."""
 
     config: ServerConfig
     env: dict[str, str]
@@ -125,8 +125,8 @@ async def _http_streams(url: str, seen: Observed, credential: Credential | None)
 
 
 class _Mended(Struct, frozen=True):
-    """What becomes of every answer of a server: ``hide`` replaces what is secret, since a server may say what it was
-    sent, and ``mend`` makes the rest readable."""
+    """The treatment of every answer of a server: ``hide`` replaces secrets, since a server may repeat its input, and
+    ``mend`` makes the rest readable."""
 
     mend: Mend
     hide: Callable[[str], str] | None
@@ -169,8 +169,8 @@ async def _process_streams(launch: Launch, seen: Observed) -> AsyncIterator[Tran
 class _Watched(AbstractAsyncContextManager["TransportStreams"]):
     """A transport whose incoming messages pass through `mend`, and whose end is observed.
 
-    One that ``loses`` what it cannot read says nothing to who waits for it; there a message that cannot be read is the
-    end of the connection.
+    A transport that ``loses`` unreadable messages never answers their callers; there such a message ends the
+    connection.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
-"""What is sent to an MCP server so that it knows who asks (X18, X8). In: a URL. Out: headers for its origin, or None.
+"""The credential for an MCP server (X18, X8). In: a URL. Out: headers for its origin, or None.
 
-A credential is bound to one origin, and shows nothing of itself.
+A credential is bound to one origin, and its representation hides the value.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Credential(PartlyShown, Struct, frozen=True):
             return {}
 
     def hide(self, text: str) -> str:
-        """Return a text with what is secret replaced: a server may say what it was sent."""
+        """Return a text with secrets replaced: a server may repeat its input."""
         for secret in self.secrets.values():
             for form in forms_of(secret):
                 text = text.replace(form, HIDDEN)
@@ -40,4 +40,4 @@ class Credential(PartlyShown, Struct, frozen=True):
 
 
 Credentials: TypeAlias = Callable[[str], Credential | None]
-"""From the URL of a server to what is sent to it. Raises `RunError` where a variable is not set."""
+"""Returns the credential for the URL of a server. Raises `RunError` if a variable is not set."""

@@ -1,4 +1,4 @@
-"""The tools of a server: every page of its list, and what is done about entries that break the protocol.
+"""The tools of a server: every page of its list, and the handling of entries that break the protocol.
 
 In: a connected client. Out: `ServerTool`s in the server's order, under their own names. An entry that cannot be used
 (no name, a schema that is no object schema) is left out with a notice that names it, so that one bad tool does not
@@ -61,10 +61,10 @@ def _tool(server: str, tool: types.Tool) -> ServerTool:
 
 
 def mend(result: dict[str, Value], server: str, notice: Notice) -> None:
-    """Make a raw `tools/list` answer readable, in place; other answers stay as they are.
+    """Make a raw `tools/list` answer readable, in place; other answers stay unchanged.
 
-    The SDK refuses a whole list for one bad entry. Only what we use of an entry is kept: output schemas in particular
-    are not, for the model gets what the tool said even where that breaks the tool's own promise.
+    The SDK refuses a whole list for one bad entry. Only the used parts of an entry are kept: output schemas are not,
+    since the model gets the tool's answer even if it violates its own schema.
     """
     if not isinstance(result.get("tools"), list):
         return

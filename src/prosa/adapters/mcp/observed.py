@@ -1,4 +1,4 @@
-"""What was seen of one connection, so that an error can say what happened.
+"""Observations of one connection, for error messages.
 
 Filled by the transports, read by `words`. Refuses to grow: everything in it is bounded where it is filled.
 """
@@ -18,19 +18,19 @@ class Observed(Struct):
     ended: anyio.Event = field(default_factory=anyio.Event)
     """Set when the server's messages end, or when we give it up."""
     hurry: bool = False
-    """The server is known to hang: do not wait for it to leave by itself."""
+    """The server is known to hang: do not wait for it to exit."""
     stderr: bytes = b""
     """The last bytes of its stderr."""
     stray: str = ""
     """The last line on stdout that was not a message."""
     exit_status: int | None = None
-    """How its process ended by itself; None when it did not, or when there is no process."""
+    """The exit status of its process; None while it runs, or if there is no process."""
     failure: str = ""
-    """Why the connection broke, where the SDK said so."""
+    """Why the connection broke, if the SDK reported it."""
     http_status: int | None = None
     """The last HTTP status, if there was one."""
     challenge: str = ""
-    """What a server that refused said of the credential that it wants."""
+    """What a refusing server said about the credential that it requires."""
 
     @property
     def wants_credential(self) -> bool:

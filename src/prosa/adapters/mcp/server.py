@@ -105,7 +105,7 @@ class Server:
             if problem is None:
                 self._routes = (route,)
                 return self._may_restart(seen)
-            if seen.wants_credential:  # what is said on another route is about something else
+            if seen.wants_credential:  # messages of another transport are about something else
                 refusal = refusal or problem
             in_time = not self._stopping and anyio.current_time() < deadline
             if route == self._routes[-1] or not (in_time and falls_back(route, seen)):
@@ -160,7 +160,7 @@ class Server:
         self._gone = self._gone or f"it could not be started again ({problem.message})"
         if not self.ready.done():
             self.ready.set_exception(problem)
-            # Nobody looks at the second server that fails, and asyncio would complain about that on stderr.
+            # Later failing servers are not awaited, and asyncio would complain about that on stderr.
             self.ready.exception()
 
     def _may_restart(self, seen: Observed) -> bool:
@@ -171,7 +171,7 @@ class Server:
         return True
 
     async def _pause(self) -> None:
-        """None for a caller that waits to hear; a server that left while idle is started when it is needed."""
+        """Return None for a waiting caller; a server that exited while idle is restarted when needed."""
         if not self._calls.any_lost and not self._stopping:
             with anyio.CancelScope() as self._interruptible:
                 await self._calls.wanted()

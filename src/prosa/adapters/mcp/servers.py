@@ -1,8 +1,8 @@
-"""Starts the servers of a program together and ends them together: what the runtime sees of MCP.
+"""The servers of a program, started and ended together: the runtime's view of MCP.
 
-In: server configurations in the order of their declaration. Out: a session with the tools of all of them (L21).
-Refuses to go on when one does not start (LA11), and to leave the context before every process they started is gone,
-also when the caller is cancelled while they start, run or end.
+In: server configurations in the order of their declaration. Out: a session with the tools of all of them (L21). Fails
+if one does not start (LA11), and never leaves the context before all their processes are gone, even if the caller is
+cancelled meanwhile.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ CALL_SECONDS = 60.0
 RESULT_LIMIT = 256 * 1024
 """Bytes of a tool result (X9)."""
 STOP_SECONDS = 15.0
-"""For all servers to end. Each has its own, shorter bound; this one is for what nobody has thought of."""
+"""Time limit for all servers to end. Each has its own, shorter limit; this one is for unforeseen cases."""
 
 
 class McpServers:
-    """Meets the `ToolServers` port. `environ` is the user's environment, of which servers get what X18 allows;
-    `credentials` gives what is sent to a server over HTTP.
+    """Implements the `ToolServers` port. `environ` is the user's environment, of which servers get the part that X18
+    allows; `credentials` returns the credential of a server over HTTP.
 
-    `start_timeout` and `call_timeout` are seconds, `result_limit` bytes; `notice` gets sentences about things that
-    went on working, such as a tool that was left out.
+    `start_timeout` and `call_timeout` are seconds, `result_limit` bytes; `notice` gets sentences about tolerated
+    problems, such as a tool that was left out.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class _Session:
         return any(server.is_gone for server in self._servers.values())
 
     async def call(self, server: str, tool: str, arguments: Mapping[str, Value]) -> ToolResult:
-        """Never raises for what a server or a model does; raises only when the caller is cancelled."""
+        """Call a tool. Never raises because of a server or a model; only if the caller is cancelled."""
         if server not in self._servers:
             return ToolResult(f"There is no MCP server '{server}'.", is_error=True)
         if (server, tool) not in self._names:
@@ -173,11 +173,9 @@ async def _wait(tasks: Sequence[asyncio.Task[None]], seconds: float) -> None:
         raise cancelled
 
 
-# The environment of a stdio server (X18).
-#
-# In: the user's environment and the `env` of a server as written. Out: the variables that the server gets: the SDK's
-# short list of safe names plus `env`. Nothing else is inherited, so no provider key ever is. `${NAME}` in a value of
-# `env` takes one variable of the user; `$${` stands for a literal `${`.
+# The environment of a stdio server (X18). In: the user's environment and the `env` of a server as written. Out: the
+# variables that the server gets: the SDK's short list of safe names plus `env`. Nothing else is inherited, so no
+# provider key ever is. `${NAME}` in a value of `env` takes one variable of the user; `$${` stands for a literal `${`.
 
 _REFERENCE = regex(r"\$\$\{|\$\{([^}]*)\}?")
 _NAME = regex(r"[A-Za-z_][A-Za-z0-9_]*\Z")

@@ -37,7 +37,7 @@ _ENVELOPE_BYTES = 128
 _ID = regex(rb'"id"\s*:\s*(\d+)')
 _STRAY_CHARACTERS = 200
 _DRAIN_SECONDS = 0.2
-"""For what a process wrote just before it ended."""
+"""Time to read what a process wrote just before it ended."""
 
 _Incoming: TypeAlias = MemoryObjectSendStream[SessionMessage | Exception]
 _Outgoing: TypeAlias = MemoryObjectReceiveStream[SessionMessage]
@@ -122,13 +122,13 @@ def _joined(parts: list[bytes], size: int) -> bytes | _Oversized:
 
 
 def _ends(parts: list[bytes]) -> list[bytes]:
-    """Return what is kept of a line over the limit; applied again and again it stays small."""
+    """Return the kept part of a line over the limit; repeated use keeps it small."""
     text = b"".join(parts)
     return [text[:_ENVELOPE_BYTES], text[-_ENVELOPE_BYTES:]] if len(text) > 2 * _ENVELOPE_BYTES else [text]
 
 
 def _messages(line: bytes, seen: Observed, pending: set[int]) -> list[types.JSONRPCMessage]:
-    """Return the message on a line; none for a stray line; errors for whoever may wait for one that cannot be read."""
+    """Return the message on a line; none for a stray line; errors for the possible caller of an unreadable one."""
     if isinstance(line, _Oversized):
         return _refusals(line, pending, TOO_LARGE)
     try:
@@ -198,7 +198,7 @@ def _error(request: types.RequestId, message: str) -> types.JSONRPCError:
 
 
 async def _write(child: Child, outgoing: _Outgoing, incoming: _Incoming, pending: set[int]) -> None:
-    """Send what the session writes. When the server takes no more, the session sees the connection end."""
+    """Write the messages of the session. If the server stops reading, the session sees the connection end."""
     try:
         async with outgoing:
             async for item in outgoing:

@@ -1,8 +1,7 @@
-"""Why a connection failed, in words a person can act on.
+"""Why a connection failed, in words a user can act on.
 
-In: an exception, however deeply it is wrapped in groups, and what was observed of the connection. Out: a sentence
-part, a `ToolServerError` with a hint, or whether an error means that the connection is lost. Credentials in a URL
-never show.
+In: an exception, possibly nested in groups, and the observations of the connection. Out: a sentence part, a
+`ToolServerError` with a hint, or whether an error means that the connection is lost. Credentials in a URL never show.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from prosa.runtime.errors import ToolServerError
 from prosa.runtime.ports import ServerConfig
 
 _LENGTH = 400
-"""Characters of somebody else's message that are repeated."""
+"""Maximum length of a quoted foreign message."""
 _LOST = {
     "Connection closed": "",
     "SSE stream ended": "the answer broke off",
@@ -46,7 +45,7 @@ def is_loss(problem: MCPError) -> bool:
 
 
 def loss(problem: MCPError) -> str:
-    """Return what is known about a connection that is gone; empty when only its process can tell."""
+    """Return the reason for a lost connection; empty if only its process can tell."""
     return next(ours for theirs, ours in _LOST.items() if problem.message.startswith(theirs))
 
 
@@ -90,8 +89,7 @@ def start_error(config: ServerConfig, why: str, seen: Observed, hint: str = "") 
 
 
 def refused(config: ServerConfig, seen: Observed, credential: Credential | None) -> ToolServerError:
-    """Return the error of a server that wants to know who asks: what it says of that, and how to give it a token
-    (X18)."""
+    """Return the error of a server that requires a credential: its message, and how to set a token (X18)."""
     why = f"it answered with HTTP status {seen.http_status}"
     if challenge := _short(seen.challenge):
         why += f", and wants: {challenge if credential is None else credential.hide(challenge)}"
@@ -107,7 +105,7 @@ def refused(config: ServerConfig, seen: Observed, credential: Credential | None)
 
 
 def target(config: ServerConfig) -> str:
-    """Return what is started or connected to, as it may be shown."""
+    """Return the command or URL of a server in a form that may be shown."""
     if config.command is not None:
         return f"command: {shlex.join((config.command, *config.args))}"
     parts = urlsplit(config.url or "")

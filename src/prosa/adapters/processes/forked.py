@@ -21,15 +21,14 @@ _Job = TypeVar("_Job")
 _Result = TypeVar("_Result")
 
 TICKETS = 1024
-"""Tickets at most: as many as the smallest pipe holds, so that all are written before anybody reads."""
+"""Maximum number of tickets: as many as the smallest pipe holds, so that all are written before any is read."""
 
 _TICKET_BYTES = 4
 _NUMBER_BYTES = 4
 _LENGTH_BYTES = 8
 
 _PIPE_BYTES = 1 << 20
-"""What a pipe of results should hold, so that no process waits while this one is busy; what the system allows is
-enough."""
+"""Desired size of a pipe of results, so that no process waits while this one is busy; the system's limit is enough."""
 
 
 class _Workers(Struct):
@@ -102,7 +101,7 @@ def forked(function: Callable[[_Job], _Result], jobs: Sequence[_Job], count: int
 
 
 def _collect(workers: _Workers, made: dict[int, _Result], *, wait: bool) -> None:
-    """Take what is there of results; a process that says no more has ended."""
+    """Collect the available results; a silent process has ended."""
     for results in workers.answering(wait=wait):
         answer: tuple[int, _Result] | None = _receive(results)
         if answer is None:
@@ -121,7 +120,7 @@ def _tickets(count: int) -> tuple[int, int]:
 
 
 def _taken(tickets: int, step: int, count: int) -> Iterator[int]:
-    """Yield the numbers of jobs that nobody else does."""
+    """Yield the numbers of jobs that no other process has taken."""
     while ticket := os.read(tickets, _TICKET_BYTES):
         first = int.from_bytes(ticket, "big")
         yield from range(first, min(first + step, count))
@@ -162,5 +161,5 @@ def _widen(write: int) -> None:
 
 
 def _leave() -> NoReturn:
-    """End a forked process at once: what it has of the process that started it is not its own to close or to write."""
+    """End a forked process at once: resources inherited from its parent must not be closed or flushed."""
     os._exit(0)

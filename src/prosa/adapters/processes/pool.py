@@ -1,8 +1,8 @@
 """Processes that share out work. In: a function of a module and its arguments. Out: the results in that order.
 
-Workers are forked where that is safe (`forked`), so that what this process has loaded need not be loaded again. Where
-threads are at work it is not: a lock that one of them holds would stay held in the worker for good. A worker that dies
-takes nothing along: its share, and what is left, is done here.
+Workers are forked if that is safe (`forked`), so that loaded modules need not be loaded again. With running threads it
+is not: a lock held by one of them would stay locked in the worker. If a worker dies, its share and the remaining work
+are done here.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Rows of a Parquet file, for a batch (X29). Needs the extra `parquet`; nothing is fetched.
 
-A file of some kilobytes may hold rows of gigabytes: a value that many rows share is stored once. So the sizes of rows
-are asked first, which copies none of them, and rows are read a few megabytes at once.
+A file of some kilobytes may hold rows of gigabytes: a value shared by many rows is stored once. So the sizes of rows
+are computed first, without copying, and rows are read a few megabytes at a time.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _AT_ONCE = 1_000
 _SIZES = 10_000
 
 MAX_MEMORY = "1GB"
-"""What the library may use beside the rows themselves."""
+"""Memory for the library besides the rows themselves."""
 
 MAX_SLICE = 64 * 1024 * 1024
 """Bytes of rows that are read at once."""
@@ -120,7 +120,7 @@ _FIXED = frozenset(
 
 
 def _size(value: str, kind: DuckDBPyType, depth: int) -> str:
-    """Return the expression for the bytes of a value, which looks at texts where they are stored."""
+    """Return the expression for the bytes of a value, which measures texts in place."""
     if kind.id in _FIXED or kind.id.startswith(("time", "timestamp")):
         return "16"
     if kind.id == "varchar":

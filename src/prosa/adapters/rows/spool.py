@@ -45,12 +45,12 @@ def spooled(store: Path, blocks: Iterable[bytes], shown: str) -> RowFile:
 
 
 def blocks_of(read: Callable[[int], bytes]) -> Iterable[bytes]:
-    """Return what a stream holds, piece by piece."""
+    """Yield the content of a stream in pieces."""
     return iter(lambda: read(_BLOCK), b"")
 
 
 def as_lines(rows: Iterable[Mapping[str, Value]]) -> Iterable[bytes]:
-    """Yield rows that a program made, as JSON lines. Raises `RowsRefused` for what is no JSON."""
+    """Yield rows from a program as JSON lines. Raises `RowsRefused` for values that are not JSON."""
     for number, row in enumerate(rows, 1):
         try:
             yield json.dumps(dict(row), ensure_ascii=False, allow_nan=False).encode("utf-8", "surrogatepass") + b"\n"

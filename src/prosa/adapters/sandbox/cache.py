@@ -1,8 +1,8 @@
-"""Where the compiled interpreter lives: finds it or has it compiled once, and refuses a place that others can change.
+"""The cache of the compiled interpreter: found or compiled once, and refused in a place that others can change.
 
-In goes a folder, out comes a file that may be loaded. Loading it is running native code, so the folder and the file
-must belong to the user and be writable by nobody else (X10). The name carries the component's sha256, the wasmtime
-version and the processor's features, so no stale or foreign file is ever picked up.
+In: a folder. Out: a file that is safe to load. Loading it runs native code, so the folder and the file must belong to
+the user and not be writable by others (X10). The name carries the component's sha256, the wasmtime version and the
+processor's features, so no stale or foreign file is ever picked up.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def _make_private(folder: Path) -> None:
 
 
 def _is_usable(target: Path) -> bool:
-    """Return whether the file is there. Raises `CacheRefused` when somebody else could have written it."""
+    """Return whether the file exists. Raises `CacheRefused` if another user could have written it."""
     try:
         state = target.lstat()
     except FileNotFoundError:

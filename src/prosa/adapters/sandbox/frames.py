@@ -1,6 +1,6 @@
 """Messages between the two processes: a JSON object behind its length, four bytes, big-endian.
 
-Both directions are length-checked: the worker runs hostile programs, so what it sends is not believed either.
+Both directions are length-checked: the worker runs hostile programs, so its messages are not trusted either.
 """
 
 from __future__ import annotations

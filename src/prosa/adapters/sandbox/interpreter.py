@@ -1,8 +1,8 @@
-"""Runs one program in a fresh WebAssembly instance: code and limits in, what it printed and how it ended out.
+"""One program in a fresh WebAssembly instance: code and limits in, its output and its outcome out.
 
 The only module that touches wasmtime, and it is loaded only in the worker process. The instance gets an empty
-environment, no arguments, one folder as /tmp, perhaps one to read as /skill, and no network; the clock and the
-random source are real.
+environment, no arguments, one folder as /tmp, perhaps one to read as /skill, and no network; the clock and the random
+source are real.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class OutputFull(Exception):
 
 
 class Output(Struct):
-    """What the program printed so far, per channel: 1 is stdout, everything else stderr."""
+    """The output of the program so far, per channel: 1 is stdout, everything else stderr."""
 
     room: int = MAX_OUTPUT
     stdout: list[str] = field(default_factory=list)

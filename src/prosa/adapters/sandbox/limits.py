@@ -8,7 +8,7 @@ MIN_MEMORY = 40 * MEBIBYTE
 """The started interpreter with its library takes 32 MiB; below this no useful program runs."""
 
 MAX_CODE = 4 * MEBIBYTE
-"""Far beyond what a model writes; compiling more would only end in a MemoryError."""
+"""Far beyond what a model writes; compiling more would only raise a MemoryError."""
 
 MAX_OUTPUT = MEBIBYTE
 """stdout and stderr together. A tool result is cut at 256 KiB anyway (X9)."""

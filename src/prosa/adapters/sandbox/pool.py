@@ -35,7 +35,7 @@ class WasmSandbox:
         self._closed = False
 
     async def warm(self) -> None:
-        """Start one worker, so that the first call finds it ready. Compiles the interpreter if nobody did yet.
+        """Start one worker, so that the first call finds it ready. Compiles the interpreter if needed.
 
         Raises `SandboxError` when the sandbox cannot work here.
         """

@@ -92,9 +92,9 @@ class Worker(Struct):
 
 
 async def start(cache: Path, *, fresh: bool = False, notice: Callable[[str], None] | None = None) -> Worker:
-    """Return a worker that is ready. ``fresh`` makes it compile the interpreter anew.
+    """Return a worker that is ready. ``fresh`` makes it compile the interpreter again.
 
-    Raises `SandboxError` when it says why it cannot work, `WorkerDied` when it just ends. Cancelling ends it.
+    Raises `SandboxError` if it reports why it cannot work, `WorkerDied` if it just exits. Cancelling ends it.
     """
     if missing := missing_part():
         raise SandboxError(missing)

@@ -61,7 +61,7 @@ def remove(folder: str) -> None:
     """Remove the folder and everything in it; what cannot be removed stays without an error.
 
     Folders inside folders are first moved up to the top, one level at a time. So no path grows long, and the work is
-    linear in the number of entries. Nobody else may change the folder meanwhile.
+    linear in the number of entries. No other process may change the folder meanwhile.
     """
     with suppress(OSError):
         Path(folder).rmdir()

@@ -23,7 +23,7 @@ from prosa.adapters.sandbox.limits import MAX_OPEN_FILES, MAX_TEMP_FILE, MEBIBYT
 from prosa.data import Value
 
 _OWN_MEMORY = 256 * MEBIBYTE
-"""Data of the worker itself beside the guest's memory: 50 MiB, and room for copies of what a hostile program prints."""
+"""Memory of the worker itself besides the guest's: 50 MiB, and room for copies of the output of a hostile program."""
 
 
 def main() -> None:
@@ -48,7 +48,7 @@ def main() -> None:
 
 
 def _load(connection: socket.socket, start: dict[str, Value]) -> Interpreter:
-    """Return the interpreter, compiled when needed. A file that wasmtime refuses is compiled anew once."""
+    """Return the interpreter, compiled if needed. A file that wasmtime refuses is compiled again once."""
     from wasmtime import WasmtimeError
 
     def compiled(fresh: bool) -> Path:
@@ -86,7 +86,8 @@ def _lower(value: int, hard: int) -> int:
 def _serve(
     connection: socket.socket, inbox: SimpleQueue[dict[str, Value]], interpreter: Interpreter, folder: str
 ) -> None:
-    """Answer requests for ever. What a run needs is made before its request comes and removed after the answer."""
+    """Answer requests in an endless loop. The resources of a run are created before its request arrives and removed
+    after the answer."""
     with _instance(interpreter, folder) as first:  # a first run takes longer, and shows whether the file is sound
         reason = first.run("", timeout=30.0, memory=2 * MIN_MEMORY)["error"]
     if reason:
@@ -139,7 +140,7 @@ def _limit_data(size: int) -> None:
 
 
 def _read(connection: socket.socket, inbox: SimpleQueue[dict[str, Value]], folder: str) -> None:
-    """Hand over requests; at the end of the stream nobody waits for this process any more."""
+    """Pass requests on; at the end of the stream this process is no longer needed."""
     with suppress(OSError, frames.BrokenFrame):
         while (request := frames.receive(connection)) is not None:
             inbox.put(request)

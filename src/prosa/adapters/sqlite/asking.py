@@ -1,7 +1,7 @@
-"""Queries in SQL that a person or an agent wrote (X10): they read the views of a store, and do nothing else.
+"""Queries in SQL from a user or an agent (X10): they only read the views of a store.
 
-In: one SELECT, how to open the store, what may be read there, and limits. Out: a `QueryAnswer`, or `QueryRefused` with
-what is wrong and where. The connection cannot write; the authoriser of `guard` denies everything but reading the views;
+In: one SELECT, how to open the store, the readable parts, and limits. Out: a `QueryAnswer`, or `QueryRefused` with the
+problem and its place. The connection cannot write; the authoriser of `guard` denies everything but reading the views;
 time, rows and bytes are bounded.
 """
 
@@ -26,7 +26,7 @@ MAX_BYTES = 64 * 1024 * 1024
 """Bytes of an answer, and of one value while it is computed."""
 
 _STEPS = 10_000
-"""Instructions of SQLite between two looks at the clock: some tenths of a millisecond."""
+"""Instructions of SQLite between two checks of the clock: some tenths of a millisecond."""
 
 _GRACE = 1.0
 """Seconds that SQLite has to notice that the time is over, and that the thread has to start."""
@@ -38,8 +38,8 @@ Connect = Callable[[], sqlite3.Connection]
 def ask(connect: Connect, readable: Readable, query: str, limits: QueryLimits | None = None) -> QueryAnswer:
     """Return the answer of a store. Raises `QueryRefused`, and `sqlite3.DatabaseError` for a broken file.
 
-    It is computed in a thread of its own: SQLite looks at the clock between two instructions, and one call of a
-    function may take longer than a person waits.
+    It runs in a separate thread: SQLite checks the clock between two instructions, and one function call may take
+    longer than the limit.
     """
     limits = limits or QueryLimits()
     check_text(query, readable)
@@ -64,7 +64,7 @@ def _asked(connect: Connect, readable: Readable, query: str, limits: QueryLimits
         with closing(connect()) as connection:
             _bound(connection)
             return _answer(connection, readable, query, limits)
-    except Exception as error:  # it is raised where somebody waits
+    except Exception as error:  # it is raised in the waiting thread
         return error
 
 

@@ -1,8 +1,8 @@
-"""A new index: built without a journal in a file beside, and renamed into its place when it is whole.
+"""A new index: built without a journal in a temporary file, and renamed into its place when it is complete.
 
-In: the index as it is, which nobody else writes meanwhile, and what a refresh is told. Out: `Refreshed`, and the new
-file. Whoever reads meanwhile goes on with the old one. Who is killed leaves it as it was, or none where the new one was
-about to take its place, and at most a file that the next build removes.
+In: the present index, which no other process writes meanwhile, and the inputs of a refresh. Out: `Refreshed`, and the
+new file. Concurrent readers continue with the old one. A killed process leaves the old one, or none if the new one was
+about to replace it, and at most a file that the next build removes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from prosa.adapters.sqlite.update import ENOUGH, Update
 from prosa.corpus.found import Refreshed, Scan
 
 CACHE_KIB = 16 * 1024
-"""What a build keeps in memory of the file, at most. It hardly reads again what it wrote."""
+"""Maximum memory for pages of the file in a build, which hardly reads them again."""
 
 CAN_REPLACE = sys.platform != "win32"
 """Whether the system lets a file be replaced that others have open. Where it does not, an index is built in place."""
@@ -44,7 +44,7 @@ def build_beside(path: Path, before: sqlite3.Connection, scan: Scan, reading: Re
             report = update.run(scan.documents, (), scan)
             stamps.keep(made, scan, update.unread)
             made.execute("COMMIT")
-            made.execute("PRAGMA journal_mode = WAL")  # as it is used: nobody who opens it has to wait for the others
+            made.execute("PRAGMA journal_mode = WAL")  # in the order of use, without waiting
         _put(new, path)
     except BaseException:
         place.remove(new)
@@ -53,7 +53,7 @@ def build_beside(path: Path, before: sqlite3.Connection, scan: Scan, reading: Re
 
 
 def _created(path: Path) -> sqlite3.Connection:
-    """Return a connection to a new file that nobody else knows, so that nothing has to be undone in it."""
+    """Return a connection to a new private file, which needs no rollback."""
     place.make_private(path)
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     for setting in ("journal_mode = OFF", "synchronous = OFF", "locking_mode = EXCLUSIVE", "temp_store = MEMORY"):
@@ -64,8 +64,8 @@ def _created(path: Path) -> sqlite3.Connection:
 
 
 def _put(new: Path, path: Path) -> None:
-    """Put a finished file in the place of another. The log of the old one must never be taken for one of the new, so
-    the old one goes first, while nobody opens either."""
+    """Put a finished file in the place of another. The log of the old one must never apply to the new one, so the old
+    one is removed first, while neither is open."""
     with new.open("rb") as file:
         os.fsync(file.fileno())
     with opening.held(path, alone=True):

@@ -36,7 +36,7 @@ def all_edges(connection: sqlite3.Connection) -> list[Edge]:
 
 
 def edges_from(connection: sqlite3.Connection, path: str) -> list[Edge]:
-    """Return what a document points at, in the order written."""
+    """Return the edges from a document, in their order."""
     rows = connection.execute(f"{_EDGES} WHERE s.path = ? ORDER BY e.seq", (path,)).fetchall()
     return list(_edges(connection, rows))
 
@@ -48,7 +48,7 @@ def edges_to(connection: sqlite3.Connection, path: str) -> list[Edge]:
 
 
 def _edges(connection: sqlite3.Connection, rows: Iterable[tuple[Value, ...]]) -> Iterator[Edge]:
-    """Return the edges of few rows, whose candidates are asked for one by one."""
+    """Return the edges of few rows, with candidates queried one by one."""
     rows = list(rows)
     wanted = {number for row in rows if row[-1] for number in json.loads(row[-1])}
     ids = {

@@ -35,7 +35,7 @@ _BY_NAME = (
 
 
 def find_node(connection: sqlite3.Connection, name: str) -> Node | None:
-    """Return the document called ``name``; None where none is, or several are."""
+    """Return the document named ``name``; None if there is none, or several."""
     found = _found(connection, name)
     return node_at(connection, found[0]) if len(found) == 1 else None
 

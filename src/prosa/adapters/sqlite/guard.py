@@ -1,7 +1,7 @@
-"""The one authoriser of statements that hold what somebody else wrote: a query in SQL, a condition of `--where` (X10).
+"""The only authoriser of statements with untrusted parts: a query in SQL, a condition of `--where` (X10).
 
-In: a connection and what may be read there. Out: the same connection, on which nothing but that is read: no other file,
-no setting and no extension is within reach, and nothing is written, whatever the statement says.
+In: a connection and its readable parts. Out: the same connection, restricted to reading those: no other file, setting
+or extension is accessible, and nothing is written, whatever the statement.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ class Denied(NamedTuple):
 
 @contextmanager
 def guarded(connection: sqlite3.Connection, readable: Readable) -> Iterator[list[Denied]]:
-    """Statements that begin here only read what they may. Return what was denied, in order: it fills as they run."""
+    """Restrict statements prepared here to permitted reads. Return the denied ones, in order: the list fills as
+    they run."""
     denied: list[Denied] = []
 
     def authorise(action: int, first: str | None, second: str | None, place: str | None, view: str | None) -> int:
@@ -59,8 +60,8 @@ def _connect_virtual_tables(connection: sqlite3.Connection) -> None:
 def select(
     connection: sqlite3.Connection, readable: Readable, statement: str, values: Sequence[str | float] = ()
 ) -> sqlite3.Cursor:
-    """Return the rows of one statement that only reads what it may. Others go on writing on the same connection
-    meanwhile. Raises `sqlite3.Error`."""
+    """Return the rows of one restricted statement. Other code may keep writing on the same connection. Raises
+    `sqlite3.Error`."""
     with guarded(connection, readable):
         return connection.execute(statement, bindable(*values))
 

@@ -1,7 +1,7 @@
-"""The index of a corpus: opened, brought up to date, and asked.
+"""The index of a corpus: opened, refreshed, and queried.
 
-In: a path in the private folder of indexes. Out: `Index`. What it answers was true of the documents when it was last
-refreshed; a broken file is made anew by the refresh that meets it.
+In: a path in the private folder of indexes. Out: `Index`. Its answers reflect the documents at the last refresh; the
+next refresh rebuilds a broken file.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Index(Struct):
     _healed: str = ""
 
     def close(self) -> None:
-        """Close what is open. The index can be used again."""
+        """Close open connections. The index can be used again."""
         for connection in (self._reader, self._writer):
             if connection is not None:
                 connection.close()
@@ -57,7 +57,7 @@ class Index(Struct):
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """Return one transaction, for what is not read from documents: vectors that were computed."""
+        """Return one transaction, for data that is not read from documents: computed vectors."""
         self._follow()
         with writing_to(self._file()):
             yield self.writer()
@@ -102,8 +102,8 @@ class Index(Struct):
         return IndexFile(self.writer(), self.path, self._inode)
 
     def discard(self, error: Exception) -> None:
-        """Remove the file after an error that says it is broken, so that it is made anew. Raises `IndexProblem` for one
-        that means something else: the file is locked, the disk is full."""
+        """Remove the file after an error that shows damage, so that it is rebuilt. Raises `IndexProblem` for other
+        errors: the file is locked, the disk is full."""
         self.close()
         problem = opening.unusable(error, self.path)
         if problem is not None:
@@ -138,7 +138,7 @@ class Index(Struct):
         return finding.near_misses(self.connection(), name)
 
     def edges_from(self, path: str) -> list[Edge]:
-        """Return what a document points at, in the order written."""
+        """Return the edges from a document, in their order."""
         return edges.edges_from(self.connection(), path)
 
     def edges_to(self, path: str) -> list[Edge]:

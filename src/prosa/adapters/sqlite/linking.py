@@ -1,8 +1,7 @@
-"""Keys and edges: which document each reference leads to, for all documents or for those that a change touches.
+"""Keys and edges: the target of each reference, for all documents or for those affected by a change.
 
-In: records, or the numbers of documents that changed. Out: rows of `key`, `edge` and `lookup`. `graph` says what a key
-is and where a reference looks; here it is only remembered, so that a reference is looked at again exactly when a key
-that it asks for has changed.
+In: records, or the numbers of documents that changed. Out: rows of `key`, `edge` and `lookup`. `graph` defines keys
+and look-ups; they are only stored here, so that a reference is resolved again exactly if one of its keys has changed.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ def link_all(
     sites: Sites,
     ready: Callable[[], None],
 ) -> None:
-    """Write the keys and edges of all documents; there are none yet. ``records`` are looked at twice. The connection is
+    """Write the keys and edges of all documents into empty tables. ``records`` are iterated twice. The connection is
     not used before ``ready`` has been called."""
     rows = [(Numbered(number, record.path), keys_of(record, sites)) for some in records for number, record in some]
     rows.sort(key=lambda row: row[0].path)
@@ -138,7 +137,7 @@ def _reference(row: Sequence[Value]) -> Reference:
 
 
 def stored_records(connection: sqlite3.Connection) -> Iterator[tuple[int, Record]]:
-    """Return the records of all documents, as they were written: enough to link them anew."""
+    """Return the stored records of all documents, for linking them again."""
     return _records(connection, "", ())
 
 

@@ -1,7 +1,7 @@
-"""Metadata that meta files lend (MA18): fields of a document that fill the gaps of others, as rows with `lent_by`.
+"""Metadata inherited from meta files (MA18): fields that fill the gaps of other documents, as rows with `lent_by`.
 
 In: the numbers of documents, or nothing for all. Out: rows of `metadata`, and the columns of `document` that follow
-from them. Which meta file covers what is said in `dialects.magi.meta`.
+from them. `dialects.magi.meta` defines which meta file applies.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _FACETS = """UPDATE document SET kind = ?, classification = ?, visibility = ?, l
 
 
 def lend_all(connection: sqlite3.Connection) -> None:
-    """Lend anew what every meta file has to lend."""
+    """Rewrite all inherited metadata."""
     before = [number for (number,) in connection.execute("SELECT DISTINCT document FROM metadata WHERE lent_by > 0")]
     connection.execute("DELETE FROM metadata WHERE lent_by IS NOT NULL")
     lenders = _lenders(connection)
@@ -36,7 +36,7 @@ def lend_all(connection: sqlite3.Connection) -> None:
 
 
 def lend_some(connection: sqlite3.Connection, documents: Sequence[int]) -> None:
-    """Lend to documents that were just written, none of them a meta file."""
+    """Write the inherited metadata of new documents, none of them a meta file."""
     lenders = _lenders(connection)
     if lenders:
         rows = [
@@ -96,7 +96,7 @@ def _own(connection: sqlite3.Connection, number: int) -> Mapping[str, Sequence[F
 
 
 def _lend(connection: sqlite3.Connection, documents: Iterable[tuple[int, str]], lenders: _Lenders) -> set[int]:
-    """Write what is lent to documents, and return those that something was lent to."""
+    """Write the inherited metadata of documents, and return those that have any."""
     lent: set[int] = set()
     for number, path in documents:
         near = {each.number: each for each in lenders.for_path(path)}

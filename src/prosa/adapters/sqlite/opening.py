@@ -1,8 +1,7 @@
-"""Opening an index: made if absent, migrated, and made anew where it is broken (X10).
+"""Opening an index: created if absent, migrated, and rebuilt if broken (X10).
 
-In: its path. Out: a connection to a file that is an index of this version, and what was wrong with the one before.
-Broken is a file that SQLite cannot read, one that something else wrote, and one of a schema that this version does not
-know. A file that is only locked is never touched.
+In: its path. Out: a connection to an index of this version, and the problem of the previous file. Broken are files
+that SQLite cannot read, foreign files, and those of an unknown schema. A file that is only locked is never touched.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ WAIT_SECONDS = 60.0
 100,000 documents takes about this long."""
 
 CACHE_KIB = 32 * 1024
-"""What a connection keeps in memory of the file, at most."""
+"""Maximum memory for pages of a connection."""
 
 _TABLES = frozenset(
     ("document", "definition", "key", "edge", "lookup", "section", "metadata", "embedding", "vector", "meta")
@@ -38,7 +37,7 @@ LOG_PAGES = 4_000
 """Pages of 4 KiB in the log after which it is worked into the index: some hundred updates of one document."""
 
 DAMAGE = (sqlite3.DatabaseError, ValueError, TypeError, LookupError)
-"""What reading a broken file may raise: SQLite notices most, what it does not is no text, no number or no JSON."""
+"""Errors from reading a broken file: SQLite detects most damage, the rest is invalid text, numbers or JSON."""
 
 
 TRIES = 5
@@ -46,8 +45,7 @@ TRIES = 5
 
 
 class Opened(NamedTuple):
-    """A connection that may write, and the number of the file that it is open on. ``healed`` says what was wrong with
-    the file that was there."""
+    """A writing connection, and the number of its open file. ``healed`` is the problem of the previous file."""
 
     connection: sqlite3.Connection
     inode: int
@@ -93,14 +91,14 @@ def open_reader(path: Path) -> sqlite3.Connection:
 
 
 def is_damage(error: Exception) -> bool:
-    """Return whether an error says that the file is broken, not that somebody asked it something wrong."""
+    """Return whether an error shows a broken file rather than a wrong query."""
     name = getattr(error, "sqlite_errorname", "")
     text = str(error)
     return name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")) or text.startswith("Could not decode to UTF-8")
 
 
 def unusable(error: Exception, path: Path) -> IndexProblem | None:
-    """Return the words for an error that making the index anew does not heal; None for one that it does."""
+    """Return the message for an error that rebuilding the index does not fix; None for others."""
     name = getattr(error, "sqlite_errorname", "")
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         hint = "try again, or use --no-refresh to ask what the index holds now"
@@ -158,7 +156,7 @@ def _check(connection: sqlite3.Connection) -> None:
 
 
 def complaint_of(error: Exception) -> str:
-    """Return what was wrong, in words that finish "the index …"."""
+    """Return the problem, in words that finish "the index …"."""
     name = getattr(error, "sqlite_errorname", None)
     if isinstance(error, sqlite3.Error) and name is None:
         return str(error)
@@ -171,10 +169,9 @@ def read_only_uri(path: Path) -> str:
     return f"{path.absolute().as_uri()}?mode=ro"
 
 
-# A lock that ends with the process that holds it: what keeps two processes from replacing one broken index at once.
-#
-# In: the path of an index. Out: a context in which nobody else opens or replaces it. It is never held while documents
-# are read or rows are written; that is what the locks of SQLite are for.
+# A lock that ends with its process, so that two processes never replace one broken index at once. In: the path of an
+# index. Out: a context in which no other process opens or replaces it. It is never held while documents are read or
+# rows are written; the locks of SQLite cover that.
 
 _PRIVATE = 0o600
 

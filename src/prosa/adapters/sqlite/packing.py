@@ -1,8 +1,8 @@
-"""Documents as the rows of the index, made in whatever process reads them.
+"""Documents as the rows of the index, built in the process that reads them.
 
-In: `Files` and the documents that may have changed. Out: `Packed`, tuples in the order of the columns. A document that
-cannot be read, or whose content is what the index knows, is named and no more. References are kept apart as bytes:
-where they lead is known only when all documents are (`adapters.sqlite.linking`).
+In: `Files` and the documents that may have changed. Out: `Packed`, tuples in the order of the columns. For an
+unreadable or unchanged document only the name is returned. References are stored separately as bytes, since resolving
+needs all documents (`adapters.sqlite.linking`).
 """
 
 from __future__ import annotations
@@ -31,8 +31,7 @@ from prosa.source import FileProblem, Files, SourceText
 Row: TypeAlias = tuple[Value, ...]
 
 STAGE = 20
-"""Documents that are taken from stage to stage together: so few that what a stage made is still near when the next one
-needs it."""
+"""Number of documents that pass through the stages together: small enough that results stay in the processor cache."""
 
 
 class Item(NamedTuple):
@@ -157,7 +156,7 @@ def _add(extracted: Extracted, item: Item, packed: Packed) -> None:
 
 
 def _names(record: Record) -> str:
-    """Return what a document is called, for the full text: its title and its other names (HA22)."""
+    """Return the names of a document for the full text: its title and its aliases (HA22)."""
     return "\n".join(dict.fromkeys((record.title, *(each.name for each in record.definitions if each.kind == "alias"))))
 
 

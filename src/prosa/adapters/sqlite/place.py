@@ -1,7 +1,7 @@
-"""Where the index of a corpus is kept: one file for each root and version, for its owner alone (X10).
+"""The location of the index of a corpus: one file for each root and version, for its owner alone (X10).
 
-In: the private folder of indexes and the root of a corpus. Out: a path, and a file there that nobody else could have
-written. What is in the file is not looked at here.
+In: the private folder of indexes and the root of a corpus. Out: a path, and a file there that no other user could have
+written. The content is not checked here.
 """
 
 # Texts, not Paths: `os` says what a link is, and what its owner is.
@@ -24,7 +24,7 @@ COMPANIONS = ("", "-wal", "-shm", "-journal")
 """What stands behind the name of each file that SQLite keeps for one database."""
 
 UNFINISHED = ".new"
-"""What a file ends in that is to be an index when it is whole."""
+"""Suffix of an index that is being built."""
 
 
 def index_path(folder: Path, root: Path) -> Path:
@@ -82,7 +82,7 @@ def remove_older(path: Path) -> None:
 
 
 def remove_unfinished(path: Path) -> None:
-    """Remove what was left of an index when whoever built it was killed."""
+    """Remove the remains of an index whose build was killed."""
     for each in path.parent.glob(f"{path.name}.*{UNFINISHED}"):
         with contextlib.suppress(OSError):
             remove(each)

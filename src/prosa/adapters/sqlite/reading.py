@@ -1,5 +1,5 @@
-"""What a refresh is told: how documents are read, and what is known of them. Values only, so that a refresh that has
-nothing to do loads nothing."""
+"""The inputs of a refresh: how documents are read, and their hints. Values only, so that a refresh that has nothing to
+do loads nothing."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ class Known(NamedTuple):
 
 
 class Reading(Struct, frozen=True):
-    """How documents are read. ``given`` says that the user named the root of the corpus (HA2); ``mark`` names
-    everything that the rows rest on besides the documents: an index with another mark is made anew. ``progress`` is
-    told how many documents are done, of how many. ``relations`` are the fields of front matter that name others."""
+    """How documents are read. ``given`` is true if the user named the root of the corpus (HA2); ``mark`` identifies
+    everything that the rows depend on besides the documents: an index with another mark is rebuilt. ``progress`` is
+    called with the numbers of finished and of all documents. ``relations`` are the fields of front matter that name
+    others."""
 
     files: Files
     workers: Workers | None = None

@@ -1,6 +1,6 @@
-"""What the index knows of documents, as records, for whoever needs few of many: by path, by key, by what they look for.
+"""The records of documents from the index, for callers that need few of many: by path, by key, by their references.
 
-In: a connection and which paths count. Out: records, in the order of their paths. Nothing is kept.
+In: a connection and which paths count. Out: records, in the order of their paths. Nothing is cached.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Bringing the index up to date: what changed is read, what is gone is removed, what is linked to either is followed
-again. Everything is one transaction, so a reader sees the index before or after, and a process that is killed leaves
-it as it was.
+"""The refresh of the index: changed documents are read, deleted ones removed, and links to either resolved again.
+Everything is one transaction, so a reader sees the index before or after, and a killed process leaves it unchanged.
 
-In: a connection, the documents as they lie there, a way to read them. Out: `Refreshed`. A document that cannot be read,
+In: a connection, a scan of the documents, a function to read them. Out: `Refreshed`. A document that cannot be read,
 or that vanishes meanwhile, never ends a refresh.
 """
 
@@ -20,7 +19,7 @@ from prosa.adapters.sqlite.reading import Known, Reading
 from prosa.corpus.found import Found, Refreshed, Scan, Stamp
 
 FEW = 500
-"""Documents that changed, up to which the index is asked for each of them; otherwise for all."""
+"""Maximum number of changed documents for which the index is queried one by one."""
 
 
 class StaleIndex(Exception):
@@ -86,15 +85,15 @@ def _compare_all(connection: sqlite3.Connection, scan: Scan, reading: Reading) -
 
 
 def _version(connection: sqlite3.Connection) -> int:
-    """Return a number that is another one after another connection has written."""
+    """Return a number that changes when another connection has written."""
     (number,) = connection.execute("PRAGMA data_version").fetchone()
     return int(number)
 
 
 def refresh_some(index: IndexFile, scan: Scan, gone: Collection[str], reading: Reading) -> Refreshed:
-    """Bring single documents up to date: those of ``scan``, and those at the paths ``gone``, which are no more.
+    """Update single documents: those of ``scan``, and the deleted ones at the paths ``gone``.
 
-    ``unchanged`` counts those that were looked at only. Raises `StaleIndex`, `Replaced`, `sqlite3.Error`.
+    ``unchanged`` counts those that did not change. Raises `StaleIndex`, `Replaced`, `sqlite3.Error`.
     """
     from prosa.adapters.sqlite.update import Update
 

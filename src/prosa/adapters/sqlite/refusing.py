@@ -1,6 +1,6 @@
-"""Why a query is not answered, in words: what is wrong, where it stands, and what would be answered.
+"""Why a query is refused: the problem, its place, and what is allowed.
 
-In: the text of a query and what SQLite said. Out: `QueryRefused`.
+In: the text of a query and the error of SQLite. Out: `QueryRefused`.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ _WORDS: dict[int, str] = {
     sqlite3.SQLITE_TRANSACTION: "a query needs no transaction",
     sqlite3.SQLITE_SAVEPOINT: "a query needs no transaction",
 }
-"""What was denied; everything else would write."""
+"""The denied actions; everything else would write."""
 
 
 def hint_of(readable: Readable) -> str:
-    """Return what a query may be."""
+    """Return the hint about allowed queries."""
     columns = f"\ntheir columns: {readable.help}" if readable.help else ""
     return f"a query is one SELECT over {', '.join(readable.names)}{columns}"
 
@@ -65,7 +65,7 @@ def refusal(
     connection: sqlite3.Connection,
     readable: Readable,
 ) -> Exception:
-    """Return the words for what SQLite said; the error itself where the file is broken."""
+    """Return the refusal for an error of SQLite; the error itself if the file is broken."""
     text, hint = str(error), hint_of(readable)
     if getattr(error, "sqlite_errorname", "").startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_IOERR")):
         return error
@@ -120,7 +120,7 @@ def _missing(what: str, name: str, query: str, readable: Readable) -> QueryRefus
 
 
 def _found(query: str, name: str) -> int:
-    """Return where a name first stands by itself."""
+    """Return where a name first occurs as a word."""
     match = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", query)
     return match.start() if match else -1
 
@@ -140,7 +140,7 @@ def _place(query: str, token: str, connection: sqlite3.Connection) -> int:
 
 
 def _at(query: str, offset: int, message: str, hint: str) -> QueryRefused:
-    """Return the message with its place, and the line it stands in."""
+    """Return the message with its place and line."""
     if offset < 0:
         return QueryRefused(message, hint=hint)
     lines = LineIndex(query)

@@ -1,6 +1,7 @@
 """Rows of a table or of a query of SQLite, for a batch (X29).
 
-In: a path, and what is asked. Out: rows. A query only reads the tables of its file (X10); nothing else is within reach.
+In: a path, and a table or query. Out: rows. A query only reads the tables of its file (X10); nothing else is
+accessible.
 """
 
 from __future__ import annotations

@@ -95,11 +95,11 @@ CREATE TABLE section (
   cjk INTEGER NOT NULL DEFAULT 0, seen TEXT NOT NULL);
 CREATE INDEX section_document ON section (document, number)
 """
-"""With what a reader sees of a section: a search shows it without a parse. Sections of an older version are in another
-file, so none is lost; to add a column instead would have every connection read its full-text tables anew."""
+"""With the visible text of a section, which a search shows without a parse. Sections of an older version are in
+another file, so none is lost; adding a column instead would make every connection reload its full-text tables."""
 
 _FOURTH = _THIRD.replace("seen TEXT NOT NULL", "seen TEXT")
-"""What a reader sees is kept of long sections alone: a search parses the few that it shows."""
+"""The visible text is only stored for long sections: a search parses the few others that it shows."""
 
 MIGRATIONS: tuple[str, ...] = (_FIRST, _SECOND, _THIRD, _FOURTH)
 """What each migration does, the first one first. Its number is its place, counted from 1."""
@@ -109,7 +109,7 @@ SCHEMA_VERSION = len(MIGRATIONS)
 
 
 def migrate(connection: sqlite3.Connection) -> None:
-    """Apply what is missing, each migration as one transaction that is there wholly or not at all.
+    """Apply missing migrations, each as one transaction.
 
     The caller holds no transaction. Raises `sqlite3.Error`.
     """

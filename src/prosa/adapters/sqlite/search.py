@@ -1,7 +1,7 @@
-"""The search in the index: a question → hits, best first (`prosa search`).
+"""The search in the index: a query → hits, best first (`prosa search`).
 
-In: an open index and a `Search`. Out: `Hit`s. A query never fails; a `where` that cannot be read raises `WhereError`.
-Nothing is written, and no file is opened: what is shown stands in the index.
+In: an open index and a `Search`. Out: `Hit`s. A query never fails; an invalid `where` raises `WhereError`. Nothing is
+written, and no file is opened: results come from the index.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ _UNRANKED = """SELECT f.rowid, d.id, d.path, ? FROM section_text AS f
 _LISTED = "SELECT s.id, d.id, d.path, 0.0 FROM document AS d JOIN section AS s ON s.document = d.id WHERE"
 
 MAX_TIES = 200
-"""Equally good sections that are looked at beyond the last hit, so that the order does not depend on the history of the
-index."""
+"""Number of equally good sections examined beyond the last hit, so that the order does not depend on the
+history of the index."""
 
 
 COMMON = 20_000
@@ -70,7 +70,7 @@ def search_in(connection: sqlite3.Connection, asked: Search) -> list[Hit]:
 
 
 def ranked_sections(connection: sqlite3.Connection, query: Query, asked: Search) -> list[Found]:
-    """Return the sections that answer a query, as many as asked for. The connection is prepared."""
+    """Return the matching sections, up to the requested number. The connection must be prepared."""
     condition = filter_condition(asked, connection) or _EVERYTHING
     ties = 0 if query.is_empty else MAX_TIES
     return _best(_ranked(connection, query, condition), asked, ties)
@@ -137,8 +137,8 @@ def _matched(connection: sqlite3.Connection, query: Query, condition: Condition)
 
 
 def _in_order(connection: sqlite3.Connection, match: str, condition: Condition) -> Iterator[_Ranked]:
-    """Yield what an expression finds, the best first. Full text is asked once; what it finds is looked up in pieces, so
-    that nobody waits for documents that are not shown."""
+    """Yield the results of an expression, the best first. Full text is queried once; results are looked up in pieces,
+    so that documents that are not shown cost no time."""
     rows = select(connection, INDEX, _MATCHED, (match, f"bm25({WEIGHTS})"))
     while best := dict(rows.fetchmany(_BEST)):
         statement = f"{_LISTED} s.id IN ({', '.join('?' * len(best))}) AND {condition.sql}"
@@ -186,7 +186,7 @@ def _tells_nothing(connection: sqlite3.Connection, query: Query) -> bool:
 
 
 def spread(connection: sqlite3.Connection, term: Term) -> int:
-    """Return the number of sections that hold a single word; 0 for what is not one."""
+    """Return the number of sections that hold a single word; 0 for other terms."""
     found = [word.text for word in words(term.text)]
     if len(found) != 1 or term.field or term.prefix:
         return 0
@@ -241,7 +241,7 @@ def _best(ranked: Iterator[_Ranked], asked: Search, ties: int) -> list[Found]:
 Scores = dict[int, float]
 
 _LIKE_WEIGHTS = {"title": 8.0, "heading": 5.0, "tags": 4.0, "text": 1.0}
-"""What a match of one or two characters counts: there is no BM25 without an index of words."""
+"""The score of a match of one or two characters: there is no BM25 without an index of words."""
 
 
 _LIKE_SIGNS = regex(r"[\\%_]")

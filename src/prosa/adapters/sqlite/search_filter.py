@@ -27,7 +27,7 @@ needs few of them."""
 
 
 INDEX = Readable(direct=TABLES, full_text=FULL_TEXT)
-"""What a search may read: its statements are ours, the conditions in them are not."""
+"""The readable parts for a search: its statements are trusted, the conditions in them are not."""
 
 
 def filter_condition(search: Search, connection: sqlite3.Connection | None = None) -> Condition | None:
@@ -74,7 +74,7 @@ def _conditions(search: Search, wide: Callable[[Condition], bool]) -> Iterator[C
 
 
 def _moment(text: str) -> str:
-    """Return a date in the form of the index. Dates are read by a dialect, which loads only where one is asked for."""
+    """Return a date in the form of the index. Dates are parsed by a dialect, which loads only if needed."""
     from prosa.corpus.facets import iso_moment
 
     return iso_moment(text) or text

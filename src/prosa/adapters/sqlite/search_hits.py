@@ -1,7 +1,7 @@
 """Sections that were found → hits with place and snippet.
 
-In: ids of sections with scores. Out: `Hit`s in the same order. What matched is asked of the full-text index itself, so
-that marks never disagree with it; pieces of text are looked for in the text.
+In: ids of sections with scores. Out: `Hit`s in the same order. The full-text index itself reports the matches, so that
+marks never disagree with it; substrings are searched in the text.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from prosa.regex import regex
 _LINE_END = regex(r"\r\n|\n|\r")
 _FIRST_PRIVATE, _LAST_PRIVATE = 0xE000, 0xF8FF
 LONG = 100_000
-"""Characters of a text from which on its matches are counted before FTS5 is asked for their places."""
+"""Minimum length of a text whose matches are counted before FTS5 is queried for their places."""
 
 MAX_COPIED = 500_000_000
 """Characters that FTS5 may copy for the places in one text: a tenth of a second."""
@@ -141,8 +141,8 @@ def _matched(connection: sqlite3.Connection, query: Query, rows: Iterable[_Secti
 def _highlights(
     connection: sqlite3.Connection, terms: Sequence[Term], texts: dict[int, tuple[str, str]]
 ) -> Iterator[tuple[int, list[Mark]]]:
-    """Yield what FTS5 itself matched, told by two characters that none of the texts holds; nothing of a section that
-    matches in other columns alone."""
+    """Yield the matches of FTS5 itself, marked by two characters that occur in none of the texts; empty for a section
+    that only matches in other columns."""
     signs = _unused(text for both in texts.values() for text in both)
     if signs is None:
         return

@@ -28,7 +28,7 @@ _ALL = {
     "kind": "SELECT DISTINCT kind FROM document WHERE kind >= ?1 AND kind < ?2",
     "rel": "SELECT DISTINCT rel FROM edge WHERE rel >= ?1 AND rel < ?2",
 }
-"""Names that begin with the same letter: whoever mistypes a name gets that one right."""
+"""Names with the same first letter: typos rarely affect it."""
 
 
 class UnknownName(NamedTuple):

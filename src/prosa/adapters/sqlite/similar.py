@@ -28,7 +28,8 @@ MAX_RANKED = 200
 """Documents of each ranking that take part; those behind would not change the first ones."""
 
 MAX_POINTING = 50
-"""Documents that may point at a target for it to connect them: a page that all point at connects nobody."""
+"""Maximum number of documents that point at a target for it to count as a connection: a page that all point at
+connects none."""
 
 _DIRECT, _SHARED = 2.0, 1.0
 

@@ -1,8 +1,8 @@
-"""What the system said of all documents when the index last looked at them, by folder, in one value: a refresh compares
-it with what the system says now, and reads rows only of what differs.
+"""The stamps of all documents at the last scan, by folder, in one value: a refresh compares it with the present
+stamps, and only reads the rows of changed documents.
 
-In: a connection, and a scan. Out: `KnownStamps`, or None where there is no such value, or one that cannot be read or
-belongs to other rows: then the rows themselves are compared, and it is made anew. It is written together with the rows.
+In: a connection, and a scan. Out: `KnownStamps`, or None if the value is missing, unreadable or belongs to other rows:
+then the rows themselves are compared, and it is rebuilt. It is written together with the rows.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from prosa.adapters.sqlite import writing
 from prosa.corpus.found import Folders, Found, Scan, Stamps, sure
 
 MOST_TOUCHED = 200
-"""Documents that were brought up to date one by one, from which on the whole value is made anew."""
+"""Number of single updates from which on the whole value is rebuilt."""
 
 
 class KnownStamps(Struct, frozen=True):
@@ -34,8 +34,7 @@ _ROW = "SELECT size, mtime_ns, ctime_ns, inode FROM document WHERE path = ?"
 
 
 def known(connection: sqlite3.Connection, hints: str) -> KnownStamps | None:
-    """Return what is known, with what was brought up to date since; None where it says nothing about this index, or
-    other ``hints`` hold now."""
+    """Return the stored stamps with later updates; None if they do not belong to this index or to these ``hints``."""
     row = connection.execute("SELECT value FROM meta WHERE name = 'stamps'").fetchone()
     try:
         found = _DECODER.decode(row[0]) if row is not None else None
@@ -75,7 +74,7 @@ def differing(before: Stamps, now: Stamps) -> tuple[list[str], list[str]]:
 
 
 def keep(connection: sqlite3.Connection, scan: Scan, unread: Set[str]) -> None:
-    """Write down what was found, but for documents that could not be read."""
+    """Store the stamps of a scan, except for unreadable documents."""
     stamps = {
         folder: {name: sure(each, scan.at_ns) for name, each in names.items() if folder + name not in unread}
         for folder, names in stamps_of(scan).items()
@@ -87,7 +86,7 @@ def keep(connection: sqlite3.Connection, scan: Scan, unread: Set[str]) -> None:
 
 
 def touch(connection: sqlite3.Connection, paths: Iterable[str], hints: str) -> None:
-    """Note that single documents are brought up to date, looked at with some ``hints``."""
+    """Record that single documents were updated, with some ``hints``."""
     touched = list(dict.fromkeys((*_touched(connection), *paths)))
     same = writing.meta(connection, "hints") == hints
     if not same or len(touched) > MOST_TOUCHED:

@@ -1,8 +1,9 @@
-"""One change of the index, inside its transaction: documents leave, documents are read, and what is linked to either
-is followed again.
+"""One change of the index, inside its transaction: documents are removed and read, and links to either are resolved
+again.
 
-In: the documents that may have changed, and the paths of those that are gone. Out: `Refreshed`. Little change is
-worked in place; a new index, or one that changed for the most part, is linked anew in memory."""
+In: the documents that may have changed, and the paths of deleted ones. Out: `Refreshed`. Small changes are made in
+place; a new index, or one that mostly changed, is linked again in memory.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +68,7 @@ TEXTS = 2_000
 index merges what came of it, at the end."""
 
 MOSTLY = 1_000
-"""Documents that changed at once from which on all links are made anew, in memory, instead of asking the index for
+"""Number of changed documents from which on all links are resolved in memory, instead of querying the index for
 each name."""
 
 
@@ -113,7 +114,7 @@ class Update(Struct, dict=True):
 
     def _items(self, documents: Sequence[Found], at_ns: int) -> list[Item]:
         (last,) = self.connection.execute("SELECT coalesce(max(id), 0) FROM document").fetchone()
-        last = max(last, max(self._old, default=0))  # the number of a document that just left is not given anew
+        last = max(last, max(self._old, default=0))  # the number of a document that was just removed is not reused
         items: list[Item] = []
         for found in documents:
             known = self.known.get(found.path)
@@ -138,7 +139,7 @@ class Update(Struct, dict=True):
         writing.fill_full_text(self.connection)
 
     def _packed(self, items: Sequence[Item]) -> Iterator[tuple[Sequence[Item], Packed]]:
-        """Yield what is in documents, read here or by other processes."""
+        """Yield the rows of documents, read here or by other processes."""
         files, workers = self.reading.files, self.reading.workers
         many = workers is not None and workers.count > 1 and len(items) >= ENOUGH
         size = max(1, min(CHUNK, -(-len(items) // (workers.count * 2)))) if workers is not None and many else CHUNK
@@ -151,7 +152,7 @@ class Update(Struct, dict=True):
         yield from zip(chunks, workers.map(pack_apart, jobs), strict=True)
 
     def _take_in(self, packed: Packed) -> None:
-        """Write what was read in one go."""
+        """Write one batch of read documents."""
         self.lost |= {number: FileProblem(Path(path), kind, why) for number, path, kind, why in packed.refused}
         numbers = [row[0] for row in packed.documents]
         leaving = [*numbers, *(number for number, *_ in packed.refused)]
@@ -201,7 +202,7 @@ class Update(Struct, dict=True):
         return other_root or self.before.nodes != self.nodes
 
     def _name(self, records: Sequence[tuple[int, Record]], sites: Sites) -> None:
-        """Ids, URLs and lent metadata after a small change."""
+        """Update ids, URLs and inherited metadata after a small change."""
         names = self.before.names.union(*({own_id(record), record.path} for _, record in records))
         naming.name_some(self.connection, self.written, names)
         naming.url_some(self.connection, self.written, sites)

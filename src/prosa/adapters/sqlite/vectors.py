@@ -27,7 +27,7 @@ Nearest: TypeAlias = Callable[
 
 
 class Unmade(NamedTuple):
-    """A section without a vector: its text as it is embedded, and the digest of that."""
+    """A section without a vector: its text for embedding, and the digest of that."""
 
     section: int
     document: int
@@ -64,7 +64,7 @@ def unmade(connection: sqlite3.Connection, model: str, *, classified: bool) -> I
 
 
 def file_of(connection: sqlite3.Connection, document: int) -> tuple[str, str]:
-    """Return the path of a document, and the digest of what the index holds of it; empty texts for one that is gone."""
+    """Return the path of a document, and the digest of its indexed content; empty texts for a deleted one."""
     row = connection.execute("SELECT path, digest FROM document WHERE id = ?", (document,)).fetchone()
     return ("", "") if row is None else (row[0], row[1])
 

@@ -141,7 +141,7 @@ VIEWS: tuple[View, ...] = (
         " JOIN main.document d ON d.id = v.document LEFT JOIN main.section x ON x.id = v.section",
     ),
 )
-"""What a query may ask, beside `section_text`."""
+"""The readable parts for a query, besides `section_text`."""
 
 FULL_TEXT = "section_text"
 """The full-text table (FTS5): `title`, `heading`, `tags` and `text` of the section whose id is its `rowid`."""

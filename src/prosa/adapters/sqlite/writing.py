@@ -48,7 +48,7 @@ def fill_full_text(connection: sqlite3.Connection) -> None:
 
 
 def remove(connection: sqlite3.Connection, documents: Sequence[int]) -> None:
-    """Remove documents and everything that stands in them."""
+    """Remove documents and all their rows."""
     numbers = [(number,) for number in documents]
     connection.executemany(_FORGET_TEXT, numbers)
     connection.executemany(_FORGET_CJK, numbers)
@@ -68,8 +68,9 @@ def remove_all(connection: sqlite3.Connection) -> None:
 
 @contextmanager
 def in_bulk(connection: sqlite3.Connection, *, wanted: bool) -> Iterator[None]:
-    """Many documents go into an empty index: what orders its rows is made once, at the end; full text is written in few
-    large pieces, for `merge_full_text`. Documents themselves stay in order meanwhile: ids and sites are asked for."""
+    """Insert many documents into an empty index: the row indexes are built once, at the end; full text is written in
+    few large pieces, for `merge_full_text`. Documents themselves stay in order meanwhile, since ids and sites are
+    queried."""
     if not wanted:
         yield
         return
@@ -115,6 +116,6 @@ def set_meta(connection: sqlite3.Connection, name: str, value: str) -> None:
 
 
 def meta(connection: sqlite3.Connection, name: str) -> str:
-    """Return what was noted, or an empty text."""
+    """Return a stored note, or an empty text."""
     row = connection.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
     return "" if row is None else str(row[0])

@@ -1,8 +1,8 @@
 """Spans and metrics of a run, sent to a collector over OTLP (HTTP).
 
-In: the events of a run and, as a journal, its calls. Out: what `render.otel_names` lists. What was asked and answered
-is sent only where the user says so. A collector that does not answer costs at most `LONGEST` seconds at the end, and
-never a run.
+In: the events of a run and, as a journal, its calls. Out: the spans and metrics in `render.otel_names`. Requests and
+answers are only sent if the user allows it. A collector that does not answer costs at most `LONGEST` seconds at the
+end, and never a run.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ EVERY = 60_000
 
 
 class Telemetry:
-    """A listener and a journal of one call: it hears programs begin and end, and stands around their calls."""
+    """A listener and a journal of one call: it receives the start and the end of programs, and wraps their calls."""
 
     def __init__(self, url: str, *, content: bool = False, parent: str = "") -> None:
         logging.getLogger("opentelemetry").addHandler(logging.NullHandler())
@@ -164,7 +164,7 @@ class Telemetry:
         return result
 
     def close(self) -> None:
-        """Send what is left, as far as that goes quickly. Never raises."""
+        """Send the remaining data, as far as that is quick. Never raises."""
         thread = Thread(target=self._shut, name="prosa-otel", daemon=True)
         thread.start()
         thread.join(LONGEST)
@@ -185,8 +185,8 @@ class Telemetry:
         return self._tracer.start_span(name, context, kind, attributes=dict(known)), time.monotonic()
 
     def _above(self, scope: Scope) -> Context | None:
-        """Return the context of a program: the tool call that started it, else its caller, else what the environment
-        names."""
+        """Return the context of a program: the tool call that started it, else its caller, else that of the
+        environment."""
         above = self._by_tool.get(scope.path) if scope.parent is not None else None
         above = above or (self._open.get(scope.parent) if scope.parent is not None else None)
         return trace.set_span_in_context(above) if above is not None else self._root
@@ -196,7 +196,7 @@ class Telemetry:
             self._counts[scope.number][what] += 1
 
     def _failed(self, span: Span, error: BaseException) -> None:
-        """Why a call failed, by its kind alone: the words may hold what was asked."""
+        """Return why a call failed, by its kind alone: the message may contain the request."""
         span.set_status(Status(StatusCode.ERROR))
         kind = getattr(error, "kind", "") if isinstance(error, RunError) else ""
         span.set_attribute(names.ERROR_TYPE, str(kind or type(error).__name__))
