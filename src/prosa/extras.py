@@ -1,6 +1,6 @@
-"""The optional libraries: which extra brings which module, and what is said where one is missing.
+"""The optional libraries: the modules of each extra, and the message about a missing one.
 
-In: the name of an extra, or of a module that could not be imported. Out: whether it is there, and the line that
+In: the name of an extra, or of a module that could not be imported. Out: whether it is installed, and the command that
 installs it. Nothing is imported.
 """
 

@@ -1,4 +1,4 @@
-"""MDH from Python: the request of an action, without sending it; told in full in `prosa.api.mdh`."""
+"""MDH from Python: the request of an action, without sending it; documented in `prosa.api.mdh`."""
 
 from __future__ import annotations
 

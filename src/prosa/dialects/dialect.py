@@ -37,10 +37,11 @@ class Hints(Struct, frozen=True):
 
 
 class FormatOptions(Struct, frozen=True):
-    """What a user may ask of `prosa fmt` beyond the normal form.
+    """The options of `prosa fmt` beyond the normal form.
 
-    ``rehash``: stored hashes that no longer match their text are written anew (X22); else they stay as they are.
-    ``sync``: what repeats something else in the document for people is written anew from it (MA19b)."""
+    ``rehash``: stored hashes that no longer match their text are rewritten (X22); otherwise they stay unchanged.
+    ``sync``: text that repeats other parts of the document for people is rewritten from them (MA19b).
+    """
 
     rehash: bool = False
     sync: bool = False

@@ -22,7 +22,7 @@ def render_move(plan: Plan) -> str:
 
 
 def move_summary(plan: Plan, *, written: bool) -> str:
-    """Return one line: what moves, and how much is written anew."""
+    """Return one line: the move, and the number of rewritten places."""
     what = (
         f"the id of {safe(plan.move.path)} from {safe(plan.move.old_id)} to {safe(plan.move.new_id)}"
         if plan.move.changes_id

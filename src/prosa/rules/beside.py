@@ -21,7 +21,7 @@ from prosa.rules.recording import still_holds
 from prosa.rules.subject import Facts
 
 MANY = 50
-"""Documents that the row does not have as they are: writing it anew takes as long as analysing about so many again."""
+"""Number of outdated documents in the row: rewriting it takes as long as analysing about that many again."""
 
 
 class Sighted(Struct, frozen=True):

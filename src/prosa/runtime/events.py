@@ -62,7 +62,7 @@ class AttemptFailed(Struct, frozen=True):
 
 
 class TextArrived(Struct, frozen=True):
-    """A piece of a streaming reply. After `AttemptFailed` the text starts anew."""
+    """A piece of a streaming reply. After `AttemptFailed` the text restarts."""
 
     scope: Scope
     text: str

@@ -187,7 +187,7 @@ VISIT = (
 _TO = "a URL path such as /airports, the number or the text of a link of this page, or the id of a page"
 
 MAX_MET = 10_000
-"""Names of former actions, so that a model can be told where one was."""
+"""Names of former actions, so that a model can learn where one was."""
 
 
 class VisitTool(Struct, frozen=True):

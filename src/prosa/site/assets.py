@@ -31,7 +31,7 @@ ASSET_TYPES: Mapping[str, str] = MappingProxyType(
         ".vtt": "text/vtt; charset=utf-8",
     }
 )
-"""Media types by suffix. Browsers are told not to sniff them, and to run nothing inside."""
+"""Media types by suffix. Headers forbid browsers to sniff them, and to run anything inside."""
 
 NAMED = frozenset((".csv", ".json", ".txt", ".vtt"))
 """Files that are only served if a published document links to them, or an action names them as a schema."""

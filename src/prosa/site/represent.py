@@ -9,8 +9,8 @@ _OURS = ("md_url", "body")
 
 
 def json_of(view: NodeView, prefix: str = "") -> dict[str, Value]:
-    """Return the JSON form. ``prefix`` is the path that the site lives under. A field of the author's that is called
-    like one of ours is left out: a client must be able to rely on these."""
+    """Return the JSON form. ``prefix`` is the path of the site. An author's field with a reserved name is left out, so
+    that clients can rely on those."""
     fields = {name: value for name, value in view.fields.items() if name not in _OURS}
     fields |= {"id": view.id, "type": view.type, "title": view.title}
     if view.actions or "actions" in fields:

@@ -20,8 +20,8 @@ from prosa.source import Span
 from prosa.source.edit import Edit, apply_edits
 
 Kind: TypeAlias = Literal["node", "picture", "file", "missing", "text"]
-"""`missing` leads nowhere that may be shown, for whatever reason (X23); `text` is no wikilink, or none that anybody can
-judge yet, and stays as its author wrote it."""
+"""`missing` has no target that may be shown, for any reason (X23); `text` is no wikilink, or one that cannot be
+resolved yet, and stays unchanged."""
 
 
 class Wiki(NamedTuple):

@@ -24,7 +24,7 @@ ESCAPED_SAFE = f"{PATH_SAFE}%"
 """The same for a path whose existing escapes are kept."""
 
 EMBEDDED_SERVICE = "embedded:"
-"""What stands before the name of a model in the place of a base URL where it runs in a process of ours (X35)."""
+"""Prefix of a model name in place of a base URL, for a model that runs in a process of Prosa (X35)."""
 
 MAX_URL = 16_384
 """Maximum length of a URL with its query: servers do not read longer ones."""

@@ -109,8 +109,8 @@ def _html(web: Web, targets: Targets) -> bytes:
 
 
 def relative_html(html: str, url: str, prefix: str) -> str:
-    """Return a page of ours at ``url`` with every address below ``prefix`` as a path from there to a file, so that it
-    works wherever the files lie, on a disk too."""
+    """Return a page at ``url`` with every address below ``prefix`` as a relative path to a file, so that it works from
+    any location, including a disk."""
     folder = url[: url.rfind("/") + 1]
 
     def related(found: re.Match[str]) -> str:

@@ -35,7 +35,7 @@ class Plan(Struct, frozen=True):
 
     @property
     def count(self) -> int:
-        """Places in all that are written anew."""
+        """The total number of rewritten places."""
         return sum(len(change.edits) for change in (*self.others, self.moved))
 
 

@@ -3,7 +3,7 @@
 `decode` gives `front_matter`, `content` (what a person reads), `ai_scripts` and `relationships`, and `layout`, which
 stores the place and notation of everything. As long as the four parts match the layout, `encode` returns the original
 text, byte for byte; otherwise it writes a new document (M23, M43, MA1, MA8): blocks are pure JSON and relationships
-stand in backticks. An existing text is never written anew: it changes by edits.
+are in backticks. An existing text is never rewritten: it changes by edits.
 """
 
 from __future__ import annotations

@@ -16,9 +16,9 @@ _UPDATED = ("updated",)
 class Profile(Struct, frozen=True):
     """One profile. ``header`` and ``ops`` are the fields it recommends; of a tuple inside ``ops`` any one will do.
 
-    ``tags`` are its usual tags; two profiles of one ``kind`` are told apart by ``sign``, one of the tags or the value
-    of `ops.body_format`. ``summary``, ``body``, ``fields`` and ``directives`` fill a new record; ``link`` is true if
-    its body should hold a wikilink.
+    ``tags`` are its usual tags; two profiles of one ``kind`` are distinguished by ``sign``, one of the tags or the
+    value of `ops.body_format`. ``summary``, ``body``, ``fields`` and ``directives`` fill a new record; ``link`` is
+    true if its body should hold a wikilink.
     """
 
     name: str

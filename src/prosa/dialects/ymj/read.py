@@ -42,9 +42,9 @@ _Found = tuple[dict[str, Entry], tuple[Problem, ...]]
 
 
 def read(front: FrontReading, document: Document) -> tuple[YmjModel, tuple[Problem, ...]]:
-    """Return the record and everything that is wrong with the text of it, but for the front matter block itself.
+    """Return the record, and the problems of its text outside the front matter block.
 
-    ``document`` is parsed anew unless it is the parse of `markdown(front)`.
+    ``document`` is parsed again unless it is the parse of `markdown(front)`.
     """
     body = markdown(front)
     fields, header_problems = _header(front)
