@@ -25,7 +25,8 @@ from prosa.adapters.store.queue import LeaseQueue, enqueue, make_queue
 from prosa.adapters.store.writer import FencedWriter, writer_of
 from prosa.adapters.store.writing import TakenOver
 from prosa.app.batch.subject import Subject, subject_of
-from prosa.app.batch.working import LONGEST_LEASE, Seats, lease_size, ranges
+from prosa.app.batch.working import LONGEST_LEASE, lease_size, ranges
+from prosa.app.batch.working import Slots as Seats
 from prosa.app.options import Environment, Options
 from prosa.app.run.money import server_budget
 from prosa.records.run import StorePlace, StoreServer

@@ -244,8 +244,8 @@ async def open_share(
                 await asyncio.shield(writer.do(ending))
 
 
-class Seats:
-    """How many rows run at a time; a row that runs alone has all seats."""
+class Slots:
+    """How many rows run at a time; a row that runs alone has all slots."""
 
     def __init__(self, most: int) -> None:
         self.most = self.free = most
@@ -254,7 +254,7 @@ class Seats:
 
     @asynccontextmanager
     async def taken(self, wanted: int) -> AsyncIterator[None]:
-        """Wait for so many seats, in the order in which they are asked for."""
+        """Wait for so many slots, in the order in which they are asked for."""
         async with self._turn, self._changed:
             await self._changed.wait_for(lambda: self.free >= wanted)
             self.free -= wanted
@@ -320,14 +320,14 @@ class LeaseWorker(Struct, eq=False):
     shares: dict[str, Share] = field(default_factory=dict)
     broken: Callable[[Share, Exception], None] | None = None
     spent: str = ""
-    seats: Seats = field(default_factory=lambda: Seats(1))
+    slots: Slots = field(default_factory=lambda: Slots(1))
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     _held: list[HeldLease] = field(default_factory=list)
     _waiting: deque[LeasedJob] = field(default_factory=deque)
     _taking: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def __post_init__(self) -> None:
-        self.seats = Seats(self.at_once)
+        self.slots = Slots(self.at_once)
 
     async def work(self, watch: Callable[[], Awaitable[None]]) -> None:
         """Run rows until ``watch`` returns, which it does after a stop; then give the leases back. After an error they
@@ -378,7 +378,7 @@ class LeaseWorker(Struct, eq=False):
         """Run a row, which is over then, or left."""
         held, alone = job.held, job.row_in_store.crashes >= ALONE_AFTER
         try:
-            async with self.seats.taken(self.at_once if alone else 1):
+            async with self.slots.taken(self.at_once if alone else 1):
                 again = self.stop.is_set() or not held.is_wanted or await self._row(job)
             await self._left(held, again=again)
         except Exception as error:
