@@ -62,7 +62,7 @@ def test_x29_events_of_rows_name_the_batch_and_the_row(folder: Path):
     assert {each["batch"] for each in found[1:]} == {found[-1]["batch"]} and found[-1]["batch"].startswith("label-")
     ends = [each["row"] for each in found if each["event"] in ("run-finished", "run-failed")]
     assert ends == [1, 3] and {each["row"] for each in found if "program" in each} == {1, 3}
-    assert found[0]["event"] == "noticed" and "left out" in found[0]["message"]
+    assert found[0]["event"] == "noticed" and "are ignored" in found[0]["message"]
     assert [each["done"] for each in found if each["event"] == "batch-progress"] == [1]
     last = found[-1]
     assert last["event"] == "batch-ended"
@@ -140,7 +140,7 @@ def test_much_needs_a_yes(folder: Path):
     (folder / "many.jsonl").write_text('{"text": "a"}\n' * 1_001)
     (folder / "replies.jsonl").write_text(replies(1_001))
     status, at = batch(folder, "label.md", "--rows", "many.jsonl", *SCRIPT)
-    assert status == 2 and "1,001 to run" in at.err and "--yes begins" in at.err
+    assert status == 2 and "1,001 to run" in at.err and "--yes starts" in at.err
     status, at = batch(folder, "label.md", "--rows", "many.jsonl", *SCRIPT, "--yes")
     assert status == 0 and len(at.out.splitlines()) == 1_001
 
@@ -165,7 +165,7 @@ def test_the_history_lists_no_rows_and_a_query_has_them(folder: Path):
         (("label.md", "--rows", "rows.csv", "--map", "text"), "expected FIELD=COLUMN"),
         (("label.md", "--rows", "rows.csv", "--map", "text=words"), "no column 'words'"),
         (("label.md", "--rows", "rows.csv", "--query", "SELECT 1"), "is about SQLite"),
-        (("label.md", "--rows", "rows.csv", "--status"), "take its name alone"),
+        (("label.md", "--rows", "rows.csv", "--status"), "take only its name"),
         (("label.md", "--rows", "rows.csv", "--max-failures", "101%"), "share such as 10%"),
         (("label.md", "--rows", "rows.csv", "--store", "mysql://x/y"), "a store is a file or on"),
     ],
@@ -235,4 +235,4 @@ def test_x29_a_disk_that_is_full_is_named_and_the_next_call_writes(folder: Path,
 
 def test_x29_columns_that_are_left_out_are_named_once(folder: Path):
     status, at = batch(folder, "label.md", "--rows", "rows.csv", *SCRIPT)
-    assert status == 0 and at.err.count("are left out: key") == 1
+    assert status == 0 and at.err.count("are ignored: key") == 1

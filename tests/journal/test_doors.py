@@ -132,7 +132,7 @@ def test_x25_a_run_is_gone_on_with_by_the_command_that_began_it(tmp_path: Path) 
     prosa("chat", chat, "--tool", "python", "--model", model, "-q", environ=home)
     (run,) = kept(Path(home["HOME"]) / ".local/share/prosa/store.sqlite")
     status, at = prosa("run", "--resume", run["id"], environ=home)
-    assert status == 2 and "was begun by `prosa chat`" in at.err
+    assert status == 2 and "was started by `prosa chat`" in at.err
     assert prosa("run", environ=home)[1].err.splitlines()[0] == "error: FILE is missing"
     assert prosa("chat", environ=home)[1].err.splitlines()[0] == "error: FILE is missing"
 

@@ -187,5 +187,5 @@ def test_x25_a_run_that_still_goes_on_is_left_to_its_process(tmp_path: Path, mod
         check=False,
     )
     assert child.returncode == 0
-    assert len(said) == 1 and "still goes on in another process" in said[0] and said[0].startswith("1 ")
+    assert len(said) == 1 and "is still active in another process" in said[0] and said[0].startswith("1 ")
     assert [row["state"] for row in rows(tmp_path / "home", "SELECT state FROM run")] == ["done"]

@@ -219,7 +219,7 @@ def test_x25_a_tool_call_in_doubt_is_made_again_only_if_it_changes_nothing(tmp_p
     assert state == "interrupted"
     monkeypatch.setattr("prosa.app.run.world.servers", lambda *_: living)
     if not reads:
-        with pytest.raises(InDoubt, match=r"tool call 1\.0 \(mcp__files__remove\) was begun") as caught:
+        with pytest.raises(InDoubt, match=r"tool call 1\.0 \(mcp__files__remove\) was in flight") as caught:
             ran(program, tmp_path, Calls(), resume=run)
         assert f"prosa run --resume {run} --in-doubt rerun" in caught.value.hint
         assert living.calls == []

@@ -223,7 +223,7 @@ def test_la33_what_waits_too_long_is_a_dead_letter(store):
     old, new = sent(store), sent(store, path="1.1", now="2026-03-02T12:00:00.000Z")
     wanted = mail.Lease("box", "2026-03-03T00:00:00.000Z", "a", "1.0", most=9, since="2026-03-02T00:00:00.000Z")
     assert [each.id for each in mail.lease(wanted, lambda: "me", lambda _: True)(store)] == [new.id]
-    assert mail.named(store, old.id).error == "nobody handled it before it expired"
+    assert mail.named(store, old.id).error == "it expired before it was handled"
 
 
 def test_l47_messages_are_found_by_sender_time_and_content(store):

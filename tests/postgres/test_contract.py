@@ -60,7 +60,7 @@ def test_x25_a_process_whose_run_was_taken_over_writes_nothing_more(place):
             writer.do(writing.ask(call_record(attempt=2))),
             writer.do(writing.ask(call_record("r2"))),
         )
-        with pytest.raises(TakenOver, match="another process goes on with run r1"):
+        with pytest.raises(TakenOver, match="another process has taken over run r1"):
             old.result()
         assert new.result() is beside.result() is None
         with pytest.raises(TakenOver, match="already"):

@@ -116,7 +116,7 @@ def test_x29_a_lease_that_is_worked_at_stays_and_one_that_nobody_hears_of_is_tak
             (theirs,) = await until(lambda: other.take(["b1"], 1))
             assert theirs.key.turn == 2 and not one.is_heard(mine)
             for refused in (writing.begin(run_record("b1.2"), lambda: "one"), lambda _: None):
-                with pytest.raises(TakenOver, match="another worker goes on with rows 1 to 2"):
+                with pytest.raises(TakenOver, match="another worker has taken over rows 1 to 2"):
                     await asyncio.wrap_future(fenced.do(refused))
             await one.end(mine, again=False)
             assert write(server, lambda database: queue.waiting(database, "b1")) == [1]

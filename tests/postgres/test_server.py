@@ -66,11 +66,11 @@ def test_x7_who_is_let_in_by_a_password_and_who_is_not(cluster: Cluster, url: st
     """The password comes from the environment, and is in no message."""
     server = StoreServer(cluster.url(url.partition("@/")[2].partition("?")[0], "secret"))
     monkeypatch.delenv("PGPASSWORD", raising=False)
-    with pytest.raises(StoreProblem, match=r"lets nobody in: .*no password supplied") as caught:
+    with pytest.raises(StoreProblem, match=r"refuses the connection: .*no password supplied") as caught:
         open_store(server)
     assert "PGPASSWORD" in caught.value.hint
     monkeypatch.setenv("PGPASSWORD", "wrong-one")
-    with pytest.raises(StoreProblem, match="lets nobody in") as caught:
+    with pytest.raises(StoreProblem, match="refuses the connection") as caught:
         open_store(server)
     assert "wrong-one" not in f"{caught.value.message}{caught.value.hint}"
     monkeypatch.setenv("PGPASSWORD", SECRET)

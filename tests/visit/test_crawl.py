@@ -443,7 +443,7 @@ def test_ctrl_c_leaves_what_was_had(site: Site, tmp_path: Path, monkeypatch: pyt
 
     monkeypatch.setattr(CopyStore, "write", interrupted)
     status, at = visit(site.url, "--crawl", str(tmp_path))
-    assert status == 130 and "the same command goes on" in at.err and len(copied(tmp_path)) == 3
+    assert status == 130 and "the same command resumes it" in at.err and len(copied(tmp_path)) == 3
     monkeypatch.undo()
     status, at = visit(site.url, "--crawl", str(tmp_path))
     assert status == 0 and "an earlier copy was gone on with" in at.err and copied(tmp_path) == WHOLE

@@ -45,7 +45,7 @@ MANY_ROWS, MANY_DOLLARS = 1_000, Decimal(1)
 def configure(parser: argparse.ArgumentParser) -> None:
     """Arguments of `prosa batch`."""
     parser.add_argument("target", nargs="?", metavar="PROGRAM|NAME", help="a program, skill or document; or a batch")
-    parser.add_argument("--script", default="", metavar="ID", help="of a .mda document: the ai-script that runs")
+    parser.add_argument("--script", default="", metavar="ID", help="the ai-script of a .mda document to run")
     rows = parser.add_argument_group("rows")
     rows.add_argument("--rows", metavar="FILE", help=".jsonl, .json, .csv, .sqlite::TABLE, .parquet, or - for lines")
     rows.add_argument("--query", default="", metavar="SELECT", help="the rows of a .sqlite file by a query")
@@ -63,7 +63,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     out.add_argument("--unordered", action="store_true", help="write rows in the order in which they finish")
     out.add_argument("--events", metavar="jsonl[:FILE]", help="write every event as a JSON line to stderr or FILE")
     out.add_argument("--no-progress", action="store_true", help="no status line")
-    before = parser.add_argument_group("before it begins")
+    before = parser.add_argument_group("before it starts")
     before.add_argument("--plan", action="store_true", help="print what it would do and cost; ask no model")
     before.add_argument("--yes", action="store_true", help=f"do not ask before more than $1 or {MANY_ROWS:,} rows")
     before.add_argument(
@@ -82,10 +82,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     waves.add_argument("--waves", type=count, metavar="N", help="round trips, of up to a day each (3)")
     waves.add_argument("--then", choices=("fail", "live"), help="rows that are not done by then (fail)")
-    begun = parser.add_argument_group("a batch that was begun")
+    begun = parser.add_argument_group("existing batches")
     chosen = begun.add_mutually_exclusive_group()
     chosen.add_argument("--status", action="store_true", help="show its progress")
-    chosen.add_argument("--cancel", action="store_true", help="cancel the rows that are left")
+    chosen.add_argument("--cancel", action="store_true", help="cancel the remaining rows")
     chosen.add_argument("--retry-failed", action="store_true", help="run failed rows again")
     chosen.add_argument("--export", type=Path, metavar="FILE", help="write the results so far")
     begun.add_argument(
@@ -116,9 +116,9 @@ def run(args: argparse.Namespace, console: Console) -> int:
             raise WrongUse("which program, or which batch?", hint="prosa batch PROGRAM --rows FILE")
         return _list(args, console)
     if args.rows is None and not about:
-        raise WrongUse("--rows FILE says over what it runs", hint="of a batch that was begun: --status")
+        raise WrongUse("--rows FILE says over what it runs", hint="for an existing batch: --status")
     if args.rows is not None and (args.status or args.cancel or args.export is not None):
-        raise WrongUse("--status, --cancel and --export are about a batch that was begun, and take its name alone")
+        raise WrongUse("--status, --cancel and --export apply to an existing batch, and take only its name")
     if args.status:
         return _status(args, console)
     if args.cancel:
@@ -180,7 +180,7 @@ def _cancel(args: argparse.Namespace, console: Console) -> int:
         environment = environment_of(console, Path(begun.batch.file or "."))
         sent = asyncio.run(cancel_waves(store, begun.batch.id, _options(args, console), environment))
         if sent:
-            console.note("its requests at the service are cancelled; what was answered is fetched when it goes on")
+            console.note("its requests at the service are cancelled; finished answers are fetched when it resumes")
     found = cancel_batch(store, begun.batch.id)
     console.note(f"{found.batch.name}: cancelled; {counts_words(found.counts)}")
     return OK
@@ -288,7 +288,7 @@ def _require_same(name: str, prepared: Prepared, store: StorePlace) -> None:
         what = "its program" if begun.closure != prepared.batch.closure else "the model"
         what = "its rows" if begun.rows_sha != prepared.batch.rows_sha else what
         asked = f", which was {begun.model}" if what == "the model" else ""
-        message = f"the batch {begun.name} cannot go on: {what} changed since it began{asked}"
+        message = f"the batch {begun.name} cannot be resumed: {what} changed since it started{asked}"
         raise BatchRefused(message, hint="what changed is another batch: prosa batch PROGRAM --rows FILE")
 
 
@@ -376,7 +376,10 @@ def _agree(args: argparse.Namespace, console: Console, prepared: Prepared, found
         return
     lines = "\n".join(plan_lines(plan))
     if not console.interactive or prepared.environment.ask is None:
-        raise WrongUse(f"this is much, and nobody can be asked here:\n{lines}", hint="--yes begins without a question")
+        raise WrongUse(
+            f"this batch is large, and there is no terminal to ask for confirmation:\n{lines}",
+            hint="--yes starts without confirmation",
+        )
     console.err(lines)
     if not prepared.environment.ask("Begin?"):
         raise KeyboardInterrupt

@@ -57,7 +57,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--profile",
         choices=tuple(SPECIFICATIONS),
-        help="judge by a specification alone; agentskills: SKILL.md files, by the rules of Agent Skills",
+        help="check against a specification alone; agentskills: SKILL.md files, by the rules of Agent Skills",
     )
     parser.add_argument("--fix", action="store_true", help="apply the fixes that are safe")
     parser.add_argument("--unsafe-fixes", action="store_true", help="also apply fixes that may change a meaning")

@@ -59,7 +59,7 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
         Example(
             "run it, for at most 2 dollars", "prosa batch triage.md --rows letters.jsonl -o out.jsonl --max-cost 2"
         ),
-        Example("how far a batch is", "prosa batch triage --status"),
+        Example("the progress of a batch", "prosa batch triage --status"),
     ),
     "mail": (
         Example("the mailboxes, and what waits in them", "prosa mail"),
@@ -93,13 +93,13 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
         Example("fail in CI when something is not formatted", "prosa fmt --check --diff"),
     ),
     "show": (
-        Example("what a reader understands of a document", "prosa show triage.md"),
+        Example("the typed content of a document", "prosa show triage.md"),
         Example("one line of JSON for each document of a folder", "prosa show docs --format jsonl"),
         Example("the payload of a YMJ record, byte for byte", "prosa show ticket.ymj --payload"),
     ),
     "convert": (
-        Example("make a program of a skill", "prosa convert skills/review --to program -o review.md"),
-        Example("make a program of a dotprompt file", "prosa convert greet.prompt --to program"),
+        Example("convert a skill into a program", "prosa convert skills/review --to program -o review.md"),
+        Example("convert a dotprompt file into a program", "prosa convert greet.prompt --to program"),
         Example("see what would be written", "prosa convert skills --to program --dry-run"),
     ),
     "explain": (
@@ -109,7 +109,7 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
     ),
     "lsp": (
         Example("what an editor starts", "prosa lsp"),
-        Example("keep a log of the protocol, to find a fault", "prosa lsp --log lsp.log"),
+        Example("keep a log of the protocol, for debugging", "prosa lsp --log lsp.log"),
     ),
     "index": (
         Example("refresh the index of this project", "prosa index"),
@@ -190,7 +190,7 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
     "trust": (
         Example("let the scripts of a document run by themselves", "prosa trust report.mda"),
         Example("what is trusted, and what has changed since", "prosa trust --list"),
-        Example("trust it no longer", "prosa trust report.mda --remove"),
+        Example("revoke trust", "prosa trust report.mda --remove"),
     ),
     "agree": (
         Example("read the agreement and type its phrase", "prosa agree"),

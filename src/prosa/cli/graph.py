@@ -35,7 +35,7 @@ MAX_DEPTH = 1000
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `graph`."""
-    parser.add_argument("place", nargs="?", metavar="DIR|FILE", help="a corpus, or a document and what is around it")
+    parser.add_argument("place", nargs="?", metavar="DIR|FILE", help="a corpus, or a document and its neighbours")
     choice = parser.add_argument_group("what is shown")
     choice.add_argument("--around", metavar="FILE|ID", help="only what is connected with this document")
     choice.add_argument("--depth", type=_depth, default=1, metavar="N", help="steps from it, either way (default: 1)")

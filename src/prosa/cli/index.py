@@ -36,10 +36,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `index`."""
     parser.add_argument("place", nargs="?", metavar="DIR", help="the folder of the corpus (default: the project)")
     parser.add_argument("--rebuild", action="store_true", help="read all documents again, changed or not")
-    parser.add_argument("--stats", action="store_true", help="count what the corpus holds")
+    parser.add_argument("--stats", action="store_true", help="print statistics of the corpus")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="how to print (default: text)")
     add_corpus_options(parser)
-    parser.add_argument("--show-skipped", action="store_true", help="list the files and folders passed over")
+    parser.add_argument("--show-skipped", action="store_true", help="list the skipped files and folders")
     add_work_options(parser, cache=False)
     add_watch_option(parser)
 

@@ -38,10 +38,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     chosen.add_argument("--since", metavar="WHEN", help="sent since: 7d, 12h, or a date")
     chosen.add_argument("--text", metavar="TEXT", help="with a text in the payload, in any case")
     chosen.add_argument("--where", metavar="EXPRESSION", help="that meet a condition, such as 'payload.urgent = true'")
-    chosen.add_argument("--dead", action="store_true", help="dead letters: nobody gets them any more")
+    chosen.add_argument("--dead", action="store_true", help="dead letters, which are not delivered again")
     chosen.add_argument("--limit", type=count, default=SHOWN, metavar="N", help=f"the last N ({SHOWN})")
     chosen.add_argument("-w", "--watch", action="store_true", help="print messages as they come, until Ctrl-C")
-    parser.add_argument("--retry", metavar="ID", help="let a dead letter wait again")
+    parser.add_argument("--retry", metavar="ID", help="deliver a dead letter again")
     parser.add_argument(
         "--store", type=store_place, metavar="PATH|URL", help="where messages are kept (default: yours)"
     )

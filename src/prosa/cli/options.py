@@ -62,7 +62,7 @@ def add_hidden_options(parser: argparse.ArgumentParser, *, shown: bool = True) -
         "--skip-hidden", action="store_true", help="leave out the hidden folders of agents (.claude, .github …)"
     )
     if shown:
-        parser.add_argument("--show-skipped", action="store_true", help="list the files and folders passed over")
+        parser.add_argument("--show-skipped", action="store_true", help="list the skipped files and folders")
 
 
 def add_work_options(parser: argparse.ArgumentParser, *, cache: bool = True) -> None:
@@ -423,7 +423,7 @@ def _require_recording(args: argparse.Namespace, record: Path | None, replay: Pa
     if record is None and getattr(args, "redact", None):
         raise WrongUse("--redact is about a recording that is made", hint="say where: --record DIR")
     if replay is not None and getattr(args, "resume", None):
-        raise WrongUse("--replay plays a whole run, and --resume goes on with one", hint="give one of them")
+        raise WrongUse("--replay plays a whole run, and --resume continues one", hint="give one of them")
     if replay is not None and args.new and record is None:
         raise WrongUse("--new live records what it asks for", hint="say where: --record DIR")
     if replay is not None and not args.new and (args.model or "").startswith("scripted"):

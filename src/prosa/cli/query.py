@@ -43,7 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--store", type=store_place, metavar="PATH|URL", help="with --runs: the file that holds the runs"
     )
     add_corpus_options(parser)
-    parser.add_argument_group("what can be asked", _views())
+    parser.add_argument_group("views and columns", _views())
 
 
 def _views() -> str:

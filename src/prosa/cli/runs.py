@@ -29,7 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--program", metavar="NAME", help="runs of a program, by its name or its file")
     parser.add_argument("--since", metavar="WHEN", help="runs that began since then: 7d, 12h, or a date")
-    parser.add_argument("--failed", action="store_true", help="runs that did not end well")
+    parser.add_argument("--failed", action="store_true", help="failed runs")
     parser.add_argument("--limit", type=_limit, default=SHOWN, metavar="N", help=f"list at most N runs ({SHOWN})")
     parser.add_argument(
         "--prices", choices=("then", "now"), default="then", help="prices at the time of the run, or of today (then)"

@@ -20,7 +20,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "paths", nargs="*", type=Path, metavar="PATH", help="documents, or folders with everything in them"
     )
-    parser.add_argument("--remove", action="store_true", help="trust them no longer")
+    parser.add_argument("--remove", action="store_true", help="revoke trust")
     parser.add_argument("--list", action="store_true", help="list what is trusted, and what has changed since")
     parser.add_argument(
         "--agreement", action="store_true", help="accept the agreement that gates markdownlang programs"

@@ -157,7 +157,7 @@ def crawl(args: argparse.Namespace, folder: Path, console: Console) -> int:
     except FolderBusy as error:
         raise WrongUse(str(error)) from None
     except KeyboardInterrupt:
-        console.err("the copy is kept as far as it came; the same command goes on")
+        console.err("the partial copy is kept; the same command resumes it")
         raise
     _sum_up(summary, console)
     foreign = summary.counts["foreign"]

@@ -100,7 +100,7 @@ _WORDS: dict[str, tuple[str, str]] = {
     "could not find expected ':'": ("expected `:` after this key", "Each line of a mapping is `key: value`."),
     "did not find expected key": (
         "expected a `key: value` line here",
-        "The line is indented differently from the lines above, or a value that starts with a quote goes on after it.",
+        "The line is indented differently from the lines above, or a quoted value continues after its closing quote.",
     ),
     "did not find expected '-' indicator": (
         "expected another `- item` of the list here",

@@ -27,7 +27,7 @@ AGENT: tuple[Field, ...] = (
     _MODEL,
     _HINT,
     Field("mcp-servers", "anything", about="the MCP servers whose tools it has"),
-    Field("handoffs", "anything", about="agents that may go on where this one ends"),
+    Field("handoffs", "anything", about="agents that may take over when this one ends"),
     Field("target", "string", usual=("vscode", "github-copilot"), about="the client that it is meant for"),
 )
 

@@ -97,7 +97,7 @@ READ_TOOLS: tuple[ReadTool, ...] = (
     ),
     ReadTool(
         "read",
-        "Read a document or one section of it. next_line says where a long one goes on.",
+        "Read a document or one section of it. next_line says where a long one continues.",
         _object(
             {
                 "document": _DOCUMENT,

@@ -108,11 +108,11 @@ def status_lines(status: BatchStatus) -> list[str]:
     lines += [
         f"  rows     {batch.rows_from}",
         f"  so far   {counts_words(status.counts)}",
-        f"  begun    {batch.created}",
+        f"  started  {batch.created}",
     ]
     lines += [f"  at work  {', '.join(status.hosts)}"] if status.hosts else []
     if batch.state == "open" and not status.running:
-        lines.append("  at work  nobody: the same command goes on with it, and on a server prosa worker does")
+        lines.append("  at work  none: the same command resumes it, and on a server prosa worker does")
     return lines + ([f"  stopped  {batch.reason}"] if batch.reason else [])
 
 

@@ -106,7 +106,7 @@ def _head(run: RunRecord) -> Iterator[str]:
     if run.output is not None:
         yield safe(f"  output   {_cut(run.output)}")
     if run.state != "done" and run.whole and run.calls:
-        yield f"  goes on  prosa run --resume {run.batch}"
+        yield f"  resume   prosa run --resume {run.batch}"
 
 
 def _count(number: int, what: str) -> str:

@@ -309,7 +309,7 @@ KEYWORDS_ABOUT: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         "range": ("range LIST", "the text once for each item; the item is `.`"),
         "with": ("with VALUE", "the text where the value is not empty; the value is `.`"),
         "break": ("break", "ends the innermost `range`"),
-        "continue": ("continue", "goes on with the next item of the innermost `range`"),
+        "continue": ("continue", "continues with the next item of the innermost `range`"),
         "define": ('define "NAME"', "a text with a name, for `template`"),
         "template": ('template "NAME" VALUE', "the text of that name; the value is `.` in it"),
         "block": ('block "NAME" VALUE', "`define` and `template` in one"),

@@ -124,7 +124,7 @@ class SiteApp:
         try:
             await send_answer(scope, send, answer("internal error\n", "text/plain", status=500, cache=NEVER))
         except Exception:
-            self.fault("the answer had begun, and was broken off")
+            self.fault("the answer was broken off midway")
 
     async def _live(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve the lifespan of the server, and within it that of the applications beside it."""

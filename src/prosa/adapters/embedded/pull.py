@@ -77,7 +77,7 @@ def _download(row: Weights, offered: Offered, archive: Path, client: httpx2.Clie
             if not left:
                 why = str(error) or type(error).__name__
                 message = f"the download of {row.archive} from {shown(offered.url)} broke off: {why}"
-                raise WeightsProblem(message, f"run it again, it goes on where it was; or {BY_HAND}") from None
+                raise WeightsProblem(message, f"run it again, it resumes the download; or {BY_HAND}") from None
             time.sleep(PAUSE_SECONDS)
 
 

@@ -186,7 +186,7 @@ def _part(path: str, text: str, first: int, most: int) -> ToolResult:
     if not kept:  # one line that is longer than a result may be
         piece = lines[first - 1].encode()[: max(0, most - _ROOM)].decode("utf-8", "ignore")
         return ToolResult(f"{piece}\n[line {first} of {len(lines)} is longer than this and was cut]")
-    return ToolResult(f"{''.join(kept)}\n[lines {first} to {last} of {len(lines)}; go on with from_line {last + 1}]")
+    return ToolResult(f"{''.join(kept)}\n[lines {first} to {last} of {len(lines)}; continue with from_line {last + 1}]")
 
 
 def _refused(path: str, reason: str) -> ToolResult:

@@ -93,7 +93,7 @@ def undone(connection: Database, batch: str) -> Iterator[int]:
 def require_lease(connection: Database, lease: LeaseKey) -> None:
     """Raise `TakenOver` where the lease was given away. As long as the transaction goes on it is not."""
     text = "SELECT turn FROM lease WHERE batch = ? AND first = ?"
-    taken = f"another worker goes on with rows {lease.first} to {lease.last} of the batch {lease.batch}"
+    taken = f"another worker has taken over rows {lease.first} to {lease.last} of the batch {lease.batch}"
     require_token(connection, text, (lease.batch, lease.first), lease.fencing_token, taken)
 
 

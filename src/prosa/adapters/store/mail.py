@@ -187,7 +187,7 @@ def lease(
                 "UPDATE message SET state = 'dead', error = ?, ended = ?"
                 " WHERE mailbox = ? AND state = 'new' AND COALESCE(leased, time) < ?"
             )
-            why = "nobody handled it before it expired"
+            why = "it expired before it was handled"
             database.execute(late, (why, wanted.now, wanted.mailbox, wanted.since))
         return list(_leased(database, wanted, mine))
 

@@ -80,7 +80,7 @@ def claim(run: RunRecord, holder: Callable[[], str], host: str, *, crashed: bool
 
     def work(connection: Database) -> None:
         if connection.execute(_CLAIM, (crashed, holder(), host, run.id, run.attempts)).rowcount != 1:
-            raise TakenOver(f"another process goes on with run {run.id} already")
+            raise TakenOver(f"another process has already taken over run {run.id}")
 
     return work
 
@@ -149,7 +149,7 @@ def _text(text: str) -> str:
 
 def _require_held(connection: Database, run: str, attempt: int) -> None:
     gone = f"run {run} is no longer in the store: it was forgotten while it went on"
-    taken = f"another process goes on with run {run}; this one stops"
+    taken = f"another process has taken over run {run}; this one stops"
     require_token(connection, "SELECT attempts FROM run WHERE id = ?", (run,), attempt, taken, gone)
 
 

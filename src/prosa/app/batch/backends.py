@@ -93,4 +93,4 @@ def require_few_turns(prepared: Prepared, prices: Prices) -> None:
     if turns is not None and turns > plan.most:
         message = f"a run of {prepared.inputs.program.name} takes {turns:g} model calls, by earlier runs, and each is a"
         message += f" wave that may take a day; {plan.most} are allowed"
-        raise BatchRefused(message, hint=f"allow more with --waves {int(turns + 0.5)}, or go on with --yes")
+        raise BatchRefused(message, hint=f"allow more with --waves {int(turns + 0.5)}, or continue with --yes")

@@ -96,7 +96,7 @@ def requeue_failed(store: StorePlace, name: str, kinds: Sequence[str]) -> tuple[
     batch = status.batch
     if batch.options is None:
         raise BatchRefused(
-            f"the batch {batch.name} was not begun for several workers", hint="give its rows: --rows FILE"
+            f"the batch {batch.name} was not started for several workers", hint="give its rows: --rows FILE"
         )
 
     def work(connection: Database) -> int:
@@ -142,5 +142,5 @@ def _status(store: StorePlace, batch: BatchRecord, counts: BatchCounts) -> Batch
         return BatchStatus(batch, counts, bool(hosts), hosts)
     running = batch.state == "open" and is_alive(store, batch.holder)
     if batch.state == "open" and not running:
-        batch = replace(batch, state="stopped", reason="its process ended, nobody knows why")
+        batch = replace(batch, state="stopped", reason="its process ended for an unknown reason")
     return BatchStatus(batch, counts, running)

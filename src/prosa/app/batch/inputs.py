@@ -144,7 +144,9 @@ class Inputs(Struct, frozen=True):
         used = {*self.mapping.fields.values(), self.mapping.id_column}
         left = [each for each in columns if wanted is not None and each not in wanted and each not in used]
         if left:
-            self.notice(f"note: columns that are no input of {self.program.name} are left out: {', '.join(left[:20])}")
+            self.notice(
+                f"note: columns without a matching input of {self.program.name} are ignored: {', '.join(left[:20])}"
+            )
 
 
 class Survey(Struct):

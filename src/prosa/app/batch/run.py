@@ -232,7 +232,7 @@ class BatchRun(Struct, eq=False):
         found = await self.writer.do(lambda connection: open_parts(connection, self.record.id))
         if found:
             message = f"requests of this batch are under way at {found[0].service}"
-            hint = f"go on with --backend {found[0].backend}, or end it: prosa batch {self.record.name} --cancel"
+            hint = f"continue with --backend {found[0].backend}, or end it: prosa batch {self.record.name} --cancel"
             raise BatchRefused(message, hint=hint)
 
     def waiting(self, only: frozenset[int] | None, but: frozenset[int]) -> Iterator[RowInput]:

@@ -250,7 +250,7 @@ class Waves(Struct, eq=False):
         found: list[WavePart] = []
         for part in open_parts:
             if part.backend != self.plan.backend or part.service != self.port.service:
-                hint = f"go on with --backend {part.backend}, or end it: prosa batch NAME --cancel"
+                hint = f"continue with --backend {part.backend}, or end it: prosa batch NAME --cancel"
                 message = f"requests of this batch are under way at {part.service} ({part.backend})"
                 raise BatchRefused(message, hint=hint)
             remote = part.remote or await self._lost(part)

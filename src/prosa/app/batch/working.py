@@ -500,7 +500,7 @@ class LeaseWorker(Struct, eq=False):
     async def _require_held(self, lease: TakenLease) -> None:
         """Raise `TakenOver` for a lease that another worker has. Nobody is asked while the store is away."""
         if lease.lost:
-            raise TakenOver("another worker goes on with the rows")
+            raise TakenOver("another worker has taken over the rows")
         if self.writer.away or not self.queue.is_heard(lease):
             await self.writer.do(lambda connection: leases.require_lease(connection, lease.key))
 

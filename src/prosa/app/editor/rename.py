@@ -187,7 +187,7 @@ def _new_path(path: str, name: str) -> str:
 def _moved(corpus: EditorCorpus, move: Move) -> Renaming:
     if not corpus.workspace.is_whole:
         raise MoveRefused(
-            "the folder is too large to be read as one project, so nobody knows who names this document",
+            "the folder is too large to be read as one project, so references to this document could be missed",
             "a file prosa.toml in the folder of your documents makes them a project",
         )
     plan = plan_for(move, corpus)

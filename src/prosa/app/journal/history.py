@@ -74,7 +74,7 @@ def unfinished_run(name: str, options: JournalOptions | None, environ: Mapping[s
         together = runs_of_batch(connection, run.batch) if connection else []
         run = next((each for each in together if each.again is not None), run)
     if not run.whole and run.state != "done":
-        message = f"of run {run.id} only a summary is left, so it cannot go on"
+        message = f"only a summary of run {run.id} is stored, so it cannot be resumed"
         raise NotResumed(message, hint="what broke off is kept for 7 days; run it again from the beginning")
     return run
 

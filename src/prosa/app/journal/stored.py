@@ -240,7 +240,7 @@ def in_doubt(run: RunRecord, path: str, tool: str) -> InDoubt:
     """Return why a run stops before a tool call."""
     again = f"prosa batch {run.batch} --retry-failed" if run.number is not None else f"prosa run --resume {run.batch}"
     return InDoubt(
-        f"tool call {path} ({tool}) was begun when the run broke off, and nobody knows whether it was made",
+        f"tool call {path} ({tool}) was in flight when the run was interrupted, and may have been made",
         hint=f"look whether it was; to make it again: {again} {RERUN}",
     )
 

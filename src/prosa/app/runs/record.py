@@ -170,9 +170,11 @@ class CallRuns(Struct):
     async def _resumed(self, journals: Journals, run: RunRecord, job: Job, program: Program) -> StoredJournal:
         """Return the journal of a run that goes on. Raises `NotResumed` where it is not the one that broke off."""
         if run.state == "open" and is_alive(journals.writer_in_use().place, run.holder):
-            raise NotResumed(f"run {run.id} still goes on in another process", hint="wait for it, or end that process")
+            raise NotResumed(
+                f"run {run.id} is still active in another process", hint="wait for it, or end that process"
+            )
         if not run.whole:
-            message = f"of run {run.id} only a summary is left, so it cannot go on"
+            message = f"only a summary of run {run.id} is stored, so it cannot be resumed"
             raise NotResumed(message, hint="what broke off is kept for 7 days; run it again from the beginning")
         require_same(run, program, job.given)
         if run.model != program.model_name:
@@ -401,8 +403,8 @@ def require_same(run: RunRecord, program: Program, given: Value) -> None:
         raise NotResumed(began, hint="leave the input out: the run knows it; or run from the beginning")
     before, now = [tuple(each) for each in json.loads(run.closure)], list(closure_digests(program))
     if before != now:
-        hint = "a run goes on with what it began with: undo the change, or run from the beginning without --resume"
-        raise NotResumed(f"run {run.id} cannot go on: {_changed(before, now)} since it began", hint=hint)
+        hint = "a run can only be resumed unchanged: undo the change, or run from the beginning without --resume"
+        raise NotResumed(f"run {run.id} cannot be resumed: {_changed(before, now)} since it began", hint=hint)
 
 
 def _changed(before: Sequence[tuple[str, str]], now: Sequence[tuple[str, str]]) -> str:

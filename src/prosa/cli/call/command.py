@@ -209,7 +209,7 @@ def _agreed(contract: Contract, request: Request, args: argparse.Namespace, cons
         what = f"a {request.method} changes something"
         if contract.changing:
             what = f"the name of this GET says that it changes something, `{contract.changing}`"
-        raise WrongUse(f"{what}, and nobody can be asked", hint=hint)
+        raise WrongUse(f"{what}, and there is no terminal to ask for confirmation", hint=hint)
     console.err(f"{request_text(request)}\n")
     console.err("Send it? [y/N] ", end="")
     return console.stdin.readline().strip().lower() in ("y", "yes")

@@ -69,7 +69,7 @@ def confirming(console: Console, say: Callable[[str], None]) -> Callable[[str], 
 
     async def confirm(text: str) -> bool:
         if len(text) > MAX_SHOWN:
-            say(f"The model wants to send {len(text):,} characters; nobody can judge so much, and nothing is sent.")
+            say(f"The model wants to send {len(text):,} characters; too much to review, so nothing is sent.")
             return False
         say(f"The model wants to send:\n{text}")
         console.err("Send it? [y/N] ", end="")

@@ -114,9 +114,11 @@ def _begun(again: str | None, run: str, door: str, parser: Parser) -> list[str]:
     found = json.loads(again) if again else None
     command = parser.prog.rpartition(" ")[2]
     if not isinstance(found, dict):
-        raise WrongUse(f"run {run} was not begun by this command ({door})", hint=f"name its file: prosa {command} FILE")
+        raise WrongUse(
+            f"run {run} was not started by this command ({door})", hint=f"name its file: prosa {command} FILE"
+        )
     if found.get("command") not in (None, command):
-        raise WrongUse(f"run {run} was begun by `prosa {found['command']}`")
+        raise WrongUse(f"run {run} was started by `prosa {found['command']}`")
     folder, words = found.get("folder"), found.get("argv")
     if not isinstance(folder, str) or not isinstance(words, list):
         raise WrongUse(f"what the store keeps of run {run} is damaged", hint=f"name its file: prosa {command} FILE")
@@ -124,7 +126,7 @@ def _begun(again: str | None, run: str, door: str, parser: Parser) -> list[str]:
         try:
             os.chdir(folder)
         except OSError as error:
-            raise WrongUse(f"run {run} was begun in {folder}: {error.strerror or error}") from None
+            raise WrongUse(f"run {run} was started in {folder}: {error.strerror or error}") from None
     argv = [str(word) for word in words]
     return [word for word in _without(argv, _ALREADY_WRITTEN) if word != "-"] if command == "chat" else argv
 
@@ -156,4 +158,4 @@ def tell_unfinished(
 
     if progress.unfinished and not isinstance(error, OutputRefused):
         place = f" --store {shlex.quote(str(store))}" if store else ""
-        console.err(f"to go on where it stopped: prosa {command} --resume {progress.unfinished}{place}")
+        console.err(f"to resume it: prosa {command} --resume {progress.unfinished}{place}")

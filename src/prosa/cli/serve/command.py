@@ -41,7 +41,7 @@ _APPENDING = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `serve`."""
     add_site_options(parser)
-    net = parser.add_argument_group("where it is served")
+    net = parser.add_argument_group("network")
     net.add_argument(
         "--host", default="127.0.0.1", metavar="ADDRESS", help="the address to bind to (default: loopback)"
     )

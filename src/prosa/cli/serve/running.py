@@ -63,7 +63,7 @@ def add_running_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--model-api", choices=("chat", "responses"), help="Chat Completions (default) or Responses")
     group.add_argument("--api-key-env", metavar="NAME", help="the variable whose key may go to --model-url")
     group.add_argument("--concurrency", type=count, metavar="N", help=f"runs at the same time ({AT_ONCE})")
-    group.add_argument("--runs-per-minute", type=count, metavar="N", help=f"runs begun in a minute ({PER_MINUTE})")
+    group.add_argument("--runs-per-minute", type=count, metavar="N", help=f"runs started per minute ({PER_MINUTE})")
     budget = (
         "US dollars for all runs until the server ends (5, for models with known prices); --budget is its older name"
     )

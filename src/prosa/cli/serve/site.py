@@ -28,7 +28,7 @@ def add_site_options(parser: argparse.ArgumentParser, *, optional: bool = True) 
         parser.add_argument("folder", nargs="?", metavar="DIR", help=words)
     else:
         parser.add_argument("folder", metavar="DIR", help=words)
-    group = parser.add_argument_group("what the site is")
+    group = parser.add_argument_group("site")
     group.add_argument(
         "--name", metavar="TEXT", help="the name of the site (default: `site.name`, else its first page)"
     )

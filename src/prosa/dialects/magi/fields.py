@@ -102,7 +102,7 @@ SCRIPT: tuple[Field, ...] = (
     Field("auto-run", "boolean", about="true asks to run without being asked for; the user decides"),
     Field("provider", "text", about="the name of a provider of models"),
     Field("model-name", "text", about="the name of a model"),
-    Field("system-prompt", "text", about="what the model is told about its role"),
+    Field("system-prompt", "text", about="the role of the model, as a system message"),
     Field("parameters", "mapping", about="an object for the model, `temperature` for example"),
     Field("retry-times", "integer", form=_not_negative, about="further attempts, a whole number"),
     Field("runtime-env", "text", about="where to run, `server` for example"),

@@ -97,7 +97,7 @@ class Place(Struct, frozen=True):
 def refusal(script: Script) -> str | None:
     """Return why no result can be written below a block; None where one can."""
     if not script.script_id:
-        return "the block has no `script-id`, so nobody could tell whose result it is"
+        return "the block has no `script-id`, so its result could not be matched to it"
     if not script.fence.closed:
         return "the block is never closed: close its fence first"
     if "footnote" in script.fence.containers:

@@ -130,7 +130,7 @@ MAILBOX_FIELDS: tuple[Field, ...] = (
 
 SERVER_TOOL: tuple[Field, ...] = (
     Field("name", "string", required=True, why="it is the name that the server knows", about="its name at the server"),
-    Field("description", "string", about="what the model is told of it; without it what the server says"),
+    Field("description", "string", about="its description for the model; default: that of the server"),
     Field(
         "parameters",
         "mapping",

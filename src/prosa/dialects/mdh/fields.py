@@ -167,7 +167,7 @@ RESPONSE: tuple[Field, ...] = (
 )
 
 PAGINATION: tuple[Field, ...] = (
-    Field("type", "string", usual=("cursor",), about="how a listing goes on: `cursor`"),
+    Field("type", "string", usual=("cursor",), about="pagination style: `cursor`"),
     Field("request", "mapping", about="the parameters of a request for a page", inner=REQUEST),
     Field("response", "mapping", about="JSONPaths (RFC 9535) into a response, each to one value", inner=RESPONSE),
 )
@@ -216,7 +216,7 @@ ACTION: tuple[Field, ...] = (
         about="a JSON Schema, Draft 2020-12, or the URL of one; without `type` it describes an object",
     ),
     Field("response_schema", "string", form=url_form, about="the URL of a JSON Schema"),
-    Field("pagination", "mapping", about="how a listing goes on", inner=PAGINATION),
+    Field("pagination", "mapping", about="pagination of a listing", inner=PAGINATION),
     Field(
         "examples",
         "mappings",

@@ -231,7 +231,7 @@ AI: tuple[Field, ...] = (
 _PAGE: tuple[Field, ...] = (
     Field("route", "text", about="the URL path of the page"),
     Field("layout", "text", about="the layout of the page"),
-    Field("seo", "anything", about="what search engines are told"),
+    Field("seo", "anything", about="what search engines see"),
 )
 
 EDGE: tuple[Field, ...] = (
@@ -287,7 +287,7 @@ OPS_LISTS: dict[str, tuple[Field, ...]] = {
     ),
     "handlers": (
         Field("name", "text", required=True, about="who is to handle the record"),
-        Field("args", "mapping", about="what the handler is told"),
+        Field("args", "mapping", about="arguments of the handler"),
     ),
 }
 """The items of the lists below `ops`. `sha256` of an attachment is not one of its fields but is read: a rule reports

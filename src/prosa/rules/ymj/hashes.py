@@ -31,7 +31,7 @@ def missing_payload_hash(subject: Subject[YmjModel]) -> Iterator[Finding]:
     edits = hash_edits(model)
     fix = Fix("write the hash of the body", edits) if edits else None
     span = stored.entry.key.span if stored.entry else model.footer.place.open
-    message = "the footer has no `payload_hash`, so nobody can tell whether the body has changed"
+    message = "the footer has no `payload_hash`, so changes of the body cannot be detected"
     yield Finding(message, span, fix=fix)
 
 
@@ -154,7 +154,7 @@ def secret_in_footer(subject: Subject[YmjModel]) -> Iterator[Finding]:
         for key, value in _texts(entry.value) if entry is not None else ():
             if _is_secret(key, value.text):
                 message = f"`{key}` looks like a secret; a record holds references to keys only"
-                note = "whoever could read this file knows it: replace it at its source"
+                note = "anyone who could read this file knows it: replace it at its source"
                 yield Finding(message, value.span, (note,))
 
 

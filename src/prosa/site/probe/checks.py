@@ -282,7 +282,7 @@ CHECKS: tuple[Check, ...] = (
         "SHOULD",
         "HA1",
         "indexes, where there are any, say what the nodes say",
-        "make the indexes anew, or remove them: nobody needs them",
+        "rebuild the indexes, or remove them: they are optional",
         pages.indexes,
     ),
     Check(
