@@ -133,7 +133,7 @@ def test_the_snippets_of_the_page_satisfy_the_schema_of_their_host(tmp_path: Pat
 
 
 def test_pre_commit_takes_the_configuration_of_the_page(tmp_path: Path):
-    (snippet,) = snippets("Before a commit")
+    (snippet,) = snippets("pre-commit hooks")
     file = tmp_path / ".pre-commit-config.yaml"
     file.write_text(snippet)
     subprocess.run([sys.executable, "-m", "pre_commit", "validate-config", str(file)], check=True, capture_output=True)
