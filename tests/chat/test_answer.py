@@ -18,6 +18,7 @@ from prosa.runtime.errors import AnswerCut, ProviderError, RunError
 from prosa.runtime.events import ModelAsked, Noticed, RunFinished, ToolCalled
 from prosa.runtime.messages import Message, ToolCall
 from tests.chat.chats import answered, around, chat, ready, scripted
+from tests.cli.programs import prosa, user
 from tests.model_server.server import ModelServer
 
 ASK = "### @user:\n\nHi.\n"
@@ -67,6 +68,16 @@ def test_a_chat_that_wants_no_stream_gets_its_reply_whole(tmp_path):
         choices = Options(base_url=server.base_url)
         (reply,) = asyncio.run(answer(conversation, choices, around(tmp_path), on_text=lambda spot, text: None))
         assert reply.text == "Hello" and "stream" not in server.bodies[0]
+
+
+def test_the_user_has_a_reply_stream_whatever_the_chat_says(tmp_path):
+    with ModelServer() as server:
+        server.script("Hello")
+        (tmp_path / "chat.md").write_text("% stream = false\n\n" + ASK)
+        words = ("chat", tmp_path / "chat.md", "--stream", "--base-url", server.base_url)
+        status, it = prosa(*words, environ=user(tmp_path, OPENAI_API_KEY="k"))
+        assert (status, it.out) == (0, "Hello\n"), it.err
+        assert server.bodies[0]["stream"] is True
 
 
 def test_p7b_pa4b_messages_and_parameters_go_over_the_wire_as_the_chat_says(tmp_path):

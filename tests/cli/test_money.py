@@ -23,7 +23,7 @@ from prosa.runtime.errors import BudgetSpent, PriceUnknown
 from prosa.settings import Price, Settings
 from prosa.testing import ScriptedProvider
 from tests.cli.desk import desk
-from tests.cli.programs import ANSWER, configured, nested, program, prosa, script, user
+from tests.cli.programs import ANSWER, configured, look_at, nested, program, prosa, script, user
 from tests.model_server.behaviour import Behaviour
 from tests.model_server.connection import Request
 from tests.model_server.fixture import model_server
@@ -384,3 +384,20 @@ def test_x26_a_plan_has_an_estimate(tmp_path: Path) -> None:
     assert "--max-cost 0.002 may not hold even that: it may cost $0.0" in at.out
     status, at = prosa("plan", path, "--model", "odd", environ=environ)
     assert "no bound" in at.out and "no price of odd is known" in at.out
+
+
+def test_x26_a_model_server_here_charges_nothing_and_one_that_is_only_near_has_no_price(
+    tmp_path: Path, model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """X26. `--model local` says that the model is one's own; behind a base URL on loopback there may be a gateway."""
+    look_at(monkeypatch, Ollama=model_server.port)
+    model_server.local, model_server.models, model_server.default = "Ollama", ["tiny"], ANSWER
+    path, words = program(tmp_path), ("text=a", "--max-cost", "0.01")
+    status, it = prosa("run", path, *words, "--model", "local", environ=user(tmp_path))
+    assert status == 0, it.err
+    asked = model_server.base_url, "--model", "tiny"
+    status, it = prosa("run", path, *words, "--base-url", *asked, environ=user(tmp_path, OPENAI_API_KEY="k"))
+    assert status == 2 and "no price of tiny at http://127.0.0.1" in it.err
+    priced = user(tmp_path, PROSA_CONFIG_DIR=configured(tmp_path, '[prices."tiny"]\ninput = 3000\noutput = 12000\n'))
+    status, it = prosa("run", path, *words, "--model", "local", environ=priced)
+    assert status == 1 and "budget" in it.err

@@ -137,6 +137,15 @@ def test_a_transient_error_is_tried_again_and_a_refusal_is_not(
     assert err.startswith("error: ")
 
 
+def test_a_server_without_pooling_is_told_how_to_start(folder: Path, service: FakeService):
+    write(folder, "tides.ymj")
+    said = "Pooling type 'none' is not OAI compatible. Please use a different pooling type"
+    service.answers = [(400, {"error": {"message": said}})]
+    status, _, err = run(".", service=service)
+    assert status == 1
+    assert f"makes no vector of a text (status 400): {said}\n  start the server with `--pooling mean`\n" in err
+
+
 @pytest.mark.parametrize(
     "answer",
     [

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
+from prosa.adapters.providers.openai import OpenAIProvider
 from prosa.runtime.errors import ProviderError
 from prosa.runtime.messages import OutputFormat
 from tests.model_server.server import ModelServer
-from tests.providers.asking import OUTPUT, SCHEMA, TOOL, Way, only, request
+from tests.providers.asking import KEY, OUTPUT, SCHEMA, TOOL, Way, only, request
 
 
 def formats(server: ModelServer) -> list[str | None]:
@@ -138,3 +139,26 @@ def test_stream_options_are_left_out_once_refused(model_server: ModelServer) -> 
     assert sent == [(True, "json_schema"), (True, "json_object"), (False, "json_object"), (False, "json_object")]
     assert reply.usage.total_tokens == 0
     assert SCHEMA["type"] == "object"
+
+
+def test_a_service_that_passes_over_the_schema_of_responses_is_asked_by_chat(model_server: ModelServer):
+    """Once, from the next call on; one that is only wrong, or that refuses the schema in words, goes on as it is."""
+    said: list[str] = []
+    provider = OpenAIProvider(api_key=KEY, base_url=model_server.base_url, api="responses", notice=said.append)
+    for content in ('{"n": "x"}', "The answer is 7.", "The answer is 7.", {"n": 7}):
+        model_server.script({"content": content})
+        asyncio.run(provider.complete(request()))
+    assert [each.kind for each in model_server.requests] == ["responses", "responses", "chat", "chat"]
+    (note,) = said
+    assert note.startswith(f"note: {model_server.base_url} takes the schema of an answer with --api responses and does")
+    assert note.endswith("; it is asked with --api chat from here on")
+
+
+@pytest.mark.parametrize("options", [{"output": None}, {"tools": (TOOL,)}])
+def test_prose_and_tool_calls_are_no_sign_of_it(model_server: ModelServer, options: dict[str, Any]):
+    call = {"tool_calls": [{"name": "add", "arguments": {}, "id": "1"}], "content": "Adding."}
+    model_server.default = call if "tools" in options else {"content": "Yes."}
+    provider = OpenAIProvider(api_key=KEY, base_url=model_server.base_url, api="responses")
+    for _ in range(2):
+        asyncio.run(provider.complete(request(**options)))
+    assert {each.kind for each in model_server.requests} == {"responses"}

@@ -195,7 +195,8 @@ class Budget(Struct):
 
     With ``explicit`` the user set the cap: a call without a known price is refused. Otherwise it is made and not
     counted, with one notice, except for local models and scripted replies. ``of_worker`` marks the cap of one worker
-    among several.
+    among several. ``free`` are the model servers that the user chose as local: without a price in the settings their
+    calls cost nothing.
     """
 
     prices: Prices
@@ -203,6 +204,7 @@ class Budget(Struct):
     explicit: bool = True
     notice: Callable[[str], None] = lambda _: None
     of_worker: bool = False
+    free: set[str | None] = field(default_factory=set)
     _told: set[str] = field(default_factory=set)
     _priced: dict[tuple[str, str | None], bool] = field(default_factory=dict)
 
@@ -225,6 +227,8 @@ class Budget(Struct):
         """Return the US dollars of a call. A price is only valid for the service that charges it (LA27); under a
         default cap the list price of a model is used for a gateway."""
         found = self.prices.cost(model_name, usage, service) if model_name else None
+        if found is None and service in self.free:
+            return Decimal(0)
         if found is None and model_name and not self.explicit and not is_on_this_machine(service):
             return self.prices.cost(model_name, usage)
         return found

@@ -159,42 +159,22 @@ class ServiceProvider:
         held = _Decoded(on_text) if decodes else None
         on_text = held or on_text
         stream = on_text is not None
-        body = encode(self._wire.body(shaped(request, shape), shape, stream))
+        wire = self._wire  # it may be another one before the answer is here
+        body = encode(wire.body(shaped(request, shape), shape, stream))
         silence = min(self._silence, self._timeout) if stream else self._timeout
-        path = self._wire.path_of(request.model_name, stream=stream)
+        path = wire.path_of(request.model_name, stream=stream)
         async with self._connected().post(path, body, silence=silence) as answer:
             if on_text is not None and "text/event-stream" in answer.content_type:
-                reply = await self._assemble(answer, on_text)
+                reply = await _assembled(wire, answer, on_text)
                 return reply if held is None else held.whole(reply)
             data = b"".join([chunk async for chunk in answer.chunks])
-        reply = self._read_whole(answer.content_type, data)
+        reply = _read_whole(wire, answer.content_type, data)
         if on_text is not None and reply.content:  # the service does not stream
             on_text(reply.content)
         return reply
 
-    def _read_whole(self, content_type: str, data: bytes) -> ModelReply:
-        if "html" in content_type or data.lstrip()[:1] == b"<":
-            raise page_instead("a reply")
-        return self._wire.reply(decode(data))
-
-    async def _assemble(self, answer: Answer, on_text: OnText) -> ModelReply:
-        assembly = self._wire.assembly()
-        stream = events(answer.chunks)
-        async for event, data in stream:
-            if data.startswith("[DONE]"):
-                assembly.complete = True
-            else:
-                text = assembly.feed(event, decode(data))
-                if text:
-                    on_text(text)
-            if assembly.complete:
-                break
-        reply = assembly.finish()
-        await _drain(answer)
-        return reply
-
     def _connected(self) -> Transport:
-        """The connections of the running event loop; those of another loop cannot be used any more."""
+        """Return the connections of the running event loop; those of another loop cannot be used any more."""
         if self._connection is None or self._connection.loop is not asyncio.get_running_loop():
             _check(self._endpoint)
             from prosa.adapters.providers.transport import Transport
@@ -249,6 +229,29 @@ def without_folder(name: str | None) -> str | None:
     if name is None or _PATH.fullmatch(name) is None:
         return name
     return name.replace("\\", "/").rstrip("/").rpartition("/")[2] or name
+
+
+def _read_whole(wire: Wire, content_type: str, data: bytes) -> ModelReply:
+    if "html" in content_type or data.lstrip()[:1] == b"<":
+        raise page_instead("a reply")
+    return wire.reply(decode(data))
+
+
+async def _assembled(wire: Wire, answer: Answer, on_text: OnText) -> ModelReply:
+    assembly = wire.assembly()
+    stream = events(answer.chunks)
+    async for event, data in stream:
+        if data.startswith("[DONE]"):
+            assembly.complete = True
+        else:
+            text = assembly.feed(event, decode(data))
+            if text:
+                on_text(text)
+        if assembly.complete:
+            break
+    reply = assembly.finish()
+    await _drain(answer)
+    return reply
 
 
 async def _drain(answer: Answer) -> None:

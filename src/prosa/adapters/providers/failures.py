@@ -229,6 +229,8 @@ def _status_words(problem: StatusProblem, endpoint: Endpoint, model_name: str) -
     text = problem.text.lower()
     if "tool" in text or "function call" in text or (problem.param or "").startswith("tools"):
         return "refused the tools", f"choose a model that can call tools; `{model_name}` was asked"
+    if "pooling type" in text:
+        return "makes no vector of a text", "start the server with `--pooling mean`"
     return "refused the request", ""
 
 

@@ -11,6 +11,8 @@ from prosa.adapters.providers.exchange import ServiceProvider
 from prosa.adapters.providers.failures import DEFAULT_BASE_URL, Endpoint
 from prosa.adapters.providers.request_shape import NEW_LIMIT, RequestShape
 from prosa.adapters.providers.wire import Wire
+from prosa.runtime.messages import ModelReply, ModelRequest
+from prosa.runtime.ports import OnText
 
 WIRES: dict[str, Wire] = {"chat": chat.WIRE, "responses": responses.WIRE, "completions": completion.WIRE}
 
@@ -20,7 +22,9 @@ class OpenAIProvider(ServiceProvider):
     ``headers`` beside it (see `key.account_headers`); ``variable`` is where the key usually stands.
 
     ``api`` chooses the wire format. Of a way to ask for JSON that is refused the next one is tried, json_schema →
-    json_object → prompt; ``first`` is where that begins. For the rest see `ServiceProvider`.
+    json_object → prompt; ``first`` is where that begins. A service that takes a schema by Responses and then writes
+    freely is asked by Chat Completions from the next call on, which ``notice`` hears. For the rest see
+    `ServiceProvider`.
     """
 
     def __init__(
@@ -37,6 +41,7 @@ class OpenAIProvider(ServiceProvider):
         bound: int | None = None,
         names: Mapping[str, str] | None = None,
         without_tools: Callable[[Sequence[str]], None] | None = None,
+        notice: Callable[[str], None] = lambda _: None,
     ) -> None:
         key = (api_key or "").strip()
         address = (base_url or DEFAULT_BASE_URL).strip().rstrip("/")
@@ -52,3 +57,20 @@ class OpenAIProvider(ServiceProvider):
             names=names,
             without_tools=without_tools,
         )
+        self._notice = notice
+
+    async def complete(self, request: ModelRequest, on_text: OnText | None = None) -> ModelReply:
+        """Make one attempt. Raises `ProviderError`."""
+        wire = self._wire
+        reply = await super().complete(request, on_text)
+        if wire is self._wire is responses.WIRE and self._is_free(request, reply):
+            self._wire = chat.WIRE
+            about = "takes the schema of an answer with --api responses and does not keep to it"
+            self._notice(f"note: {self.service} {about}; it is asked with --api chat from here on")
+        return reply
+
+    def _is_free(self, request: ModelRequest, reply: ModelReply) -> bool:
+        """Return whether an answer to a request with a schema, which is an object on every wire, is plain prose."""
+        asks = request.output is not None and self._refusals.shape(request).output == "json_schema"
+        text = reply.content.lstrip()
+        return asks and reply.refusal is None and not reply.tool_calls and text[:1] not in ("", "{", "`")

@@ -145,7 +145,7 @@ class _Answering(Struct, frozen=True):
         row, raw = self._row(turn), turn.mode == "completion"
         if not self._answers_all:
             row = row_of_model(self._model_name(turn, row), self.choices, self.around.settings, row)
-        streams = turn.stream and self.hears.text is not None
+        streams = (turn.stream or self.choices.stream) and self.hears.text is not None
         return Job(f"{spot.turn}/{spot.number}", self._program(turn, row), {}, row, streams, raw, spot.number)
 
     async def turn(self, at: int, turn: Turn) -> list[Reply]:

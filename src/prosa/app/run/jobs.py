@@ -261,6 +261,9 @@ class Driver(Struct, frozen=True):
     def _paid(self, chosen: service.Chosen, meter: Meter | None, alone: Budget | None) -> Provider:
         """Return the provider within the budgets and behind the gates, where there are any."""
         provider = chosen.provider
+        for budget in (self.budget, alone):
+            if budget is not None and chosen.is_free:
+                budget.free.add(chosen.service)
         if self.budget is not None and meter is not None:
             provider = Budgeted(provider, self.budget, chosen.service, meter)
         if alone is not None:
@@ -290,6 +293,8 @@ class Driver(Struct, frozen=True):
             return  # no service answers this one: its run says so
         program = with_model(job.program, chosen.model_name) if chosen.model_name else job.program
         others = await self._others(program, chosen, job)
+        for budget in budgets:
+            budget.free |= {each.service for each in (chosen, *others.values()) if each.is_free}
         for each in reachable(program):
             base_url = others.get(each.model_name, chosen).service
             for budget in budgets:

@@ -61,11 +61,12 @@ QUESTION = "There is no key and no base URL. Look for a model server on this mac
 
 class Chosen(Struct, frozen=True):
     """A provider, the model name it brings where the user left that open (``--model local``), and the base URL that it
-    asks; None where it asks none, as for scripted replies."""
+    asks; None where it asks none, as for scripted replies. ``is_free`` says that nobody charges for its answers."""
 
     provider: Provider
     model_name: str | None = None
     service: str | None = None
+    is_free: bool = False
 
 
 class Routed(Struct, frozen=True):
@@ -415,8 +416,9 @@ def _asking(route: Route, choices: Options, around: Environment, server: LocalSe
         first=RequestShape(apart=True) if server is not None and server.kind == "llama.cpp" else None,
         names={name: server.model_name} if server is not None else None,
         without_tools=say_none,
+        notice=around.notice,
     )
-    return Chosen(made, service=made.service)
+    return Chosen(made, service=made.service, is_free=is_local)
 
 
 def _native(route: Route, row: ProviderRow, choices: Options, around: Environment) -> Chosen:

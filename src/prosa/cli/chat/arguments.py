@@ -43,6 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_journal(parser, "chat")
     parser.add_argument("--summary", action="store_true", help="print the execution summary as JSON on stderr")
     parser.add_argument("--events", metavar="jsonl[:FILE]", help="write every event as a JSON line to stderr or FILE")
+    parser.add_argument("--stream", action="store_true", help="have replies stream, also where the chat says otherwise")
     parser.add_argument("--no-progress", action="store_true", help="show neither a status line nor the reply on stderr")
 
 
