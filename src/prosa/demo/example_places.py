@@ -18,6 +18,11 @@ def skills() -> Path:
     return _found("skills", "delay-notice/SKILL.md", "skills")
 
 
+def reviews() -> Path:
+    """Return the folder of the example suite. Raises `FileNotFoundError` where neither place has it."""
+    return _found("reviews", "plain.test.md", "reviews")
+
+
 def _found(name: str, file: str, what: str) -> Path:
     for place in (_HERE / name, _REPOSITORY / name):
         if (place / file).is_file():

@@ -1,7 +1,7 @@
-"""The part of the tour with a batch: a hundred rows, a process that is killed half-way, and another that goes on.
+"""The part of the tour with a batch: many rows, a process that is killed half-way, and another that goes on.
 
-The model is a small server of the tour itself, which says so; it kills the first process from outside, as a laptop that
-is closed would.
+Without a real model a small server of the tour answers, which says so. The first process is killed from outside, as by
+a laptop that is closed.
 """
 
 from __future__ import annotations
@@ -10,46 +10,96 @@ import asyncio
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event, Lock, Thread
 
+from msgspec.structs import replace
+
 from prosa.cli.console import Console
 from prosa.cli.demo.corpus import FOLDER
 from prosa.cli.demo.stage import folded
+from prosa.data import Value
 
 BATCH = """\
-6. A program that works is run over many rows. Here are a hundred; a model of
-   this tour answers, and it KILLS the first process at the fiftieth call. The
-   same command again goes on: what was answered is not asked again.
+6. A program that works is run over many rows. Here are a hundred; the model of
+   this tour answers, a SCRIPTED one, and it KILLS the first process at the
+   fiftieth call. The same command again goes on: what was answered is not asked
+   again.
 """
 
-PROGRAM = "classify-change.md"
+LETTERS = """\
+6. A program that works is run over many rows. Here are twelve letters for the
+   real model; the first process is KILLED when half of them are done. The same
+   command again goes on: what was answered is not asked again.
+"""
+
+PROGRAM, LETTER = "classify-change.md", "letter.md"
 ROWS, KILLED_AT, AT_ONCE = 100, 50, 8
 LONGEST = 120
 ANSWER = {"kind": "fix", "sentence": "Something that did not work does now."}
+PAID = "Ada 12, Bo 7, Carmen 250, David 31, Eva 18, Farid 64, Greta 9, Hugo 140, Ines 22, Jonas 85, Kim 47, Lena 300"
+"""Who paid what, in the letters of the tour."""
 
 
 def tour_batch(console: Console) -> int:
-    """Walk through it. The exit status of the last step."""
+    """Walk through it with a scripted model. The exit status of the last step."""
     console = folded(console)
     console.err(BATCH)
+    rows = [{"commit": f"fix: ferry {number} left twice"} for number in range(ROWS)]
     with TemporaryDirectory() as name, _model() as model:
-        folder = Path(name)
-        lines = (json.dumps({"commit": f"fix: ferry {number} left twice"}) for number in range(ROWS))
-        (folder / "rows.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
-        command = f"$ prosa batch {PROGRAM} --rows rows.jsonl --concurrency {AT_ONCE} --output fixes.jsonl"
+        folder, words = Path(name), (PROGRAM, model.url, str(AT_ONCE))
+        command = f"$ prosa batch {PROGRAM} --rows rows.jsonl --concurrency {AT_ONCE} --output found.jsonl"
+        _write(folder, rows)
         console.err(command)
-        _run(model, folder, kill=True)
+        model.ready.clear()
+        child = _started(folder, *words)
+        model.victim = child
+        model.ready.set()
+        _end(child)
         console.err(f"killed at call {KILLED_AT}\n\n{command}")
-        said = _run(model, folder, kill=False)
-        done = len((folder / "fixes.jsonl").read_text(encoding="utf-8").splitlines())
-    again = model.asked - ROWS
-    console.err(f"{said}{done} results; the model was asked {model.asked} times, so {again} calls were under way\n")
-    return 0 if done == ROWS else 1
+        model.victim = None
+        said = _end(_started(folder, *words))
+        found = _found(folder)
+    asked = f"the model was asked {model.asked} times, so {model.asked - ROWS} calls were under way"
+    console.err(f"{said}{len(found)} results; {asked}\n")
+    return 0 if len(found) == ROWS else 1
+
+
+def tour_letters(console: Console) -> int:
+    """Walk through it with the real model. The exit status of the last step."""
+    console = folded(console)
+    console.err(LETTERS)
+    paid = [{"name": name, "euros": int(euros)} for name, euros in map(str.split, PAID.split(", "))]
+    rows = [{"letter": "I am {name} and I paid {euros} euros.".format_map(each)} for each in paid]
+    command = f"$ prosa batch {LETTER} --rows rows.jsonl --model embedded --concurrency 2 --output found.jsonl"
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        _write(folder, rows)
+        console.err(command)
+        child = _started(folder, LETTER, "", "2")
+        assert child.stdout is not None
+        for _ in zip(range(len(rows) // 2), child.stdout, strict=False):
+            pass
+        child.kill()
+        _end(child)
+        console.err(f"killed after {len(rows) // 2} rows\n\n{command}")
+        said = _end(_started(folder, LETTER, "", "2"))
+        found = _found(folder)
+    right = sum(each["output"] == wanted for each, wanted in zip(found, paid, strict=False))
+    console.err(f"{said}{len(found)} results, {right} of them right\n")
+    return 0 if len(found) == len(rows) else 1
+
+
+def _write(folder: Path, rows: Sequence[Value]) -> None:
+    (folder / "rows.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in rows), encoding="utf-8")
+
+
+def _found(folder: Path) -> list[Mapping[str, Value]]:
+    return [json.loads(line) for line in (folder / "found.jsonl").read_text(encoding="utf-8").splitlines()]
 
 
 class _Model:
@@ -107,21 +157,23 @@ def _model() -> Iterator[_Model]:
         thread.join(LONGEST)
 
 
-def _run(model: _Model, folder: Path, *, kill: bool) -> str:
-    """Return one process at the batch; what it said."""
-    model.ready.clear()
-    words = [sys.executable, "-m", "prosa.cli.demo.batch", str(folder), model.url]
-    child = subprocess.Popen(words, stderr=subprocess.PIPE, text=True, encoding="utf-8")
-    model.victim = child if kill else None
-    model.ready.set()
+def _started(folder: Path, *words: str) -> subprocess.Popen[str]:
+    """Return one process at the batch."""
+    command = [sys.executable, "-m", "prosa.cli.demo.batch", str(folder), *words]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8")
+
+
+def _end(child: subprocess.Popen[str]) -> str:
+    """Return what a process said, once it has ended."""
     try:
         return child.communicate(timeout=LONGEST)[1]
     finally:
         child.kill()
 
 
-def main(folder: Path, url: str) -> int:
-    """Return the command of the tour for its shipped program, without the agreement that others need."""
+def main(folder: Path, name: str, url: str, at_once: str) -> int:
+    """Run a batch of a shipped program, without the agreement that others need; without ``url`` with the real model. A
+    line on stdout for each row that is done."""
     import os
 
     from prosa.app.batch.inputs import RowMapping
@@ -135,16 +187,17 @@ def main(folder: Path, url: str) -> int:
     from prosa.settings import Settings
 
     store = folder / "store.sqlite"
-    options = Options(base_url=url, api_key="none", root=FOLDER, journal=JournalOptions("batch", store), shipped=True)
+    asked = Options(base_url=url, api_key="none") if url else Options(model="embedded")
+    options = replace(asked, root=FOLDER, journal=JournalOptions("batch", store), shipped=True)
     environment = Environment(os.environ, Settings())
-    program = ready_program(FOLDER / PROGRAM, options, environment)
+    program = ready_program(FOLDER / name, options, environment)
     rows = rows_of(str(folder / "rows.jsonl"), "", store=store, read=sys.stdin.buffer.read)
-    prepared = prepare(program, rows, RowMapping(), BatchOptions(at_once=AT_ONCE), options, environment)
-    end = asyncio.run(begin_batch(prepared))
-    write_results(end.store, end.batch, folder / "fixes.jsonl", expected="")
+    prepared = prepare(program, rows, RowMapping(), BatchOptions(at_once=int(at_once)), options, environment)
+    end = asyncio.run(begin_batch(prepared, on_row=lambda row: print(row.row, flush=True)))
+    write_results(end.store, end.batch, folder / "found.jsonl", expected="")
     print(counts_words(end.counts), file=sys.stderr)
     return 0 if end.ok else 1
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1]), sys.argv[2]))
+    sys.exit(main(Path(sys.argv[1]), *sys.argv[2:]))

@@ -1,4 +1,4 @@
-"""`prosa demo`: the tour. Shipped documents, real index, real imports, real sandbox; only the model is scripted.
+"""`prosa demo`: the tour. Shipped documents, real index, real imports, real sandbox; a real model where one is here.
 
 The story goes to stderr, the result of the program at the end to stdout.
 """
@@ -13,8 +13,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from prosa.cli.console import Console
-from prosa.cli.demo.batch import tour_batch
+from prosa.cli.demo.batch import tour_batch, tour_letters
 from prosa.cli.demo.corpus import FOLDER, tour_corpus
+from prosa.cli.demo.model import NO_MODEL, model_fault, tour_model
 from prosa.cli.demo.site import tour_site
 from prosa.cli.demo.skill import tour_skill
 from prosa.cli.demo.stage import folded, near, show
@@ -31,10 +32,9 @@ A tour of Prosa
 
 Seven stops: documents are checked and searched, instructions in them are
 carried out, a program and a skill run and are tested, a batch survives being
-killed, and a site is served and visited. No network is used, the model's
-replies are scripted or recorded, and everything that is written goes to
-temporary folders. The very first tour also compiles the sandbox for this
-machine.
+killed, and a site is served and visited. No network is used, and everything
+that is written goes to temporary folders. The very first tour also compiles the
+sandbox for this machine.
 """
 
 ASKED = """\
@@ -105,8 +105,13 @@ def run(args: argparse.Namespace, console: Console) -> int:
     """Walk through it."""
     told = folded(console)
     told.err(WELCOME)
+    without = model_fault(console.environ)
+    if without is not None:
+        told.err(NO_MODEL.format(why=without))
     if status := _agreement(told):
         return status
+    if without is None:
+        tour_model(told, progress=not args.no_progress)
     tour_corpus(told)
     program, given = (near(FOLDER / each, console) for each in (PROGRAM, INPUT))
     told.err(PROGRAMS.format(program=program))
@@ -119,7 +124,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
         told.err(TESTED)
         _tested(told)
     told.err(AFTER.format(program=program, input=given))
-    status = tour_skill(told) or tour_batch(told) or tour_site(told)
+    batch = tour_batch if without is not None else tour_letters
+    status = tour_skill(told) or batch(told) or tour_site(told)
     if not status:
         told.err(NEXT)
     return status
