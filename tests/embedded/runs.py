@@ -69,9 +69,16 @@ def finished(*words: str | Path, environ: Mapping[str, str]) -> tuple[int, str, 
 
 def engines_below(pid: int) -> list[int]:
     """The engines that a process started, or had started when it ended (those of no parent that is a Prosa)."""
-    return [
-        each for each, parent, command in _processes() if parent == pid and "prosa.adapters.embedded.child" in command
-    ]
+    found = []
+    for each in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if int(Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split()[1]) != pid:
+                continue
+            if b"prosa.adapters.embedded.child" in Path(f"/proc/{each}/cmdline").read_bytes():
+                found.append(int(each))
+        except (OSError, ValueError, IndexError):
+            continue
+    return found
 
 
 def is_there(pid: int) -> bool:
@@ -81,17 +88,3 @@ def is_there(pid: int) -> bool:
     except OSError:
         return False
     return state != "Z"
-
-
-def _processes() -> list[tuple[int, int, str]]:
-    found = []
-    for each in os.listdir("/proc"):
-        if not each.isdigit():
-            continue
-        try:
-            parent = int(Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split()[1])
-            command = Path(f"/proc/{each}/cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
-        except (OSError, ValueError, IndexError):
-            continue
-        found.append((int(each), parent, command))
-    return found

@@ -155,7 +155,7 @@ def test_x35_calls_of_a_batch_share_one_engine(tmp_path: Path, environ: dict[str
     seen: set[int] = set()
     while process.poll() is None:
         seen.update(engines_below(process.pid))
-        time.sleep(0.02)
+        time.sleep(0.1)
     assert process.returncode == 0, process.stderr.read() if process.stderr else ""
     assert len(seen) == 1
     said = [json.loads(line)["output"] for line in output.read_text().splitlines()]
@@ -179,12 +179,12 @@ def test_x35_one_file_under_two_names_has_the_name_that_was_asked_for(tmp_path: 
 
 
 def test_x35_two_processes_have_an_engine_each(tmp_path: Path, environ: dict[str, str]):
-    path = letter(tmp_path)
+    path = program(tmp_path, "Name it.", {"enum": ["Ada", "Bob"]})
     both = [started("run", path, f"text=I am {who}.", "-m", "embedded", environ=environ) for who in ("Ada", "Bob")]
     for each in both:
         out, err = each.communicate(timeout=120)
         assert each.returncode == 0, err
-        assert set(json.loads(out)) == {"name", "euros"}
+        assert json.loads(out) in ("Ada", "Bob")
 
 
 def test_x35_what_is_recorded_is_played_without_an_engine(tmp_path: Path, environ: dict[str, str]):
@@ -199,9 +199,9 @@ def test_x35_what_is_recorded_is_played_without_an_engine(tmp_path: Path, enviro
 
 
 def test_x35_the_same_question_has_the_same_answer_and_a_repeat_another_seed(tmp_path: Path, environ: dict[str, str]):
-    engine = own_engine()
-    provider = EmbeddedProvider(engine, str, completion=False)
-    plain = ModelRequest("m", (Message("user", LONG),), max_output=20)
+    model = model_in(weights())
+    provider = EmbeddedProvider(engines.engine_of(model, engines.plan_of(model), os.environ), str, completion=False)
+    plain = ModelRequest("m", (Message("user", LONG),), max_output=12)
 
     async def said(sample: int | None) -> str:
         return (await provider.complete(replace(plain, sample=sample))).content
@@ -209,7 +209,7 @@ def test_x35_the_same_question_has_the_same_answer_and_a_repeat_another_seed(tmp
     first, again, *others = [asyncio.run(said(each)) for each in (None, None, 0, 1, 2)]
     assert first == again
     assert len(set(others)) > 1
-    engine.end()
+    asyncio.run(provider.aclose())
 
 
 def test_x35_tools_are_not_offered_to_a_model_that_takes_none(tmp_path: Path, environ: dict[str, str]):

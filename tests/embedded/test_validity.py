@@ -60,8 +60,9 @@ PROGRAMS: dict[str, Any] = {
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_x35_the_first_answer_is_valid(name: str, tmp_path: Path, environ: dict[str, str]):
-    path = program(tmp_path, f"Read the letter. Answer with {name}.", PROGRAMS[name], name=name.replace(" ", "-"))
-    result = ran(path, "I am Ada, I paid 12 euros on 2026-03-01 for order AB-123, and I am glad.", environ)
+    # What all of them begin with is read by the engine once.
+    path = program(tmp_path, "Read the letter.", PROGRAMS[name], name=name.replace(" ", "-"))
+    result = ran(path, "Ada paid 12 euros.", environ)
     assert result.summary.iterations == 1
     assert (result.summary.answered_by, result.summary.total_cost) == ("smollm2", 0)
 
