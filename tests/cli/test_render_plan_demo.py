@@ -272,6 +272,7 @@ def test_the_demo_runs_end_to_end_and_prints_json_alone_on_stdout(tmp_path: Path
     assert (
         "--replay tapes\n   1  release-notes\n   1.0/1  classify-change\n" in told
     )  # the same from its recording (X27)
+    assert "Every reply is scripted or recorded, as there is no real model here: " in told  # and none is fetched
     assert "SCRIPTED" in told and "needs an agreement (`prosa agree`)" in told
     assert "lighthouse.mda:9:5  Keeping the lighthouse" in told  # a hit of the search
     assert "inline    Notes of the watch" in told  # a backlink

@@ -14,7 +14,7 @@ from prosa.adapters.embedded.weights import model_in
 from prosa.app.run.embedded import EmbeddedProvider
 from prosa.runtime.messages import Message, ModelRequest
 from tests.embedded.presence import weights
-from tests.embedded.runs import engines_below, is_there, letter, ran, started
+from tests.embedded.runs import engines_below, finished, is_there, letter, ran, started
 
 MOST_BYTES = 500_000_000
 
@@ -49,6 +49,14 @@ def test_x35_no_engine_outlives_a_hundred_parents_that_are_killed(tmp_path: Path
     time.sleep(2)
     assert len(seen) >= 90
     assert [each for each in seen if is_there(each)] == []
+
+
+def test_x35_the_whole_tour_fits_its_columns(tmp_path: Path, environ: dict[str, str]):
+    """What stays scripted says so."""
+    status, out, err = finished("demo", environ={**environ, "COLUMNS": "80"})
+    assert (status, json.loads(out)["title"]) == (0, "Version 2.4.0"), err
+    assert "sign-flip test" in err and "12 of 12 rows done" in err and "SCRIPTED" in err
+    assert [line for line in err.splitlines() if len(line) > 80] == []
 
 
 def test_x35_of_thirty_letters_every_answer_is_valid_and_most_are_right(tmp_path: Path, environ: dict[str, str]):
