@@ -16,6 +16,7 @@ from prosa.app.options import Environment, Options
 from prosa.app.run.jobs import driving
 from prosa.app.run.load import load_program
 from prosa.app.runs import Job
+from prosa.app.runs.engine import run_list
 from prosa.cli.chat import watch as watching
 from prosa.cli.chat.command import configure
 from prosa.cli.parser import Parser
@@ -74,7 +75,12 @@ def test_x26_64_runs_at_once_never_cost_more_than_the_cap(
     async def work() -> None:
         async with driving(options, environment) as driver:
             jobs = [Job(f"count {number}", loaded, {}) for number in range(64)]
-            await driver.all(jobs, lambda done: failed.append(done.error) if done.error else None, at_once=64)
+
+            async def one(job: Job) -> None:
+                done = await driver.outcome(job)
+                failed.extend([done.error] if done.error else [])
+
+            await run_list(jobs, one, at_once=64)
             assert driver.budget is not None
             ledger = driver.budget.ledger
             assert ledger.held == 0 and billing.billed <= ledger.spent <= cap
