@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from prosa.cli.chat.command import configure
 from prosa.cli.parser import Parser
 from prosa.runtime.errors import BudgetSpent, PriceUnknown
 from prosa.settings import Price, Settings
+from prosa.settings.model import ModelSettings, ProviderSettings
 from prosa.testing import ScriptedProvider
 from tests.cli.desk import desk
 from tests.cli.programs import ANSWER, configured, look_at, nested, program, prosa, script, user
@@ -89,6 +91,40 @@ def test_x26_64_runs_at_once_never_cost_more_than_the_cap(
     asyncio.run(work())
     assert 3 < billing.calls < 64 and billing.billed <= cap
     assert any(isinstance(error, BudgetSpent) for error in failed)
+
+
+def test_x26_the_cap_of_a_job_holds_over_all_services_that_it_asks(tmp_path: Path, model_server: ModelServer) -> None:
+    """X26, A5. A job with a cap of its own, as a row has, whose import another service answers."""
+    billing = Billing()
+    twice = [{"name": "inner", "arguments": {"text": "a"}, "id": each} for each in ("one", "two")]
+
+    def answer(request: Request) -> Behaviour:
+        behaviour = billing(request)
+        body: Any = request.body
+        return replace(behaviour, tool_calls=tuple(twice)) if body["model"] == "m" and billing.calls == 1 else behaviour
+
+    model_server.answer = answer
+    path, _ = nested(tmp_path)
+    for file, model in ((path, "m"), (tmp_path / "inner.md", "odd")):
+        file.write_text(file.read_text().replace("input:", f"model: {model}\ninput:", 1))
+    prices = {name: Price(Decimal(3), Decimal(12)) for name in ("m", "odd")}
+    settings = Settings(
+        prices=prices,
+        models={"odd": ModelSettings(provider="second")},
+        providers={"second": ProviderSettings(base_url=model_server.base_url)},
+    )
+    environment = Environment(user(tmp_path, OPENAI_BASE_URL=model_server.base_url), settings)
+    options = Options(output_tokens=50, retries=1)
+    loaded = load_program(path, options, settings)
+
+    async def outcome(cap: Decimal) -> Exception | None:
+        async with driving(options, environment) as driver:
+            return (await driver.outcome(Job("count", loaded, {"text": "a"}, max_cost=cap))).error
+
+    assert asyncio.run(outcome(Decimal(1))) is None
+    whole, billing.calls, billing.billed = billing.billed, 0, Decimal(0)
+    assert isinstance(asyncio.run(outcome(whole * 3 / 4)), BudgetSpent)
+    assert billing.calls > 1 and billing.billed <= whole * 3 / 4
 
 
 def test_x26_an_unknown_price_is_refused_before_any_call(tmp_path: Path, model_server: ModelServer) -> None:

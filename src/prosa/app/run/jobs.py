@@ -251,12 +251,11 @@ class Driver(Struct, frozen=True):
         self, chosen: service.Chosen, others: Mapping[str, service.Chosen], job: Job, tally: Tally
     ) -> Provider:
         """Return who answers the whole run, each within the budgets."""
-        first = self._paid(chosen, tally.meter, self._alone(job))
+        alone = self._alone(job)  # one ledger, whichever service answers
+        first = self._paid(chosen, tally.meter, alone)
         if not others:
             return first
-        return service.Routed(
-            first, {name: self._paid(each, tally.meter, self._alone(job)) for name, each in others.items()}
-        )
+        return service.Routed(first, {name: self._paid(each, tally.meter, alone) for name, each in others.items()})
 
     def _paid(self, chosen: service.Chosen, meter: Meter | None, alone: Budget | None) -> Provider:
         """Return the provider within the budgets and behind the gates, where there are any."""
