@@ -38,7 +38,7 @@ def row(of: type[Event]) -> tuple[str, tuple[str, ...]]:
 
 
 def test_the_page_lists_every_event_and_key():
-    of_runs, _, _ = PAGE.read_text(encoding="utf-8").partition("\n## Of a batch\n")
+    of_runs, _, _ = PAGE.read_text(encoding="utf-8").partition("\n## Events of a batch\n")
     lines = [line.split(" | ") for line in of_runs.splitlines() if line.startswith("| `")]
     table = [
         (cells[0].strip("| `"), tuple(key.strip("` ") for key in cells[1].split(",")))

@@ -120,7 +120,7 @@ def test_x35_a_download_that_breaks_off_for_good_goes_on_with_the_next_call(plac
     told = place.pull()
     assert told.status == 1
     assert "broke off" in told.err
-    assert "it goes on where it was" in told.err
+    assert "it resumes the download" in told.err
     assert place.left() == {f".{ROW.archive_digest[:16]}.part"}
     place.index.ranges.clear()
     assert place.pull().status == 0
