@@ -122,7 +122,7 @@ def _kept(program: Program, folder: Path) -> tuple[float, float]:
 
 
 def _store(folder: Path) -> float:
-    """Return rows a second that are begun, asked, answered and ended in the store, 32 at once, without any loop."""
+    """Return rows a second that are started, asked, answered and ended in the store, 32 at once, without any loop."""
     writer = writer_of(folder / "alone.sqlite")
 
     async def row(number: int) -> None:

@@ -172,7 +172,7 @@ def _write(path: Path, texts: Iterator[str]) -> None:
 
 
 def _replace(bare: sqlite3.Connection, path: Path) -> None:
-    """What the bare index has to do for a document."""
+    """Replace a document in the bare index."""
     bare.execute("BEGIN")
     bare.execute("DELETE FROM page WHERE rowid = 1")
     bare.execute(bare_index.ADD, (1, str(path), path.read_text(encoding="utf-8")))

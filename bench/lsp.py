@@ -2,7 +2,7 @@
 
 The corpus is that of `check`. Times are from the moment a message is written until its answer has been read; those of
 changes and questions are the 95th percentile. The baseline of a change is the analysis of the text alone; that of an
-answer is a request that nobody answers, which is what the wire and the library take; that of memory is the library.
+answer is a request without a handler, the cost of the wire and the library; that of memory is the library.
 """
 
 from __future__ import annotations

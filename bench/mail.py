@@ -74,7 +74,7 @@ async def _work(
     stop: asyncio.Event | None = None,
     hear: Callable[[Worked], None] = lambda _: None,
 ) -> None:
-    """A worker whose model answers at once: until nothing is left, or until it is stopped."""
+    """Run a worker whose model answers at once, until the mailbox is empty or the worker is stopped."""
     path = write_program(folder)
     path.write_text(path.read_text(encoding="utf-8").replace("input:", "mailbox: true\ninput:", 1), encoding="utf-8")
     options = Options(journal=JournalOptions("mail", store))

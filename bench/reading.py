@@ -85,7 +85,7 @@ def _readers() -> Mapping[str, Reader]:
 
 
 def _markdown(path: str, text: str) -> None:
-    """The reader, asked for every element there is."""
+    """Parse a document with the reader and visit every element."""
     from prosa.document import parse
     from prosa.source import SourceText
 

@@ -93,7 +93,7 @@ def _start(command: Sequence[str], environ: Mapping[str, str], paths: Sequence[s
 
 
 def _alone(command: Sequence[str], environ: Mapping[str, str]) -> Start:
-    """Return a start that nobody disturbs: asked for nothing but whether the graph is there."""
+    """Return an undisturbed start: the only requests ask whether the graph is ready."""
     with serving(command, environ) as child, connected(child.port) as line:
         while time.perf_counter() - child.began < READY_SECONDS:
             _, health = answered(line, request_of("/healthz", ACCEPT, child.port))

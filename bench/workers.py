@@ -1,5 +1,6 @@
 """One worker beside two on PostgreSQL: how long a batch takes whose calls take 100 ms, what a row costs, what waits for
-locks, and after how long a killed worker's rows go on. The server is private, durable as it comes, on this machine."""
+locks, and after how long a killed worker's rows continue. The server is private, durable as it comes, on this
+machine."""
 
 from __future__ import annotations
 
@@ -115,7 +116,7 @@ def _in_a_file(url: str) -> float:
 
 
 def _watch(url: str, waits: list[int], over: threading.Event) -> None:
-    """Look fifty times a second whether somebody waits for a lock."""
+    """Check fifty times a second whether a connection waits for a lock."""
     import psycopg
 
     text = "SELECT COUNT(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
@@ -127,7 +128,7 @@ def _watch(url: str, waits: list[int], over: threading.Event) -> None:
 
 
 def _taken_over(url: str) -> float:
-    """Seconds from the end of a worker until one of its rows is begun again, with the patience that users have."""
+    """Return seconds from the end of a worker until one of its rows restarts, with the default takeover time."""
     with _place(url) as environ, ExitStack() as stack:
         worker = _begun(environ, "worker")
         child = _batch(environ)

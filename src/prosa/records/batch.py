@@ -58,7 +58,7 @@ _KINDS: tuple[tuple[type[RunError], RowKind], ...] = (
 
 
 def row_kind(error: RunError) -> RowKind:
-    """Return why a row failed, in one word: anything that is nobody else's fault was refused."""
+    """Return why a row failed, in one word; errors without a kind of their own count as refused."""
     return next((word for kind, word in _KINDS if isinstance(error, kind)), "refused")
 
 
@@ -94,9 +94,10 @@ class BatchRecord(Struct, frozen=True):
 
 
 class SharedOptions(Struct, frozen=True):
-    """What every worker of a batch keeps to. ``path`` is the program below the folder in which the batch was begun;
-    ``model`` and ``provider`` as the user named them. ``cap`` and ``cap_per_row`` are billionths of a US dollar.
-    ``limits`` are those of a run. ``alone`` says why only the process that began the batch can run its rows."""
+    """The settings that every worker of a batch follows. ``path`` is the program below the folder in which the batch
+    was started; ``model`` and ``provider`` as the user named them. ``cap`` and ``cap_per_row`` are billionths of a US
+    dollar. ``limits`` are those of a run. ``alone`` says why only the process that started the batch can run its
+    rows."""
 
     path: str
     model: str | None = None
@@ -172,8 +173,8 @@ class BatchCounts(Struct, frozen=True):
 
 
 class BatchProgress(Struct):
-    """How far a batch has come, for whoever watches. ``here`` counts the rows that this process ended, ``spent`` is US
-    dollars of all processes, ``pauses`` counts how often the service asked to wait."""
+    """The progress of a batch, for display. ``here`` counts the rows that this process ended, ``spent`` is US dollars
+    of all processes, ``pauses`` counts how often the service asked to wait."""
 
     wanted: int = 0
     done: int = 0

@@ -35,7 +35,7 @@ BODY_TOKENS = 4 * 10 * 1024 * 1024
 """Tokens of a rendered body at most: the bytes of the longest text that a template may write."""
 
 FEEDBACK_TOKENS = 4 * MAX_REASON * (MAX_PROBLEMS + 1)
-"""Tokens of what a model is told of an answer that was refused: the bytes of the reasons."""
+"""Tokens of the message to a model about a refused answer: the bytes of the reasons."""
 
 PYTHON_TOKENS = 4_096
 """Tokens of the built-in tools in a request."""
@@ -81,9 +81,9 @@ class PastRun(Struct, frozen=True):
 
 
 class Facts(Struct, frozen=True):
-    """What an estimate is made with. ``service`` is the base URL that will be asked, ``services`` those of models that
-    others answer for, ``unsaid`` how many tokens of output are asked for, by model, where nobody says how many;
-    ``past`` are runs of the same version of the program and its imports with the same models."""
+    """The facts behind an estimate. ``service`` is the base URL for the requests, ``services`` those of models at other
+    services, ``unsaid`` the default maximum of output tokens by model; ``past`` are runs of the same version of the
+    program and its imports with the same models."""
 
     prices: Prices
     models: Models

@@ -117,7 +117,7 @@ class ProviderBatches(Protocol):
         ...
 
     async def cancel(self, remote: str) -> None:
-        """Ask the service to leave what it has not begun."""
+        """Ask the service to cancel the requests that it has not started."""
         ...
 
     async def aclose(self) -> None:
@@ -134,8 +134,7 @@ def custom_id(run: str, path: str) -> str:
 
 
 def run_of_id(name: str) -> tuple[str, str | None] | None:
-    """Return the run and the path of an id; None for a path that was too long to stand in it, and for an id of
-    nobody."""
+    """Return the run and the path of an id; None for a path that was too long for the id, and for an unknown id."""
     parts = name.split("-", 2)
     if len(parts) != 3 or not parts[0] or not parts[1].isascii() or not parts[1].isdigit() or not parts[2]:
         return None

@@ -122,8 +122,8 @@ _UNSAFE = regex(r"[^\w.@-]+")
 
 
 def recording_name(program: str, given: str, take: int = 1) -> str:
-    """Return the name of the file for a program and the digest of its input, without a suffix. Several recordings of
-    the same input are told apart by ``take``."""
+    """Return the name of the file for a program and the digest of its input, without a suffix. ``take`` distinguishes
+    several recordings of the same input."""
     stem = _UNSAFE.sub("-", program).strip("-.")[:80] or "program"
     return f"{stem}-{given[:8]}" + (f"-{take}" if take > 1 else "")
 
@@ -174,8 +174,8 @@ def _plain(value: Value) -> Value:
 
 
 class Stamp(Struct, frozen=True):
-    """What is said of a run beside its calls. ``created`` and ``run_id`` alone differ between two recordings of the
-    same answers. ``cost`` is in dollars, None where it is not known; ``error`` is why there is no output."""
+    """The data of a run besides its calls. ``created`` and ``run_id`` alone differ between two recordings of the same
+    answers. ``cost`` is in dollars, None where it is not known; ``error`` is why there is no output."""
 
     created: str
     run_id: str
@@ -296,7 +296,7 @@ class _Scope:
         self.last: tuple[str, Sequence[Value]] | None = None
 
     def setup(self, run: Recording | None) -> trace.SetupBlock:
-        """Return what the first call says, and of the first program what is said of the ``run``."""
+        """Return the setup of the first call, with the data of the ``run`` for the first program."""
         return trace.SetupBlock(
             program=self.first["program"],
             model=self.first["model"],

@@ -2,7 +2,7 @@
 
 In: a recording and a function that marks the secrets of a text as `[redacted:…]`, with the first digits of their
 SHA-256. Out: the recording without them. A text of a later run agrees with a marked one where its own words in these
-places have these digits: nobody needs the pattern again, and none is kept.
+places have these digits: the pattern is not needed again, and none is kept.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Mark: TypeAlias = Callable[[str], str]
 
 _MARKED = regex(r"\[redacted:([0-9a-f]{8})\]")
 MAX_SECRET = 4_096
-"""Characters of one secret; nobody looks further for the end of it."""
+"""Maximum characters of one secret; its end is not searched for beyond that."""
 
 
 def marked(secret: str) -> str:

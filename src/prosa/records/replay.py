@@ -118,7 +118,7 @@ class Player(Struct):
         return found.error(step.path, self.name, "tool call") if found else None
 
     def unused(self) -> list[str]:
-        """Return the recorded calls that nobody asked for, in the order of their paths."""
+        """Return the recorded calls that were not used, in the order of their paths."""
         paths = {*self.recording.replies, *self.recording.results} - self.used
         return sorted(paths, key=path_key)
 

@@ -1,4 +1,4 @@
-"""What is kept of runs, as values: a run, its calls, and what can be said of both without asking anybody.
+"""What is kept of runs, as values: a run, its calls, and what can be derived from both without a request.
 
 In: rows of a store. Out: the calls in the order of their paths, the first difference between two runs.
 """
@@ -44,9 +44,9 @@ class RunRecord(Struct, frozen=True):
     ``closure`` is the JSON list of the programs with their digests, ``again`` what the door needs to begin the same
     call once more. ``input``, ``output`` and ``again`` are JSON, None where they are not kept. ``holder`` names the
     process that runs it; ``attempts`` counts those that did. ``whole`` says that messages and answers are still there.
-    ``cost`` is US dollars, None where no price is known, and ``priced`` the day of that price. ``number`` is that
-    of the row of a batch, counted from 1, whose id as JSON is then ``job``; ``crashes`` counts the processes that
-    ended, nobody knows why, while they were at the run.
+    ``cost`` is US dollars, None where no price is known, and ``priced`` the day of that price. ``number`` is that of
+    the row of a batch, counted from 1, whose id as JSON is then ``job``; ``crashes`` counts the processes that ended
+    for an unknown reason during the run.
     """
 
     id: str

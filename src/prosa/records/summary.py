@@ -59,7 +59,7 @@ class Summary(PartlyShown, PartlyCompared, Struct, frozen=True):
 
     ``model_name`` is the model that was asked for; ``answered`` are the program's own model calls, ``below`` those of
     the programs that it called, at every depth. ``cut`` says that the output was cut off and allowed to be. ``spent``
-    is what the budget counts, where there is one: with the worst case of calls whose end nobody heard. ``skills`` are
+    is what the budget counts, where there is one: with the worst case of calls whose end is unknown. ``skills`` are
     those that the model loaded, in the order in which it asked for them; one that the user chose is not among them.
     """
 
@@ -94,7 +94,7 @@ class Summary(PartlyShown, PartlyCompared, Struct, frozen=True):
     def cost(self) -> Decimal | None:
         """US dollars, or None when the price of a model is not known (LA27).
 
-        Computed when somebody asks: reading a list of prices takes longer than many a run.
+        Computed on access: reading a list of prices takes longer than many runs.
         """
         return cost_of(self.answered, self.prices)
 

@@ -131,7 +131,7 @@ class Engine:
         return child.ended()
 
     def hold(self) -> None:
-        """Say that somebody will ask."""
+        """Keep the child process running for a caller."""
         with self._counting:
             self._holders += 1
             if self._timer is not None:
@@ -139,7 +139,7 @@ class Engine:
                 self._timer = None
 
     def release(self) -> None:
-        """Say that they will not ask any more; the child ends a little later, if nobody else does."""
+        """Release the child process; it ends after an idle time unless another caller holds it."""
         with self._counting:
             self._holders -= 1
             if not self._holders and self._child is not None:

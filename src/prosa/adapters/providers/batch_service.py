@@ -139,7 +139,7 @@ class BatchService:
         """Return the head of an answer that is a success. Raises `StatusProblem`, `ExchangeProblem`."""
         from prosa.adapters.providers.transport import endpoint_url, exchange_problem, plain_headers, proxy_of, times
 
-        # A kept connection that ended is asked anew, and nobody knows whether what was sent on it was taken.
+        # A request on a kept connection that ended is sent again, and it is unknown whether the first was received.
         client = self._connected() if method == "GET" else self._fresh()
         sent = {name: each for name, each in plain_headers().items() if name != "Content-Type"}
         try:
@@ -174,7 +174,7 @@ class BatchService:
         return self._client
 
     def _fresh(self) -> httpx2.AsyncClient:
-        """Return connections that nobody has used; the bound of their answers is kept here."""
+        """Return unused connections; the bound of their answers is kept here."""
         from prosa.adapters.providers.transport import client_of
 
         client = client_of(self.endpoint)

@@ -99,7 +99,7 @@ WIRE = Wire("/completions", body, reply, CompletionAssembly, last_reply="sent")
 # A request in the shape that a service takes: user messages joined, no system role, one tool call at a time (X24).
 #
 # In: a request as every service should take it, and a form. Out: the same request for one that refused a part of it.
-# What is said stays the same, in the same order.
+# The content stays the same, in the same order.
 
 ONE_CALL = "parallel_tool_calls"
 

@@ -136,8 +136,7 @@ class ServiceProvider:
                 return replace(reply, service=self._endpoint.shown, model_name=answered_by, drops_repeats=is_here)
 
     def _as_taken(self, request: ModelRequest) -> ModelRequest:
-        """Return the request as this model takes it, whoever asks: bounded, under its own name, with tools if it has
-        any."""
+        """Return the request as this model takes it: bounded, under its own name, with tools if it supports them."""
         if self._bound is not None and most_output(request.parameters, request.max_output) is None:
             request = replace(request, max_output=self._bound)
         if request.model_name in self._names:
@@ -224,8 +223,8 @@ _PATH = regex(r"(?:[/~\\]|\.\.?[/\\]|[A-Za-z]:[/\\]).*|.*[/\\][^/\\]*\.gguf", re
 
 
 def without_folder(name: str | None) -> str | None:
-    """Return the name of a model that a server calls by the path of its file, without the folders of somebody's
-    machine; other names are as they were."""
+    """Return the name of a model without folders if a server names it by the path of its file; other names are
+    unchanged."""
     if name is None or _PATH.fullmatch(name) is None:
         return name
     return name.replace("\\", "/").rstrip("/").rpartition("/")[2] or name

@@ -347,7 +347,7 @@ def _usage(value: Value) -> Usage:
 
 
 def _ratings(value: Mapping[str, Value]) -> str:
-    """Return what something was blocked for, in brackets; empty where nobody says."""
+    """Return the reasons for a block, in brackets; empty if none are given."""
     blocked = [each for each in listed(value.get("safetyRatings"), "safetyRatings") if each.get("blocked") is True]
     names = [name for each in blocked if (name := optional_text(each.get("category"))) is not None]
     return f" ({', '.join(names)})" if names else ""

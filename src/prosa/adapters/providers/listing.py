@@ -1,7 +1,7 @@
 """The models that a service offers to a key: its own list, read in the way of its protocol. Only when the user asks.
 
 In: the protocol, the endpoint with its key. Out: the models with the context window where the service says it, or a
-`ProviderError`. No text of anybody is sent.
+`ProviderError`. No text of the user is sent.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from prosa.data import Value
 from prosa.settings.model import Protocol
 
 TIMEOUT = 20.0
-MAX_PAGES = 50  # of a thousand models each; a list that goes on is none
+MAX_PAGES = 50  # of a thousand models each; a longer list is invalid
 
 
 class Listed(Struct, frozen=True):

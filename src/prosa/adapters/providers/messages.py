@@ -103,7 +103,7 @@ def _is_manual(thinking: Value) -> bool:
 
 
 def _lacks_thoughts(messages: Sequence[Message]) -> bool:
-    """Return whether the last calls were made by somebody else, or in a run that was continued."""
+    """Return whether the last calls come from another service or from a continued run."""
     last = next((each for each in reversed(messages) if each.role == "assistant"), None)
     return messages[-1].role == "tool" and last is not None and not _thoughts(last.opaque)
 
@@ -342,7 +342,7 @@ class MessageAssembly:
         return ""
 
     def _count(self, given: Value) -> None:
-        """Counts are those of the whole message so far; one that says nothing of the input does not take it back."""
+        """Update the usage with counts for the whole message so far; a count never decreases."""
         for name in given if isinstance(given, Mapping) else ():
             try:
                 self._usage[name] = max(count(given, name), count(self._usage, name))

@@ -1,7 +1,7 @@
 """What is known of models beside their prices: context window, most output, tokenizer. Offline.
 
 In: what the user set, then the list that genai-prices carries and the vocabularies of splintr (the extra `tokens`).
-Out: numbers, or None for what nobody knows. Both libraries load at the first question; the list has no most output.
+Out: numbers, or None for what is unknown. Both libraries load at the first question; the list has no most output.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ KEPT_FILES = 40
 
 
 def limit_of_files() -> int | None:
-    """Return how many files this process may have open; None where nothing bounds them, or nobody knows."""
+    """Return how many files this process may have open; None if there is no limit, or it is unknown."""
     try:
         import resource
     except ImportError:  # Windows

@@ -154,7 +154,7 @@ class OpenAIBatches:
         return self._wire.reply(body)
 
     async def cancel(self, remote: str) -> None:
-        """Ask the service to leave what it has not begun."""
+        """Ask the service to cancel the requests that it has not started."""
         await self._http.post(f"/batches/{remote}/cancel")
 
     async def aclose(self) -> None:

@@ -24,7 +24,7 @@ class ScriptedProvider:
     """Plays replies in order. A program takes its own replies first, then those without a `program`.
 
     Replies that name a program can be taken by no other, so programs that run at the same time cannot take each
-    other's, whatever runs first. Replies without a `program` go to whoever asks first: with several programs at once,
+    other's, whatever runs first. Replies without a `program` go to the first program that asks: with several at once,
     name them. One `complete` consumes one reply, so an `error` is one failed attempt.
 
     ``replies``: dicts `{program?, content | tool_calls | refusal | error, usage?, model?, finish?}`, or the path of a
@@ -46,7 +46,7 @@ class ScriptedProvider:
 
     @property
     def remaining(self) -> int:
-        """How many replies nobody has asked for yet."""
+        """How many replies have not been used yet."""
         return sum(len(waiting) for waiting in self._waiting.values())
 
     async def complete(self, request: ModelRequest, on_text: OnText | None = None) -> ModelReply:

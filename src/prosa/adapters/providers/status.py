@@ -20,7 +20,7 @@ _KIND_OF_STATUS = {
 }
 # These 5xx say that the request can never work, not that the service is in trouble.
 _NEVER_RETRIED = frozenset({501, 505, 511})
-# A 429 with one of these codes stays until somebody pays; waiting does not help.
+# A 429 with one of these codes stays until the account is paid; waiting does not help.
 _QUOTA_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"})
 _NEVER_BEGUN = frozenset({503, 529})
 """A service that takes no request now."""

@@ -1,7 +1,7 @@
 """The table of services (M28, X7): one row of facts for each, from which everything else about it follows.
 
-In: a name as somebody wrote it, and what the user set. Out: a row, or None. A document picks a name from this table and
-never an address or a key. A service that speaks a protocol that we have is a row, and no code.
+In: a name as written, and the user's settings. Out: a row, or None. A document picks a name from this table and never
+an address or a key. A service that speaks a protocol that we have is a row, and no code.
 """
 
 from __future__ import annotations
@@ -72,9 +72,9 @@ class ProviderRow(Struct, frozen=True):
 
     ``key_variables`` are tried in this order; none means that no key is sent. ``url_variable`` is the variable of the
     user that names another address for the same key. ``parameters`` are the names that the service knows, ``docs`` is
-    the reference of its interface. ``tried`` says against what this row was tried; empty: nothing but our own fakes.
-    ``title`` is what people call it, where that is not its name. ``port`` is where a server on this machine listens
-    where nobody says otherwise, ``address_variable`` the variable in which its own user says so.
+    the reference of its interface. ``tried`` says what this row was tested against; empty: only our own fakes.
+    ``title`` is what people call it, where that is not its name. ``port`` is the default port of a server on this
+    machine, ``address_variable`` the variable that overrides its address.
     """
 
     name: str
@@ -196,8 +196,8 @@ PROVIDERS: tuple[ProviderRow, ...] = (
 
 
 def provider_row(name: str, own: Mapping[str, ProviderSettings]) -> ProviderRow | None:
-    """Return the provider of that name, case and hyphens aside, with what the user set for it; None for one nobody
-    knows."""
+    """Return the provider of that name, case and hyphens aside, with the user's settings for it; None for an unknown
+    one."""
     wanted = squashed(name)
     known = next((row for row in PROVIDERS if wanted in map(squashed, (row.name, *row.aliases))), None)
     named = next((each for key, each in own.items() if squashed(key) in _names(known, wanted)), None)

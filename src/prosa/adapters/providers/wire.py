@@ -67,11 +67,10 @@ class Wire(Struct, frozen=True):
     """One wire format: where it lives under the base URL, and its three translations.
 
     ``path`` may depend on the name of the model and on whether the answer streams. ``version`` is added to a base URL
-    that ends in none; ``key`` makes the header of a key, and ``headers`` go with every request. ``refusal`` puts what
-    only this interface says of a refusal in the places where it is looked for, and ``downgrade`` is the shape to try
-    after a refusal in words of its own. ``last_reply`` says what becomes of a
-    last message of the assistant: every service that speaks it goes on with it, or some do and the answer shows it, or
-    it is part of a prompt.
+    that ends in none; ``key`` makes the header of a key, and ``headers`` go with every request. ``refusal`` moves the
+    refusal data of this interface to the common fields, and ``downgrade`` is the shape to try after a refusal in words
+    of its own. ``last_reply`` says how a last message of the assistant is treated: every service continues it, or some
+    do and the answer shows it, or it is part of a prompt.
     """
 
     path: str | Callable[[str, bool], str]

@@ -65,8 +65,8 @@ def batch_of(connection: Database, name: str) -> list[BatchRecord]:
 def hold(
     batch: BatchRecord, holder: Callable[[], str], host: str, alive: Callable[[str], bool]
 ) -> Callable[[Database], BatchRecord]:
-    """This process has the batch, which is made if it is new. Return the batch as it was. Raises `BatchesHeld` where
-    another process has one of the same store."""
+    """Hold the batch for this process, insert it if it is new, and return its previous record. Raises `BatchesHeld`
+    where another process holds a batch of the same store."""
 
     def work(connection: Database) -> BatchRecord:
         mine = holder()
@@ -89,14 +89,14 @@ def hold(
 
 
 def insert_batch(connection: Database, batch: BatchRecord) -> None:
-    """A batch is known, if it is new."""
+    """Insert the batch unless it is already in the store."""
     connection.execute(f"{_INSERT} ON CONFLICT (id) DO NOTHING", stored(astuple(batch)))
 
 
 def let_go(
     batch: str, holder: str, state: BatchState, reason: str | None, ended: str, given_back: int
 ) -> Callable[[Database], None]:
-    """This process is no longer at the batch. ``given_back`` is what it drew of the budget and did not spend."""
+    """Release the batch from this process. ``given_back`` is the part of the budget that it drew and did not spend."""
 
     def work(connection: Database) -> None:
         _require_held(connection, batch, holder)
@@ -143,7 +143,7 @@ def note_written(batch: str, written: str) -> Callable[[Database], None]:
 
 
 def set_state(batch: str, state: BatchState, ended: str) -> Callable[[Database], None]:
-    """Return a batch that no process has gets another state."""
+    """Set the state of a batch that no process holds."""
 
     def work(connection: Database) -> None:
         connection.execute("UPDATE batch SET state = ?, ended = ?, holder = '' WHERE id = ?", (state, ended, batch))
@@ -243,8 +243,8 @@ def results(
 
 
 def begin_again(batch: str, kinds: Sequence[str]) -> Callable[[Database], int]:
-    """Have rows that failed so tried again, and return how many. What was answered stays where it can go on; a
-    row that was refused, or came to a limit, begins anew."""
+    """Queue the rows that failed in these ways again, and return their number. Rows keep their answers if they can be
+    resumed; a row that was refused or reached a limit starts over."""
 
     def work(connection: Database) -> int:
         marks = ", ".join("?" * len(kinds))

@@ -1,7 +1,7 @@
 """The port to the database that a store is in, with what the two that there are do not have in common (X25, X29).
 
 In: statements with `?` for their values, the same for SQLite and PostgreSQL: no functions of one of them, no rowid,
-times as texts that sort. Out: rows. Whoever writes is in a transaction already, and never ends it.
+times as texts that sort. Out: rows. A writer is already in a transaction, and never ends it.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Database(Protocol):
     SQLite is alone, and needs nothing."""
 
     locked: ClassVar[str]
-    """What a SELECT ends with whose rows nobody else may lock until the transaction ends."""
+    """The suffix of a SELECT that locks its rows until the transaction ends."""
 
     def execute(self, text: str, values: Sequence[Any] = (), /) -> ResultRows:
         """Do one statement."""

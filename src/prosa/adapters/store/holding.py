@@ -36,7 +36,7 @@ class Holder:
         _lock(self._descriptor)
 
     def release(self) -> None:
-        """The process holds nothing any more."""
+        """Remove the file and release its lock."""
         with suppress(OSError):
             self._file.unlink()
         os.close(self._descriptor)
@@ -50,11 +50,11 @@ class ServerHolder:
         database.hold(self.name)
 
     def release(self) -> None:
-        """The end of the connection says so."""
+        """Do nothing: the server releases the lock when the connection closes."""
 
 
 def holder_of(place: StorePlace, database: Database) -> Holder | ServerHolder:
-    """This process as one that writes a store. Raises `OSError`."""
+    """Register this process as a writer of the store. Raises `OSError`."""
     return ServerHolder(database) if isinstance(place, StoreServer) else Holder(place)
 
 

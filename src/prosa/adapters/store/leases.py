@@ -46,8 +46,8 @@ class LeaseKey(Struct, frozen=True):
 
 
 class LeasedRow(Struct, frozen=True):
-    """A row that is not over. ``begun`` says that a process was at it, ``crashes`` how many ended with it, the last
-    one too; ``problem`` why what the store has of it is no input."""
+    """An unfinished row. ``begun`` says whether a process has started it, ``crashes`` how many processes ended during
+    it, including the last; ``problem`` says why its stored input is invalid."""
 
     number: int
     id: Value
@@ -91,7 +91,7 @@ def undone(connection: Database, batch: str) -> Iterator[int]:
 
 
 def require_lease(connection: Database, lease: LeaseKey) -> None:
-    """Raise `TakenOver` where the lease was given away. As long as the transaction goes on it is not."""
+    """Raise `TakenOver` if the lease was given away. It stays held for the rest of the transaction."""
     text = "SELECT turn FROM lease WHERE batch = ? AND first = ?"
     taken = f"another worker has taken over rows {lease.first} to {lease.last} of the batch {lease.batch}"
     require_token(connection, text, (lease.batch, lease.first), lease.fencing_token, taken)
@@ -108,7 +108,7 @@ def join(batch: BatchRecord) -> Work[BatchRecord]:
 
 
 def open_for_work(batch: str, options: str, turns: bool) -> Work[None]:
-    """Return the batch may be worked at. Leases of before count for nothing where their ``turns`` are over."""
+    """Open the batch for workers. With ``turns``, earlier leases become invalid."""
 
     def work(connection: Database) -> None:
         text = "UPDATE batch SET state = 'open', ended = NULL, reason = NULL, options = ? WHERE id = ?"
@@ -159,7 +159,7 @@ def draw_part(
 
 
 def settle_part(batch: str, part: str, unused: int, spent: int) -> Work[None]:
-    """Return what was drawn is spent, and ``unused`` is there again."""
+    """Record the drawn amount as spent, and give ``unused`` back."""
 
     def work(connection: Database) -> None:
         connection.execute("UPDATE batch SET granted = granted - ? WHERE id = ?", (unused, batch))
@@ -169,7 +169,7 @@ def settle_part(batch: str, part: str, unused: int, spent: int) -> Work[None]:
 
 
 def end_part(batch: str, part: str, unused: int) -> Work[None]:
-    """Return a process has no part of a budget any more."""
+    """Remove the part of a budget that a process holds."""
 
     def work(connection: Database) -> None:
         connection.execute("UPDATE batch SET granted = granted - ? WHERE id = ?", (unused, batch))
@@ -190,7 +190,7 @@ def _parts(connection: Database, batch: str) -> dict[str, int]:
 
 
 def _change_part(connection: Database, batch: str, part: str, by: int | None) -> None:
-    """The row of the batch is locked, and with it its parts."""
+    """Change a part of the budget. The caller has locked the row of the batch."""
     parts = _parts(connection, batch)
     left = 0 if by is None else parts.pop(part, 0) + by
     parts = {name: each for name, each in parts.items() if name != part} | ({part: left} if left else {})
@@ -198,8 +198,8 @@ def _change_part(connection: Database, batch: str, part: str, by: int | None) ->
 
 
 def take_pace(batch: str, service: str, *, rpm: int | None, tpm: int | None, tokens: int, window: float) -> Work[Pace]:
-    """Return a call may be made now, or after some seconds, so that no ``window`` of seconds has more calls or tokens
-    than all workers together may make. The clock is that of the server."""
+    """Return whether a call may be made now or after some seconds, so that no ``window`` of seconds exceeds the calls
+    or tokens allowed for all workers. The clock is that of the server."""
 
     def work(connection: Database) -> Pace:
         text = f"SELECT id FROM batch WHERE id = ?{connection.locked}"  # noqa: S608
@@ -233,7 +233,7 @@ class Pace(Struct, frozen=True):
 
 
 def count_tokens(pace: str, tokens: int) -> Work[None]:
-    """Return what a call that was let through took in truth."""
+    """Record the actual tokens of a call that was allowed."""
 
     def work(connection: Database) -> None:
         connection.execute("UPDATE pace SET tokens = ? WHERE id = ?", (tokens, pace))

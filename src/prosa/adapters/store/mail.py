@@ -1,7 +1,7 @@
-"""What the store has of mailboxes: messages, who has them, and what became of them (L47, X29).
+"""The mailboxes in the store: messages, their holders and their results (L47, X29).
 
 In: records. Out: pieces of work for the writer, and what they give. A message is leased to a run and settled with its
-result: whoever dies with it leaves it to the next one, and what an older holder still says of it counts for nothing.
+result: if its process dies, the next one takes it over, and later writes of an older holder are ignored.
 """
 
 from __future__ import annotations
@@ -171,8 +171,8 @@ def _behind(database: Database, run: str) -> tuple[int, str | None]:
 def lease(
     wanted: Lease, holder: Callable[[], str], alive: Callable[[str], bool]
 ) -> Callable[[Database], list[MessageRecord]]:
-    """Return messages to a run in the order in which they came: those that the same call was given before, else those
-    that nobody has, or had when it died."""
+    """Lease messages to a run in the order of arrival: those that the same call received before, otherwise unheld ones
+    and those of dead processes."""
 
     def work(database: Database) -> list[MessageRecord]:
         mine = holder()
@@ -220,12 +220,13 @@ def _leased(database: Database, wanted: Lease, holder: str) -> Iterator[MessageR
 
 
 def _run_of(message: MessageRecord) -> str:
-    """Return the run that a message starts: the one that it had begun, where that can go on."""
+    """Return the run that a message starts: the one that it had started, if that can be resumed."""
     return message.run if message.run is not None and not message.lease_path else new_id()
 
 
 def take_back(database: Database, mailbox: str, alive: Callable[[str], bool], now: str) -> None:
-    """What processes had that are gone is there again; what was given out too often is a dead letter."""
+    """Return the messages of dead processes to the mailbox. After too many attempts, a message becomes a dead
+    letter."""
     text = "SELECT DISTINCT holder FROM message WHERE mailbox = ? AND state = 'leased'"
     for (holder,) in database.execute(text, (mailbox,)).fetchall():
         if not alive(holder):
@@ -243,7 +244,7 @@ def _again(database: Database, message: MessageRecord, error: str, now: str) -> 
 
 
 def hold_again(run: str, holder: Callable[[], str], now: str) -> Callable[[Database], None]:
-    """Return a run goes on, and has again what it had when it broke off, unless another one has that by now."""
+    """Give a resumed run the messages that it held when it was interrupted, unless another run holds them now."""
 
     def work(database: Database) -> None:
         rows = database.execute(f"{_SELECT} WHERE run = ? AND state IN ('new', 'leased')", (run,)).fetchall()
@@ -260,7 +261,7 @@ def hold_again(run: str, holder: Callable[[], str], now: str) -> Callable[[Datab
 
 
 def handled(run: str, holder: Callable[[], str], now: str) -> Callable[[Database], None]:
-    """Return a run ended well in this process, and what it had is handled; so is what nobody else may have."""
+    """Mark the messages of a run that succeeded in this process as handled, and those that only this run may read."""
 
     def work(database: Database) -> None:
         text = (
@@ -284,9 +285,9 @@ def given_back(
     final: bool = False,
     anew: bool = False,
 ) -> Callable[[Database], None]:
-    """Return a run of this process, or the part of it ``below`` a path, did not handle what it had. An ``error`` counts
-    against a message, ``final`` makes it a dead letter at once; without one it was only given back. ``anew`` says that
-    a further attempt is another run."""
+    """Give back the messages that a run of this process, or its part ``below`` a path, did not handle. An ``error``
+    counts against a message, and ``final`` makes it a dead letter at once. ``anew`` makes a further attempt another
+    run."""
 
     def work(database: Database) -> None:
         text = f"{_SELECT} WHERE run = ? AND state = 'leased' AND holder = ?"
@@ -307,7 +308,7 @@ def given_back(
 
 
 def moved_to(message: MessageRecord) -> Callable[[Database], None]:
-    """Return a message that this process has starts another run than the one that it had begun."""
+    """Assign a message held by this process to another run than the one that it had started."""
 
     def work(database: Database) -> None:
         text = "UPDATE message SET run = ? WHERE id = ? AND state = 'leased' AND holder = ?"
@@ -317,8 +318,8 @@ def moved_to(message: MessageRecord) -> Callable[[Database], None]:
 
 
 def retry(name: str, now: str) -> Callable[[Database], MessageRecord]:
-    """Return a dead letter waits again, as if it had never been given out. ``name`` is its id, or how that begins.
-    Raises `MailRefused`."""
+    """Requeue a dead letter as if it had never been leased. ``name`` is its id or the start of it. Raises
+    `MailRefused`."""
 
     def work(database: Database) -> MessageRecord:
         message = named(database, name)
@@ -399,7 +400,7 @@ def _message(row: Sequence[Value]) -> MessageRecord:
 
 
 class MemoryStore:
-    """Mailboxes that end with whoever made them: the same tables, in memory."""
+    """Mailboxes that end with the process that created them: the same tables, in memory."""
 
     holder = "memory"
 

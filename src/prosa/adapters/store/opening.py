@@ -77,7 +77,7 @@ class SqliteDatabase(sqlite3.Connection):
         return found
 
     def hold(self, name: str) -> None:
-        """A locked file does so (see `holding`)."""
+        """Do nothing: a locked file holds the store (see `holding`)."""
 
     def size(self) -> int:
         """Pages that are in use."""
@@ -171,7 +171,7 @@ def read_only_uri(path: Path) -> str:
 
 @contextmanager
 def in_words(place: StorePlace) -> Iterator[None]:
-    """Return what goes wrong here with the store at ``place`` is raised as `StoreProblem`."""
+    """Raise errors of the store at ``place`` in the block as `StoreProblem`."""
     try:
         yield
     except Exception as error:
@@ -229,7 +229,7 @@ _ELSEWHERE = "--store PATH or PROSA_DATA_DIR names another place"
 
 
 def _prepare_in_turn(connection: sqlite3.Connection, path: Path, wait: float) -> None:
-    """The same, for as long as others are making the file: SQLite does not wait for them in every step."""
+    """Prepare the store, retrying while other processes create it. SQLite does not wait for locks at every step."""
     until = time.monotonic() + wait
     while True:
         try:

@@ -45,7 +45,7 @@ locked is free."""
 
 _PAUSES = 0.05, 1.0
 _CONFLICTS = 20
-"""How often a transaction is begun again that stood in the way of another one."""
+"""Maximum retries of a transaction that conflicts with another one."""
 
 _STREAMED = 500
 _TYPES = {"TEXT": 'TEXT COLLATE "C"', "INTEGER": "BIGINT", "REAL": "DOUBLE PRECISION"}
@@ -124,13 +124,13 @@ class PostgresDatabase:
         self.execute("SELECT pg_advisory_lock(?, ?)", (LOCKS, _lock_number(token)))
 
     def size(self) -> None:
-        """What a server may hold is a matter for whoever runs it."""
+        """Return None: the size of a server is up to its administrator."""
 
     def shrink(self) -> None:
-        """The server does so by itself."""
+        """Do nothing: the server reclaims space by itself."""
 
     def close(self) -> None:
-        """End the connection. Who asks after that hears that nobody holds anything: a server takes its time."""
+        """Close the connection. Locks are released first, because the server may notice the end late."""
         if self._token:
             with suppress(psycopg.Error):
                 self._connection.execute("SELECT pg_advisory_unlock_all()")

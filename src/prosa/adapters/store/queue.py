@@ -201,7 +201,7 @@ class LeaseQueue:
 
     @asynccontextmanager
     async def kept(self, lease: TakenLease) -> AsyncIterator[None]:
-        """As long as the block goes on, others hear that the lease is worked at."""
+        """Send heartbeats for the lease until the block ends."""
         self.held[lease.job.id] = lease
         try:
             async with Heartbeat(lease.job.id, timedelta(seconds=self.takeover / 2), self._buffer):
@@ -210,11 +210,11 @@ class LeaseQueue:
             self.held.pop(lease.job.id, None)
 
     def is_heard(self, lease: TakenLease) -> bool:
-        """Return whether the last sign of life is so young that nobody can have taken the lease."""
+        """Return whether the last heartbeat is too recent for another worker to have taken the lease."""
         return time.monotonic() - lease.beat < self.takeover * 0.8
 
     async def end(self, lease: TakenLease, *, again: bool) -> None:
-        """The lease is over, or waits ``again`` for any worker. Nothing where another one has it."""
+        """End the lease, or queue it ``again`` for any worker. Does nothing if another worker holds it."""
 
         async def ended() -> None:
             async with self._takes.transaction():

@@ -122,7 +122,8 @@ def ids_before(connection: Database, before: str) -> list[tuple[str, str, str]]:
 
 
 def whole_before(connection: Database, before: str) -> list[tuple[str, str, str]]:
-    """Id, state and holder of the runs that began before a moment, did not end well, and could still go on."""
+    """Return id, state and holder of the runs that started before a moment, did not succeed and can still be
+    resumed."""
     found = connection.execute(
         "SELECT id, state, holder FROM run WHERE started < ? AND whole = 1 AND state <> 'done' AND number IS NULL",
         (before,),
@@ -150,7 +151,7 @@ def note(connection: Database, name: str) -> str | None:
 
 
 def put_note(connection: Database, name: str, value: str) -> None:
-    """Notes something under a name, in place of what was there."""
+    """Store a value under a name, replacing the previous value."""
     connection.execute(
         "INSERT INTO note (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
         (name, value),

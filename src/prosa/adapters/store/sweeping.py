@@ -1,8 +1,8 @@
 """What is old goes: content of runs that broke off, then whole runs, by age and by size (X25).
 
-In: a connection and what the user wants kept. Out: a smaller store. A run that a living process has is never touched.
-A clock that is wrong for a moment takes nothing away: whoever finds that more time has passed than a run is kept only
-writes that down, and the next one, an hour later, acts on it.
+In: a connection and what the user wants kept. Out: a smaller store. A run held by a living process is never touched. A
+clock that is briefly wrong deletes nothing: a process that finds more time passed than a run is kept only records that,
+and the next sweep, an hour later, acts on it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ EVERY = timedelta(hours=1)
 """How often a store is swept at most."""
 
 INTERRUPTED = timedelta(days=7)
-"""How long a run that did not end well can go on."""
+"""How long an unsuccessful run can be resumed."""
 
 _AT_ONCE = 500
 _SWEPT = "swept"
@@ -68,7 +68,7 @@ def sweep(connection: Database, now: datetime, kept: Kept, alive: Callable[[str]
 
 
 def _old_batches(connection: Database, before: str, alive: Callable[[str], bool]) -> list[str]:
-    """Return the batches that nobody has been at since a moment."""
+    """Return the batches that no process has run since a moment."""
     text = "SELECT id, state, holder FROM batch WHERE COALESCE(ended, created) < ?"
     return _dead(connection.execute(text, (before,)).fetchall(), alive)
 
@@ -86,8 +86,8 @@ def _forget_ended_batch(connection: Database) -> int:
 
 
 def _forget_messages(connection: Database, before: str) -> None:
-    """Take away what was handled or died before a moment, and what only one run could have had that is long over. A
-    message that waits for somebody stays."""
+    """Delete messages that ended before a moment, and those for a single run that is long over. A message that waits
+    for any other reader stays."""
     connection.execute("DELETE FROM message WHERE ended < ?", (before,))
     connection.execute("DELETE FROM message WHERE reader IS NOT NULL AND time < ? AND state = 'new'", (before,))
 
@@ -99,11 +99,11 @@ def _forget_ended_messages(connection: Database) -> int:
 
 
 def _waiting_mail(connection: Database) -> int:
-    """Return about how large the messages are that nobody has handled: the store may be so much larger."""
+    """Return the approximate size of unhandled messages: the store may be larger by this amount."""
     text = "SELECT COALESCE(SUM(LENGTH(payload)), 0) FROM message WHERE ended IS NULL"
     return int(connection.execute(text).fetchone()[0])
 
 
 def _dead(found: list[tuple[str, str, str]], alive: Callable[[str], bool]) -> list[str]:
-    """Return the ids of runs that nobody is at work on."""
+    """Return the ids of runs that no living process holds."""
     return [run for run, state, holder in found if state != "open" or not alive(holder)]

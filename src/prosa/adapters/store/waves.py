@@ -30,11 +30,11 @@ _ANSWERED = (
 _FAILED = "UPDATE call SET state = 'failed', error = ?, finish = ? WHERE run = ? AND path = ? AND attempt = ?"
 
 REFUSED = "batch-line"
-"""The end of a call that the service refused: the row that asks for it again is told so, and fails."""
+"""The end of a call that the service refused: the row that repeats it receives the refusal and fails."""
 
 
 def put(part: WavePart) -> Callable[[Database], None]:
-    """Return a batch is about to be sent."""
+    """Record a part that is about to be sent."""
 
     def work(connection: Database) -> None:
         connection.execute(_INSERT, stored(astuple(part)))
@@ -43,7 +43,7 @@ def put(part: WavePart) -> Callable[[Database], None]:
 
 
 def uploaded(part: str, file: str) -> Callable[[Database], None]:
-    """Return the service has the file of its requests."""
+    """Record that the service has the file of requests."""
 
     def work(connection: Database) -> None:
         connection.execute("UPDATE wave SET state = 'uploaded', file = ? WHERE id = ?", (file, part))
@@ -52,7 +52,7 @@ def uploaded(part: str, file: str) -> Callable[[Database], None]:
 
 
 def sent(part: str, remote: str) -> Callable[[Database], None]:
-    """Return the service works at it."""
+    """Record that the service is processing the part."""
 
     def work(connection: Database) -> None:
         connection.execute("UPDATE wave SET state = 'sent', remote = ? WHERE id = ?", (remote, part))
@@ -61,7 +61,7 @@ def sent(part: str, remote: str) -> Callable[[Database], None]:
 
 
 def end(part: WavePart, state: str, ended: str, reason: str | None, back: int) -> Callable[[Database], None]:
-    """It is over; ``back`` is what it did not cost of what was held for it, in billionths of a US dollar."""
+    """End a part of a wave. ``back`` is the reserved amount that it did not cost, in billionths of a US dollar."""
 
     def work(connection: Database) -> None:
         text = "UPDATE wave SET state = ?, ended = ?, reason = ? WHERE id = ? AND ended IS NULL"

@@ -1,7 +1,7 @@
 """The one thread of a process that writes a store: everything that waits becomes one transaction (X25).
 
-In: pieces of work on a connection, from any thread. Out: a future for each, done when its transaction is committed.
-The store is opened in the thread, so that nobody waits for it before the first answer is there to be kept.
+In: pieces of work on a connection, from any thread. Out: a future for each, done when its transaction is committed. The
+store is opened in the thread, so that no caller waits for it before the first answer is to be written.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Writer:
             problem = error
         except OSError as error:
             problem = StoreProblem(f"the store {self.place} cannot be used: {error.strerror or error}")
-        except Exception as error:  # whatever it is, somebody waits for an answer
+        except Exception as error:  # any error: a caller waits for an answer
             problem = problem_of(error, self.place) or error
         ended = False
         while not ended:
@@ -127,7 +127,7 @@ class Writer:
         group = _Group(connection, self.place, batch)
         try:
             group.commit()
-        except Exception as error:  # whatever it is, somebody waits for these
+        except Exception as error:  # any error: callers wait for these
             reason = problem_of(error, self.place) or error
             for _, future in batch:
                 if id(future) in waited_for:
@@ -209,7 +209,7 @@ class FencedWriter:
         return self._writer.do(checked, soon=soon)
 
     def release(self) -> None:
-        """Do nothing: whoever began the use of the writer ends it."""
+        """Do nothing: the caller that opened the writer closes it."""
 
 
 AnyWriter: TypeAlias = Writer | FencedWriter
@@ -222,7 +222,7 @@ def _fail(batch: list[_Waiting], error: Exception) -> None:
 
 
 def writer_of(place: StorePlace) -> Writer:
-    """Return the writer of a store, one for the whole process. Whoever got it calls `Writer.release`."""
+    """Return the writer of a store, one for the whole process. The caller must call `Writer.release`."""
     with _LOCK:
         writer = _WRITERS.get(place)
         if writer is None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class TakenOver(RunError):
-    """Another process goes on with the run."""
+    """Another process has taken over the run."""
 
 
 class Unwritable(RunError):
@@ -66,7 +66,7 @@ FORGET_CONTENT = (
 
 
 def begin(run: RunRecord, holder: Callable[[], str]) -> Callable[[Database], None]:
-    """Return a run begins; ``holder`` names this process once the store is open."""
+    """Record the start of a run; ``holder`` names this process once the store is open."""
 
     def work(connection: Database) -> None:
         connection.execute(_INSERT_RUN, stored(astuple(replace(run, holder=holder()))))
@@ -75,8 +75,8 @@ def begin(run: RunRecord, holder: Callable[[], str]) -> Callable[[Database], Non
 
 
 def claim(run: RunRecord, holder: Callable[[], str], host: str, *, crashed: bool = False) -> Callable[[Database], None]:
-    """This process takes a run over, unless another one has done so since ``run`` was read; ``crashed`` says that the
-    process which was at it is gone, and nobody knows why."""
+    """Take over a run, unless another process has done so since ``run`` was read. ``crashed`` says that its previous
+    process ended for an unknown reason."""
 
     def work(connection: Database) -> None:
         if connection.execute(_CLAIM, (crashed, holder(), host, run.id, run.attempts)).rowcount != 1:
@@ -86,7 +86,7 @@ def claim(run: RunRecord, holder: Callable[[], str], host: str, *, crashed: bool
 
 
 def ask(call: CallRecord) -> Callable[[Database], None]:
-    """Return a call is about to be made."""
+    """Record a call that is about to be made."""
     row = stored(astuple(call))
 
     def work(connection: Database) -> None:
@@ -97,7 +97,7 @@ def ask(call: CallRecord) -> Callable[[Database], None]:
 
 
 def answer(call: CallRecord) -> Callable[[Database], None]:
-    """Return a call is answered, or has failed."""
+    """Record the answer or the failure of a call."""
     said = (call.state, call.answer, call.reply, call.is_error, call.error, call.answered_by, call.service, call.finish)
     took = (call.input_tokens, call.output_tokens, call.cached_tokens, call.seconds)
     row = stored((*said, *took, call.run, call.path, call.attempt))
@@ -123,7 +123,7 @@ def end(
     priced: str | None = None,
     forget: bool,
 ) -> Callable[[Database], None]:
-    """Return a run ends; ``forget`` leaves a summary of it. Its totals are those of its answered calls."""
+    """Record the end of a run; ``forget`` keeps only a summary. Its totals are those of its answered calls."""
 
     def work(connection: Database) -> None:
         _require_held(connection, run.id, run.attempts)

@@ -1,4 +1,4 @@
-"""Batches that were begun: which there are, how far one is, ending it (X29).
+"""Batches that were started: listing them, showing the progress of one, ending one (X29).
 
 In: the place of the store and a name. Out: records. Nothing runs here.
 """
@@ -116,8 +116,8 @@ def requeue_failed(store: StorePlace, name: str, kinds: Sequence[str]) -> tuple[
 
 
 async def cancel_waves(store: StorePlace, name: str, options: Options, environment: Environment) -> int:
-    """Ask the services to leave what they have not begun of a batch, and return how many batches of theirs that are.
-    Raises `BatchRefused`, `StoreProblem`, `ProviderError`."""
+    """Ask the services to cancel the requests of a batch that they have not started, and return the number of service
+    batches. Raises `BatchRefused`, `StoreProblem`, `ProviderError`."""
     batch = batch_status(store, name).batch
     with reading_store(store) as connection:
         found = open_parts(connection, batch.id) if connection is not None else []

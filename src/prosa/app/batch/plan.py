@@ -32,7 +32,7 @@ WIDTH = 2.0
 """Standard errors to either side of a mean: the truth is inside nineteen times of twenty."""
 
 GUESSED_OUTPUT = 500
-"""Tokens of the answer to a row, while nobody knows."""
+"""Assumed tokens of the answer to a row while the number is unknown."""
 
 FEWEST = 5
 """Rows that are done before what they took tells what the others will take."""
@@ -114,7 +114,7 @@ def _bound(values: Sequence[float], side: int) -> float:
 
 
 def _seconds(counts: BatchCounts, left: int, at_once: int) -> Interval | None:
-    """By what rows took that are done; they go on together."""
+    """Estimate the seconds for the remaining rows from the finished ones; rows run concurrently."""
     over = counts.done + counts.failures
     if over < FEWEST or not counts.seconds:
         return None

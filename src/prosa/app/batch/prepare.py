@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from prosa.adapters.providers.table import ProviderRow
 
 AT_ONCE = 32
-"""Rows that run together where nobody says otherwise."""
+"""Default number of rows that run at once."""
 
 DEFAULT_FAILURES = "10%"
 

@@ -75,7 +75,7 @@ def rows_from(values: Iterable[Mapping[str, Value]], *, store: Path) -> Rows:
 
 
 class BegunWith(Struct, frozen=True):
-    """What a batch was begun with, as far as the store knows it."""
+    """What a batch was started with, as far as the store records it."""
 
     program: Path
     rows: Rows
@@ -85,7 +85,8 @@ class BegunWith(Struct, frozen=True):
 
 
 def begun_with(batch: BatchRecord, *, store: Path) -> BegunWith:
-    """Return what is needed to go on with a batch that is known by its name. Raises `BatchRefused`, `RowsRefused`."""
+    """Return what is needed to continue a batch that is identified by its name. Raises `BatchRefused`,
+    `RowsRefused`."""
     kept = json.loads(batch.mapping)
     named, query = kept["rows"], kept["query"]
     if not batch.file or not Path(batch.file).is_file():

@@ -271,7 +271,7 @@ class BatchRun(Struct, eq=False):
 
     async def _let_go(self, state: BatchState) -> None:
         """Let the next process take the batch."""
-        with suppress(StoreProblem, TakenOver):  # what keeps it from being written is told already
+        with suppress(StoreProblem, TakenOver):  # the reason for the failed write is already reported
             if (leaving := self.rows.leaving(self, state)) is not None:
                 await asyncio.shield(self.writer.do(leaving))
 
@@ -444,7 +444,7 @@ def at_once_here(wanted: int, notice: Callable[[str], None]) -> int:
 
 
 def row_result(outcome: Outcome[R]) -> RowResult:
-    """Return what is said of a row as it ends."""
+    """Return the result to report for a row that has ended."""
     job, error, summary = outcome.job, outcome.error, outcome.summary
     kind = None if error is None else "crashed" if isinstance(error, CRASHES) else row_kind(error)
     why = None if error is None else error.message

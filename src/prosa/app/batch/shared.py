@@ -1,8 +1,8 @@
-"""A batch on a server, where several workers may be at it (X29).
+"""A batch on a server, where several workers may run its rows (X29).
 
-In: a batch that is prepared, or a store in which others began some. Out: how far it came. Whoever begins a batch keeps
-its inputs in the store and works at it as any worker does; a worker runs what it finds, where its own program is the
-one of the batch and its own settings allow that.
+In: a prepared batch, or a store in which other processes started some. Out: the progress. The process that starts a
+batch keeps its inputs in the store and runs rows as any worker does. A worker runs the batches that it finds, where its
+program is that of the batch and its settings allow it.
 """
 
 from __future__ import annotations
@@ -180,8 +180,7 @@ class SharedRows(Struct, eq=False):
             self._row(batch, each)
 
     def _published(self, batch: str, shared: SharedOptions, at_once: int) -> Work[None]:
-        """Return the rows that are not over are leases in the queue, unless they are there already: others work at
-        them."""
+        """Queue leases for the rows that have not finished, unless they are already queued: other workers run them."""
         from prosa.adapters.store import queue
 
         options = msgspec.json.encode(shared).decode()
@@ -227,8 +226,7 @@ class Settled(Struct, frozen=True):
 
 
 def locked_batch(connection: Database, batch: str) -> BatchRecord:
-    """Return a batch that nobody else changes until the transaction ends. Raises `BatchRefused` for one that was
-    forgotten."""
+    """Return a batch, locked until the transaction ends. Raises `BatchRefused` if it was deleted."""
     text = f"SELECT id FROM batch WHERE id = ?{connection.locked}"  # noqa: S608 - a word of ours
     if connection.execute(text, (batch,)).fetchone() is None:
         raise BatchRefused(f"the batch {batch} is no longer in the store")
@@ -317,8 +315,9 @@ async def work_batches(
     stop: asyncio.Event,
     clock: Clock | None = None,
 ) -> str:
-    """Take leases of batches until it is told to stop, or its own budget is spent: gives why then. ``say`` hears which
-    batches it works at, and which not and why. Raises `StoreProblem` where the store is no server or stays away."""
+    """Take leases of batches until stopped or until the worker's own budget is spent, and return the reason. ``say``
+    receives the batches that it runs, and those that it refuses with the reason. Raises `StoreProblem` where the store
+    is no server or stays away."""
     if not isinstance(place, StoreServer):
         hint = "--store postgresql://HOST/DATABASE; one process at a time has the batches of a file"
         raise StoreProblem(f"a worker takes rows from a server, and {place} is a file", hint=hint)
@@ -412,7 +411,7 @@ class _Finder(Struct, eq=False):
             self.worker.wake()
         except StoreProblem:
             raise
-        except Exception as error:  # whoever writes the store ends no worker with what stands there
+        except Exception as error:  # bad content in the store must not end a worker
             await stack.aclose()
             self._refuse(record, error)
             return
@@ -466,7 +465,7 @@ class _Finder(Struct, eq=False):
         return path
 
     async def _settle(self) -> None:
-        """End batches whose rows are all over, though whoever began them is gone."""
+        """Close batches whose rows have all finished, even if the process that started them has exited."""
         for batch, share in list(self.worker.shares.items()):
             if share.leases or share.ended:
                 continue

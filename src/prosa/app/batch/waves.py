@@ -1,11 +1,11 @@
-"""Waves: the model calls of all rows go to a service in batches, at half the price; rows begin again with the answers.
+"""Waves: the model calls of all rows go to a service in batches, at half the price; rows restart with the answers.
 
 In: the interface of a service, a pass over the rows, the store. Out: why it is over. A pass runs every row as far as
 its answers go; each call without one becomes a line of a file. The files are sent, waited for, and what comes is
 written into the journals of the rows; then comes the next pass. What expired is asked for again by that pass.
 
-Whatever is sent is in the store before: the part that is about to be sent, then the id that the service gave. A process
-that died between the two left a batch that nobody knows, and it is looked for at the service before anything is sent.
+Everything is stored before it is sent: the part that is about to be sent, then the id that the service gave. A process
+that died between the two left a batch with an unknown id, which is looked up at the service before anything is sent.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 WAVES = 3
-"""Round trips that a batch makes where nobody says otherwise."""
+"""Default number of round trips of a batch."""
 
 FIRST_POLL, LONGEST_POLL = 5.0, 60.0
 """Seconds between two looks at a batch of the service; they double."""
@@ -129,7 +129,7 @@ class Lines(Struct, eq=False):
         return found
 
     def drop(self) -> None:
-        """Take the files away; what was held for requests that nobody will send is free again."""
+        """Delete the files and release the amounts reserved for requests that will not be sent."""
         for each in self.parts:
             each.drop()
             if self.budget is not None and not each.known:
@@ -244,8 +244,7 @@ class Waves(Struct, eq=False):
     # What an earlier process left.
 
     async def _adopted(self) -> list[WavePart]:
-        """Return the parts that the service is at, with those whose id a process that died did not come to write
-        down."""
+        """Return the parts that the service is processing, including those whose id a dead process did not record."""
         open_parts = await self.store.do(lambda connection: waves.open_parts(connection, self.batch))
         found: list[WavePart] = []
         for part in open_parts:
@@ -265,7 +264,7 @@ class Waves(Struct, eq=False):
         return found
 
     async def _lost(self, part: WavePart) -> str:
-        """Return the id of a batch that was begun and not written down; empty where none was."""
+        """Return the id of a batch that was started but not recorded; empty if there is none."""
         known = await self.store.do(waves.known_remotes)
         for remote in await self._tried(lambda: self.port.find(part, known)):
             if remote.is_sure or await self._is_ours(remote):
@@ -304,7 +303,7 @@ class Waves(Struct, eq=False):
                 await self.store.do(waves.uploaded(part.id, file))
             remote = await self._created(part, opened.path, file)
         except ProviderError as error:
-            if not error.retryable:  # else nobody knows whether it was begun
+            if not error.retryable:  # otherwise it is unknown whether it was created
                 await self._end(part, "dropped", error.message, Decimal(0))
             raise
         await self.store.do(waves.sent(part.id, remote))
@@ -313,7 +312,7 @@ class Waves(Struct, eq=False):
         return replace(part, remote=remote, state="sent", file=file)
 
     async def _created(self, part: WavePart, lines: Path, file: str) -> str:
-        """Begin the batch. After a failure that says nothing it is looked for before it is begun once more."""
+        """Create the batch. After an inconclusive failure, look for it before creating it again."""
         tried = 0
         while True:
             try:

@@ -147,7 +147,7 @@ class BatchPool(Struct):
             await self.clock.sleep(POLL)
 
     def _not_wanted(self, drawing: Future[int | None]) -> None:
-        """Nobody is there any more who asked for it."""
+        """Give back an amount whose request was cancelled."""
         if not drawing.cancelled() and drawing.exception() is None and (found := drawing.result()):
             self.writer.do(leases.settle_part(self.batch, self.part, found, 0), soon=False)
 
@@ -267,7 +267,7 @@ class Slots:
 
 
 class _Guarded(Struct, frozen=True):
-    """A provider that asks nobody for a lease that may be another worker's."""
+    """A provider that sends no request once another worker may hold the lease."""
 
     provider: Provider
     check: Callable[[], Awaitable[None]]
@@ -498,7 +498,7 @@ class LeaseWorker(Struct, eq=False):
         await self.writer.do(work)
 
     async def _require_held(self, lease: TakenLease) -> None:
-        """Raise `TakenOver` for a lease that another worker has. Nobody is asked while the store is away."""
+        """Raise `TakenOver` for a lease that another worker holds. Waits while the store is unavailable."""
         if lease.lost:
             raise TakenOver("another worker has taken over the rows")
         if self.writer.away or not self.queue.is_heard(lease):

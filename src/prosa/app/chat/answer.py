@@ -111,7 +111,7 @@ def _having_heard(turn: Turn, replies: list[Reply]) -> Turn:
 
 
 class _Hears(Struct, frozen=True):
-    """Who is told what of the replies."""
+    """The callbacks for the parts of the replies."""
 
     text: OnPiece | None
     again: OnAgain | None
@@ -177,7 +177,7 @@ class _Answering(Struct, frozen=True):
         return reply
 
     def _row(self, turn: Turn) -> ProviderRow | None:
-        """Return the provider that flag or chat names. Raises `RunError` for one nobody knows."""
+        """Return the provider that the flag or the chat names. Raises `RunError` for an unknown one."""
         name, settings = self.choices.provider or turn.provider, self.around.settings
         if not name or self._answers_all or self.choices.base_url is not None:
             return provider_row(name, settings.providers) if name else None

@@ -1,7 +1,7 @@
 """Answers of models kept between runs of a test, one for each repeat (X28).
 
 In: model calls with the case and the repeat that they are of. Out: the answer that was given before, or a new one,
-which is kept before it is used. A run that was killed goes on where it was; a changed prompt is asked anew, a changed
+which is kept before it is used. A killed run continues where it stopped; a changed prompt is asked again, a changed
 expectation is not. Errors, refusals and answers that were cut off are never kept.
 """
 

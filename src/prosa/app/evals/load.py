@@ -1,7 +1,7 @@
-"""Test documents that somebody names, checked and made ready: cases, the program they try, who else is tried.
+"""Named test documents, checked and prepared: their cases, the program under test, the other candidates.
 
 In: paths, options, the environment. Out: suites. What `prosa check` calls an error in a test document, or in a program
-that it tests, is said before anything runs; nothing is asked of a model for a suite that cannot be right (X28).
+that it tests, is reported before anything runs; no model is asked for an invalid suite (X28).
 """
 
 from __future__ import annotations

@@ -61,13 +61,14 @@ _KINDS: tuple[tuple[type[RunError], FailureKind], ...] = (
 """Why a run has no output; anything else is the program's own fault."""
 
 MAX_CALLS = 200
-"""Tool calls of one run that a check is told of."""
+"""Maximum tool calls of one run that are passed to a check."""
 
 
 class TestOptions(Struct, frozen=True):
     """How tests run. ``models`` and ``repeat`` win over the documents; ``cases`` are names, or parts of names, of those
     that run, ``failed`` those that failed the last time. ``lower`` asks gates of the lower bound of intervals,
-    ``cache`` lets answers be kept, ``at_once`` is how many runs go on together. ``grader_model`` is who grades."""
+    ``cache`` lets answers be kept, ``at_once`` is the number of concurrent runs. ``grader_model`` is the model that
+    grades."""
 
     models: tuple[str, ...] = ()
     repeat: int | None = None
@@ -108,7 +109,7 @@ class _Unit(Struct, frozen=True):
 
 
 class TestProgress(Struct):
-    """How far a test has come, for whoever watches."""
+    """The progress of a test, for display."""
 
     total: int = 0
     done: int = 0
@@ -297,8 +298,8 @@ class _Running(Struct):
         await run_list(units, work, at_once=self.chosen.at_once)
 
     async def _prepare(self) -> None:
-        """Open drivers and graders. That nobody is there to ask, or that a budget cannot hold, is told once and before
-        anything is asked, not as a failure of every case."""
+        """Open drivers and graders. A missing provider or an unenforceable budget is reported once, before any request,
+        not as a failure of every case."""
         chosen = self.options.tape
         for variant in self.variants:
             require_permission(variant.program, self.options, self.environment)
@@ -411,7 +412,7 @@ def _asked_now(answers: Answers, options: Options) -> bool:
 
 
 def _takes(variants: Sequence[_Variant]) -> dict[tuple[int, int], int]:
-    """Return how many earlier cases have the same program and input: their recordings are told apart by that."""
+    """Return the number of earlier cases with the same program and input: it distinguishes their recordings."""
     seen: Counter[str] = Counter()
     found: dict[tuple[int, int], int] = {}
     for at, variant in enumerate(variants):

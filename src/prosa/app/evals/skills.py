@@ -1,8 +1,8 @@
 """Skills as suites (X32): the cases in `evals/evals.json`, each tried with the skill and without it, and the requests
 in `evals/trigger-eval.json`, tried on which of all the skills in the folder a model loads.
 
-In: the `SKILL.md` that somebody named. Out: suites for the one runner of tests. What `prosa check` calls an error in
-the two files is said before anything runs.
+In: the `SKILL.md` that the user named. Out: suites for the one runner of tests. What `prosa check` calls an error in
+the two files is reported before anything runs.
 """
 
 from __future__ import annotations
@@ -181,8 +181,8 @@ class _Maker(Struct, frozen=True):
         return load_skill(path, self.options, self.environment.settings, files=files)
 
     def _beside(self) -> list[LoadedSkill]:
-        """Return the other skills in the folder around that a model is offered; one that cannot be read is told and
-        passed over. Those outside of the project are none of it: on another machine they would be others."""
+        """Return the other skills in the parent folder that a model is offered; an unreadable one is reported and
+        skipped. Skills outside of the project are left out: they differ between machines."""
         found: list[LoadedSkill] = []
         own = self.path.parent.absolute()
         bounded = self.group.marked or self.group.given
@@ -296,7 +296,7 @@ class FirstChoice(Struct):
     first: str = ""
 
     async def reply(self, step: ModelStep, ask: Ask) -> ModelReply:
-        """Return the first reply, however often it has to be tried; afterwards an end that nobody wrote."""
+        """Return the first reply, however many attempts it takes; afterwards a fixed final reply."""
         self.first = self.first or step.path
         if step.path == self.first:
             return await self.inner.reply(step, ask)

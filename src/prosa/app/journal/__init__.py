@@ -1,1 +1,1 @@
-"""The journal of runs: kept while they go on, resumed when they broke off, told afterwards (X25)."""
+"""The journal of runs: recorded while they run, resumed after an interruption, shown afterwards (X25)."""

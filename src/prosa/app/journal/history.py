@@ -1,7 +1,7 @@
 """What was run: lists, one run with its calls, two runs compared, and forgetting (X25).
 
 In: the place of the store and what is asked. Out: records. The store is only read, except where a run is forgotten and
-where a cost is filled in: a list of prices is read when somebody looks, not when something runs.
+where a cost is filled in: prices are read when the history is shown, not during a run.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Listed(Struct, frozen=True):
 
 
 def unfinished_run(name: str, options: JournalOptions | None, environ: Mapping[str, str]) -> RunRecord:
-    """Return a run that is to go on; of several that one call began, the first that can. Raises `NotResumed`,
+    """Return the run to resume; of several that one call started, the first that can be resumed. Raises `NotResumed`,
     `StoreProblem`."""
     with reading_store(store_path(options, environ)) as connection:
         run = only(run_of(connection, name) if connection else (), name)
@@ -111,7 +111,8 @@ def compared(path: StorePlace, left: str, right: str) -> tuple[RunWithCalls, Run
 
 
 def forget(path: StorePlace, before: str, *, dry_run: bool = False) -> int:
-    """Take away the runs that began before a moment, but those that go on. Return how many. Raises `StoreProblem`."""
+    """Delete the runs that started before a moment, except those in progress, and return their number. Raises
+    `StoreProblem`."""
     alive = living(path)
 
     def ids(connection: Database) -> list[str]:
@@ -153,7 +154,7 @@ def past_runs(
     program: Program, options: JournalOptions | None, environment: Environment, prices: Prices
 ) -> tuple[PastRun, ...]:
     """Return what the last runs of this version of a program took, with the model that it has now. None where there is
-    no store, and where it cannot be read, which is said. Nothing is written."""
+    no store, or where it cannot be read, which is reported. Nothing is written."""
     path = store_there(options, environment.environ)
     if path is None:
         return ()

@@ -1,7 +1,7 @@
 """One SELECT over the history of runs (X10, X25).
 
-In: the path of the store and a query that somebody wrote. Out: rows, or why there are none. A query reads the
-views and does nothing else.
+In: the path of the store and a query of the user. Out: rows, or why there are none. A query reads the views and does
+nothing else.
 """
 
 from __future__ import annotations

@@ -41,10 +41,11 @@ Ending: TypeAlias = "Callable[[float], Work[None]]"
 
 
 class StoredJournal(Struct):
-    """Meets the port `Journal`. ``run`` is not in the store before its first call, unless it is resumed (``begun``).
+    """Implements the port `Journal`. ``run`` is not in the store before its first call, unless it is resumed
+    (``begun``).
 
-    ``known`` are the calls of earlier processes by path. ``notice`` tells once that the store can take no more; the run
-    then goes on without, unless the store is ``required``. ``full`` keeps messages too.
+    ``known`` are the calls of earlier processes by path. ``notice`` reports once that the store accepts no more
+    records; the run then continues without it, unless the store is ``required``. ``full`` keeps messages too.
     """
 
     run: RunRecord
@@ -126,7 +127,7 @@ class StoredJournal(Struct):
         call = self._call(step.path, step.kind, step.scope.program, step.tool, digest)
         asked = self._asked(replace(call, request=as_json(step.arguments)))
         if not step.repeatable:
-            await self._committed(asked)  # else nobody would know that it may have been made
+            await self._committed(asked)  # otherwise a call that may have been made would leave no record
         since = self.clock.monotonic()
         try:
             result = await use()

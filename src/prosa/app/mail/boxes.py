@@ -49,7 +49,7 @@ def send_message(store: StorePlace, box: str, payload: Value) -> MessageRecord:
 
 
 def retry_message(store: StorePlace, name: str) -> MessageRecord:
-    """Return a dead letter waits again. Raises `MailRefused`, `StoreProblem`."""
+    """Requeue a dead letter. Raises `MailRefused`, `StoreProblem`."""
     return _written(store, mail.retry(name, stamp(datetime.now(UTC))))
 
 

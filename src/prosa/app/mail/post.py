@@ -154,7 +154,7 @@ class StoredMail(Struct):
 
     async def settle(self, error: BaseException | None) -> None:
         """Settle the messages of a run without a journal."""
-        with suppress(StoreProblem):  # what nobody could settle is there again when this process has ended
+        with suppress(StoreProblem):  # unsettled messages are available again after this process ends
             await asyncio.shield(self.store().do(self.settlement(error)))
 
     def _lease(self, wanted: Wanted) -> Work[list[MessageRecord]]:
@@ -240,7 +240,7 @@ async def open_mail(
     try:
         yield stored
     except GeneratorExit:
-        raise  # nothing goes on; what it had is there again when this process has ended
+        raise  # the run stops; its messages are available again after this process ends
     except BaseException as error:
         await stored.settle(error)
         raise

@@ -1,9 +1,9 @@
 """A worker of a mailbox: it runs a program for each message, whose payload is the input and whose sender gets the
 output (L47, X29).
 
-In: a program with a mailbox, what the user chose. Out: what became of each message, until somebody stops it. A message
-and the run that it starts end in one transaction: handled with the answer sent, or there again. What broke off goes on
-from its journal, so that nothing is asked or sent twice.
+In: a program with a mailbox, what the user chose. Out: what became of each message, until the worker is stopped. A
+message and the run that it starts end in one transaction: handled with the answer sent, or available again. An
+interrupted run continues from its journal, so that nothing is asked or sent twice.
 """
 
 from __future__ import annotations
@@ -137,8 +137,8 @@ def require_mailbox(program: Program) -> None:
 
 
 class MessageRuns(Struct):
-    """The runs that messages start. ``messages`` are those that are handled now, ``unsent`` says why an answer was not
-    sent, until somebody asks."""
+    """The runs that messages start. ``messages`` are those being handled, ``unsent`` the reason why an answer was not
+    sent, until it is read."""
 
     clock: Clock
     writer: Callable[[], AnyWriter]

@@ -1,7 +1,7 @@
 """What is known before a run of what it may cost: prices, facts about models, what earlier runs took (X26).
 
-In: a program, options and environment. Out: the facts that an estimate is made with. Nobody is asked, the store of runs
-is only read, and nothing is made.
+In: a program, options and environment. Out: the facts that an estimate is made with. No request is sent, the store of
+runs is only read, and nothing is created.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 
 def facts_of(program: Program, options: Options, environment: Environment, row: ProviderRow | None = None) -> Facts:
-    """Return what the cost of a run is estimated with, earlier runs of this version among it; ``row`` is the provider
-    that a document names. Asks nobody and makes nothing."""
+    """Return the facts for a cost estimate, including earlier runs of this version; ``row`` is the provider that a
+    document names. Sends no request and creates nothing."""
     settings = environment.settings
     quiet = replace(environment, notice=say_nothing)
     names = {each.model_name: None for each in reachable(program)}

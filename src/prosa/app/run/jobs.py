@@ -51,10 +51,10 @@ Gate: TypeAlias = "Callable[[Provider, str | None], Provider]"
 
 
 class Progress(Struct):
-    """How far the jobs of one call have come: the tally of each that has begun, the summary of each that has ended.
+    """How far the jobs of one call have come: the tally of each started job, the summary of each ended one.
 
-    ``order`` are the names of all, where they are known before they begin. ``unfinished`` is the id of a call that
-    broke off and can go on (X25). Of many jobs each is forgotten as it ends, where it is not ``whole``.
+    ``order`` are the names of all, if known before they start. ``unfinished`` is the id of an interrupted call that can
+    be resumed (X25). Of many jobs, each is dropped when it ends, unless ``whole`` is set.
     """
 
     clock: Clock = field(default_factory=system_clock)
@@ -76,8 +76,8 @@ class Progress(Struct):
             self.ended.pop(name, None)
 
     def summaries(self, otherwise: str) -> list[Summary]:
-        """Return a summary of each that has begun or was refused; ``otherwise`` says why one that has not ended is
-        over."""
+        """Return a summary of each job that was started or refused; ``otherwise`` is the reason for one that has no
+        end."""
         begun = {name: self.ended.get(name) or tally.summary(otherwise) for name, tally in self.tallies.items()}
         told = self.ended | begun
         return [told[name] for name in dict.fromkeys((*self.order, *told)) if name in told]
@@ -108,8 +108,8 @@ class Services(Struct):
     async def of(
         self, row: ProviderRow | None, *, model_name: str | None = None, completion: bool = False
     ) -> service.Chosen:
-        """Return who answers for a provider that a document names, or for the user's choice, which may depend on the
-        model. Raises `RunError`; nobody looks again for one that was not there."""
+        """Return the provider that a document names, or the user's choice, which may depend on the model. Raises
+        `RunError`. A failed look-up is cached and raises again."""
         if self.own is not None:
             return service.Chosen(self.own)
         scripted = self.options.script is not None
@@ -222,8 +222,8 @@ class Driver(Struct, frozen=True):
         return open_mail(program, kept, self.journals, played=played, private=private)
 
     async def _chosen(self, job: Job, recorded: RecordedRun) -> service.Chosen:
-        """Return who answers; nobody where everything is played. The model is the one that the user had chosen for what
-        is played, where they choose no other now."""
+        """Return the provider and the model; if everything is played from a recording, the provider raises when asked.
+        Without another choice, the model is that of the recording."""
         played = None if self.options.model_name else recorded.chosen_model
         if recorded.nobody is not None:
             return service.Chosen(recorded.nobody, played)
@@ -344,8 +344,8 @@ async def driving(
     """Return a driver for the jobs of one call; what it opened is closed at the end. ``provider`` answers in place of
     those that are named, and is closed too, unless ``closes`` is False. ``budget`` is one that several calls share, in
     place of that of the options; ``meter`` counts what this call took of it. ``journals`` take the place of those of
-    the options; ``servers`` are shared by all jobs. ``about_services`` hears notices about services and keys in place
-    of the environment. Each notice is said once, however many jobs would say it."""
+    the options; ``servers`` are shared by all jobs. ``about_services`` receives notices about services and keys in
+    place of the environment. Each notice is shown once, even if several jobs raise it."""
     async with exit_stack() as stack:
         if provider is not None and closes:
             stack.push_async_callback(provider.aclose)
@@ -395,7 +395,7 @@ class _Heard(Struct):
 
 
 class _Sent(Struct):
-    """A journal that remembers what the program that was started sent last, whoever answers it."""
+    """A journal that keeps the last messages sent by the program that was started."""
 
     messages: tuple[Message, ...] = ()
 
@@ -429,4 +429,4 @@ class _Shared(Struct):
         return await self.provider.complete(request, on_text)
 
     async def aclose(self) -> None:
-        """Do nothing: whoever opened the provider closes it."""
+        """Do nothing: the caller that opened the provider closes it."""

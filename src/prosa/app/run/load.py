@@ -42,12 +42,11 @@ def load_program(
     """Read a program with everything it imports, from inside its root (X5); of a skill, which its file or its folder
     names, the program that follows it (X32).
 
-    ``warned`` hears the warnings about a program that is accepted. ``environ`` says where the home folder is, which is
-    nobody's root. ``within`` is the root where not the user named the program, but a document or somebody on the web:
-    then nothing outside of it is opened. ``files`` are read in place of those below a root. ``named`` says that an
-    argument of the call names the program, so that it may start its own servers (X7). Raises `FileProblem`, and
-    `ProgramRefused` when there are errors that stop a run, or with ``to_run`` False those that stop even rendering
-    (LA2).
+    ``warned`` receives the warnings about an accepted program. ``environ`` gives the home folder, which is never a
+    root. ``within`` is the root for a program that a document or a web client named: nothing outside of it is opened.
+    ``files`` are read in place of those below a root. ``named`` says that an argument of the call names the program, so
+    that it may start its own servers (X7). Raises `FileProblem`, and `ProgramRefused` when there are errors that stop a
+    run, or with ``to_run`` False those that stop even rendering (LA2).
     """
     if is_skill(path):
         from prosa.app.run.skills import skills_program

@@ -77,13 +77,13 @@ class RecordedRun(Struct):
         return self.player is None or not self.player.recording.replies
 
     def absent(self, error: RunError) -> Provider:
-        """Return the provider where nobody can be asked, which matters only when somebody must be."""
+        """Return a provider that raises the error when it is asked."""
         from prosa.records.replay import NobodyThere
 
         return NobodyThere(error)
 
     def answers(self, model_name: str | None) -> None:
-        """Keep the model that whoever answers brings for the whole run."""
+        """Record the default model of the provider for the whole run."""
         if self.recorder is not None and model_name is not None:
             self.recorder.about = replace(self.recorder.about, chosen_model=model_name)
 

@@ -21,7 +21,7 @@ from prosa.settings import ModelSettings, Settings
 from prosa.source.url import is_loopback
 
 ANYWHERE = ("0.0.0.0", "::")  # noqa: S104
-"""What a server is told to listen at; nothing is bound here."""
+"""Addresses that stand for all interfaces; nothing is bound here."""
 
 
 def with_provider(choices: Options, settings: Settings, environ: Mapping[str, str]) -> Options:
@@ -66,7 +66,7 @@ def with_default_provider(settings: Settings, environ: Mapping[str, str]) -> Set
 
 
 def known_row(name: str, settings: Settings) -> ProviderRow:
-    """Return the service of that name. Raises `RunError`, with the nearest one, for a name that nobody knows."""
+    """Return the service of that name. Raises `RunError` for an unknown name and suggests the nearest one."""
     row = provider_row(name, settings.providers)
     if row is None:
         names = provider_names(settings.providers)

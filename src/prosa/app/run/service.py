@@ -61,7 +61,7 @@ QUESTION = "There is no key and no base URL. Look for a model server on this mac
 
 class Chosen(Struct, frozen=True):
     """A provider, the model name it brings where the user left that open (``--model local``), and the base URL that it
-    asks; None where it asks none, as for scripted replies. ``is_free`` says that nobody charges for its answers."""
+    asks; None where it asks none, as for scripted replies. ``is_free`` says that its answers cost nothing."""
 
     provider: Provider
     model_name: str | None = None
@@ -80,7 +80,7 @@ class Routed(Struct, frozen=True):
         return await self.others.get(request.model_name, self.usual).complete(request, on_text)
 
     async def aclose(self) -> None:
-        """Close nothing: whoever opened the services closes them."""
+        """Do nothing: the caller that opened the services closes them."""
 
 
 class Route(Struct, frozen=True):
@@ -119,7 +119,7 @@ class Route(Struct, frozen=True):
 def resolve(
     choices: Options, around: Environment, row: ProviderRow | None = None, model_name: str | None = None
 ) -> Route:
-    """Return who answers for a model; ``row`` is the provider that a document names. Looks nowhere and asks nobody.
+    """Return the provider for a model; ``row`` is the provider that a document names. Sends no request.
 
     Raises `ProviderError` for a key that the user named for this call and that is none, and `RunError` for a provider
     that is not in the table.
@@ -259,8 +259,8 @@ async def choose_provider(
 def row_of_model(
     model_name: str | None, choices: Options, settings: Settings, named: ProviderRow | None = None
 ) -> ProviderRow | None:
-    """Return the service that answers for a model; None for the usual one. ``named`` is what a document asks for; what
-    the user says of this call wins over it. Raises `RunError` for a provider that nobody knows."""
+    """Return the service that answers for a model; None for the usual one. ``named`` is what a document asks for; the
+    user's choice for this call takes precedence. Raises `RunError` for an unknown provider."""
     if choices.provider is None and (named is not None or choices.base_url is not None):
         return named
     mapped = settings.models.get(model_name or "")

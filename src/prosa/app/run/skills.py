@@ -64,9 +64,9 @@ def load_skill(
 ) -> LoadedSkill:
     """Read a skill: its `SKILL.md`, and the names of what lies below its folder. ``path`` is the file or the folder.
 
-    ``warned`` hears the warnings about it. ``within`` is the root where not the user named the skill: then nothing
-    outside of it is opened. ``files`` are read in place of those on the disk. Raises `FileProblem`, and
-    `ProgramRefused` for a front matter that nobody can read.
+    ``warned`` receives its warnings. ``within`` is the root for a skill that the user did not name: nothing outside of
+    it is opened. ``files`` are read in place of those on the disk. Raises `FileProblem`, and `ProgramRefused` for
+    unreadable front matter.
     """
     file = skill_file(path)
     if files is None:

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 ADDRESS = "OTEL_EXPORTER_OTLP_ENDPOINT"
 CAPTURE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 LOCAL = "http://localhost:4318"
-"""Where a collector listens unless it is told otherwise."""
+"""Default address of a collector."""
 
 
 def telemetry_of(options: Options, environment: Environment) -> Telemetry | None:
-    """Return what hears the runs of a call; None where nobody asked for it. Raises `RunError` where the library is
+    """Return the telemetry for the runs of a call; None if it is not enabled. Raises `RunError` where the library is
     missing."""
     otel = options.otel or (Otel(environment.settings.otel) if environment.settings.otel else None)
     if otel is None:

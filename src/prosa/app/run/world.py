@@ -57,7 +57,7 @@ def servers(program: Program, around: Environment) -> ToolServers:
 
 @asynccontextmanager
 async def kept_servers(program: Program, choices: Options, around: Environment) -> AsyncIterator[ToolServers]:
-    """Return open the servers of a program for many runs of it, which end with the block."""
+    """Open the servers of a program for many of its runs, and close them with the block."""
     kept = KeptServers(servers(program, around))
     async with exit_stack() as stack:
         stack.push_async_callback(kept.aclose)
@@ -152,8 +152,7 @@ def skill_files(program: Program) -> SkillFiles | None:
 def _played_world(
     program: Program, player: Player, choices: Options, listener: Listener, provider: Provider, journal: Journal
 ) -> World:
-    """Return a world in which nothing is started and nobody asked: it offers what was offered in the recording
-    (X27)."""
+    """Return a world that starts nothing and asks no user: it offers the tools of the recording (X27)."""
     from prosa.records.replay import RecordedServers, RecordedSites, recorded_sandbox
 
     return World(

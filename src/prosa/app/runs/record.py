@@ -159,7 +159,7 @@ class CallRuns(Struct):
         return kind_of(error)
 
     async def _earlier(self, journals: Journals, name: str) -> Sequence[RunRecord]:
-        """Return the runs of the call that is to go on. Raises `NotResumed`, `StoreProblem`."""
+        """Return the runs of the call to resume. Raises `NotResumed`, `StoreProblem`."""
         if self._before is None:
             writer = journals.writer_in_use()
             batch = only(await writer.do(lambda connection: run_of(connection, name)), name).batch
@@ -168,7 +168,7 @@ class CallRuns(Struct):
         return self._before
 
     async def _resumed(self, journals: Journals, run: RunRecord, job: Job, program: Program) -> StoredJournal:
-        """Return the journal of a run that goes on. Raises `NotResumed` where it is not the one that broke off."""
+        """Return the journal of a resumed run. Raises `NotResumed` if it is not the one that was interrupted."""
         if run.state == "open" and is_alive(journals.writer_in_use().place, run.holder):
             raise NotResumed(
                 f"run {run.id} is still active in another process", hint="wait for it, or end that process"
@@ -259,7 +259,7 @@ class Journals(Struct):
         return self._writer
 
     def write_with(self, writer: AnyWriter) -> None:
-        """Write with a writer that somebody else opened, and ends."""
+        """Use a writer that the caller opened and closes."""
         self._writer = writer
 
     def new(
@@ -397,7 +397,7 @@ def file_of(program: Program, document: Path | None = None) -> str:
 
 
 def require_same(run: RunRecord, program: Program, given: Value) -> None:
-    """Raise `NotResumed` where a run would go on with something else than it began with."""
+    """Raise `NotResumed` if a run would continue with something other than it started with."""
     if digest_of(given) != run.input_sha:
         began = f"run {run.id} began with another input (sha256 {run.input_sha[:12]}, now {digest_of(given)[:12]})"
         raise NotResumed(began, hint="leave the input out: the run knows it; or run from the beginning")

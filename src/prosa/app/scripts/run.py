@@ -64,11 +64,10 @@ async def run_scripts(
     progress: Progress | None = None,
     provider: Provider | None = None,
 ) -> tuple[ScriptResult, ...]:
-    """Return runs scripts, at most ``at_once`` of them at a time, and gives their results in the order in which they
-    started.
+    """Run scripts, at most ``at_once`` at a time, and return their results in the order in which they started.
 
-    ``heard`` is told of each as soon as it is there, and stands in the document where it is to. A script that fails is
-    a result; ``provider`` answers in place of those that are named, and is closed at the end. Raised is only what ends
+    ``heard`` receives each result as soon as it is available and written to the document. A script that fails is a
+    result; ``provider`` answers in place of those that are named, and is closed at the end. Raised is only what ends
     everything: an interrupt, or what ``heard`` raises.
     """
     progress = progress or Progress()

@@ -1,7 +1,7 @@
 """`prosa chat --export` and `--import`: a chat as messages of the OpenAI API, a YMJ record, logs of `llm`; and back.
 
-In: a chat, or a file of one of these forms. Out: text on stdout or in a file; a new chat. No file that exists becomes a
-chat, and what could not be kept as it was is told.
+In: a chat, or a file of one of these forms. Out: text on stdout or in a file; a new chat. An existing file is never
+overwritten with a chat, and lossy conversions are reported.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def is_live(args: argparse.Namespace, console: Console) -> bool:
-    """Return whether somebody watches, and nothing else is written there."""
+    """Return whether the console shows live replies and no other output."""
     return console.shows_progress and not args.no_progress and not args.debug and args.events != "jsonl"
 
 

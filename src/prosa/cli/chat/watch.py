@@ -1,7 +1,7 @@
 """`prosa chat --watch`: answers whenever the file is saved with a message to answer, until Ctrl-C.
 
 One file is looked at a few times a second, by its path: that needs no library, and sees a file that an editor puts in
-its place. A failure is told, and the next save is waited for.
+its place. A failure is reported, and the next save is awaited.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def watch_chat(args: argparse.Namespace, console: Console) -> int:
         first = False
         seen = _stamp(args.file)
         if seen != before:
-            continue  # a reply was written; somebody may have said more meanwhile
+            continue  # a reply was written; the user may have added a message meanwhile
         try:
             console.note(f"watching {args.file}; Ctrl-C ends")
             _wait_for_save(args.file, seen)
@@ -46,7 +46,7 @@ def watch_chat(args: argparse.Namespace, console: Console) -> int:
 
 
 def _once(args: argparse.Namespace, console: Console, *, first: bool) -> None:
-    """One turn; what fails is told. What is wrong from the start ends it: no save will mend that."""
+    """Answer once and report failures. A failure on the first turn that no save can fix ends the command."""
     try:
         turn(args, console, quiet=True)
     except (RunError, FileProblem, WrongUse, OSError) as error:

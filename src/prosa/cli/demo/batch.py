@@ -1,4 +1,4 @@
-"""The part of the tour with a batch: many rows, a process that is killed half-way, and another that goes on.
+"""The part of the tour with a batch: many rows, a process that is killed half-way, and another that continues.
 
 Without a real model a small server of the tour answers, which says so. The first process is killed from outside, as by
 a laptop that is closed.
@@ -139,10 +139,10 @@ def _model() -> Iterator[_Model]:
                 self.end_headers()
                 self.wfile.write(data)
             except OSError:
-                return  # whoever asked was killed
+                return  # the client was killed
 
         def log_message(self, *_: object) -> None:
-            """Nobody reads it."""
+            """Discard the message."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True

@@ -20,7 +20,7 @@ from prosa.cli.run.interaction import SIGNALS
 from prosa.regex import regex
 
 START_SECONDS = 60
-"""A slow machine imports for a while; whoever is silent for longer hangs."""
+"""Maximum seconds to start: a slow machine imports for a while, and a longer silence means a hang."""
 
 STOP_SECONDS = 10
 """A server that was asked to stop finishes its answers first."""

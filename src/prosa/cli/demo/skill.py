@@ -1,4 +1,4 @@
-"""The part of the tour with a skill: run and tested from a recording, then converted. Nothing is asked of anybody."""
+"""The part of the tour with a skill: run and tested from a recording, then converted. No request is sent."""
 
 from __future__ import annotations
 

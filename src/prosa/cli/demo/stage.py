@@ -51,7 +51,7 @@ class Folded(io.TextIOBase):
 def fold(line: str, width: int) -> Iterator[str]:
     """Return a line in pieces of at most ``width`` columns, broken between words; a longer word stays whole.
 
-    A command goes on behind a backslash, with quoted arguments whole. Marks below a source line are cut.
+    A command continues after a backslash, with quoted arguments whole. Marks below a source line are cut.
     """
     if _columns(line) <= width or "\r" in line:
         yield line
