@@ -22,7 +22,7 @@ PROJECTS        := . sandbox packaging/prosa
 SANDBOX_SOURCES := $(shell find sandbox -type f -not -name '*.pyc' -not -name '*.xz' -not -path '*/build/*' 2>/dev/null)
 INSTALL := $(BIN)/python -m pip install --disable-pip-version-check -qq --require-hashes --only-binary=:all:
 UV_LOCK := $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-annotate \
-           --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock"
+           --no-strip-extras --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock"
 WHOLE   := --extra run --extra sandbox --extra serve --no-emit-package prosa-sandbox
 
 .DEFAULT_GOAL := help

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from importlib.metadata import PackageNotFoundError, requires
 from itertools import chain
 
 import pytest
@@ -12,7 +13,7 @@ from packaging.requirements import Requirement
 from tests.house.tree import ROOT
 
 LOCKS = ("run", "dev", "model", "vectors")
-PINNED = re.compile(r"^(?P<name>[a-z0-9-]+)==(?P<version>[^ ;]+)", re.MULTILINE)
+PINNED = re.compile(r"^(?P<name>[a-z0-9-]+)(?:\[[a-z0-9,-]+\])?==(?P<version>[^ ;]+)", re.MULTILINE)
 PROJECTS = (".", "sandbox", "packaging/prosa")
 HEAVY = {"torch", "transformers", "numpy", "tensorflow"}
 
@@ -27,8 +28,32 @@ def pins(lock: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("lock", LOCKS)
 def test_a_lock_has_only_pins_hashes_and_comments(lock: str):
-    allowed = re.compile(r"#.*|    --hash=sha256:[0-9a-f]{64}( \\)?|[a-z0-9-]+==[\w.]+( ; [\w .'<>=!()]+)? \\")
+    allowed = re.compile(
+        r"#.*|    --hash=sha256:[0-9a-f]{64}( \\)?|[a-z0-9-]+(\[[a-z0-9,-]+\])?==[\w.]+( ; [\w .'<>=!()]+)? \\"
+    )
     assert [line for line in text(lock).splitlines() if not allowed.fullmatch(line)] == []
+
+
+def test_a_lock_pins_the_extras_that_its_packages_ask_for():
+    """An extra without a pin of its own lets pip look at releases that are newer than the lock, and refuse them."""
+    assert "--no-strip-extras" in (ROOT / "Makefile").read_text()
+    locked = pins("dev")
+    missing = [
+        f"{name} asks for {need.name}[{','.join(need.extras)}]"
+        for name in locked
+        for need in _needs(name)
+        if need.extras and need.name in locked and f"{need.name}[{','.join(sorted(need.extras))}]==" not in text("dev")
+    ]
+    assert missing == []
+
+
+def _needs(name: str) -> list[Requirement]:
+    try:
+        asked = requires(name) or []
+    except PackageNotFoundError:  # locked for another platform
+        return []
+    needs = [Requirement(line) for line in asked]
+    return [need for need in needs if need.marker is None or need.marker.evaluate({"extra": ""})]
 
 
 @pytest.mark.parametrize("lock", LOCKS)

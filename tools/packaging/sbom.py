@@ -63,7 +63,11 @@ has the texts, and a test asks the interpreter for its versions."""
 def main() -> None:
     """Write the three files."""
     locked = dict(
-        re.findall(r"^([a-z0-9-]+)==([\w.]+)", (ROOT / "requirements" / "run.lock").read_text(), re.MULTILINE)
+        re.findall(
+            r"^([a-z0-9-]+)(?:\[[a-z0-9,-]+\])?==([\w.]+)",
+            (ROOT / "requirements" / "run.lock").read_text(),
+            re.MULTILINE,
+        )
     )
     core, sandbox = (_project(folder) for folder in OURS.values())
     tools = [line for line in (ROOT / "requirements" / "run.in").read_text().splitlines() if not line.startswith("#")]
