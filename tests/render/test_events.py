@@ -1,4 +1,4 @@
-"""The lines of `--events jsonl`: `docs/events.md` says what they are, and they are."""
+"""The lines of `--events jsonl`: `docs/runs.md` says what they are, and they are."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from prosa.runtime.events import (
 )
 from prosa.runtime.usage import Usage
 
-PAGE = Path(__file__).parents[2] / "docs" / "events.md"
+PAGE = Path(__file__).parents[2] / "docs" / "runs.md"
 NOW = datetime(2026, 1, 2, 3, 4, 5, 678_900, tzinfo=UTC)
 CLASSES: tuple[type[Event], ...] = typing.get_args(Event)
 
@@ -38,7 +38,7 @@ def row(of: type[Event]) -> tuple[str, tuple[str, ...]]:
 
 
 def test_the_page_lists_every_event_and_key():
-    of_runs, _, _ = PAGE.read_text(encoding="utf-8").partition("\n## Events of a batch\n")
+    of_runs = PAGE.read_text(encoding="utf-8").partition("\n## Events\n")[2].partition("\n### Events of a batch\n")[0]
     lines = [line.split(" | ") for line in of_runs.splitlines() if line.startswith("| `")]
     table = [
         (cells[0].strip("| `"), tuple(key.strip("` ") for key in cells[1].split(",")))

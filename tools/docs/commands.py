@@ -24,14 +24,14 @@ def command_pages() -> Iterator[Made]:
     for command in COMMANDS:
         yield Made(f"commands/prosa-{command.name}.md", _command(command))
     yield Made("commands/markdownlang.md", _markdownlang())
-    about = "Every command prints its help with `--help`. [What they share](../../commands.md) is told apart."
+    about = "Every command prints its help with `--help`. [Command line](../../commands.md) describes what they share."
     yield Made("commands/README.md", page("Commands", about, table(("command", "what it does"), rows)))
 
 
 def status_page() -> Made:
     """Return what commands end with."""
     rows = [(code(str(number)), prose(meaning)) for number, meaning in EXIT_STATUSES]
-    text = "A command ends with one of these, so that scripts know what became of it."
+    text = "Scripts can rely on these exit statuses."
     return Made("exit-statuses.md", page("Exit statuses", text, table(("status", "meaning"), rows)))
 
 

@@ -53,7 +53,7 @@ def dialect_pages() -> Iterator[Made]:
     for row in DIALECTS:
         yield Made(f"dialects/{row.name}.md", _dialect(row.name))
     rows = [(f"[{row.name}]({row.name}.md)", prose(row.title)) for row in DIALECTS]
-    about = "What a document may say in each dialect. [Formats](../../formats.md) tells how the dialect is found."
+    about = "The fields of each dialect. [Formats](../../formats.md) explains how a document is recognised."
     yield Made("dialects/README.md", page("Dialects", about, table(("dialect", "what it is"), rows)))
 
 

@@ -16,17 +16,20 @@ from tools.docs.dialects import dialect_pages
 from tools.docs.python import event_page, python_pages
 from tools.docs.rules import rule_pages
 from tools.docs.settings import setting_page
+from tools.docs.tables import check_page, view_page
 from tools.docs.writing import Made, page
 
 ROOT = Path(__file__).parents[2]
 
 PARTS = (
     ("Commands", "commands/README.md", "every command with its arguments and flags"),
-    ("Rules", "rules/README.md", "everything that `prosa check` can say, a page for each"),
+    ("Rules", "rules/README.md", "everything that `prosa check` can report, a page for each"),
     ("Settings", "settings.md", "every key of `settings.toml` and `prosa.toml`"),
     ("Dialects", "dialects/README.md", "the fields of each kind of document"),
-    ("Events", "events.md", "what a run tells while it goes on"),
-    ("Exit statuses", "exit-statuses.md", "what a command ends with"),
+    ("Events", "events.md", "what a run reports while it is running"),
+    ("Views of the index", "views.md", "what `prosa query` can select from"),
+    ("Checks of a site", "checks.md", "what `prosa probe` checks"),
+    ("Exit statuses", "exit-statuses.md", "the statuses that a command can end with"),
     ("Python", "python/README.md", "every public name, with its signature"),
 )
 
@@ -64,6 +67,8 @@ def _made() -> Iterator[Made]:
     yield setting_page()
     yield from dialect_pages()
     yield event_page()
+    yield view_page()
+    yield check_page()
     yield from python_pages()
 
 

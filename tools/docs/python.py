@@ -46,8 +46,8 @@ def _names(some: list[str]) -> str:
 def event_page() -> Made:
     """Return every event with its fields."""
     about = (
-        "What a run tells, in the order in which it happens: as JSON with `--events jsonl`, as values to a `listener`. "
-        "[Events](../events.md) says which keys every line has."
+        "The events of a run in their usual order: as JSON with `--events jsonl`, as values to a `listener`. "
+        "[Runs and recordings](../runs.md#events) has the keys that all lines share."
     )
     parts: list[str] = []
     for each in get_args(events.Event):

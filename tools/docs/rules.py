@@ -34,7 +34,7 @@ def rule_pages() -> Iterator[Made]:
         parts += (f"## {titles[dialect]}", table(("code", "rule", "severity"), rows))
     about = (
         f"The {len(rules)} rules by what they look at. `--select` and `--ignore` take a name, a code or the beginning "
-        "of a code; [Checking](../../checking.md) tells how a rule is chosen and a finding suppressed."
+        "of a code; [Checking](../../checking.md) explains how to select rules and suppress findings."
     )
     yield Made("rules/README.md", page("Rules", about, *parts))
 

@@ -9,7 +9,7 @@ from tools.docs.writing import Made, page, prose, sentence
 
 def setting_page() -> Made:
     """Return those of the user, then those of a project."""
-    about = "What these files are, and which wins, is told in [Settings](../settings.md)."
+    about = "[Settings](../settings.md) describes the two files and their precedence."
     parts = [
         f"{about} A `*` stands for a name that you choose.",
         f"## {USER_FILE}",

@@ -1,8 +1,7 @@
-"""The table of checks: everything that is judged, one row each, in the order of the report. The page
-`docs/probing.md` has the same.
+"""The table of checks, one row each, in the order of the report. `make docs` builds a page from it.
 
-What can be a MUST of the specification and cannot be seen from outside has no row: that a GET has no side effect, that
-a forged request is refused, that `Idempotency-Key` is honoured.
+A MUST of the specification that cannot be observed from outside has no row: that a GET has no side effect, that a
+forged request is refused, that `Idempotency-Key` is honoured.
 """
 
 from __future__ import annotations
