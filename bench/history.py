@@ -56,7 +56,7 @@ def _run(program: Program, folder: Path, replies: list[dict[str, object]], *, jo
 def _lists(folder: Path) -> Iterator[Row]:
     from prosa.app.journal.history import listed
     from prosa.records.run import RunFilter
-    from tests.journal.test_history import many
+    from tests.app.journal.test_history import many
 
     store = folder / "many.sqlite"
     many(store, STORED)

@@ -24,7 +24,7 @@ ROWS, AT_ONCE, DELAY = 400, 4, 0.1
 
 def rows() -> Iterator[Row]:
     """Yield the table; nothing where there is no PostgreSQL."""
-    from tests.postgres import cluster
+    from tests.adapters.store import cluster
 
     if cluster.programs() is None:
         return
@@ -54,7 +54,7 @@ def _place(url: str) -> Iterator[dict[str, str]]:
     """Return a folder with a program and rows, a model that takes its time, and the environment of a user."""
     from prosa.adapters.store.opening import open_store
     from prosa.records.run import StoreServer
-    from tests.batch.labels import program
+    from tests.app.batch.labels import program
     from tests.cli.programs import ROOT, SOURCE, user
     from tests.model_server.behaviour import Behaviour
     from tests.model_server.server import ModelServer

@@ -18,8 +18,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests import depth
+from tests.adapters.embedded import presence as embedded
 from tests.browser import presence
-from tests.embedded import presence as embedded
 
 settings.register_profile(
     "untimed", max_examples=depth.examples(100), deadline=None, suppress_health_check=[HealthCheck.too_slow]

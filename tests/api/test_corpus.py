@@ -14,7 +14,7 @@ import prosa
 from prosa.corpus.errors import CorpusError, QueryRefused, UnknownDocument
 from prosa.corpus.where import WhereError
 from prosa.source import FileProblem
-from tests.moves.disk import TEXTS, write
+from tests.corpus.moves.disk import TEXTS, write
 
 EDGES = {**TEXTS, "y.mda": "---\ndoc-id: y1\ntags: [red]\n---\n# Y\n\nSome words. [[nowhere]]\n"}
 

@@ -15,10 +15,10 @@ import pytest
 
 import prosa
 from prosa.records.summary import Summary
+from tests.app.scripts.documents import block
 from tests.cli.programs import BROKEN, COUNT, script, summary_in, user
 from tests.cli.programs import prosa as command
-from tests.scripts.documents import block
-from tests.web_run.site import Reply, site
+from tests.web.run.site import Reply, site
 
 TIMES = ("duration", "start_time", "end_time", "total_duration", "average_duration")
 

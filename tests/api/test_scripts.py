@@ -15,7 +15,7 @@ from prosa.dialects.magi.parts import model_of
 from prosa.runtime.events import RunFinished
 from prosa.source import FileProblem
 from prosa.testing import ScriptedProvider
-from tests.scripts.documents import block, document, trusting
+from tests.app.scripts.documents import block, document, trusting
 
 LETTER = "# A letter\n\nTwo orders are waiting.\n"
 WHO: list[dict[str, Any]] = [

@@ -9,8 +9,8 @@ import pytest
 
 import prosa
 from prosa.testing import ScriptedProvider
+from tests.app.evals.suites import BILLING, CARE, TRIAGE, suite
 from tests.cli.programs import user
-from tests.testing.suites import BILLING, CARE, TRIAGE, suite
 
 ANSWERS = [{"team": "billing", "reason": "charged twice"}, {"team": "sales", "reason": "a card"}]
 

@@ -12,11 +12,11 @@ from urllib.request import urlopen
 
 from prosa.cli.demo.server import served
 from tests import warm
+from tests.adapters.mcp.support import wait_until
+from tests.app.scripts.documents import block
 from tests.browser.vectors import hostile_folder
 from tests.examples.ferries import FOLDER
 from tests.house.examples import surroundings
-from tests.mcp.support import wait_until
-from tests.scripts.documents import block
 
 TOKEN = "a-token-for-the-browser"
 COUNT = 300

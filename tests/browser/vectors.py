@@ -7,7 +7,7 @@ import json
 import re
 from typing import Any
 
-from tests.pages.test_hostile import VECTORS as PLAIN
+from tests.render.page.test_hostile import VECTORS as PLAIN
 
 VECTORS = tuple(each.replace("alert(1)", "window.__pwned=1") for each in PLAIN)
 LINES = tuple(re.sub(r"[\0\n]", " ", each) for each in VECTORS)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.app.trust.places import GRADES, REPLY, TEST, program, skill
 from tests.cli.programs import prosa, script, user
-from tests.trust.places import GRADES, REPLY, TEST, program, skill
 
 CANARY = "HUNTER2"
 

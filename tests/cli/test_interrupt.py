@@ -16,8 +16,8 @@ import pytest
 from prosa.cli.errors import Stopped
 from prosa.cli.run.interaction import run_stoppable
 from tests import warm
+from tests.adapters.mcp.support import ODD, alive, processes, wait_until
 from tests.cli.programs import CACHE, events_in, program, script, started, summary_in, user
-from tests.mcp.support import ODD, alive, processes, wait_until
 from tests.model_server.server import ModelServer
 
 PYTHON = {"name": "python", "arguments": {"code": "print('on')\nwhile True: pass"}}

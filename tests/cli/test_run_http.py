@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from tests.adapters.mcp.support import ODD
 from tests.cli.programs import asked, configured, events_in, nested, program, prosa, summary_in, user
 from tests.cli.services import Service
-from tests.mcp.support import ODD
 from tests.model_server.server import ModelServer
 
 # ---- the request ----

@@ -14,7 +14,7 @@ from prosa.cli.main import main
 from prosa.dialects.ymj.payload import MAX_PAYLOAD
 from tests import warm
 from tests.cli.desk import desk
-from tests.dialects.ymj_records import record
+from tests.dialects.ymj.records import record
 
 TABLE = "# Table\n\n```csv\na,b\n1,ü\n```\n\n```csv\nc\n```\n\n"
 

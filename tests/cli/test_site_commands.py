@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from prosa.cli.main import main
-from tests.dialects.mdh import page
+from tests.dialects.mdh.documents import page
 
 
 @pytest.fixture

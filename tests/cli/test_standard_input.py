@@ -15,8 +15,8 @@ from prosa.cli.commands import COMMANDS, HIDDEN
 from prosa.cli.console import Console
 from prosa.cli.main import main
 from tests import warm
+from tests.app.run.skills.worlds import skill
 from tests.cli.programs import program, prosa, script, started, user
-from tests.skills.worlds import skill
 
 CHAT = "### @user:\n\nq\n"
 RELATED = "---\nid: {0}\ntype: note\ntitle: {0}\n---\nSee [b](b.md).\n"

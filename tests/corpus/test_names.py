@@ -11,7 +11,7 @@ import pytest
 from prosa.cli.main import main
 from tests.cli.desk import desk
 from tests.mcp_server.folder import served
-from tests.pages.elements import Tree, tree
+from tests.render.page.elements import Tree, tree
 
 FILES = {
     "notes/.obsidian/app.json": "{}",

@@ -14,8 +14,8 @@ from prosa.document import parse
 from prosa.document.tags import inline_tags
 from prosa.source import SourceText
 from tests.cli.desk import desk
-from tests.pages.elements import tree
-from tests.pages.sample import html_of
+from tests.render.page.elements import tree
+from tests.render.page.sample import html_of
 from tests.work import is_quick
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from prosa.cli.demo.server import NoServer, served
-from tests.mcp.support import wait_until
+from tests.adapters.mcp.support import wait_until
 
 # A child that says where it is, writes what it is told by a signal into a file, and ends well.
 CHILD = """

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.embedded import presence
+from tests.adapters.embedded import presence
 from tests.house.test_browser import CI, ONE, session
 from tests.house.tree import ROOT
 
 
 def test_x35_without_weights_these_tests_are_left_out_and_that_is_said(tmp_path: Path):
-    done = session("tests/embedded", ONE, **{presence.PLACE: str(tmp_path / "none")})
+    there = {presence.PLACE: str(tmp_path / "none")}
+    done = session("tests/adapters/embedded", "--ignore=tests/adapters/embedded/weights", ONE, **there)
     assert (done.returncode, "embedded tests: left out, there " in done.stdout) == (0, True), done.stdout
     assert "1 passed" in done.stdout
 
@@ -26,7 +27,7 @@ def test_x35_required_weights_that_are_missing_end_the_session(tmp_path: Path):
 def test_x35_every_file_of_these_tests_must_have_run():
     assert presence.not_run({f"{name}::test_x" for name in presence.files()}) == []
     assert len(presence.files()) >= 4
-    assert "tests/embedded/test_deep.py" not in presence.files()
+    assert "tests/adapters/embedded/test_deep.py" not in presence.files()
 
 
 def test_x35_the_ci_requires_them_and_pulls_the_weights():

@@ -11,8 +11,8 @@ import pytest
 
 from prosa.app.agreement import accept_agreement
 from prosa.app.options import Options
+from tests.app.run.skills.worlds import call, skill
 from tests.mcp_server.folder import served, write
-from tests.skills.worlds import call, skill
 
 
 @pytest.fixture

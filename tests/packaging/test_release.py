@@ -14,8 +14,8 @@ import yaml
 from packaging.version import Version
 
 import prosa
+from tests.adapters.sandbox.conftest import Python, cache, python, runner
 from tests.house.tree import ROOT
-from tests.sandbox.conftest import Python, cache, python, runner
 from tools.packaging import release
 
 __all__ = ["cache", "python", "runner"]

@@ -19,9 +19,9 @@ from packaging.requirements import Requirement
 
 import prosa
 from prosa.extras import ALL, LIBRARIES, install_line
+from tests.adapters.sandbox.conftest import cache
 from tests.house.tree import PACKAGE, ROOT, files, named
 from tests.packaging.calling import called
-from tests.sandbox.conftest import cache
 
 __all__ = ["cache"]
 

@@ -10,7 +10,7 @@ import pytest
 
 import prosa
 from prosa.dialects.mdh.facts import action_value
-from tests.dialects.mdh import model_of, node
+from tests.dialects.mdh.documents import model_of, node
 from tests.site.actions import BOOK, ROOT, SAILINGS
 
 

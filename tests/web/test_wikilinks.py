@@ -7,7 +7,7 @@ import re
 
 from prosa.render.page.excerpts import MAX_QUOTES
 from prosa.render.page.obsidian import UNRESOLVED
-from tests.pages.elements import Tree, tree
+from tests.render.page.elements import Tree, tree
 from tests.web.conftest import Serve
 
 PNG = b"\x89PNG\r\n\x1a\n"
