@@ -12,6 +12,7 @@ from msgspec import Struct
 
 import prosa
 import prosa.plugins
+from prosa.app.options import spelled
 from prosa.render.events import name_of
 from prosa.runtime import events
 from tools.docs.writing import Made, code, documentation, page, table
@@ -116,7 +117,7 @@ def _fields(struct: type[Struct]) -> list[tuple[str, str]]:
     """Return the fields of a value with their types, inherited ones first."""
     kinds: dict[str, str] = {}
     for each in reversed(struct.__mro__):
-        kinds |= {name: str(kind) for name, kind in vars(each).get("__annotations__", {}).items()}
+        kinds |= {name: spelled(kind) for name, kind in vars(each).get("__annotations__", {}).items()}
     return [(name, kinds.get(name, "")) for name in struct.__struct_fields__]
 
 

@@ -1,34 +1,47 @@
-"""What the calls of the Python interface take: each function makes a value of `app/options.py` out of arguments."""
-
-from __future__ import annotations
+"""The keywords that calls of the Python interface share, out of the records of `prosa.app.options`; and what arguments
+become: `Options`, an `Environment`, paths.
+"""
 
 import inspect
 import logging
 import os
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+import re
+from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping
 from decimal import Decimal, InvalidOperation
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeAlias, TypeVar
+from typing import Annotated, Any, ParamSpec, TypeAlias, TypeVar, cast
 
-from prosa.app.options import NO_RIGHTS, Environment, Options, Record, RecordingOptions, Replay, SiteRights
+from prosa.app.options import (
+    NO_RIGHTS,
+    Amount,
+    DeclaredOption,
+    Environment,
+    JournalOptions,
+    LimitOptions,
+    ModelOptions,
+    Option,
+    Options,
+    ReadingOptions,
+    Record,
+    RecordingKeywords,
+    RecordingOptions,
+    Replay,
+    ServiceOptions,
+    SiteRights,
+    declared,
+    fields_of,
+)
 from prosa.app.settings import settings_for
 from prosa.data import Value
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.table import DOCUMENT_SUFFIXES
+from prosa.runtime.budget import Ledger
+from prosa.runtime.events import Listener, ignore
 from prosa.runtime.ports import Provider
-
-if TYPE_CHECKING:
-    from prosa.runtime.budget import Ledger
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-ApiName: TypeAlias = Literal["chat", "responses"]
-"""The API of a service: Chat Completions or Responses."""
-
-Amount: TypeAlias = "Decimal | float | str | Ledger"
-"""US dollars. A text or a `Decimal` is exact; a float means its printed form; calls can share a `Ledger`."""
 
 A_PROVIDER = "give an object with `async def complete(request, on_text)`, such as prosa.testing.ScriptedProvider"
 
@@ -36,17 +49,75 @@ MAX_PATH = 4096
 """Characters of a path on every system; a longer line is a text."""
 
 
+class CallOptions(ServiceOptions, LimitOptions, ReadingOptions, total=False):
+    """The keywords of every call that asks a model."""
+
+    listener: Annotated["Listener", Option("receives the events of the run", flags=None, default=ignore)]
+    environ: Annotated["Mapping[str, str] | None", Option("replaces `os.environ`", flags=None)]
+
+
+class BatchKeywords(ModelOptions, CallOptions, total=False):
+    """The keywords that `abatch` shares with others."""
+
+
+class RunOptions(BatchKeywords, RecordingKeywords, total=False):
+    """The keywords that `arun`, `achat` and `arun_scripts` share."""
+
+
+class EvalKeywords(CallOptions, RecordingKeywords, total=False):
+    """The keywords that `arun_tests` shares with others."""
+
+
+Work: TypeAlias = Callable[P, Coroutine[Any, Any, T]]
+
+
+def takes(record: type) -> Callable[[Work[P, T]], Work[P, T]]:
+    """Return a decorator for a call with the keywords of ``record``: its signature and its docstring name each of them,
+    and an unknown keyword raises TypeError with the nearest name."""
+
+    def decorate(work: Work[P, T]) -> Work[P, T]:
+        whole = inspect.signature(work)
+        own = [each for each in whole.parameters.values() if each.kind is not each.VAR_KEYWORD]
+        parameters = {each.name: each for each in (*own, *map(_parameter, declared(record)))}
+
+        @wraps(work)
+        async def call(*args: P.args, **kwargs: P.kwargs) -> T:
+            _require_known(work.__name__, kwargs, parameters)
+            return await work(*args, **kwargs)
+
+        vars(call)["__signature__"] = whole.replace(parameters=list(parameters.values()))
+        call.__doc__ = f"{(work.__doc__ or '').rstrip()}\n\n{_list_of(record)}"
+        return call
+
+    return decorate
+
+
+def _parameter(each: DeclaredOption) -> inspect.Parameter:
+    default = False if each.is_switch else each.option.default
+    return inspect.Parameter(each.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=each.type)
+
+
+def _list_of(record: type) -> str:
+    """Return what the keywords of a record are for, in the words of `--help`, where a keyword is a flag."""
+    lines = (f"    - ``{each.name}``: {each.option.help}" for each in declared(record))
+    return re.sub(r"--([a-z][a-z-]*)", lambda flag: f"``{flag[1].replace('-', '_')}``", "\n".join(lines))
+
+
+def _require_known(name: str, given: Iterable[str], known: Collection[str]) -> None:
+    for unknown in set(given) - set(known):
+        near = nearest(unknown, known)
+        raise TypeError(f"prosa.{name}() has no option {unknown!r}" + (f"; did you mean {near}?" if near else ""))
+
+
 def synchronous(work: Callable[P, Coroutine[Any, Any, T]], name: str) -> Callable[P, T]:
     """Return the same for code that is not asynchronous, with the same signature."""
-    options = list(inspect.signature(work).parameters)
+    known = inspect.signature(work).parameters
 
     @wraps(work)
     def now(*args: P.args, **kwargs: P.kwargs) -> T:
         import asyncio  # it takes its time to load, and reading a document needs none of it
 
-        for unknown in set(kwargs) - set(options):
-            near = nearest(unknown, options)
-            raise TypeError(f"prosa.{name}() has no option {unknown!r}" + (f"; did you mean {near}?" if near else ""))
+        _require_known(name, kwargs, known)
         try:
             asyncio.get_running_loop()
         except RuntimeError:
@@ -66,16 +137,6 @@ def environment_of(path: Path | None, environ: Mapping[str, str] | None) -> Envi
     return Environment(variables, settings_for(path, variables, log), log)
 
 
-def with_service(options: Options, environment: Environment, own: Provider | None) -> Options:
-    """Return the options with the service that the prefix of their model selects (X7); ``own`` is a provider that
-    replaces all, with its own names of models."""
-    if own is not None or "/" not in (options.model_name or ""):
-        return options
-    from prosa.app.run.routes import with_provider  # its table of services is needed for such a name alone
-
-    return with_provider(options, environment.settings, environment.environ)
-
-
 def provider_of(given: Provider | str | None) -> tuple[str | None, Provider | None]:
     """Return the name of a provider, or one that replaces all. Raises TypeError for anything else."""
     if isinstance(given, str):
@@ -91,42 +152,38 @@ def require_provider(given: Value) -> None:
 
 
 def options_of(
-    model: str | None,
-    provider: str | None,
-    base_url: str | None,
-    api_key: str | None,
-    api: ApiName | None,
-    iterations: int | None,
-    retries: int | None,
-    wall_clock: float | None,
-    root: str | Path | None,
-    allow_cut: bool,
-    allow_servers: bool,
-    max_output_tokens: int | None,
-    max_cost: Amount | None,
-    site_rights: SiteRights = NO_RIGHTS,
+    given: Mapping[str, object],
+    environment: Environment,
+    own: Provider | None,
     *,
-    record: str | Path | Record | None = None,
-    replay: str | Path | Replay | None = None,
+    provider: str | None = None,
+    site_rights: SiteRights = NO_RIGHTS,
+    output_schema: Mapping[str, Value] | bool | None = None,
+    journal: JournalOptions | None = None,
 ) -> Options:
-    """Return the options that all calls share, in the order of their signatures."""
-    return Options(
-        model=model,
+    """Return the options that the keywords of a call say, with the service that the prefix of their model selects (X7);
+    ``own`` is a provider that replaces all, with its own names of models."""
+    chosen: dict[str, Value] = {}
+    for record in (ModelOptions, ServiceOptions, LimitOptions, ReadingOptions):
+        chosen |= fields_of(record, given)
+    if chosen.get("root") is not None:
+        chosen["root"] = Path(chosen["root"])
+    if chosen.get("max_cost") is not None:
+        chosen["max_cost"] = cap_of(chosen["max_cost"])
+    keywords = cast("RecordingKeywords", given)
+    options = Options(
+        **chosen,
         provider=provider,
-        base_url=base_url,
-        api_key=api_key,
-        api=api,
-        iterations=iterations,
-        retries=retries,
-        wall_clock=wall_clock,
-        root=Path(root) if root is not None else None,
-        allow_cut=allow_cut,
-        output_tokens=max_output_tokens,
-        max_cost=None if max_cost is None else cap_of(max_cost),
         site_rights=site_rights,
-        tape=_recorded_in(record, replay),
-        allow_servers=allow_servers,
+        tape=_recorded_in(keywords.get("record"), keywords.get("replay")),
+        output_schema=output_schema,
+        journal=journal,
     )
+    if own is not None or "/" not in (options.model_name or ""):
+        return options
+    from prosa.app.run.routes import with_provider  # its table of services is needed for such a name alone
+
+    return with_provider(options, environment.settings, environment.environ)
 
 
 def _recorded_in(record: str | Path | Record | None, replay: str | Path | Replay | None) -> RecordingOptions | None:

@@ -5,36 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from pathlib import Path
+from typing import Unpack
 
 from msgspec import Struct
-from msgspec.structs import replace
 
-from prosa.api.arguments import (
-    Amount,
-    ApiName,
-    cap_of,
-    environment_of,
-    options_of,
-    require_provider,
-    synchronous,
-    with_service,
-)
+from prosa.api.arguments import BatchKeywords, cap_of, environment_of, options_of, require_provider, synchronous, takes
 from prosa.app.batch.inputs import RowMapping
-from prosa.app.batch.prepare import DEFAULT_FAILURES, RETRIED, BatchOptions, Prepared, prepare
+from prosa.app.batch.prepare import DEFAULT_FAILURES, RETRIED, BatchOptions, prepare
 from prosa.app.batch.results import row_results
 from prosa.app.batch.rows import Rows, rows_from, rows_of
 from prosa.app.batch.shared import begin_batch
 from prosa.app.batch.subject import Subject, subject_of
 from prosa.app.batch.waves import WAVES, WavePlan
 from prosa.app.journal.place import file_beside, place_named, store_path
-from prosa.app.options import JournalOptions, Options
+from prosa.app.options import Amount, Environment, JournalOptions, Options
 from prosa.app.run.load import ready_program
 from prosa.data import Value
 from prosa.records.batch import BatchCounts, RowResult
 from prosa.records.provider_batch import BackendName
 from prosa.records.run import StorePlace
 from prosa.runtime.budget import Ledger
-from prosa.runtime.events import Listener, ignore
+from prosa.runtime.events import ignore
 from prosa.runtime.ports import Provider
 from prosa.runtime.program import Program
 
@@ -63,6 +54,7 @@ class BatchResult(Struct, frozen=True):
         return row_results(self.store, self.id, failed=True)
 
 
+@takes(BatchKeywords)
 async def abatch(
     path_or_program: str | Path | Program,
     rows: str | Path | Iterable[Mapping[str, Value]],
@@ -76,7 +68,6 @@ async def abatch(
     concurrency: int = 32,
     rpm: int | None = None,
     tpm: int | None = None,
-    max_cost: Amount | None = None,
     max_cost_per_row: Amount | None = None,
     max_failures: int | str = DEFAULT_FAILURES,
     limit: int | None = None,
@@ -85,20 +76,8 @@ async def abatch(
     backend: BackendName = "live",
     waves: int = WAVES,
     on_row: Callable[[RowResult], None] | None = None,
-    model: str | None = None,
     provider: Provider | None = None,
-    base_url: str | None = None,
-    api_key: str | None = None,
-    api: ApiName | None = None,
-    max_iterations: int | None = None,
-    retries: int | None = None,
-    timeout: float | None = None,
-    root: str | Path | None = None,
-    max_output_tokens: int | None = None,
-    allow_cut: bool = False,
-    allow_servers: bool = False,
-    listener: Listener = ignore,
-    environ: Mapping[str, str] | None = None,
+    **options: Unpack[BatchKeywords],
 ) -> BatchResult:
     """Run a program over rows and return the result of each. The same call again continues where it stopped (X29).
 
@@ -109,49 +88,38 @@ async def abatch(
     ``max_cost`` and ``max_cost_per_row`` US dollars, ``max_failures`` a number of rows that fail or a share such as
     ``10%``; ``limit`` takes the first rows only. ``retry_failed`` runs rows again that failed, ``rerun_in_doubt``
     those with a tool call that may have been made. ``on_row`` is called when a row ends. A ``backend`` such as
-    ``openai-batch`` answers in at most ``waves`` round trips of up to a day, at half the price. The other options are
-    as in `arun`. A row that fails is a result. Raises `RunError` (`RowsRefused`, `BatchRefused`) if no row can run,
-    and TypeError for an invalid provider.
+    ``openai-batch`` answers in at most ``waves`` round trips of up to a day, at half the price. ``provider`` replaces
+    the service. A row that fails is a result. Raises `RunError` (`RowsRefused`, `BatchRefused`) if no row can run,
+    and TypeError for an invalid provider. Further options:
     """
     require_provider(provider)
-    said = model, None, base_url, api_key, api, max_iterations, retries, timeout, root, allow_cut, allow_servers
+    chosen = BatchOptions(
+        at_once=concurrency,
+        rpm=rpm,
+        tpm=tpm,
+        max_cost_per_row=None if max_cost_per_row is None else _alone(max_cost_per_row),
+        max_failures=str(max_failures),
+        limit=limit,
+        retry=RETRIED * retry_failed,
+        name=name or "",
+        waves=WavePlan(backend, waves),
+    )
+    given = path_or_program if isinstance(path_or_program, Program) else Path(path_or_program)
+    environment = environment_of(given if isinstance(given, Path) else None, options.get("environ"))
     journal = JournalOptions("batch", None if store is None else place_named(str(store)), rerun_in_doubt=rerun_in_doubt)
-    options = replace(options_of(*said, max_output_tokens, max_cost), journal=journal)
-    bounds = concurrency, rpm, tpm, None if max_cost_per_row is None else _alone(max_cost_per_row), str(max_failures)
-    chosen = BatchOptions(*bounds, limit, retry=RETRIED * retry_failed, name=name or "", waves=WavePlan(backend, waves))
-    over = _Over(path_or_program, script, rows, query, RowMapping(fields or {}, id_column))
-    prepared = _prepared(over, chosen, options, environ, provider)
-    end = await begin_batch(prepared, listener=listener, on_row=on_row, provider=provider)
+    of_rows = options_of(options, environment, provider, journal=journal)
+    subject = _subject(given, script, of_rows, environment)
+    beside = file_beside(store_path(journal, environment.environ), environment.environ)
+    found = _rows(rows, query, beside)
+    prepared = prepare(subject, found, RowMapping(fields or {}, id_column), chosen, of_rows, environment)
+    end = await begin_batch(prepared, listener=options.get("listener", ignore), on_row=on_row, provider=provider)
     return BatchResult(end.batch.name, end.batch.id, end.store, end.counts, end.reason)
 
 
-class _Over(Struct, frozen=True):
-    """The program and the rows, as the caller names them."""
-
-    subject: str | Path | Program
-    script: str
-    rows: str | Path | Iterable[Mapping[str, Value]]
-    query: str
-    mapping: RowMapping
-
-
-def _prepared(
-    over: _Over,
-    chosen: BatchOptions,
-    options: Options,
-    environ: Mapping[str, str] | None,
-    provider: Provider | None,
-) -> Prepared:
-    given = over.subject if isinstance(over.subject, Program) else Path(over.subject)
-    environment = environment_of(given if isinstance(given, Path) else None, environ)
-    options = with_service(options, environment, provider)
+def _subject(given: Path | Program, script: str, options: Options, environment: Environment) -> Subject:
     if isinstance(given, Program):
-        subject = Subject(ready_program(given, options, environment))
-    else:
-        subject = subject_of(given, over.script, options, environment)
-    beside = file_beside(store_path(options.journal, environment.environ), environment.environ)
-    found = _rows(over.rows, over.query, beside)
-    return prepare(subject, found, over.mapping, chosen, options, environment)
+        return Subject(ready_program(given, options, environment))
+    return subject_of(given, script, options, environment)
 
 
 def _rows(rows: str | Path | Iterable[Mapping[str, Value]], query: str, store: Path) -> Rows:

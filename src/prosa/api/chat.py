@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Unpack
 
 from msgspec.structs import replace
 
 from prosa.api.arguments import (
-    Amount,
-    ApiName,
+    RunOptions,
     environment_of,
     log,
     options_of,
     path_of,
     provider_of,
     synchronous,
-    with_service,
+    takes,
     words,
 )
 from prosa.app.chat.prepare import ChatOptions
 from prosa.app.chat.turn import ChatResult, TurnRequest, take_turn
-from prosa.app.options import NO_RIGHTS, Record, Replay, SiteRights
-from prosa.runtime.events import Listener, ignore
+from prosa.app.options import NO_RIGHTS, SiteRights
+from prosa.runtime.events import ignore
 from prosa.runtime.ports import Provider
 from prosa.source import SourceText
 
 
+@takes(RunOptions)
 async def achat(
     path_or_text: str | Path,
     message: str | None = None,
@@ -43,45 +44,44 @@ async def achat(
     trusted: bool = False,
     legacy: bool = False,
     sites: SiteRights = NO_RIGHTS,
-    model: str | None = None,
     provider: Provider | str | None = None,
-    base_url: str | None = None,
-    api_key: str | None = None,
-    api: ApiName | None = None,
-    max_iterations: int | None = None,
-    retries: int | None = None,
-    timeout: float | None = None,
-    root: str | Path | None = None,
-    max_output_tokens: int | None = None,
-    max_cost: Amount | None = None,
-    allow_cut: bool = False,
-    allow_servers: bool = False,
-    record: str | Path | Record | None = None,
-    replay: str | Path | Replay | None = None,
-    listener: Listener = ignore,
-    environ: Mapping[str, str] | None = None,
+    **options: Unpack[RunOptions],
 ) -> ChatResult:
     """Answer the last message of a chat, or ``message``, which is added first as one of ``speaker`` (P2, P7).
 
     ``path_or_text`` is read as by `load`; an empty or missing chat is created. ``write`` adds the message and the
     replies to the file. ``n`` requests several replies, ``force`` sends the chat whatever its last message is.
     ``tools``, ``skills``, ``plugins``, ``config_files``, ``default_config``, ``trusted``, ``legacy`` are as the flags
-    of `prosa chat`. ``provider`` is a name, or replaces the model service. ``model``, ``base_url``, ``api_key``,
-    ``api``, ``max_iterations``, ``retries``, ``timeout``, ``root``, ``max_output_tokens``, ``max_cost``, ``sites``,
-    ``allow_cut``, ``allow_servers``, ``record``, ``replay``, ``listener``, ``environ`` are as in `arun`.
+    of `prosa chat`. ``provider`` is a name, or replaces the model service; ``sites`` are as in `arun`.
 
     Raises `RunError` if there is nothing to answer or a reply fails, `ProgramRefused` for errors in the chat;
     `FileProblem`; ValueError for options that contradict each other; TypeError for an invalid provider.
+
+    Further options:
     """
     path = path_of(path_or_text)
-    (name, own), tools, around = provider_of(provider), words(tools), environment_of(path, environ)
+    (name, own), tools, environment = provider_of(provider), words(tools), environment_of(path, options.get("environ"))
     typed = tuple(each.removeprefix("mdh:") for each in tools if each.startswith("mdh:"))
     rights = replace(sites, named=(*sites.named, *typed))
-    said = model, name, base_url, api_key, api, max_iterations, retries, timeout, root, allow_cut, allow_servers
-    options = options_of(*said, max_output_tokens, max_cost, rights, record=record, replay=replay)
-    chosen = _paths(config_files), default_config, tools, words(plugins), trusted, legacy, force, n
-    asked = ChatOptions(*chosen, skills=_paths(skills))
-    request = TurnRequest(with_service(options, around, own), around, asked, speaker, write, own, listener)
+    request = TurnRequest(
+        options=options_of(options, environment, own, provider=name, site_rights=rights),
+        environment=environment,
+        asked=ChatOptions(
+            config_files=_paths(config_files),
+            default_config=default_config,
+            tools=tools,
+            plugins=words(plugins),
+            trusted=trusted,
+            legacy=legacy,
+            force=force,
+            n=n,
+            skills=_paths(skills),
+        ),
+        speaker=speaker,
+        write=write,
+        provider=own,
+        listener=options.get("listener", ignore),
+    )
     result = await take_turn(path or SourceText(str(path_or_text)), message, request)
     if result.error is not None:
         log(f"note: {result.error.message}")

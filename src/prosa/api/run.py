@@ -4,93 +4,72 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Generic, cast
+from typing import Generic, Unpack, cast
 
 from msgspec import ValidationError, convert
 from msgspec.structs import replace
 
 from prosa.api.arguments import (
     A_PROVIDER,
-    Amount,
-    ApiName,
+    RunOptions,
     environment_of,
     log,
     options_of,
     require_provider,
     synchronous,
-    with_service,
+    takes,
 )
-from prosa.app.options import NO_RIGHTS, JournalOptions, Record, Replay, SiteRights
+from prosa.app.options import NO_RIGHTS, JournalOptions, SiteRights
 from prosa.app.run.load import ready_program
 from prosa.data import Value
 from prosa.records.summary import Output, RunResult
 from prosa.runtime.errors import OutputRefused
-from prosa.runtime.events import Listener, ignore
+from prosa.runtime.events import ignore
 from prosa.runtime.ports import Provider
 from prosa.runtime.program import Program
 from prosa.runtime.skill import takes_request
 
 
+@takes(RunOptions)
 async def arun(
     path_or_program: str | Path | Program,
     input: Value = None,  # noqa: A002 - the name of the interface
     *,
-    model: str | None = None,
     provider: Provider | None = None,
-    base_url: str | None = None,
-    api_key: str | None = None,
-    api: ApiName | None = None,
-    max_iterations: int | None = None,
-    retries: int | None = None,
-    timeout: float | None = None,
-    root: str | Path | None = None,
-    max_output_tokens: int | None = None,
-    max_cost: Amount | None = None,
     output: Mapping[str, Value] | bool | None = None,
     sites: SiteRights = NO_RIGHTS,
-    allow_cut: bool = False,
-    allow_servers: bool = False,
-    record: str | Path | Record | None = None,
-    replay: str | Path | Replay | None = None,
     journal: bool | str | Path = False,
     resume: str | None = None,
     rerun_in_doubt: bool = False,
-    listener: Listener = ignore,
-    environ: Mapping[str, str] | None = None,
     returns: type[Output] | None = None,
+    **options: Unpack[RunOptions],
 ) -> RunResult[Output]:
     """Run a program and return its validated output and the summary.
 
     ``input`` is plain JSON data, by default ``{}``; for a skill (its `SKILL.md` or folder) the request, as a text.
-    ``output`` is a JSON Schema for the answer of a skill, which is text without one. ``model`` overrides every
-    program's, and may be ``anthropic/NAME``, ``local`` or ``scripted:FILE``. ``provider`` replaces the service, as
-    `prosa.testing.ScriptedProvider` does; otherwise ``base_url``, ``api_key`` and ``api``. ``max_iterations`` bounds
-    model calls, ``retries`` repeated attempts, ``timeout`` the wall clock in seconds, ``root`` keeps imports inside a
-    folder. ``max_output_tokens`` bounds each call, ``max_cost`` the US dollars of all: a call whose worst case does
-    not fit is not made (`BudgetSpent`); an unknown price is `PriceUnknown`. ``sites`` are sites besides the program's
-    own, and the permissions there. ``allow_cut`` accepts a text that was cut off (else `AnswerCut`), ``allow_servers``
-    starts servers of programs that a document names (else `NotTrusted`). ``record`` writes every call to a file of
-    this folder, ``replay`` plays such a file, or that of a folder, offline; `prosa.Record` and `prosa.Replay` have
-    options. A call that differs from the recording raises `ReplayDrift`. ``journal`` stores answers in the user's
-    store, or in the named file; by default nothing is stored. ``resume`` continues a run by `RunResult.run_id`, or
-    that of an error; ``rerun_in_doubt`` repeats calls that are `InDoubt`. ``returns`` is a type that the output
-    becomes, such as a dataclass (else `OutputRefused`). ``listener`` receives the events, the logger ``prosa`` the
-    notices; ``environ`` replaces `os.environ`. Raises `RunError`, including `AgreementRequired` (L41), `FileProblem`,
-    and TypeError for an invalid provider.
+    ``output`` is a JSON Schema for the answer of a skill, which is text without one. ``provider`` replaces the service,
+    as `prosa.testing.ScriptedProvider` does. ``sites`` are sites besides the program's own, and the permissions there.
+    ``journal`` stores answers in the user's store, or in the named file; by default nothing is stored. ``resume``
+    continues a run by `RunResult.run_id`, or that of an error; ``rerun_in_doubt`` repeats calls that are `InDoubt`.
+    ``returns`` is a type that the output becomes, such as a dataclass (else `OutputRefused`).
+
+    Raises `RunError`, including `AgreementRequired` (L41), `BudgetSpent` for a call whose worst case does not fit below
+    ``max_cost`` and `PriceUnknown` where its price is unknown, `AnswerCut` without ``allow_cut``, `NotTrusted` without
+    ``allow_servers``, `ReplayDrift` for a call that differs from the recording; `FileProblem`; and TypeError for an
+    invalid provider. Notices go to the logger ``prosa``. Further options, with `prosa.Record` and `prosa.Replay`:
     """
     from prosa.app.run.jobs import run_program  # it takes its time to load, and importing the name needs none of it
 
     _require_provider(provider)
     typed = _Typed(returns) if returns is not None else None
     path = path_or_program if isinstance(path_or_program, Program) else Path(path_or_program)
-    said = model, None, base_url, api_key, api, max_iterations, retries, timeout, root, allow_cut, allow_servers
-    options = options_of(*said, max_output_tokens, max_cost, sites, record=record, replay=replay)
-    environment = environment_of(path if isinstance(path, Path) else None, environ)
-    options = replace(options, output_schema=output, journal=_journal(journal, resume, rerun_in_doubt=rerun_in_doubt))
-    options = with_service(options, environment, provider)
-    program = ready_program(path, options, environment)
-    about = _value(program, input), options, environment
-    return _given(await run_program(program, *about, listener=listener, provider=provider), typed)
+    environment = environment_of(path if isinstance(path, Path) else None, options.get("environ"))
+    kept = _journal(journal, resume, rerun_in_doubt=rerun_in_doubt)
+    chosen = options_of(options, environment, provider, site_rights=sites, output_schema=output, journal=kept)
+    program = ready_program(path, chosen, environment)
+    listener = options.get("listener", ignore)
+    about = program, _value(program, input), chosen, environment
+    return _given(await run_program(*about, listener=listener, provider=provider), typed)
 
 
 def _given(result: RunResult, typed: _Typed[Output] | None) -> RunResult[Output]:

@@ -1,14 +1,16 @@
-"""The values that every door fills before it calls a use case: options of the model, limits, rights, the environment.
+"""The options of a run, each declared once: the flags of the command line, the keywords of the Python interface, their
+signatures and the reference are made of these records; and the values that every door fills before it calls a use case.
 
 In: flags, arguments, settings. Out: values. Nothing is opened here, and no document can widen what they allow (X7, X8).
 """
 
-from __future__ import annotations
+# Annotations are values here: the doors read the `Option` of each field.
 
-from collections.abc import Awaitable, Callable, Collection, Mapping
+import re
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, TypeAlias, TypedDict, get_args, get_origin
 
 from msgspec import Struct, field
 
@@ -20,6 +22,179 @@ if TYPE_CHECKING:
     from prosa.records.run import History, StorePlace
     from prosa.runtime.budget import Ledger
     from prosa.settings import Settings
+
+Kind = Literal[
+    "text",
+    "value",
+    "count",
+    "number",
+    "seconds",
+    "bytes",
+    "memory",
+    "dollars",
+    "path",
+    "folder",
+    "store",
+    "permission",
+    "token",
+]
+"""How a door reads the text of an option; ``value`` is a switch that may have a value behind `=`."""
+
+ApiName: TypeAlias = Literal["chat", "responses"]
+"""The API of a service: Chat Completions or Responses."""
+
+Amount: TypeAlias = "Decimal | float | str | Ledger"
+"""US dollars. A text or a `Decimal` is exact; a float means its printed form; calls can share a `Ledger`."""
+
+
+class Option(Struct, frozen=True):
+    """What the doors need to know of an option besides its name, its type and its default.
+
+    ``help`` is the clause of `--help` and of the reference. ``flags`` are its spellings on the command line, where they
+    are not its name; None keeps it off the command line. ``words`` spell a bool as two words, the second for True.
+    ``several`` lets the flag be repeated. ``dest`` is the attribute of parsed arguments, ``field`` the field of
+    `Options`, where they are not the name. ``default`` is that of a keyword.
+    """
+
+    help: str
+    metavar: str = ""
+    kind: Kind = "text"
+    flags: tuple[str, ...] | None = ()
+    words: tuple[str, str] | None = None
+    several: bool = False
+    dest: str = ""
+    field: str = ""
+    default: Value = None
+
+
+class DeclaredOption(Struct, frozen=True):
+    """An option of a record: its name, its type as written, the values that a closed set allows, and its words."""
+
+    name: str
+    type: str
+    choices: tuple[str, ...]
+    option: Option
+
+    @property
+    def is_switch(self) -> bool:
+        """Whether its flag takes no value."""
+        return self.type == "bool" and self.option.words is None
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """The spellings on the command line."""
+        return self.option.flags or (f"--{self.name.replace('_', '-')}",)
+
+    @property
+    def dest(self) -> str:
+        """The attribute of parsed arguments."""
+        return self.option.dest or self.name
+
+
+def declared(record: type, *names: str) -> Iterator[DeclaredOption]:
+    """Yield the options of a record: those of ``names`` in this order, or all. A field without words is none."""
+    found: Mapping[str, Value] = record.__annotations__
+    for name in names or found:
+        option = next(iter(getattr(found[name], "__metadata__", ())), None)
+        if option is not None:
+            kind = found[name].__origin__
+            yield DeclaredOption(name, spelled(kind), _allowed(kind), option)
+
+
+def fields_of(record: type, chosen: Mapping[str, Value]) -> dict[str, Value]:
+    """Return the fields of `Options` that the keywords of a record fill."""
+    return {each.option.field or each.name: chosen[each.name] for each in declared(record) if each.name in chosen}
+
+
+def spelled(annotation: Value) -> str:
+    """Return a type as it is written in a signature, without its option."""
+    kind = annotation.__origin__ if hasattr(annotation, "__metadata__") else annotation
+    text = getattr(kind, "__forward_arg__", None) or (kind.__name__ if isinstance(kind, type) else str(kind))
+    return re.sub(r"Optional\[(.*)\]", r"\1 | None", re.sub(r"\b(?:typing|collections\.abc|pathlib)\.", "", text))
+
+
+def _allowed(kind: Value) -> tuple[str, ...]:
+    """Return the values of a closed set."""
+    return next((get_args(each) for each in (kind, *get_args(kind)) if get_origin(each) is Literal), ())
+
+
+class ModelOptions(TypedDict, total=False):
+    """Which model answers."""
+
+    model: Annotated[
+        str | None,
+        Option(
+            "model of the program and its imports; SERVICE/NAME for that of a service, such as anthropic/NAME;"
+            " local[:NAME] for this machine, scripted:FILE for fixed replies",
+            "NAME",
+            flags=("-m", "--model"),
+        ),
+    ]
+
+
+class ServiceOptions(TypedDict, total=False):
+    """Where the model is asked."""
+
+    base_url: Annotated[str | None, Option("an OpenAI-compatible server (also: OPENAI_BASE_URL)", "URL")]
+    api_key: Annotated[str | None, Option("the key for the service", flags=None)]
+    api_key_env: Annotated[str | None, Option("the environment variable with the key for --base-url", "NAME")]
+    api: Annotated[ApiName | None, Option("Chat Completions (default) or Responses")]
+
+
+class LimitOptions(TypedDict, total=False):
+    """The limits of a run; they may exceed the ceilings of documents (X9)."""
+
+    max_iterations: Annotated[int | None, Option("model calls (10)", "N", "count", field="iterations")]
+    timeout: Annotated[
+        float | None, Option("wall-clock time of the run (600)", "SECONDS", "seconds", field="wall_clock")
+    ]
+    retries: Annotated[int | None, Option("further attempts after a transient error (10)", "N", "number")]
+    max_tool_result: Annotated[
+        int | None, Option("longest tool result that the model sees (256KiB)", "SIZE", "bytes", field="tool_result")
+    ]
+    max_tool_calls: Annotated[int | None, Option("tool calls in one reply (32)", "N", "count", field="tool_calls")]
+    max_output_tokens: Annotated[
+        int | None,
+        Option(
+            "tokens that one model call may write (no limit; 4096 with --max-cost)", "N", "count", field="output_tokens"
+        ),
+    ]
+    max_cost: Annotated["Amount | None", Option("the most that all model calls together may cost", "USD", "dollars")]
+    python_timeout: Annotated[float | None, Option("seconds for one call of the sandbox (30)", "SECONDS", "seconds")]
+    python_memory: Annotated[int | None, Option("memory of the sandbox (128MB)", "SIZE", "memory")]
+    allow_cut: Annotated[bool, Option("accept an answer that was cut off at the model's length limit, and mark it")]
+    allow_servers: Annotated[
+        bool,
+        Option("let programs that a document names start their MCP servers (default: those that you trust)"),
+    ]
+
+
+class ReadingOptions(TypedDict, total=False):
+    """What may be read."""
+
+    root: Annotated[
+        "str | Path | None", Option("open imports only inside this folder (default: the project)", "DIR", "folder")
+    ]
+    max_size: Annotated[int | None, Option("largest document, and input (10MB)", "SIZE", "bytes")]
+
+
+class RecordingKeywords(TypedDict, total=False):
+    """Whether a run is recorded, and whether a recording is played (X27)."""
+
+    record: Annotated["str | Path | Record | None", Option("record every call in a file in this folder", "DIR", "path")]
+    replay: Annotated[
+        "str | Path | Replay | None",
+        Option("replay a recording (a file, or a folder of them); no model or tool is called", "PLACE", "path"),
+    ]
+
+
+class CommandOptions(TypedDict, total=False):
+    """Options that only some commands take, each with words of its own."""
+
+    concurrency: Annotated[int | None, Option("tool calls at once (8)", "N", "count")]
+    provider: Annotated[str | None, Option("the provider for all scripts", "NAME")]
+    stream: Annotated[bool, Option("ask for streaming replies and show them as they arrive")]
+
 
 DEFAULT_MODEL = "gpt-4o"
 """L35: the model where neither the user nor the program names one."""
@@ -46,11 +221,34 @@ class SiteRights(Struct, frozen=True):
     Raises ValueError for a text in ``actions`` that names no action.
     """
 
-    named: tuple[str, ...] = ()
-    allow_private: bool = False
-    allow_actions: bool = False
-    actions: tuple[str, ...] = ()
-    variables: Mapping[str, str] = field(default_factory=dict)
+    named: Annotated[
+        tuple[str, ...],
+        Option("a page whose actions become tools", "URL", flags=("--site",), several=True, dest="sites"),
+    ] = ()
+    allow_private: Annotated[bool, Option("allow sites at private and loopback addresses")] = False
+    allow_actions: Annotated[bool, Option("let all actions change things at their sites")] = False
+    actions: Annotated[
+        tuple[str, ...],
+        Option(
+            "let this action change things: an id, or 'METHOD /path'",
+            "ACTION",
+            "permission",
+            flags=("--allow-action",),
+            several=True,
+            dest="allowed",
+        ),
+    ] = ()
+    variables: Annotated[
+        Mapping[str, str],
+        Option(
+            "the environment variable with the token for a site",
+            "ORIGIN=NAME",
+            "token",
+            flags=("--site-token",),
+            several=True,
+            dest="site_tokens",
+        ),
+    ] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.actions:
@@ -59,7 +257,7 @@ class SiteRights(Struct, frozen=True):
             for text in self.actions:
                 permission(text)
 
-    def permits(self, action: Declared, named: Collection[Declared] = ()) -> bool:
+    def permits(self, action: "Declared", named: "Collection[Declared]" = ()) -> bool:
         """Return whether an action may change something without a further question. ``named`` are the actions of the
         pages that the user named, as they were when the run began."""
         if self.allow_actions or not self.actions:
@@ -86,7 +284,15 @@ class Record(Struct, frozen=True):
     """
 
     folder: str | Path
-    redact: str | tuple[str, ...] = ()
+    redact: Annotated[
+        str | tuple[str, ...],
+        Option(
+            "remove whatever this RE2 pattern matches from the recording; without it, a confidential or secret "
+            "document is recorded only with --force",
+            "PATTERN",
+            several=True,
+        ),
+    ] = ()
     force: bool = False
     take: int = 1
     once: bool = False
@@ -112,10 +318,19 @@ class Replay(Struct, frozen=True):
     """
 
     source: str | Path
-    match: Literal["exact", "messages", "path"] = "exact"
-    new: Literal["live"] | None = None
-    tools: Literal["live"] | None = None
-    strict: bool = False
+    match: Annotated[
+        Literal["exact", "messages", "path"],
+        Option(
+            "what must equal the recording: all (exact), all but tool descriptions (messages), only the place (path)"
+        ),
+    ] = "exact"
+    new: Annotated[
+        Literal["live"] | None, Option("call live for what is not recorded, and record it (needs --record)")
+    ] = None
+    tools: Annotated[
+        Literal["live"] | None, Option("call tools as in any run, and replay only the models", dest="live_tools")
+    ] = None
+    strict: Annotated[bool, Option("treat a recorded call that is not made as an error")] = False
     take: int = 1
 
     def __post_init__(self) -> None:
@@ -153,10 +368,20 @@ class JournalOptions(Struct, frozen=True):
     """
 
     door: str
-    store: StorePlace | None = None
-    history: History | None = None
-    resume: str | None = None
-    rerun_in_doubt: bool = False
+    store: Annotated[
+        "StorePlace | None", Option("where runs are kept: a file, postgresql://…", "PATH|URL", "store")
+    ] = None
+    history: "History | None" = None
+    resume: Annotated[str | None, Option("continue an interrupted run; its ID is in: prosa runs", "ID")] = None
+    rerun_in_doubt: Annotated[
+        bool,
+        Option(
+            "what to do about tool calls that may have been made already (fail)",
+            flags=("--in-doubt",),
+            words=("fail", "rerun"),
+            dest="in_doubt",
+        ),
+    ] = False
     again: Value = None
 
 
@@ -164,8 +389,20 @@ class Otel(Struct, frozen=True):
     """Where spans and metrics of the runs go: the base URL of a collector, empty for the one in the environment.
     ``content`` also sends requests and answers."""
 
-    url: str = ""
-    content: bool = False
+    url: Annotated[
+        str,
+        Option(
+            "send spans and metrics to an OpenTelemetry collector: --otel=URL, or the address of the environment",
+            "URL",
+            "value",
+            flags=("--otel",),
+            dest="traced",
+        ),
+    ] = ""
+    content: Annotated[
+        bool,
+        Option("include prompts and answers in the traces", flags=("--otel-content",), dest="otel_content"),
+    ] = False
 
 
 class Options(PartlyShown, Struct, frozen=True):
@@ -189,7 +426,7 @@ class Options(PartlyShown, Struct, frozen=True):
     base_url: str | None = None
     api_key: str | None = None
     api_key_env: str | None = None
-    api: Literal["chat", "responses"] | None = None
+    api: ApiName | None = None
     provider: str | None = None
     completion: bool = False
     iterations: int | None = None
@@ -206,7 +443,7 @@ class Options(PartlyShown, Struct, frozen=True):
     stream: bool = False
     allow_cut: bool = False
     site_rights: SiteRights = NO_RIGHTS
-    max_cost: Decimal | Ledger | None = None
+    max_cost: "Decimal | Ledger | None" = None
     tape: RecordingOptions | None = None
     journal: JournalOptions | None = None
     otel: Otel | None = None
@@ -299,7 +536,7 @@ class Environment(Struct, frozen=True):
     """
 
     environ: Mapping[str, str]
-    settings: Settings
+    settings: "Settings"
     notice: Callable[[str], None] = say_nothing
     ask: Callable[[str], bool] | None = None
     confirm: Callable[[str], Awaitable[bool]] | None = None
@@ -312,6 +549,6 @@ LIMITS = (
 """The names of the limits that flags and settings may name."""
 
 
-def limits_in(holder: Options | Settings) -> dict[str, Value]:
+def limits_in(holder: "Options | Settings") -> dict[str, Value]:
     """Return the limits that flags or settings name."""
     return {name: value for name in LIMITS if (value := getattr(holder, name)) is not None}

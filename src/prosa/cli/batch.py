@@ -17,15 +17,16 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from prosa.app.options import JournalOptions, Options
+from prosa.cli.argument_types import count, dollars
 from prosa.cli.batch_watch import BatchWatch, watch_batch
 from prosa.cli.console import Console
 from prosa.cli.environment import environment_of
 from prosa.cli.errors import FAILED, INTERRUPTED, OK
-from prosa.cli.options import add_limits, add_model, add_otel, choices_from, count, dollars
-from prosa.cli.parser import Parser, WrongUse
+from prosa.cli.options import add_limits, add_model, add_options, add_otel, options_from, values_of
+from prosa.cli.parser import WrongUse
 from prosa.cli.run.delivery import require_writable
-from prosa.cli.run.resuming import store_place
-from prosa.cli.stopping import stopping
+from prosa.cli.run.interaction import stopping
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from prosa.app.batch.prepare import Prepared
     from prosa.app.batch.run import BatchEnd
     from prosa.app.batch.waves import WavePlan
-    from prosa.app.options import Options
     from prosa.records.batch import BatchCounts, BatchPlan
     from prosa.records.run import StorePlace
 
@@ -88,24 +88,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     chosen.add_argument("--cancel", action="store_true", help="cancel the remaining rows")
     chosen.add_argument("--retry-failed", action="store_true", help="run failed rows again")
     chosen.add_argument("--export", type=Path, metavar="FILE", help="write the results so far")
-    begun.add_argument(
-        "--in-doubt",
-        choices=("fail", "rerun"),
-        default="fail",
-        help="what to do about tool calls that may have been made already (fail)",
-    )
-    begun.add_argument(
-        "--store", type=store_place, metavar="PATH|URL", help="where batches are kept: a file, postgresql://…"
-    )
+    kept = "where batches are kept: a file, postgresql://…"
+    add_options(begun, JournalOptions, "rerun_in_doubt", "store", store=kept)
     add_model(parser)
     add_limits(parser, at_once="rows at once (32)")
     add_otel(parser)
-
-
-def parse(parser: Parser, argv: Sequence[str], console: Console) -> argparse.Namespace:
-    """Return the arguments, in any order."""
-    del console
-    return parser.parse_anywhere(argv)
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
@@ -251,7 +238,7 @@ def _prepared(args: argparse.Namespace, console: Console, notice: Callable[[str]
     if args.rows is not None:
         rows = rows_of(args.rows, args.query, store=_beside(store, console), read=_stdin(console))
     chosen = BatchOptions(
-        at_once=args.concurrency or AT_ONCE,
+        at_once=args.at_once or AT_ONCE,
         rpm=args.rpm,
         tpm=args.tpm,
         max_cost_per_row=args.max_cost_per_row,
@@ -293,11 +280,8 @@ def _require_same(name: str, prepared: Prepared, store: StorePlace) -> None:
 
 
 def _options(args: argparse.Namespace, console: Console) -> Options:
-    from prosa.app.options import JournalOptions
-
-    plain = argparse.Namespace(**{name: value for name, value in vars(args).items() if name != "concurrency"})
-    journal = JournalOptions("batch", args.store, rerun_in_doubt=args.in_doubt == "rerun")
-    return replace(choices_from(plain, console.environ), journal=journal)
+    journal = JournalOptions("batch", **values_of(JournalOptions, args))
+    return replace(options_from(args, console.environ), journal=journal)
 
 
 def _stdin(console: Console) -> Callable[[int], bytes]:

@@ -11,20 +11,19 @@ from msgspec import Struct
 
 from prosa.app.check.check import Checker, CheckOptions
 from prosa.app.check.gather import STDIN, Group, gather_named, judged_by
+from prosa.cli.argument_types import chosen_dialect, size_in_bytes
 from prosa.cli.console import Console
-from prosa.cli.errors import say
-from prosa.cli.options import (
+from prosa.cli.documents import (
     add_folder_options,
     add_hidden_options,
     add_reading_options,
     add_work_options,
-    chosen_dialect,
-    size_in_bytes,
+    say_skipped,
 )
+from prosa.cli.errors import say
 from prosa.cli.parser import WrongUse
 from prosa.cli.progress import progress
 from prosa.cli.reports import LINKED, REPORTS, report_files, write_reports
-from prosa.cli.skipped import say_skipped
 from prosa.diagnostics import Diagnostic, Severity
 from prosa.diagnostics.nearest import UnknownName
 from prosa.dialects.table import WHICH_DOCUMENTS

@@ -171,7 +171,7 @@ def _forms(_: Typed) -> Iterable[Candidate]:
 
 def _inputs(typed: Typed) -> Iterable[Candidate]:
     """Return the inputs of the program that is named, or the values that one of them may have."""
-    from prosa.cli.run.program_help import input_fields
+    from prosa.cli.run.input import input_fields
 
     fields = {field.name: field for field in input_fields(typed.console, typed.words)}
     name, equals, _ = typed.word.partition("=")

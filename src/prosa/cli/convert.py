@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from prosa.cli.argument_types import size_in_bytes
 from prosa.cli.console import Console
 from prosa.cli.errors import FAILED, OK, say
-from prosa.cli.options import size_in_bytes
 from prosa.cli.parser import WrongUse
 from prosa.convert.table import ROWS, known_form
 from prosa.diagnostics.nearest import UnknownName

@@ -12,8 +12,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from prosa.cli.argument_types import size_in_bytes
 from prosa.cli.console import Console
-from prosa.cli.options import DEFAULT_MAX_SIZE, add_hidden_options, size_in_bytes
+from prosa.cli.documents import DEFAULT_MAX_SIZE, add_hidden_options
 from prosa.cli.parser import WrongUse
 from prosa.source import FileProblem
 

@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from prosa.app.check.gather import gather
+from prosa.cli.argument_types import size_in_bytes
 from prosa.cli.console import Console
-from prosa.cli.options import add_embedding, add_folder_options, embedding_choice, size_in_bytes
+from prosa.cli.documents import add_embedding, add_folder_options, embedding_choice
 from prosa.cli.parser import WrongUse
 
 if TYPE_CHECKING:

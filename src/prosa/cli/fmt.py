@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from prosa.app.check.fix import Change, write_changes
 from prosa.app.check.format import FormattedDocument, format_groups
 from prosa.app.check.gather import STDIN, gather_named
+from prosa.cli.argument_types import chosen_dialect, size_in_bytes
 from prosa.cli.console import Console
+from prosa.cli.documents import add_folder_options, add_work_options
 from prosa.cli.errors import say
-from prosa.cli.options import add_folder_options, add_work_options, chosen_dialect, size_in_bytes
 from prosa.cli.parser import WrongUse
 from prosa.dialects.dialect import FormatOptions
 from prosa.dialects.table import WHICH_DOCUMENTS

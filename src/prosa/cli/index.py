@@ -19,9 +19,8 @@ from prosa.cli.corpus import (
     shown_from_here,
     watched,
 )
-from prosa.cli.options import add_work_options
+from prosa.cli.documents import add_work_options, say_skipped
 from prosa.cli.parser import WrongUse
-from prosa.cli.skipped import say_skipped
 from prosa.data import Value
 
 if TYPE_CHECKING:

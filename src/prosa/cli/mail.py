@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from prosa.cli.argument_types import count, store_place
 from prosa.cli.console import Console
 from prosa.cli.errors import OK
-from prosa.cli.options import count
-from prosa.cli.parser import Parser, WrongUse
-from prosa.cli.run.resuming import store_place
+from prosa.cli.parser import WrongUse
 
 if TYPE_CHECKING:
     from prosa.records.run import StorePlace
@@ -46,12 +44,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--store", type=store_place, metavar="PATH|URL", help="where messages are kept (default: yours)"
     )
     parser.add_argument("--format", choices=("text", "json", "jsonl"), default="text", help="how to print (text)")
-
-
-def parse(parser: Parser, argv: Sequence[str], console: Console) -> argparse.Namespace:
-    """Return the arguments, in any order."""
-    del console
-    return parser.parse_anywhere(argv)
 
 
 def run(args: argparse.Namespace, console: Console) -> int:

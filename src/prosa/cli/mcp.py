@@ -12,8 +12,10 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from prosa.app.options import JournalOptions, LimitOptions
+from prosa.cli.argument_types import seconds, size_in_bytes
 from prosa.cli.console import Console
-from prosa.cli.options import add_model, choices_from, count, dollars, seconds, size_in_bytes
+from prosa.cli.options import add_model, add_options, options_from
 from prosa.cli.parser import WrongUse
 from prosa.cli.process import collect_often
 from prosa.data import Value
@@ -37,11 +39,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what may run")
     run = "let programs whose path matches run as tools (default: all); repeatable"
     group.add_argument("--allow-run", action="append", nargs="?", const="*", metavar="GLOB", help=run)
-    group.add_argument("--allow-servers", action="store_true", help="let them start MCP servers and use sites")
-    group.add_argument("--max-cost", type=dollars, metavar="USD", help="US dollars for all runs of this server")
-    tokens = "tokens that one model call may write"
-    group.add_argument("--max-output-tokens", type=count, metavar="N", dest="output_tokens", help=tokens)
-    group.add_argument("--timeout", type=seconds, metavar="SECONDS", dest="wall_clock", help="for each run")
+    add_options(
+        group,
+        LimitOptions,
+        *("allow_servers", "max_cost", "max_output_tokens"),
+        allow_servers="let them start MCP servers and use sites",
+        max_cost="US dollars for all runs of this server",
+        max_output_tokens="tokens that one model call may write",
+    )
+    group.add_argument("--timeout", type=seconds, metavar="SECONDS", help="for each run")
     add_model(parser)
     net = parser.add_argument_group("over HTTP")
     net.add_argument("--http", action="store_true", help="answer Streamable HTTP on this machine")
@@ -78,7 +84,6 @@ def run(args: argparse.Namespace, console: Console) -> int:
 def _server(args: argparse.Namespace, console: Console, site: LiveSite) -> Server[Any]:
     from msgspec.structs import replace
 
-    from prosa.app.options import JournalOptions
     from prosa.app.run.money import server_budget
     from prosa.cli.environment import environment_of
     from prosa.mcp_server.programs import Programs, Rights
@@ -86,7 +91,7 @@ def _server(args: argparse.Namespace, console: Console, site: LiveSite) -> Serve
 
     around = replace(environment_of(console, site.root / "prosa"), ask=None, confirm=None, notice=console.err)
     options = replace(
-        choices_from(args, console.environ), max_size=size_in_bytes(args.max_size), journal=JournalOptions("mcp")
+        options_from(args, console.environ), max_size=size_in_bytes(args.max_size), journal=JournalOptions("mcp")
     )
     rights = Rights(tuple(args.allow_run or ()))
     programs = Programs(site, options, around, rights, server_budget(args.max_cost, around))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from prosa.cli.console import Console
 from prosa.cli.environment import environment_of
-from prosa.cli.options import add_input, add_limits, add_model, add_output_schema, add_scripts, choices_from
+from prosa.cli.options import add_input, add_limits, add_model, add_output_schema, add_scripts, options_from
 from prosa.cli.run.choosing import runs_scripts
 
 
@@ -36,7 +36,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     from prosa.records.plan import plan
     from prosa.render.plan import plan_text
 
-    choices, around = choices_from(args, console.environ), environment_of(console, args.file)
+    choices, around = options_from(args, console.environ), environment_of(console, args.file)
     program = load_program(args.file, choices, around.settings, environ=console.environ)
     has_input = args.input is not None or bool(args.pairs)
     given = given_input(program, args.input, args.pairs, console, choices.max_size) if has_input else {}

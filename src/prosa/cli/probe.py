@@ -11,9 +11,10 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from prosa.cli.argument_types import count
 from prosa.cli.console import Console
+from prosa.cli.documents import add_bounds
 from prosa.cli.errors import say
-from prosa.cli.options import add_bounds, count
 from prosa.cli.parser import WrongUse
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 def _site(args: argparse.Namespace, console: Console) -> Report:
     from prosa.app.client.probe import probe_url
-    from prosa.cli.options import bounds
+    from prosa.cli.documents import bounds
     from prosa.cli.progress import progress
     from prosa.site.probe.crawl import MAX_PAGES
     from prosa.source.url import origin_of
@@ -76,7 +77,8 @@ def _site(args: argparse.Namespace, console: Console) -> Report:
 
 def _folder(args: argparse.Namespace) -> Report:
     from prosa.app.client.probe import probe_folder
-    from prosa.cli.options import DEFAULT_MAX_SIZE, size_in_bytes
+    from prosa.cli.argument_types import size_in_bytes
+    from prosa.cli.documents import DEFAULT_MAX_SIZE
 
     path = Path(args.target)
     if path.exists() and not path.is_dir():

@@ -6,11 +6,10 @@ import argparse
 from functools import partial
 from typing import TYPE_CHECKING
 
+from prosa.cli.argument_types import duration, store_place
 from prosa.cli.console import Console
 from prosa.cli.corpus import add_corpus_options, corpus_place, opened
-from prosa.cli.options import duration
 from prosa.cli.parser import WrongUse
-from prosa.cli.run.resuming import store_place
 from prosa.corpus.errors import QueryRefused
 
 if TYPE_CHECKING:

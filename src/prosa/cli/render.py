@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from prosa.cli.console import Console
 from prosa.cli.environment import environment_of
-from prosa.cli.options import add_input, add_reading, add_scripts, choices_from
+from prosa.cli.options import add_input, add_reading, add_scripts, options_from
 from prosa.cli.parser import WrongUse
 from prosa.cli.run.choosing import runs_scripts
 
@@ -36,7 +36,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     from prosa.cli.run.input import given_input
     from prosa.records.plan import first_messages
 
-    choices = choices_from(args, console.environ)
+    choices = options_from(args, console.environ)
     settings = environment_of(console, args.file).settings
     program = load_program(args.file, choices, settings, to_run=False, environ=console.environ)
     given = given_input(program, args.input, args.pairs, console, choices.max_size)

@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from prosa.cli.argument_types import store_place
 from prosa.cli.console import Console
 from prosa.cli.parser import WrongUse
-from prosa.cli.run.resuming import store_place
 
 if TYPE_CHECKING:
     from prosa.records.run import RunRecord, StorePlace

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from prosa.cli.console import Console
 from prosa.cli.corpus import add_corpus_options, add_watch_option, answered, place_of, shown_from_here
-from prosa.cli.options import add_embedding, embedding_choice
+from prosa.cli.documents import add_embedding, embedding_choice
 from prosa.cli.parser import WrongUse
 from prosa.corpus.search import DEFAULT_LIMIT, MAX_LIMIT, Search
 from prosa.dialects.table import DIALECTS

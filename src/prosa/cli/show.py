@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from prosa.app.check.check import CheckOptions
 from prosa.app.check.gather import gather_named
 from prosa.app.check.show import ShownDocument, payload_of, show_groups
+from prosa.cli.argument_types import chosen_dialect, size_in_bytes
 from prosa.cli.console import Console
+from prosa.cli.documents import add_hidden_options, add_reading_options, say_skipped
 from prosa.cli.errors import OK, say
-from prosa.cli.options import add_hidden_options, add_reading_options, chosen_dialect, size_in_bytes
 from prosa.cli.parser import WrongUse
-from prosa.cli.skipped import say_skipped
 
 if TYPE_CHECKING:
     from prosa.data import Value

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from prosa.cli.argument_types import count
 from prosa.cli.console import Console
 from prosa.cli.environment import environment_of
 from prosa.cli.errors import FAILED, OK
-from prosa.cli.options import add_limits, add_otel, add_recording, choices_from, count
+from prosa.cli.options import add_limits, add_otel, add_recording, options_from
 from prosa.cli.parser import WrongUse
 from prosa.cli.progress import progress
 
@@ -135,10 +136,8 @@ def _chosen(args: argparse.Namespace, console: Console) -> tuple[TestOptions, Op
     from prosa.app.evals.suite import side_of
 
     models = tuple(dict.fromkeys(name for text in args.models or () for name in _names(text)))
-    at_once = args.concurrency or 8
-    plain = argparse.Namespace(**{name: value for name, value in vars(args).items() if name != "concurrency"})
-    plain.model = models[0] if len(models) == 1 else None
-    options = replace(choices_from(plain, console.environ), journal=None)  # results of tests are stored by repeat
+    args.model = models[0] if len(models) == 1 else None
+    options = replace(options_from(args, console.environ), journal=None)  # results of tests are stored by repeat
     against = None if args.against is None else side_of(args.against, Path(args.paths[0]))
     chosen = TestOptions(
         models=models,
@@ -147,7 +146,7 @@ def _chosen(args: argparse.Namespace, console: Console) -> tuple[TestOptions, Op
         failed=args.failed,
         lower=args.gate == "lower",
         cache=args.cache,
-        at_once=at_once,
+        at_once=args.at_once or 8,
         grader_model=args.grader_model,
         against=against,
     )

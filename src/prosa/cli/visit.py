@@ -9,9 +9,10 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from prosa.cli.argument_types import count
 from prosa.cli.console import Console
+from prosa.cli.documents import add_bounds, bounds, given_token
 from prosa.cli.errors import FAILED, WRONG_USE, say
-from prosa.cli.options import add_bounds, bounds, count, given_token
 from prosa.cli.parser import WrongUse
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def _depth(text: str) -> int:
 
 
 def _delay(text: str) -> float:
-    from prosa.cli.options import seconds
+    from prosa.cli.argument_types import seconds
 
     return 0.0 if text.strip() in ("0", "0s") else seconds(text)
 

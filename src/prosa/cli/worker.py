@@ -15,21 +15,20 @@ from typing import TYPE_CHECKING, TypeVar
 
 from msgspec.structs import replace
 
+from prosa.app.options import JournalOptions, Options
 from prosa.cli.console import Console
 from prosa.cli.environment import environment_of
 from prosa.cli.errors import FAILED, OK
-from prosa.cli.options import add_limits, add_model, add_otel, choices_from
+from prosa.cli.options import add_limits, add_model, add_options, add_otel, options_from, values_of
 from prosa.cli.parser import WrongUse
-from prosa.cli.run.resuming import store_place
-from prosa.cli.stopping import stopping
+from prosa.cli.run.interaction import stopping
 
 if TYPE_CHECKING:
-    from prosa.app.options import Options
     from prosa.runtime.mail import Worked, WorkerEnd
 
 T = TypeVar("T")
 
-_OF_THE_BATCH = {"model": "model", "iterations": "max-iterations"}
+_OF_THE_BATCH = {"model": "model", "max_iterations": "max-iterations"}
 """The options chosen at the start of a batch, which apply to all its workers."""
 
 
@@ -39,10 +38,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     taken.add_argument("--batch", default="", metavar="NAME", help="rows of this batch alone; else of all")
     taken.add_argument("--mail", type=Path, metavar="PROGRAM", help="messages in the mailbox of a program, which runs")
     taken.add_argument("--until-empty", action="store_true", help="end when nothing is left")
-    taken.add_argument("--store", type=store_place, metavar="PATH|URL", help="where it waits (default: yours)")
-    taken.add_argument(
-        "--in-doubt", choices=("fail", "rerun"), default="fail", help="tool calls that may have been made (fail)"
-    )
+    waiting, doubt = "where it waits (default: yours)", "tool calls that may have been made (fail)"
+    add_options(taken, JournalOptions, "store", "rerun_in_doubt", store=waiting, rerun_in_doubt=doubt)
     add_model(parser)
     add_limits(parser, at_once="rows at once (32); messages, with 1 in their order (1)")
     add_otel(parser)
@@ -67,7 +64,7 @@ def _rows(args: argparse.Namespace, console: Console) -> int:
             raise WrongUse(f"--{flag} is a matter of the batch", hint="it is named where the batch begins")
     place = store_of(args.store, console.environ)
     options = _options(args, console)
-    at_once, until_empty = args.concurrency or 32, args.until_empty
+    at_once, until_empty = args.at_once or 32, args.until_empty
     chosen = RowsWorker(
         args.root or Path(), options, at_once, args.batch, until_empty=until_empty, max_cost=args.max_cost
     )
@@ -95,7 +92,7 @@ def _mail(args: argparse.Namespace, console: Console) -> int:
     program = ready_program(args.mail, options, environment)
     require_mailbox(program)
     options = complete_options(options, environment)
-    chosen = WorkerOptions(args.concurrency or 1, until_empty=args.until_empty)
+    chosen = WorkerOptions(args.at_once or 1, until_empty=args.until_empty)
     assert program.mailbox is not None
     if not args.until_empty:
         console.note(f"{program.name} takes messages from the mailbox {program.mailbox.name}; Ctrl-C stops it")
@@ -136,8 +133,5 @@ def _teller(console: Console) -> Callable[[Worked], None]:
 
 
 def _options(args: argparse.Namespace, console: Console) -> Options:
-    from prosa.app.options import JournalOptions
-
-    plain = argparse.Namespace(**{name: value for name, value in vars(args).items() if name != "concurrency"})
-    journal = JournalOptions("mail", args.store, rerun_in_doubt=args.in_doubt == "rerun")
-    return replace(choices_from(plain, console.environ), journal=journal)
+    journal = JournalOptions("mail", **values_of(JournalOptions, args))
+    return replace(options_from(args, console.environ), journal=journal)

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, assert_never
 from msgspec import Struct
 from msgspec.structs import replace
 
+from prosa.cli.argument_types import count
 from prosa.cli.call.answers import print_answer, print_walk
 from prosa.cli.call.request import given, notes, refused
 from prosa.cli.console import Console
+from prosa.cli.documents import add_bounds, bounds, given_token
 from prosa.cli.errors import say
-from prosa.cli.options import add_bounds, bounds, count, given_token
 from prosa.cli.parser import WrongUse
 
 if TYPE_CHECKING:

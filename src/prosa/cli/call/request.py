@@ -6,8 +6,8 @@ import argparse
 from typing import TYPE_CHECKING
 
 from prosa.cli.console import Console
+from prosa.cli.documents import given_token
 from prosa.cli.errors import FAILED, WRONG_USE, say
-from prosa.cli.options import given_token
 from prosa.cli.parser import WrongUse
 from prosa.data import Value
 

@@ -6,10 +6,11 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from prosa.app.options import CommandOptions
+from prosa.cli.argument_types import count
 from prosa.cli.console import Console
-from prosa.cli.options import add_limits, add_model, add_otel, add_recording, add_sites, count
+from prosa.cli.options import add_journal, add_limits, add_model, add_options, add_otel, add_recording, add_sites
 from prosa.cli.parser import WrongUse
-from prosa.cli.run.resuming import add_journal
 from prosa.regex import regex
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_chat(parser.add_argument_group("configuration and rights"))
     _add_exchange(parser.add_argument_group("other forms"))
     add_model(parser)
-    parser.add_argument("--provider", metavar="NAME", help="the provider, whatever the chat says")
+    add_options(parser, CommandOptions, "provider", provider="the provider, whatever the chat says")
     add_limits(parser)
     add_sites(parser, named=False)
     add_recording(parser)
@@ -43,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_journal(parser, "chat")
     parser.add_argument("--summary", action="store_true", help="print the execution summary as JSON on stderr")
     parser.add_argument("--events", metavar="jsonl[:FILE]", help="write every event as a JSON line to stderr or FILE")
-    parser.add_argument("--stream", action="store_true", help="have replies stream, also where the chat says otherwise")
+    add_options(parser, CommandOptions, "stream", stream="have replies stream, also where the chat says otherwise")
     parser.add_argument("--no-progress", action="store_true", help="show neither a status line nor the reply on stderr")
 
 

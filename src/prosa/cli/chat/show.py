@@ -13,7 +13,7 @@ from prosa.cli.chat.replies import shown
 from prosa.cli.console import Console
 from prosa.cli.environment import environment_of
 from prosa.cli.errors import OK
-from prosa.cli.options import choices_from
+from prosa.cli.options import options_from
 
 if TYPE_CHECKING:
     from prosa.app.chat.prepare import Conversation
@@ -38,7 +38,7 @@ def ready(args: argparse.Namespace, console: Console, message: str | None = None
     from prosa.app.settings import size_limit
     from prosa.render.text import render_headline
 
-    choices, around = choices_from(args, console.environ), environment_of(console, args.file)
+    choices, around = options_from(args, console.environ), environment_of(console, args.file)
     found = opened(args.file, choices, around.environ, size_limit(choices.max_size, around.settings))
     source = found.source if message is None else found.with_message(message, args.speaker)
     conversation = prepare(args.file, choices, around, replace(chat_choices(args), looking=args.inspect), source=source)

@@ -20,7 +20,7 @@ from prosa.cli.chat.show import print_turns
 from prosa.cli.console import Console, PipeClosed
 from prosa.cli.environment import environment_of
 from prosa.cli.errors import OK
-from prosa.cli.options import choices_from
+from prosa.cli.options import options_from
 from prosa.cli.run.delivery import as_json, words
 from prosa.cli.run.interaction import run_stoppable
 from prosa.cli.run.resuming import tell_unfinished
@@ -62,7 +62,7 @@ def _take(
         at.notice(text)
 
     request = TurnRequest(
-        options=choices_from(args, console.environ),
+        options=options_from(args, console.environ),
         environment=environment_of(console, args.file, notice),
         asked=chat_choices(args),
         speaker=args.speaker,
@@ -115,7 +115,7 @@ def _summary(args: argparse.Namespace, console: Console, progress: Progress, fai
         return
     runs = progress.summaries(failure or "interrupted")
     if not runs:
-        model_name = choices_from(args, console.environ).model_name or DEFAULT_MODEL
+        model_name = options_from(args, console.environ).model_name or DEFAULT_MODEL
         console.err(as_json(progress.alone(args.file.name, model_name, failure).as_dict()))
     elif len(runs) == 1 and runs[0].success == (failure is None):
         console.err(as_json(runs[0].as_dict()))

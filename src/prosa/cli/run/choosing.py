@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from prosa.cli.console import Console
 from prosa.cli.environment import environment_of
-from prosa.cli.options import choices_from
+from prosa.cli.options import options_from
 from prosa.cli.parser import WrongUse
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def runs_scripts(args: argparse.Namespace) -> bool:
     Raises `WrongUse` for flags about scripts with a file that has none.
     """
     from prosa.app.check.project import dialect_here
-    from prosa.cli.options import chosen_dialect
+    from prosa.cli.argument_types import chosen_dialect
 
     dialect = chosen_dialect(args.dialect)
     if dialect == "skill_md" and dialect_here(args.file) == dialect:
@@ -150,7 +150,7 @@ def loaded(args: argparse.Namespace, options: Options, environment: Environment,
 
 def planning(args: argparse.Namespace, console: Console) -> Selection:
     """Return the same for `plan` and `render`: without a choice all scripts are shown."""
-    found = loaded(args, choices_from(args, console.environ), environment_of(console, args.file), console)
+    found = loaded(args, options_from(args, console.environ), environment_of(console, args.file), console)
     return found if found.choice.is_made else found.narrowed(replace(found.choice, every=True))
 
 

@@ -12,28 +12,30 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from prosa.app.options import CommandOptions, Options
 from prosa.cli.console import Console, PipeClosed
 from prosa.cli.environment import environment_of
 from prosa.cli.options import (
     add_input,
+    add_journal,
     add_limits,
     add_model,
+    add_options,
     add_otel,
     add_output_schema,
     add_recording,
     add_scripts,
     add_sites,
     add_writing,
-    choices_from,
+    options_from,
     require_no_sites,
 )
 from prosa.cli.run.choosing import runs_scripts
 from prosa.cli.run.delivery import as_json, deliver, require_writable, words
-from prosa.cli.run.resuming import add_journal, completed, tell_unfinished
+from prosa.cli.run.resuming import completed, tell_unfinished
 from prosa.data import Value
 
 if TYPE_CHECKING:
-    from prosa.app.options import Options
     from prosa.app.run.jobs import Progress
     from prosa.cli.run.watch import Watch
     from prosa.diagnostics import Diagnostic
@@ -80,7 +82,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="print what would be done, as `prosa plan`; do nothing")
     parser.add_argument("--summary", action="store_true", help="print the execution summary as JSON on stderr")
     parser.add_argument("--events", metavar="jsonl[:FILE]", help="write every event as a JSON line to stderr or FILE")
-    parser.add_argument("--stream", action="store_true", help="ask for streaming replies and show them as they arrive")
+    add_options(parser, CommandOptions, "stream")
     parser.add_argument("--no-progress", action="store_true", help="no status line")
     scripts = add_scripts(parser)
     add_writing(scripts)
@@ -105,7 +107,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         return scripts.run(args, console)
     job = Job(
         program=args.file,
-        choices=choices_from(args, console.environ),
+        choices=options_from(args, console.environ),
         input_text=args.input,
         pairs=tuple(args.pairs),
         output=args.output,
@@ -120,7 +122,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 def help_for(argv: list[str], console: Console) -> int | None:
     """Return `prosa run FILE --help`: the purpose and the inputs of the program; None without a file."""
-    from prosa.cli.run.program_help import named_program, program_help
+    from prosa.cli.run.input import named_program, program_help
 
     named = named_program(argv)
     if named is None or named.suffix == ".mda":

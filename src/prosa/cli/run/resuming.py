@@ -15,59 +15,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prosa.cli.console import Console
+from prosa.cli.options import journal_from
 from prosa.cli.parser import Parser, WrongUse
 
 if TYPE_CHECKING:
-    from prosa.app.options import JournalOptions
     from prosa.app.run.jobs import Progress
     from prosa.records.run import StorePlace
 
 _ABOUT_RESUMING = ("--resume", "--in-doubt")
 _ALREADY_WRITTEN = ("--message",)
 """Arguments of a chat whose message is in the file since the interrupted call."""
-
-
-def add_journal(parser: argparse.ArgumentParser, door: str) -> None:
-    """`--resume`, `--in-doubt`, `--store`."""
-    group = parser.add_argument_group("history")
-    group.add_argument("--resume", metavar="ID", help="continue an interrupted run; its ID is in: prosa runs")
-    group.add_argument(
-        "--in-doubt",
-        choices=("fail", "rerun"),
-        default="fail",
-        help="what to do about tool calls that may have been made already (fail)",
-    )
-    group.add_argument(
-        "--store", type=store_place, metavar="PATH|URL", help="where runs are kept: a file, postgresql://…"
-    )
-    parser.set_defaults(door=door, call=(), known_input=())
-
-
-def store_place(text: str) -> StorePlace:
-    """Return a file or the address of a server, as the type of an argument."""
-    from prosa.app.journal.place import place_named
-    from prosa.runtime.errors import StoreProblem
-
-    try:
-        return place_named(text)
-    except StoreProblem as error:
-        raise argparse.ArgumentTypeError("; ".join(filter(None, (error.message, error.hint)))) from None
-
-
-def journal_from(args: argparse.Namespace) -> JournalOptions | None:
-    """Return the journal for the runs of a call."""
-    if getattr(args, "door", None) is None:
-        return None
-    from prosa.app.options import JournalOptions
-
-    again = {"command": args.door, "argv": list(args.call), "folder": str(Path.cwd())} if args.call else None
-    return JournalOptions(
-        door=args.door,
-        store=args.store,
-        resume=args.resume,
-        rerun_in_doubt=args.in_doubt == "rerun",
-        again=again,
-    )
 
 
 def completed(parser: Parser, argv: Sequence[str], console: Console) -> argparse.Namespace:

@@ -21,7 +21,7 @@ from prosa.app.scripts.run import run_scripts
 from prosa.cli.console import Console, PipeClosed
 from prosa.cli.environment import environment_of
 from prosa.cli.errors import FAILED, OK, WRONG_USE, say
-from prosa.cli.options import choices_from
+from prosa.cli.options import options_from
 from prosa.cli.parser import WrongUse
 from prosa.cli.run.choosing import loaded
 from prosa.cli.run.delivery import as_json, words
@@ -44,7 +44,7 @@ CHOOSE = "choose what runs: --script ID…, --auto, --all or --stale"
 def run(args: argparse.Namespace, console: Console) -> int:
     """Run the chosen scripts. 0 when all went well, 1 when one failed or nothing may run, 2 without a choice."""
     progress, failed = Progress(), list[str]()
-    options = choices_from(args, console.environ)
+    options = options_from(args, console.environ)
     if options.journal is not None:
         options = replace(options, journal=replace(options.journal, door="script"))
     try:

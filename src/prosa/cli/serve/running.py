@@ -12,14 +12,23 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from prosa.app.options import (
+    Environment,
+    JournalOptions,
+    LimitOptions,
+    ModelOptions,
+    Options,
+    ServiceOptions,
+    say_nothing,
+)
+from prosa.cli.argument_types import count, dollars, seconds, size_in_bytes
 from prosa.cli.console import Console
 from prosa.cli.environment import environment_of
-from prosa.cli.options import count, dollars, seconds
+from prosa.cli.options import add_options, with_service
 from prosa.cli.parser import WrongUse
 from prosa.source import FileProblem
 
 if TYPE_CHECKING:
-    from prosa.app.options import Environment, Options
     from prosa.web.run.runner import Runner
 
 AT_ONCE = 2
@@ -38,8 +47,8 @@ _ABOUT_RUNS = {
     "concurrency": "--concurrency",
     "runs_per_minute": "--runs-per-minute",
     "max_cost": "--max-cost",
-    "output_tokens": "--max-output-tokens",
-    "wall_clock": "--timeout",
+    "max_output_tokens": "--max-output-tokens",
+    "timeout": "--timeout",
 }
 
 
@@ -49,19 +58,14 @@ def add_running_options(parser: argparse.ArgumentParser) -> None:
     run = "let those who know the token run programs and interactive ai-scripts"
     group.add_argument("--allow-run", action="store_true", help=run)
     reach = "let programs start their own MCP servers and use their own sites"
-    group.add_argument("--allow-servers", action="store_true", help=reach)
+    add_options(group, LimitOptions, "allow_servers", allow_servers=reach)
     group.add_argument(
         "--token-env", metavar="NAME", help="the environment variable with the token (default: a new token, printed)"
     )
-    group.add_argument(
-        "-m",
-        "--model",
-        metavar="NAME",
-        help="model for everything that runs; SERVICE/NAME, local[:NAME], scripted:FILE",
-    )
+    add_options(group, ModelOptions, model="model for everything that runs; SERVICE/NAME, local[:NAME], scripted:FILE")
     group.add_argument("--model-url", metavar="URL", help="an OpenAI-compatible server (also: OPENAI_BASE_URL)")
     group.add_argument("--model-api", choices=("chat", "responses"), help="Chat Completions (default) or Responses")
-    group.add_argument("--api-key-env", metavar="NAME", help="the variable whose key may go to --model-url")
+    add_options(group, ServiceOptions, "api_key_env", api_key_env="the variable whose key may go to --model-url")
     group.add_argument("--concurrency", type=count, metavar="N", help=f"runs at the same time ({AT_ONCE})")
     group.add_argument("--runs-per-minute", type=count, metavar="N", help=f"runs started per minute ({PER_MINUTE})")
     budget = (
@@ -69,8 +73,8 @@ def add_running_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--max-cost", "--budget", type=dollars, metavar="USD", help=budget)
     tokens = "tokens that one model call may write (4096, if the price is known)"
-    group.add_argument("--max-output-tokens", type=count, metavar="N", dest="output_tokens", help=tokens)
-    group.add_argument("--timeout", type=seconds, metavar="SECONDS", dest="wall_clock", help="for each run (120)")
+    add_options(group, LimitOptions, "max_output_tokens", max_output_tokens=tokens)
+    group.add_argument("--timeout", type=seconds, metavar="SECONDS", help="for each run (120)")
 
 
 def runner_of(args: argparse.Namespace, console: Console, root: Path) -> Runner | None:
@@ -80,10 +84,8 @@ def runner_of(args: argparse.Namespace, console: Console, root: Path) -> Runner 
         _require_none(args)
         return None
     from prosa.app.journal.place import store_path
-    from prosa.app.options import JournalOptions, say_nothing
     from prosa.app.run.money import server_budget
     from prosa.app.run.service import complete_options, service_of
-    from prosa.cli.options import with_service
     from prosa.web.run.gate import Gate
     from prosa.web.run.runner import Runner
 
@@ -128,16 +130,13 @@ def _require_none(args: argparse.Namespace) -> None:
 
 
 def _choices(args: argparse.Namespace) -> Options:
-    from prosa.app.options import Options
-    from prosa.cli.options import size_in_bytes
-
     return Options(
         model=args.model,
         base_url=args.model_url,
         api=args.model_api,
         api_key_env=args.api_key_env,
-        wall_clock=args.wall_clock,
-        output_tokens=args.output_tokens,
+        wall_clock=args.timeout,
+        output_tokens=args.max_output_tokens,
         max_cost=args.max_cost,
         max_size=size_in_bytes(args.max_size),
         allow_servers=args.allow_servers,

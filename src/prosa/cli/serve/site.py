@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from prosa.cli.argument_types import size_in_bytes
 from prosa.cli.console import Console
-from prosa.cli.options import DEFAULT_MAX_SIZE, size_in_bytes
+from prosa.cli.documents import DEFAULT_MAX_SIZE
 from prosa.cli.parser import WrongUse
 from prosa.data import Value
 from prosa.site.layout import LAYOUTS

@@ -1,0 +1,149 @@
+"""What makes values of the texts of arguments, or raises `ArgumentTypeError` or `WrongUse` with what was expected."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from decimal import Decimal, InvalidOperation
+from math import inf
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from prosa.cli.parser import WrongUse
+from prosa.diagnostics.nearest import UnknownName
+from prosa.dialects import DialectName
+from prosa.dialects.table import known_dialect
+from prosa.regex import regex
+
+if TYPE_CHECKING:
+    from prosa.records.run import StorePlace
+
+_SIZE = regex(r"([0-9]{1,9})\s*(|k|kb|kib|m|mb|mib)", re.IGNORECASE | re.ASCII)
+_FACTORS = {"": 1, "k": 1024, "m": 1024 * 1024}
+MOST_DOLLARS = 1_000_000
+MOST_SECONDS = 3_600
+"""Maximum time to wait for one answer."""
+
+
+def count(text: str) -> int:
+    """Return a whole number from 1."""
+    return _whole(text, at_least=1)
+
+
+def number(text: str) -> int:
+    """Return a whole number from 0."""
+    return _whole(text, at_least=0)
+
+
+def _whole(text: str, *, at_least: int) -> int:
+    if not text.isascii() or not text.isdigit() or len(text) > 9 or int(text) < at_least:
+        raise argparse.ArgumentTypeError(f"expected a whole number, at least {at_least}, found {text!r}")
+    return int(text)
+
+
+def dollars(text: str) -> Decimal:
+    """Return an amount such as 2.50."""
+    try:
+        found = Decimal(text.strip().removeprefix("$"))
+    except InvalidOperation:
+        found = Decimal(0)
+    if not found.is_finite() or not 0 < found <= MOST_DOLLARS:
+        raise argparse.ArgumentTypeError(f"expected US dollars such as 2.50, found {text[:20]!r}")
+    return found
+
+
+def duration(text: str, *, most: float = inf) -> float:
+    """Return a time such as 30, 30s or 5m in seconds."""
+    from prosa.dialects.quantity import seconds
+
+    found = seconds(text)
+    if found is None or found > most:
+        limit = f" up to {most:,.0f} seconds" if most < inf else ""
+        raise argparse.ArgumentTypeError(f"expected a time{limit} such as 30, 30s or 5m, found {text[:20]!r}")
+    return found
+
+
+def seconds(text: str) -> float:
+    """Return a `duration` to wait for one answer, in seconds."""
+    return duration(text, most=MOST_SECONDS)
+
+
+def size(text: str) -> int:
+    """Return a size of text, where a plain number means bytes, as in the settings."""
+    return _whole(text, at_least=1) if text.strip().isdigit() else memory(text)
+
+
+def memory(text: str) -> int:
+    """Return a size of memory, where a plain number means megabytes, as in front matter."""
+    from prosa.dialects.quantity import size
+
+    found = size(text)
+    if found is None or found <= 0:
+        raise argparse.ArgumentTypeError(f"expected a size such as 128MB or 256KiB, found {text!r}")
+    return int(found)
+
+
+def folder(text: str) -> Path:
+    """Return a folder that exists."""
+    if not Path(text).is_dir():
+        from prosa.app.text_files import nearest_file
+
+        near = nearest_file(Path(text))
+        raise argparse.ArgumentTypeError(f"no such folder: {text}{f'; did you mean {near}?' if near else ''}")
+    return Path(text)
+
+
+def store_place(text: str) -> StorePlace:
+    """Return a file, or the address of a server."""
+    from prosa.app.journal.place import place_named
+    from prosa.runtime.errors import StoreProblem
+
+    try:
+        return place_named(text)
+    except StoreProblem as error:
+        raise argparse.ArgumentTypeError("; ".join(filter(None, (error.message, error.hint)))) from None
+
+
+def permission(text: str) -> str:
+    """Return a text that names actions, unchanged."""
+    from prosa.app.client.rights import permission as read
+
+    try:
+        read(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return text
+
+
+def token(text: str) -> tuple[str, str]:
+    """Return an origin and the name of a variable."""
+    from prosa.source.url import origin_of
+
+    where, _, name = text.rpartition("=")
+    try:
+        origin = origin_of(where)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"the origin in {text[:60]!r} {error}") from None
+    if where.rstrip("/").count("/") > 2:
+        raise argparse.ArgumentTypeError(f"expected an origin without a path, found {where[:60]!r}")
+    if not (name.isascii() and name.isidentifier()):
+        raise argparse.ArgumentTypeError("expected ORIGIN=NAME, where NAME is a variable and not the token")
+    if not origin.keeps_secrets:
+        raise argparse.ArgumentTypeError(f"a token is not sent over plain http to {origin.host}; use https")
+    return str(origin), name
+
+
+def chosen_dialect(name: str | None) -> DialectName | None:
+    """Return `--as` as a dialect. Raises `WrongUse`."""
+    try:
+        return None if name is None else known_dialect(name)
+    except UnknownName as error:
+        raise WrongUse(f"--as {name}: no such dialect", hint=error.hint) from None
+
+
+def size_in_bytes(text: str) -> int:
+    """Return `--max-size` in bytes. Raises `WrongUse`."""
+    match = _SIZE.fullmatch(text.strip())
+    if match is None:
+        raise WrongUse(f"--max-size {text}: not a size", hint="write bytes or a unit: 500KB, 20MB")
+    return int(match[1]) * _FACTORS[match[2][:1].lower()]
