@@ -110,8 +110,8 @@ def test_installing_alone_checks_nothing(job: Path):
 
 def snippets(head: str) -> list[str]:
     """The YAML below a heading of the page."""
-    text = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
-    part = text.partition(f"\n## {head}\n")[2].partition("\n## ")[0]
+    text = (ROOT / "docs" / "checking.md").read_text(encoding="utf-8")
+    part = re.split(r"\n##+ ", text.partition(f"\n### {head}\n")[2])[0]
     return re.findall(r"^```yaml\n(.*?)^```$", part, re.MULTILINE | re.DOTALL)
 
 

@@ -1,4 +1,4 @@
-"""The views that a query sees: the index in words that stay, whatever its tables become (docs/corpus.md).
+"""The views that a query sees: stable names for the tables of the index; `make docs` builds a page from them.
 
 In: a connection. Out: the same with temporary views. They hide tables of the same name.
 """
