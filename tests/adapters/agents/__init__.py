@@ -1,0 +1,1 @@
+"""Coding agents: the tap, the workspace, the box and the processes, without any agent."""
