@@ -1,6 +1,7 @@
-"""Tools for testing programs: a provider with fixed replies, recordings to replay, and a clock that never waits.
+"""Tools for testing programs: fixed replies as a provider and as a service, recordings to replay, and a clock.
 
-These providers and clocks use no network, read no time of day and never sleep; a `Recorder` calls the model once.
+Providers and clocks use no network, read no time of day and never sleep; a `ScriptedService` listens on loopback; a
+`Recorder` calls the model once.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, Literal, ParamSpec, TypeVar, get_args
 
+from prosa.adapters.agents.scripted_service import ScriptedService
+from prosa.adapters.agents.wires.exchange import ServiceRequest
 from prosa.adapters.providers.scripted import ScriptedProvider, ScriptProblem
 from prosa.api.arguments import words
 from prosa.api.chat import achat, chat
@@ -23,7 +26,7 @@ from prosa.app.options import Record, Replay
 from prosa.records.replay import Match
 from prosa.runtime.errors import CassetteProblem, ReplayDrift
 
-__all__ = ["FakeClock", "Recorder", "ScriptProblem", "ScriptedProvider"]
+__all__ = ["FakeClock", "Recorder", "ScriptProblem", "ScriptedProvider", "ScriptedService", "ServiceRequest"]
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -1,0 +1,1 @@
+"""The four wires as a model service speaks them: what each refuses, how a request is read, how a reply is written."""

@@ -1,0 +1,367 @@
+"""Responses: what the service refuses in its own words, and what it answers, whole and as events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from prosa.adapters.agents.wires.exchange import (
+    CREATED,
+    Answered,
+    Conversation,
+    Refusal,
+    ServiceTurn,
+    ServiceWire,
+    ToolOffer,
+    merged,
+    pieces,
+    sse,
+    text_of,
+)
+from prosa.adapters.agents.wires.openai import (
+    error,
+    function_refusal,
+    misfit_refusal,
+    model_entry,
+    model_list,
+    schema_refusal,
+)
+from prosa.adapters.agents.wires.shapes import Choice, Either, Fields, Many, Shape, Tagged, misfit, tagged
+from prosa.data import Value
+from prosa.runtime.messages import ToolCall
+
+_MOST_ID: Final = 64
+_ANYTHING: Final = Fields(is_open=True)
+_TEXT: Final[Mapping[str, Shape]] = {"text": "string"}
+_INPUT_PARTS: Final[Mapping[str, Shape]] = {
+    "input_text": tagged("type", Fields(_TEXT, {"prompt_cache_breakpoint": "any"})),
+    "input_image": _ANYTHING,
+    "input_file": _ANYTHING,
+}
+_OUTPUT_PARTS: Final[Mapping[str, Shape]] = {
+    "output_text": tagged("type", Fields(_TEXT, {"annotations": "array", "logprobs": "array"})),
+    "refusal": tagged("type", Fields({"refusal": "string"})),
+}
+_CONTENT: Final = Either(Many(Tagged("type", {**_INPUT_PARTS, **_OUTPUT_PARTS})))
+_STATED: Final[Mapping[str, Shape]] = {"id": "string", "status": "string"}
+_CALL: Final = Fields(
+    {"call_id": "string", "name": "string", "arguments": "string"},
+    {**_STATED, "async": "any", "caller": "any", "namespace": "string"},
+)
+_OUTPUT: Final = Fields(
+    {"call_id": "string", "output": Either(Many(Tagged("type", {**_INPUT_PARTS})))},
+    {**_STATED, "caller": "any", "name": "string", "namespace": "string"},
+)
+_ROLES: Final = ("assistant", "system", "developer", "user")
+_OTHERS: Final = (
+    "file_search_call",
+    "computer_call",
+    "computer_call_output",
+    "web_search_call",
+    "tool_search_call",
+    "tool_search_output",
+    "additional_tools",
+    "configuration_update",
+    "reasoning",
+    "compaction",
+    "image_generation_call",
+    "code_interpreter_call",
+    "local_shell_call",
+    "local_shell_call_output",
+    "shell_call",
+    "shell_call_output",
+    "apply_patch_call",
+    "apply_patch_call_output",
+    "mcp_list_tools",
+    "mcp_approval_request",
+    "mcp_approval_response",
+    "mcp_call",
+    "custom_tool_call_output",
+    "custom_tool_call",
+    "compaction_trigger",
+    "item_reference",
+    "program",
+    "program_output",
+)
+"""Items of the service's own tools and of its state: known, and not looked into."""
+
+ITEMS: Final[Mapping[str, Fields]] = {
+    "message": tagged("type", Fields({"role": Choice(_ROLES), "content": _CONTENT}, {**_STATED, "phase": "string"})),
+    "function_call": tagged("type", _CALL),
+    "function_call_output": tagged("type", _OUTPUT),
+    **dict.fromkeys(_OTHERS, _ANYTHING),
+}
+FUNCTION: Final = Fields(
+    {"name": "string"},
+    {
+        "allowed_callers": "array",
+        "async": "any",
+        "defer_loading": "boolean",
+        "description": "string",
+        "output_schema": "object",
+        "parameters": "object",
+        "strict": "boolean",
+    },
+)
+OTHER_TOOLS: Final = (
+    "file_search",
+    "computer",
+    "computer_use_preview",
+    "web_search",
+    "web_search_2025_08_26",
+    "mcp",
+    "code_interpreter",
+    "programmatic_tool_calling",
+    "image_generation",
+    "local_shell",
+    "shell",
+    "custom",
+    "namespace",
+    "tool_search",
+    "web_search_preview",
+    "web_search_preview_2025_03_11",
+    "apply_patch",
+)
+FIELDS: Final[Mapping[str, Shape]] = {
+    "access_programs": "any",
+    "background": "boolean",
+    "client_metadata": "object",
+    "context_management": "any",
+    "conversation": "any",
+    "image": "any",
+    "include": Many("string"),
+    "input": Either(Many(Tagged("type", ITEMS, default="message"))),
+    "instructions": "string",
+    "max_output_tokens": "integer",
+    "max_tool_calls": "integer",
+    "metadata": "object",
+    "moderation": "any",
+    "parallel_tool_calls": "boolean",
+    "previous_response_id": "string",
+    "prompt": "object",
+    "prompt_cache_key": "string",
+    "prompt_cache_options": "any",
+    "prompt_cache_retention": "string",
+    "reasoning": "object",
+    "safety_identifier": "string",
+    "service_tier": "string",
+    "store": "boolean",
+    "stream": "boolean",
+    "stream_options": Fields({}, {"include_obfuscation": "boolean"}),
+    "temperature": "number",
+    "text": Fields({}, {"format": "object", "verbosity": "string"}),
+    "tool_choice": "any",
+    "tools": Many(Tagged("type", {"function": tagged("type", FUNCTION), **dict.fromkeys(OTHER_TOOLS, _ANYTHING)})),
+    "top_logprobs": "integer",
+    "top_p": "number",
+    "truncation": "string",
+    "user": "string",
+}
+_SHAPE: Final = Fields({"model": "string"}, FIELDS)
+
+
+def _refusal(body: Mapping[str, Value], headers: Mapping[str, str], path: str) -> Refusal | None:
+    del headers
+    found = misfit(body, _SHAPE)
+    if found is not None:
+        return misfit_refusal(found, "Unknown parameter: '{}'.")
+    counts = path.endswith("/input_tokens")
+    if not body.get("input") and not body.get("prompt") and not counts:
+        given = "'input', 'prompt', or 'conversation'"
+        return Refusal(f"Missing required parameter: one of {given} must be provided.", "input")
+    items = body["input"] if isinstance(body.get("input"), list) else ()
+    return _options(body) or _tools(body) or _roles(items) or _calls(items) or _format(body)
+
+
+def _options(body: Mapping[str, Value]) -> Refusal | None:
+    if body.get("stream_options") is not None and not body.get("stream"):
+        return Refusal("The 'stream_options' parameter is only allowed when 'stream' is enabled.", "stream_options")
+    most = body.get("max_output_tokens")
+    if most is not None and most < 16:
+        said = "integer below minimum value. Expected a value >= 16"
+        return Refusal(
+            f"Invalid 'max_output_tokens': {said}, but got {most} instead.",
+            "max_output_tokens",
+            "integer_below_min_value",
+        )
+    if body.get("background"):
+        return Refusal("The scripted service answers at once: `background` is not supported.", "background")
+    return None
+
+
+def _tools(body: Mapping[str, Value]) -> Refusal | None:
+    functions = [(at, tool) for at, tool in enumerate(body.get("tools") or ()) if tool["type"] == "function"]
+    for at, function in functions:
+        if refused := function_refusal(function, f"tools[{at}]"):
+            return refused
+    choice = body.get("tool_choice")
+    names = [function["name"] for _, function in functions]
+    if isinstance(choice, Mapping) and choice.get("type") == "function" and choice.get("name") not in names:
+        return Refusal(f"Tool choice 'function' not found in 'tools' parameter: {choice.get('name')}.", "tool_choice")
+    return None
+
+
+def _roles(items: Sequence[Mapping[str, Value]]) -> Refusal | None:
+    """Refuse parts that only the other side writes."""
+    for at, item in enumerate(items):
+        content = item.get("content")
+        if item.get("type", "message") != "message" or not isinstance(content, list):
+            continue
+        known = _OUTPUT_PARTS if item["role"] == "assistant" else _INPUT_PARTS
+        for index, part in enumerate(content):
+            if part["type"] not in known:
+                supported = ", ".join(f"'{each}'" for each in known)
+                said = f"Invalid value: '{part['type']}'. Supported values are: {supported}."
+                return Refusal(said, f"input[{at}].content[{index}]", "invalid_value")
+    return None
+
+
+def _calls(items: Sequence[Mapping[str, Value]]) -> Refusal | None:
+    called: list[str] = []
+    answered: set[str] = set()
+    for at, item in enumerate(items):
+        if item.get("type") == "function_call":
+            if not 0 < len(item["call_id"]) <= _MOST_ID:
+                said = f"Invalid 'input[{at}].call_id': expected 1 to {_MOST_ID} characters."
+                return Refusal(said, f"input[{at}].call_id")
+            called.append(item["call_id"])
+        elif item.get("type") == "function_call_output":
+            if item["call_id"] not in called:
+                said = f"No tool call found for function call output with call_id {item['call_id']}."
+                return Refusal(said, "input")
+            answered.add(item["call_id"])
+    missing = [each for each in called if each not in answered]
+    return Refusal(f"No tool output found for function call {missing[0]}.", "input") if missing else None
+
+
+def _format(body: Mapping[str, Value]) -> Refusal | None:
+    wanted = (body.get("text") or {}).get("format") or {}
+    return schema_refusal(wanted, "text.format") if wanted.get("type") == "json_schema" else None
+
+
+def _read(body: Mapping[str, Value]) -> Conversation:
+    given = body.get("input") or []
+    items = [{"role": "user", "content": given}] if isinstance(given, str) else given
+    systems, turns = [body.get("instructions") or ""], []
+    for item in items:
+        kind = item.get("type") or "message"
+        if kind == "function_call":
+            call = ToolCall(item["call_id"], item["name"], item["arguments"])
+            turns.append(ServiceTurn("assistant", calls=(call,)))
+        elif kind == "function_call_output":
+            turns.append(ServiceTurn("user", results=((item["call_id"], text_of(item["output"])),)))
+        elif kind == "message" and item["role"] in ("system", "developer"):
+            systems.append(text_of(item["content"]))
+        elif kind == "message":
+            turns.append(ServiceTurn("assistant" if item["role"] == "assistant" else "user", text_of(item["content"])))
+    tools = [
+        ToolOffer(tool["name"], tool.get("description") or "", tool.get("parameters") or {})
+        for tool in body.get("tools") or ()
+        if tool["type"] == "function"
+    ]
+    return Conversation("\n\n".join(each for each in systems if each), tuple(tools), merged(turns))
+
+
+_ENDS: Final = {"length": "max_output_tokens", "filter": "content_filter"}
+
+
+def _items(answered: Answered) -> list[dict[str, Value]]:
+    reply, number = answered.reply, answered.number
+    parts: list[dict[str, Value]] = []
+    if reply.content:
+        parts.append({"type": "output_text", "text": reply.content, "annotations": [], "logprobs": []})
+    if reply.refusal:
+        parts.append({"type": "refusal", "refusal": reply.refusal})
+    items: list[dict[str, Value]] = []
+    if parts or not reply.tool_calls:
+        head = {"type": "message", "id": f"msg_{number}", "status": "completed", "role": "assistant"}
+        items.append({**head, "content": parts})
+    for at, call in enumerate(reply.tool_calls, 1):
+        head = {"type": "function_call", "id": f"fc_{number}_{at}", "status": "completed"}
+        items.append({**head, "call_id": call.id, "name": call.name, "arguments": call.arguments})
+    return items
+
+
+def _response(answered: Answered) -> dict[str, Value]:
+    reason = _ENDS.get(answered.reply.finish)
+    usage, body = answered.usage, answered.body
+    return {
+        "id": f"resp_{answered.number}",
+        "object": "response",
+        "created_at": CREATED,
+        "status": "incomplete" if reason else "completed",
+        "error": None,
+        "incomplete_details": {"reason": reason} if reason else None,
+        "instructions": body.get("instructions"),
+        "max_output_tokens": body.get("max_output_tokens"),
+        "model": answered.model,
+        "output": _items(answered),
+        "parallel_tool_calls": body.get("parallel_tool_calls", True) is not False,
+        "previous_response_id": body.get("previous_response_id"),
+        "store": body.get("store") is not False,
+        "temperature": body.get("temperature"),
+        "text": body.get("text") or {"format": {"type": "text"}},
+        "tool_choice": body.get("tool_choice") or "auto",
+        "tools": body.get("tools") or [],
+        "top_p": body.get("top_p"),
+        "truncation": body.get("truncation") or "disabled",
+        "metadata": body.get("metadata") or {},
+        "usage": {
+            "input_tokens": usage.input_tokens,
+            "input_tokens_details": {"cached_tokens": usage.cached_input_tokens},
+            "output_tokens": usage.output_tokens,
+            "output_tokens_details": {"reasoning_tokens": 0},
+            "total_tokens": usage.total_tokens,
+        },
+    }
+
+
+def _events(answered: Answered) -> Iterator[bytes]:
+    whole = _response(answered)
+    for number, (name, data) in enumerate(_named_events(whole)):
+        yield sse({"type": name, "sequence_number": number, **data}, name)
+
+
+def _named_events(whole: Mapping[str, Value]) -> Iterator[tuple[str, dict[str, Value]]]:
+    started = {**whole, "status": "in_progress", "incomplete_details": None, "output": [], "usage": None}
+    yield "response.created", {"response": started}
+    yield "response.in_progress", {"response": started}
+    for index, item in enumerate(whole["output"]):
+        empty: dict[str, Value] = {"arguments": ""} if item["type"] == "function_call" else {"content": []}
+        yield "response.output_item.added", {"output_index": index, "item": {**item, "status": "in_progress", **empty}}
+        yield from _item_events(item, index)
+        yield "response.output_item.done", {"output_index": index, "item": item}
+    yield f"response.{whole['status']}", {"response": whole}
+
+
+def _item_events(item: Mapping[str, Value], index: int) -> Iterator[tuple[str, dict[str, Value]]]:
+    where = {"item_id": item["id"], "output_index": index}
+    if item["type"] == "function_call":
+        for piece in pieces(item["arguments"]):
+            yield "response.function_call_arguments.delta", {**where, "delta": piece}
+        done = {"name": item["name"], "arguments": item["arguments"]}
+        yield "response.function_call_arguments.done", {**where, **done}
+        return
+    for place, part in enumerate(item["content"]):
+        here = {**where, "content_index": place}
+        kind, name = ("refusal", "refusal") if part["type"] == "refusal" else ("output_text", "text")
+        logged: dict[str, Value] = {"logprobs": []} if kind == "output_text" else {}
+        yield "response.content_part.added", {**here, "part": {**part, name: ""}}
+        for piece in pieces(part[name]):
+            yield f"response.{kind}.delta", {**here, "delta": piece, **logged}
+        yield f"response.{kind}.done", {**here, name: part[name], **logged}
+        yield "response.content_part.done", {**here, "part": part}
+
+
+RESPONSES: Final = ServiceWire(
+    name="responses",
+    counted=("instructions", "input", "tools"),
+    refusal=_refusal,
+    read=_read,
+    whole=_response,
+    events=_events,
+    error=error,
+    models=model_list,
+    model=model_entry,
+    count=lambda tokens: {"object": "response.input_tokens", "input_tokens": tokens},
+)
