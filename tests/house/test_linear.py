@@ -20,7 +20,7 @@ from prosa.dialects.prapti.escape import escaped, restored
 from prosa.dialects.ymj.selectors import BadSelector, UnknownSelector, prepare
 from prosa.document.foreign import mdx_spans, shortcode_spans
 from prosa.evaluation.jsonpath import BadQuery, compile_query
-from prosa.render.page.fragment import safe_html
+from prosa.render.page.clean import safe_html
 from prosa.settings.read import read_project_settings
 from prosa.site.drawing import inert_drawing
 from prosa.site.html_node import read_html

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prosa.cli.main import main
-from prosa.render.facts import document_facts
-from prosa.render.outline import MAX_ITEMS, MAX_VALUE, render_outline
+from prosa.render.outline import MAX_ITEMS, MAX_VALUE, document_facts, render_outline
 from prosa.rules.engine import check_text
 from prosa.source import SourceText
 from tests.cli.desk import desk

@@ -14,15 +14,18 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from prosa.diagnostics import Annotation, Applicability, Diagnostic, Fix, Severity
-from prosa.render.azure import render_azure
-from prosa.render.checkstyle import render_checkstyle
 from prosa.render.diff import MAX_COMPARED, render_diff
-from prosa.render.fingerprint import fingerprints
-from prosa.render.gitlab import render_gitlab
-from prosa.render.junit import render_junit
-from prosa.render.markdown_report import MOST, render_markdown
-from prosa.render.rdjson import render_rdjsonl
-from prosa.render.sarif import render_sarif
+from prosa.render.formats import (
+    MOST,
+    fingerprints,
+    render_azure,
+    render_checkstyle,
+    render_gitlab,
+    render_junit,
+    render_markdown,
+    render_rdjsonl,
+    render_sarif,
+)
 from prosa.source import Edit, SourceText, Span
 from tests.depth import examples
 from tests.render.demands import (

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prosa.diagnostics import Annotation, Applicability, Diagnostic, Fix, Severity
-from prosa.render.github import render_github
+from prosa.render.formats import render_github
 from prosa.render.json import dump, render_json, render_jsonl
 from prosa.render.plain import safe, safe_source, width
 from prosa.render.text import WINDOW, excerpt, render_statistics, render_summary, render_text

@@ -25,8 +25,7 @@ from prosa.dialects.dialect import FormatOptions, Hints
 from prosa.dialects.reading import failed_reading
 from prosa.dialects.table import DialectRow
 from prosa.evaluation.jsonpath import BadQuery, compile_query
-from prosa.render.facts import document_facts
-from prosa.render.outline import render_outline
+from prosa.render.outline import document_facts, render_outline
 from prosa.rules import registry, rule
 from prosa.rules.engine import check_documents
 from prosa.rules.formatting import format_text

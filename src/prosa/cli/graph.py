@@ -153,14 +153,14 @@ def _shown(corpus: OpenCorpus, selection: Selection, middle: Node | None, args: 
         return _picture(corpus, selection, middle, args)
     from importlib import import_module
 
-    text: str = getattr(import_module(f"prosa.render.graph.{args.format}"), args.format)(selection)
+    text: str = getattr(import_module("prosa.render.graph.formats"), args.format)(selection)
     return text
 
 
 def _for_people(selection: Selection, middle: Node | None, args: argparse.Namespace) -> str:
     from prosa.graph.graph import Graph
     from prosa.graph.reach import neighbourhood
-    from prosa.render.graph.overview import counts_line, overview, tree
+    from prosa.render.graph.reports import counts_line, overview, tree
 
     if middle is None:
         return overview(selection)
@@ -170,9 +170,9 @@ def _for_people(selection: Selection, middle: Node | None, args: argparse.Namesp
 
 
 def _picture(corpus: OpenCorpus, selection: Selection, middle: Node | None, args: argparse.Namespace) -> str:
-    from prosa.render.graph.overview import drawn_line
-    from prosa.render.graph.plain_text import name_of
+    from prosa.render.graph.reports import drawn_line
     from prosa.render.graph.scene import scene
+    from prosa.render.graph.style import name_of
     from prosa.render.graph.svg import Caption, svg
 
     title = f"Around {name_of(middle)}" if middle else corpus.root.name or str(corpus.root)
@@ -196,7 +196,7 @@ def _way_to(root: Path, output: str | None) -> str:
 
 def _put(text: str, args: argparse.Namespace, console: Console, edges: int) -> None:
     if args.format == "mermaid":
-        from prosa.render.graph.mermaid import MOST_EDGES
+        from prosa.render.graph.formats import MOST_EDGES
 
         if edges > MOST_EDGES:
             console.note(f"note: {edges:,} connections; Mermaid draws {MOST_EDGES} unless maxEdges allows more")

@@ -67,7 +67,7 @@ def _once(args: argparse.Namespace, console: Console, place: Path | None) -> int
 
 def _statistics(corpus: OpenCorpus, args: argparse.Namespace, console: Console) -> int:
     from prosa.app.corpus.query import corpus_statistics
-    from prosa.render.statistics import render_statistics, statistics_object
+    from prosa.render.corpus import render_statistics, statistics_object
 
     found = corpus_statistics(corpus)
     root, now = str(corpus.root), time.time_ns()

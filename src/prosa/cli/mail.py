@@ -86,7 +86,7 @@ def _require_sense(args: argparse.Namespace) -> None:
 def _boxes(args: argparse.Namespace, place: StorePlace, console: Console) -> int:
     from prosa.app.mail.boxes import box_list
     from prosa.render.json import dump
-    from prosa.render.mail import boxes_table
+    from prosa.render.rows import boxes_table
 
     found = box_list(place)
     if args.format == "json":
@@ -104,7 +104,7 @@ def _boxes(args: argparse.Namespace, place: StorePlace, console: Console) -> int
 def _list(args: argparse.Namespace, place: StorePlace, console: Console) -> int:
     from prosa.app.mail.boxes import message_list
     from prosa.render.json import dump
-    from prosa.render.mail import message_lines
+    from prosa.render.rows import message_lines
 
     found = message_list(place, _chosen(args))
     if args.format == "json":
@@ -121,7 +121,7 @@ def _watch(args: argparse.Namespace, place: StorePlace, console: Console) -> int
     from prosa.app.mail.boxes import coming
     from prosa.app.run.world import system_clock
     from prosa.render.json import dump
-    from prosa.render.mail import message_lines
+    from prosa.render.rows import message_lines
 
     def show(each: MessageRecord) -> None:
         console.out("\n".join(message_lines(each)) if args.format == "text" else dump(each.for_people()))

@@ -59,9 +59,9 @@ def _scripts(args: argparse.Namespace, console: Console) -> int:
     from prosa.app.permission import is_trusted
     from prosa.app.scripts.plan import planned
     from prosa.cli.run.choosing import planning
-    from prosa.render.scripts import plan_text
+    from prosa.render.plan import scripts_plan_text
 
     found = planning(args, console)
     plan = planned(found, whole=True, trusted=is_trusted(found.file.trusted_source, console.environ))
-    console.out(json.dumps(plan, ensure_ascii=False, indent=2) if args.format == "json" else plan_text(plan))
+    console.out(json.dumps(plan, ensure_ascii=False, indent=2) if args.format == "json" else scripts_plan_text(plan))
     return 0

@@ -97,12 +97,12 @@ def _printed(report: Report, args: argparse.Namespace, console: Console) -> str:
 
         return render_probe_json(report)
     if args.format == "junit":
-        from prosa.render.probe_junit import render_probe_junit
+        from prosa.render.probe import render_probe_junit
 
         return render_probe_junit(report, strict=args.strict)
     if args.format == "sarif":
         from prosa import __version__
-        from prosa.render.probe_sarif import render_probe_sarif
+        from prosa.render.probe import render_probe_sarif
 
         return render_probe_sarif(report, __version__)
     from prosa.render.probe import render_probe

@@ -142,8 +142,8 @@ def _say_unfinished(journal: Journal, args: argparse.Namespace, console: Console
 
 
 def _print(plan: Plan, unreadable: list[tuple[str, str]], args: argparse.Namespace, console: Console) -> None:
+    from prosa.render.diff import move_object, move_summary, note_line, render_move
     from prosa.render.json import dump
-    from prosa.render.moves import move_object, move_summary, note_line, render_move
 
     if args.format == "json":
         console.out(dump(move_object(plan, written=not _is_shown_only(args), unreadable=unreadable), indent=2))

@@ -28,49 +28,49 @@ def _jsonl(found: Sequence[Diagnostic], _: Sequence[str], __: str) -> str:
 
 def _sarif(found: Sequence[Diagnostic], _: Sequence[str], documentation: str) -> str:
     from prosa import __version__
-    from prosa.render.sarif import render_sarif
+    from prosa.render.formats import render_sarif
 
     return render_sarif(found, __version__, documentation)
 
 
 def _junit(found: Sequence[Diagnostic], paths: Sequence[str], _: str) -> str:
-    from prosa.render.junit import render_junit
+    from prosa.render.formats import render_junit
 
     return render_junit(found, paths)
 
 
 def _github(found: Sequence[Diagnostic], _: Sequence[str], __: str) -> str:
-    from prosa.render.github import render_github
+    from prosa.render.formats import render_github
 
     return render_github(found)
 
 
 def _gitlab(found: Sequence[Diagnostic], _: Sequence[str], __: str) -> str:
-    from prosa.render.gitlab import render_gitlab
+    from prosa.render.formats import render_gitlab
 
     return render_gitlab(found)
 
 
 def _azure(found: Sequence[Diagnostic], _: Sequence[str], __: str) -> str:
-    from prosa.render.azure import render_azure
+    from prosa.render.formats import render_azure
 
     return render_azure(found)
 
 
 def _rdjsonl(found: Sequence[Diagnostic], _: Sequence[str], documentation: str) -> str:
-    from prosa.render.rdjson import render_rdjsonl
+    from prosa.render.formats import render_rdjsonl
 
     return render_rdjsonl(found, documentation)
 
 
 def _checkstyle(found: Sequence[Diagnostic], _: Sequence[str], __: str) -> str:
-    from prosa.render.checkstyle import render_checkstyle
+    from prosa.render.formats import render_checkstyle
 
     return render_checkstyle(found)
 
 
 def _markdown(found: Sequence[Diagnostic], paths: Sequence[str], _: str) -> str:
-    from prosa.render.markdown_report import render_markdown
+    from prosa.render.formats import render_markdown
 
     return render_markdown(found, len(paths))
 

@@ -117,7 +117,7 @@ def _say_unknown(corpus: OpenCorpus, asked: Search, console: Console) -> None:
 
 
 def _print(hits: Sequence[Hit], query: str, root: Path, args: argparse.Namespace, console: Console) -> None:
-    from prosa.render.hits import hit_object, render_hits
+    from prosa.render.corpus import hit_object, render_hits
     from prosa.render.json import dump
 
     shown = shown_from_here(root)

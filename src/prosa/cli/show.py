@@ -114,7 +114,7 @@ def _forms() -> str:
 
 def _facts(each: ShownDocument) -> dict[str, Value]:
     """Return what `--format json` prints of a document."""
-    from prosa.render.facts import document_facts
+    from prosa.render.outline import document_facts
 
     facts = document_facts(each.document, each.diagnostics, lent=each.lent)
     return facts | ({"md_url": each.md_url} if each.document.dialect == "mdh" else {})

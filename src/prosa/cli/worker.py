@@ -85,7 +85,7 @@ def _mail(args: argparse.Namespace, console: Console) -> int:
     from prosa.app.mail.work import WorkerOptions, require_mailbox, work_mail
     from prosa.app.run.load import ready_program
     from prosa.app.run.service import complete_options
-    from prosa.render.mail import end_words
+    from prosa.render.rows import end_words
 
     environment = environment_of(console, args.mail)
     options = _options(args, console)
@@ -120,7 +120,7 @@ def until_stopped(work: Callable[[asyncio.Event], Coroutine[None, None, T]], con
 
 def _teller(console: Console) -> Callable[[Worked], None]:
     from prosa.render.json import dump
-    from prosa.render.mail import worked_line
+    from prosa.render.rows import worked_line
 
     def tell(worked: Worked) -> None:
         if worked.end == "handled":

@@ -1,19 +1,25 @@
-"""The text of `prosa show` about a document: its fields in aligned lines, then its parsed content.
+"""What `prosa show` prints about a document: as lines its fields and parsed content, as JSON the keys of interface.md.
 
-In: the result of `document_facts`, and the structure of the Markdown. Out: lines. Every text of the document is made
-safe first (`render.plain`), and long lists are cut: `--format json` has everything.
+Every text of the document is made safe first (`render.plain`), and long lists are cut: `--format json` has everything.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from prosa.data import Value
+from prosa.diagnostics import Diagnostic, Severity
 from prosa.dialects.table import dialect
-from prosa.render.json import dump
+from prosa.render.json import diagnostic_object, dump
 from prosa.render.plain import safe
+from prosa.rules.engine import CheckedDocument
+
+if TYPE_CHECKING:
+    from prosa.dialects.magi.meta import Inherited
+
 
 MAX_VALUE = 100
 """Characters of one value in an outline; `--format json` has all of it."""
@@ -365,3 +371,24 @@ def _list(name: str, values: Sequence[str]) -> Iterator[_Row]:
 def _shown(value: str, most: int) -> str:
     text = safe(value)
     return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def document_facts(
+    document: CheckedDocument,
+    diagnostics: Sequence[Diagnostic],
+    *,
+    strict: bool | None = None,
+    lent: Mapping[str, Inherited[Value]] | None = None,
+) -> dict[str, Value]:
+    """Return one object; ``diagnostics`` are those of this document, ``strict`` is the user's mode (YA11), ``lent``
+    the fields inherited from meta files, separate from its own (X33). Front matter that is not a mapping is null."""
+    errors = frozenset(each.rule for each in diagnostics if each.severity is Severity.ERROR)
+    mode = document.strict if strict is None else strict
+    return {
+        "path": document.front.source.path,
+        "dialect": document.dialect,
+        "front_matter": document.reading.front_matter,
+        **({"lent": {name: {"value": each.value, "by": str(each.by)} for name, each in lent.items()}} if lent else {}),
+        "diagnostics": [diagnostic_object(each) for each in diagnostics],
+        **document.reading.judged_facts(strict=bool(mode), errors=errors),
+    }

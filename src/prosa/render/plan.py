@@ -1,11 +1,17 @@
-"""A plan as text for people. What comes from the program and its input is made safe for a terminal."""
+"""What a run would do and cost, and plans and results of ai-scripts: as text for people and as JSON lines.
+
+What comes from a program, a document or a service is made safe for a terminal; a result on standard output is the
+model's text, character for character.
+"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
 
+from prosa.data import Value
 from prosa.records.plan import Plan, PlannedTool
-from prosa.render.estimate import estimate_lines
 from prosa.render.plain import safe, safe_source
 from prosa.runtime.messages import Message
 
@@ -83,3 +89,175 @@ def _format(plan: Plan) -> str:
 
 def _first_line(text: str) -> str:
     return text.strip().partition("\n")[0]
+
+
+HEAD = ("cost", "calls", "tokens in", "out", "dollars")
+COLUMNS = ("calls", "tokens_in", "tokens_out")
+
+
+def estimate_lines(estimate: Mapping[str, Value]) -> list[str]:
+    """Return the table, then its bounds, the most effective savings, and what no number includes."""
+    rows = [HEAD, ("  at least", *_cells(estimate["at_least"]))]
+    if likely := estimate["likely"]:
+        rows.append(("  likely", *map(_with_p95, _cells(likely["median"]), _cells(likely["p95"]))))
+    if most := estimate["at_most"]:
+        rows.append(("  at most", *_cells(most)))
+    return [*_aligned(rows), *(safe(f"  {line}") for line in _reasons(estimate))]
+
+
+def _cells(amount: Mapping[str, Value]) -> list[str]:
+    return [*(f"{amount[name]:,}" for name in COLUMNS), _dollars(amount["dollars"])]
+
+
+def _with_p95(middle: str, high: str) -> str:
+    return middle if middle == high else f"{middle} ({high})"
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    widths = [max(len(row[at]) for row in rows) for at in range(len(HEAD))]
+    for row in rows:
+        yield "   ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+
+
+def _reasons(estimate: Mapping[str, Value]) -> Iterator[str]:
+    first = estimate["first_call"]
+    about = "" if first["exact"] else "~"
+    known = "" if first["rendered"] else ", without what depends on the input"
+    yield f"the first call has {about}{first['tokens_in']:,} tokens of text{known}"
+    cap, worst = estimate["max_cost"], first["dollars_at_most"]
+    if cap is not None and worst is not None and worst > cap:
+        yield f"--max-cost {cap:g} may not hold even that: it may cost ${_dollars(worst)}"
+    if likely := estimate["likely"]:
+        runs = f"{likely['runs']:,} run{'' if likely['runs'] == 1 else 's'}"
+        yield f"likely: the median of {runs} of this version (in parentheses what 19 of 20 stayed below)"
+    if estimate["unbounded"]:
+        yield f"at most: no bound: {estimate['unbounded']}"
+    elif most := estimate["at_most"]:
+        yield from _bounds(estimate, most)
+    for name in estimate["unknown_prices"]:
+        yield f'no price of {name} is known: not counted, and --max-cost refuses it; prices."{name}" in your settings'
+
+
+def _bounds(estimate: Mapping[str, Value], most: Mapping[str, Value]) -> Iterator[str]:
+    own, part, lower = estimate["own"], estimate["import"], estimate["lower"]
+    window = "" if estimate["context"] is None else f" with a context of {estimate['context']:,} tokens"
+    calls = f"{own['calls']:,} call{'' if own['calls'] == 1 else 's'}"
+    yield f"at most: {calls}{window}, {estimate['output']:,} tokens out in each: {_priced(own['dollars'])}"
+    if part and part["times"]:
+        each = part["dollars"]
+        product = "" if each is None else f" × ${_dollars(each)} = ${_dollars(_times(each, part['times']))}"
+        yield f"+ {part['program']}: {part['times']:,}{product}"
+    if lower:
+        limit = f"`limits: {{{lower['limit']}: {lower['value']}}}`"
+        yield f"{limit} in all its programs makes it {_priced(lower['dollars'])}"
+    if estimate["max_cost"] is not None and most["dollars"] == estimate["max_cost"]:
+        yield f"--max-cost {estimate['max_cost']:g} ends it before that"
+    if estimate["retries"]:
+        yield f"a call that fails may be billed too, and is tried again up to {estimate['retries']} times"
+
+
+def _times(each: Value, times: Value) -> float:
+    return float(Decimal(str(each)) * int(times))
+
+
+def _priced(amount: Value) -> str:
+    return "no known price" if amount is None else f"${_dollars(amount)}"
+
+
+def _dollars(amount: Value) -> str:
+    """Dollars for a table: cents from a dollar on, else two significant digits."""
+    if amount is None:
+        return "unknown"
+    if amount >= 1:
+        return f"{amount:,.2f}"
+    return f"{amount:.{max(4, 1 - _exponent(amount))}f}" if amount else "0"
+
+
+def _exponent(amount: float) -> int:
+    return Decimal(str(amount)).adjusted()
+
+
+_SCRIPT_INDENT = "   "
+
+_RESULTS = {"absent": "no result yet", "fresh": "its result is fresh", "stale": "its result is stale"}
+_RESULTS |= {"edited": "its result was edited by hand"}
+
+
+def scripts_plan_text(plan: Mapping[str, Value]) -> str:
+    """Return the scripts in their order: what runs and why, what does not and why; then what is sent, if known."""
+    scripts = plan["scripts"]
+    beside = f", instructed by {plan['scripts_from']}" if "scripts_from" in plan else ""
+    count = f"{len(scripts)} script{'' if len(scripts) == 1 else 's'}"
+    head = f"{plan['file']}{beside}: {count if scripts else 'no scripts'}{' in this order' if len(scripts) > 1 else ''}"
+    if any(each["auto_run"] for each in scripts) and not plan["trusted"]:
+        head += f"\n{plan.get('scripts_from', plan['file'])} is not trusted: --auto runs nothing before `prosa trust`"
+    parts = ["\n".join(map(safe, head.split("\n"))), *("\n".join(_script_lines(each)) for each in scripts)]
+    parts += ["\n".join(_sent(each)) for each in scripts if "messages" in each]
+    return "\n\n".join(parts)
+
+
+def _script_lines(script: Mapping[str, Value]) -> list[str]:
+    name = f"{script['order']}. {script['script']} (line {script['line']})"
+    verdict = "runs" if script["runs"] else "does not run"
+    lines = [f"{name}: {verdict}: {script['why']}"]
+    lines += [f"{_SCRIPT_INDENT}{line}" for line in str(script.get("hint", "")).splitlines()]
+    about = [f"priority {script['priority']}"] if script["priority"] else []
+    about += [f"for {script['runtime_env']}"] if script["runtime_env"] else []
+    if "model" in script:
+        about += [f"{script['model']} ({script['service']})", f"gives {script['form']}", _RESULTS[script["result"]]]
+    lines += [f"{_SCRIPT_INDENT}{'; '.join(about)}"] if about else []
+    if "parameters" in script:
+        lines += [f"{_SCRIPT_INDENT}{line}" for line in _parameters(script["parameters"])]
+    return [safe(line) for line in lines]
+
+
+def _parameters(parameters: Mapping[str, Value]) -> list[str]:
+    """Return the parameters as sent, each with the author's name for it if that differs (MA10)."""
+    written = {sent: name for name, sent in parameters["renamed"].items()}
+    shown = [
+        f"{name}{f' (written {written[name]})' if name in written else ''} = {json.dumps(value, ensure_ascii=False)}"
+        for name, value in parameters["sent"].items()
+    ]
+    return [f"parameters: {', '.join(shown)}"] if shown else []
+
+
+def _sent(script: Mapping[str, Value]) -> list[str]:
+    limits = script["limits"]
+    lines = [f"=== {safe(str(script['script']))} ===", ""]
+    times = f"at most {script['retry_times']} corrections" if script["form"] in ("json", "image-url") else "one answer"
+    lines.append(f"{times}, {limits['wall_clock']:g} s, tools: {', '.join(script['tools']) or 'none'}")
+    lines += ["", *estimate_lines(script["estimate"])]
+    for message in script["messages"]:
+        lines += ["", f"--- {message['role']} message, {len(message['content'])} characters ---"]
+        lines += [safe_source(line) for line in message["content"].rstrip("\n").split("\n")]
+    return lines
+
+
+def result_line(
+    script: str,
+    output: Value,
+    error: str | None,
+    *,
+    form: str | None,
+    model: str | None,
+    answered_by: str | None,
+    cut: bool,
+    written: bool | None,
+) -> str:
+    """Return one JSON line: `{"script", "ok", "result" or "error", "form", "model", "answered_by"}`, with ``cut`` if
+    the answer was cut off, and ``written`` if requested."""
+    head = {"script": script, "ok": error is None} | ({"result": output} if error is None else {"error": error})
+    about: dict[str, Value] = {"form": form, "model": model, "answered_by": answered_by}
+    more: dict[str, Value] = ({"cut": True} if cut else {}) | ({} if written is None else {"written": written})
+    return json.dumps(head | about | more, ensure_ascii=False)
+
+
+def result_text(output: Value) -> str:
+    """Return a result as text, with one line end."""
+    text = output if isinstance(output, str) else json.dumps(output, ensure_ascii=False, indent=2)
+    return text if text.endswith("\n") else f"{text}\n"
+
+
+def headed(script: str, text: str) -> str:
+    """Return one of several results under its name."""
+    return f"## {script}\n\n{text}"

@@ -1,18 +1,21 @@
-"""The report of `prosa probe` for people and as JSON.
+"""The report of `prosa probe` for people, as JSON, as JUnit XML and as SARIF.
 
-Text is complete without colours: each line has a mark and the word beside it. No text from a site is written
-unescaped.
+Text is complete without colours: each line has a mark and the word beside it. No text from a site is written unescaped.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import PurePath
+from urllib.parse import quote
+from xml.sax.saxutils import escape
 
 from prosa.data import Value
+from prosa.render.formats import SCHEMA, attribute, xml_text
 from prosa.render.json import dump
 from prosa.render.plain import safe
 from prosa.site.probe.evidence import Mark
-from prosa.site.probe.finding import Level, Status
+from prosa.site.probe.finding import Check, Level, Status
 from prosa.site.probe.report import Finding, Report
 
 LEVELS: tuple[Level, ...] = ("MUST", "SHOULD", "MAY")
@@ -91,3 +94,110 @@ def _check(finding: Finding) -> dict[str, Value]:
 
 def _evidence(mark: Mark) -> dict[str, Value]:
     return {"at": mark.at, "line": mark.line, "message": mark.message}
+
+
+def render_probe_junit(report: Report, *, strict: bool = False) -> str:
+    """Return the report. A failed MUST is a failure, with ``strict`` a failed SHOULD too; anything less is a passed
+    case with its message on `system-out`. A check that does not apply is a skipped case."""
+    fails: tuple[Level, ...] = ("MUST", "SHOULD") if strict else ("MUST",)
+    failures = len(report.failed(*fails))
+    head = f'<testsuites name="prosa probe" tests="{len(report.findings)}" failures="{failures}" errors="0">'
+    lines = [line for level in LEVELS for line in _suite(report, level, fails)]
+    return "\n".join(('<?xml version="1.0" encoding="UTF-8"?>', head, *lines, "</testsuites>"))
+
+
+def _suite(report: Report, level: Level, fails: tuple[Level, ...]) -> Iterator[str]:
+    cases = [each for each in report.findings if each.check.level == level]
+    failures = len(report.failed(level)) if level in fails else 0
+    skipped = sum(each.status == "not-applicable" for each in cases)
+    counts = f'tests="{len(cases)}" failures="{failures}" errors="0" skipped="{skipped}"'
+    yield f'  <testsuite name="{level}" {counts}>'
+    for each in cases:
+        yield from _case(each, attribute(report.target), is_failure=level in fails)
+    yield "  </testsuite>"
+
+
+def _case(each: Finding, owner: str, *, is_failure: bool) -> Iterator[str]:
+    head = f"    <testcase name={attribute(each.check.id)} classname={owner}"
+    if each.status == "passed":
+        yield f"{head}/>"
+        return
+    yield f"{head}>"
+    if each.status == "not-applicable":
+        yield f"      <skipped message={attribute(each.words)}/>"
+    elif is_failure:
+        text = escape(xml_text("\n".join(_said(each))))
+        yield f"      <failure message={attribute(_wrong(each))} type={attribute(each.check.id)}>{text}</failure>"
+    else:
+        text = escape(xml_text("\n".join((_wrong(each), *_said(each)))))
+        yield f"      <system-out>{text}</system-out>"
+    yield "    </testcase>"
+
+
+def _wrong(each: Finding) -> str:
+    return f"does not hold: {each.check.headline} ({each.check.source})"
+
+
+def _said(each: Finding) -> Iterator[str]:
+    yield from (safe(str(mark)) for mark in each.evidence)
+    if each.more:
+        yield f"… and {each.more:,} more"
+    yield each.check.advice
+
+
+_LEVELS: dict[Level, str] = {"MUST": "error", "SHOULD": "warning", "MAY": "note"}
+
+
+def render_probe_sarif(report: Report, version: str) -> str:
+    """Return one run. The score and the counts of examined pages are among its properties."""
+    rules = [_rule(each.check) for each in report.findings]
+    driver = {"name": "prosa", "semanticVersion": version, "rules": rules}
+    results = [result for at, each in enumerate(report.findings) for result in _results(each, at)]
+    properties = {
+        "target": report.target,
+        "score": report.score,
+        "conformant": report.conformant,
+        "pages": report.pages,
+    }
+    run = {"tool": {"driver": driver}, "columnKind": "utf16CodeUnits", "results": results, "properties": properties}
+    return dump({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
+
+
+def _rule(check: Check) -> dict[str, Value]:
+    return {
+        "id": check.id,
+        "shortDescription": {"text": check.headline},
+        "help": {"text": check.advice},
+        "defaultConfiguration": {"level": _LEVELS[check.level]},
+        "properties": {"tags": [check.level, check.source]},
+    }
+
+
+def _results(finding: Finding, at: int) -> Iterator[dict[str, Value]]:
+    if finding.status != "failed":
+        return
+    check = finding.check
+    for number, mark in enumerate(finding.evidence):
+        last = number == len(finding.evidence) - 1
+        more = f" (and {finding.more:,} more)" if finding.more and last else ""
+        yield {
+            "ruleId": check.id,
+            "ruleIndex": at,
+            "level": _LEVELS[check.level],
+            "message": {"text": f"{mark.message}{more}\n{check.advice}"},
+            "locations": [_location(mark)],
+        }
+
+
+def _location(mark: Mark) -> dict[str, Value]:
+    place: dict[str, Value] = {"artifactLocation": {"uri": _uri(mark.at)}}
+    if mark.line is not None:
+        place["region"] = {"startLine": mark.line}
+    return {"physicalLocation": place}
+
+
+def _uri(at: str) -> str:
+    if "://" in at:
+        return at
+    path = PurePath(at)
+    return path.as_uri() if path.is_absolute() else quote(path.as_posix())

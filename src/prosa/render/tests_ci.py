@@ -14,8 +14,7 @@ from msgspec import Struct
 
 from prosa.evaluation.report import CaseReport, Compared, Report, SuiteReport
 from prosa.evaluation.routing import NOT_MEASURED
-from prosa.render.github import command
-from prosa.render.junit import attribute, xml_text
+from prosa.render.formats import attribute, command, xml_text
 from prosa.render.tests import comparison_lines, gate_words, rate_name
 
 

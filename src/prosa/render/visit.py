@@ -1,10 +1,11 @@
-"""A node of a site for people and for programs: what `prosa visit` prints. In: a `SiteNode`. Out: text or plain data.
+"""A node of a site and the request for it, for people and for programs: what `prosa visit` and `prosa call` print.
 
-Everything comes from a site, so nothing of it moves a cursor.
+Everything comes from a site, so nothing of it moves a cursor; credentials are `***` (X8).
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 
 from prosa.data import Value
@@ -12,6 +13,7 @@ from prosa.dialects.mdh.fields import template_names
 from prosa.render.plain import safe, safe_source
 from prosa.site.follow import leads
 from prosa.site.node import SiteNode
+from prosa.site.request import Request
 
 
 def visit_text(node: SiteNode) -> str:
@@ -111,3 +113,13 @@ def _mapping(value: Value) -> Mapping[str, Value]:
 
 def _names(value: Value) -> list[str]:
     return [str(each) for each in value] if isinstance(value, list) else []
+
+
+def request_text(request: Request, *, show: bool = False) -> str:
+    """Return the request; with ``show`` its credential as it is sent."""
+    lines = [f"{request.method} {request.address(show=show)}"]
+    lines += [f"{name}: {value}" for name, value in request.sent_headers(show=show).items()]
+    if request.body is not None:
+        text = request.body if isinstance(request.body, str) else json.dumps(request.body, ensure_ascii=False, indent=2)
+        lines += ["", *text.split("\n")]
+    return "\n".join(map(safe, lines))

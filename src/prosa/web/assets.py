@@ -48,7 +48,7 @@ def asset_bytes(site: LiveSite, path: str) -> bytes | None:
 
 def page_asset(name: str) -> Answer | None:
     """Return a style or a script of the pages; None where there is none of that name."""
-    from prosa.render.page.assets import ASSETS
+    from prosa.render.page.templates import ASSETS
 
     found = ASSETS.get(name)
     if found is None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from prosa.render.json import dump
-from prosa.render.page.message import message_page
+from prosa.render.page.chrome import POLICY, message_page
 from prosa.render.page.model import Crumb, Frame, MessagePage
-from prosa.render.page.policy import POLICY
 from prosa.site.listing import link_text
 from prosa.site.negotiate import MEDIA_TYPES, choose
 from prosa.web.answer import NEVER, Answer, answer

@@ -12,7 +12,7 @@ from prosa.dialects.mdh.url import decoded
 from prosa.graph.selection import Selection
 from prosa.render.graph.html import html, page_policy
 from prosa.render.graph.objects import graph_json
-from prosa.render.graph.overview import drawn_line
+from prosa.render.graph.reports import drawn_line
 from prosa.render.graph.scene import scene
 from prosa.render.graph.svg import Caption, small_svg, svg
 from prosa.web.answer import PRIVATE, PUBLIC, Answer, Scope, answer

@@ -24,9 +24,9 @@ from prosa.app.site.unindexed import folder_now
 from prosa.corpus.found import Stamp
 from prosa.dialects.mdh.url import decoded, is_reserved
 from prosa.render.json import dump
+from prosa.render.page.chrome import POLICY
 from prosa.render.page.model import Crumb, Page
 from prosa.render.page.node import language_of, node_page
-from prosa.render.page.policy import POLICY
 from prosa.site import layout
 from prosa.site.layout import twin_of
 from prosa.site.listing import folder_above, listing_of

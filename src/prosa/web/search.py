@@ -7,9 +7,8 @@ from urllib.parse import parse_qs, quote
 from prosa.app.site.search import published_hits
 from prosa.corpus.search import Search
 from prosa.render.json import dump
+from prosa.render.page.chrome import FRAGMENT_HEADER, POLICY, hits_fragment, search_page
 from prosa.render.page.model import Found, SearchPage
-from prosa.render.page.policy import POLICY
-from prosa.render.page.search import FRAGMENT_HEADER, hits_fragment, search_page
 from prosa.site.listing import link_text
 from prosa.site.negotiate import MEDIA_TYPES, choose
 from prosa.web.answer import NEVER, Answer, Scope, answer, header_of

@@ -16,10 +16,10 @@ from prosa.app.site.search import published_sections
 from prosa.dialects.mdh.url import is_readme
 from prosa.regex import regex
 from prosa.render.json import dump
-from prosa.render.page.assets import ASSETS
-from prosa.render.page.message import all_pages
+from prosa.render.page.chrome import all_pages
 from prosa.render.page.model import Crumb, MessagePage, Page
 from prosa.render.page.node import node_page
+from prosa.render.page.templates import ASSETS
 from prosa.site.assets import suffix_of
 from prosa.site.drawing import inert_drawing
 from prosa.site.layout import twin_of

@@ -12,7 +12,7 @@ from prosa.dialects.dialect import FormatOptions
 from prosa.dialects.front import read_front
 from prosa.dialects.ymj.model import YmjModel
 from prosa.document import parse
-from prosa.render.facts import document_facts
+from prosa.render.outline import document_facts
 from prosa.rules.engine import check_text
 from prosa.source import SourceText, apply_edits
 

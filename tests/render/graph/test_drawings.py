@@ -17,12 +17,18 @@ from prosa.dialects.table import DIALECTS
 from prosa.graph.node import Edge, Node
 from prosa.graph.selection import GraphFilter, Selection, select
 from prosa.render.graph.html import MAX_STILL, html, relative_href
-from prosa.render.graph.overview import drawn_line
-from prosa.render.graph.plain_text import one_line
+from prosa.render.graph.reports import drawn_line
 from prosa.render.graph.scene import scene
-from prosa.render.graph.shapes import line_path
-from prosa.render.graph.style import DARK_GROUND, EDGE_STYLES, LIGHT_GROUND, NODE_STYLES, edge_looks, edge_style
-from prosa.render.graph.svg import Caption, svg
+from prosa.render.graph.style import (
+    DARK_GROUND,
+    EDGE_STYLES,
+    LIGHT_GROUND,
+    NODE_STYLES,
+    edge_looks,
+    edge_style,
+    one_line,
+)
+from prosa.render.graph.svg import Caption, line_path, svg
 from tests.depth import examples
 from tests.render.graph.corpora import corpus
 from tests.render.graph.hostile import NASTY, graphs

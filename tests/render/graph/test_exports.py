@@ -12,14 +12,10 @@ from hypothesis import given, settings
 from prosa.graph.graph import Graph
 from prosa.graph.node import Edge, Node
 from prosa.graph.selection import GraphFilter, Selection, select
-from prosa.render.graph import dot as dot_format
-from prosa.render.graph import mermaid as mermaid_format
-from prosa.render.graph.dot import dot
-from prosa.render.graph.graphml import EDGE_KEYS, NODE_KEYS, graphml
-from prosa.render.graph.jsonld import jsonld
-from prosa.render.graph.mermaid import mermaid
+from prosa.render.graph import formats
+from prosa.render.graph.formats import EDGE_KEYS, NODE_KEYS, dot, graphml, jsonld, mermaid
 from prosa.render.graph.objects import edge_object, graph_json, node_object
-from prosa.render.graph.plain_text import name_of, one_line
+from prosa.render.graph.style import name_of, one_line
 from tests.depth import examples
 from tests.render.graph.hostile import graphs
 
@@ -132,8 +128,8 @@ def test_hostile_texts_stay_inside_their_quotes_in_mermaid(chosen: Selection):
 def test_labels_are_read_back_as_they_were(chosen: Selection):
     for node in chosen.nodes:
         name = name_of(node)
-        assert _from_dot(dot_format.quoted(name)) == name
-        assert _from_mermaid(mermaid_format.quoted(name)) == name
+        assert _from_dot(formats.dot_quoted(name)) == name
+        assert _from_mermaid(formats.mermaid_quoted(name)) == name
 
 
 @settings(max_examples=examples(40), deadline=None)

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prosa.graph.node import Node
-from prosa.render.graph.lettering import ELLIPSIS, text_width, wrap
-from prosa.render.graph.plain_text import name_of, one_line
+from prosa.render.graph.scene import ELLIPSIS, text_width, wrap
+from prosa.render.graph.style import name_of, one_line
 from tests.depth import examples
 
 

@@ -11,8 +11,7 @@ from prosa.graph.graph import Graph
 from prosa.graph.node import Edge, Node
 from prosa.graph.reach import neighbourhood
 from prosa.graph.selection import Ghost, GraphFilter, select
-from prosa.render.graph.overview import overview, table, tree
-from prosa.render.graph.reports import REPORTS, report_json, report_text
+from prosa.render.graph.reports import REPORTS, overview, report_json, report_text, table, tree
 
 A, B = Node("a", "a.md", "magi", "A"), Node("b", "b.md", "mdh", "B")
 C, D = Node("c", "c.md", "plain", "C"), Node("d", "d.md", "plain", "D")

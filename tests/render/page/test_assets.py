@@ -8,8 +8,8 @@ from urllib.parse import quote
 
 import pytest
 
-from prosa.render.page.assets import ASSETS, asset_url
 from prosa.render.page.model import Frame
+from prosa.render.page.templates import ASSETS, asset_url
 from tests.render.page.sample import seen
 from tests.site.actions import SAILINGS
 

@@ -10,11 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prosa.render.page.fragment import safe_html
-from prosa.render.page.message import message_page, sign_in_page
+from prosa.render.page.chrome import hits_fragment, message_page, search_page, sign_in_page
+from prosa.render.page.clean import safe_html
 from prosa.render.page.model import Crumb, Found, Frame, MessagePage, Page, SearchPage
 from prosa.render.page.node import node_page
-from prosa.render.page.search import hits_fragment, search_page
 from prosa.site.view import Around, Neighbour
 from tests.depth import examples
 from tests.render.page.elements import Tree, forbidden, tree

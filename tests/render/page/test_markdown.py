@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prosa.render.page.clean import OUTSIDE
-from prosa.render.page.fragment import safe_html
+from prosa.render.page.clean import OUTSIDE, safe_html
 from prosa.render.page.obsidian import UNRESOLVED
 from prosa.render.page.state import MAX_TAGS
 from prosa.render.page.writer import MAX_DEPTH

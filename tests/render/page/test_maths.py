@@ -10,7 +10,7 @@ from prosa.dialects.reading import open_document
 from prosa.document import parse
 from prosa.document.maths import joined, maths
 from prosa.graph.records import record_of
-from prosa.render.page.fragment import safe_html
+from prosa.render.page.clean import safe_html
 from prosa.source import SourceText
 from tests.render.page.elements import Tree, tree
 from tests.render.page.sample import seen

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from prosa.render.page.message import message_page, sign_in_page
+from prosa.render.page.chrome import MAX_TYPED, hits_fragment, marked, message_page, search_page, sign_in_page
 from prosa.render.page.model import Crumb, Found, Frame, MessagePage, SearchPage
-from prosa.render.page.search import MAX_TYPED, hits_fragment, marked, search_page
 from tests.render.page.elements import tree
 
 FRAME = Frame("Ferries", prefix="/docs", csrf="c")

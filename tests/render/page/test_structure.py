@@ -8,9 +8,9 @@ import pytest
 from msgspec.structs import replace
 
 from prosa.render.page.bodies import MAX_CONTENTS
+from prosa.render.page.chrome import POLICY
 from prosa.render.page.model import Crumb, Frame, Page
 from prosa.render.page.node import MAX_NEIGHBOURS, node_page
-from prosa.render.page.policy import POLICY
 from prosa.site.view import Around, Neighbour
 from tests.render.page.elements import Tree, forbidden, tree
 from tests.render.page.sample import FRAME, html_of, page_of, seen

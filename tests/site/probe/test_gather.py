@@ -10,9 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prosa.render.probe import render_probe, render_probe_json
-from prosa.render.probe_junit import render_probe_junit
-from prosa.render.probe_sarif import render_probe_sarif
+from prosa.render.probe import render_probe, render_probe_json, render_probe_junit, render_probe_sarif
 from prosa.site.probe.evidence import path_on
 from prosa.site.probe.gather import NoSite, gather
 from prosa.site.probe.probed_files import file_of

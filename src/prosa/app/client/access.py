@@ -20,7 +20,7 @@ from prosa.app.client.tokens import site_variables
 from prosa.app.options import SiteRights
 from prosa.app.run.service import WithStoredKeys
 from prosa.render.plain import safe
-from prosa.render.request import request_text
+from prosa.render.visit import request_text
 from prosa.runtime.errors import RunError
 from prosa.site.problems import HttpProblem
 from prosa.site.request import get_request

@@ -111,7 +111,7 @@ def list_actions(node: SiteNode, args: argparse.Namespace, console: Console) -> 
 def show(request: Request, args: argparse.Namespace, console: Console) -> None:
     """Print the request on stdout, in the requested format."""
     from prosa.render.json import dump
-    from prosa.render.request import request_text
+    from prosa.render.visit import request_text
 
     visible = args.show_secrets
     as_json = args.format == "json"
@@ -203,7 +203,7 @@ def _agreed(contract: Contract, request: Request, args: argparse.Namespace, cons
     """Return whether a change may be sent (HA19): a flag, or a yes on a terminal, where the request is shown first."""
     if args.yes:
         return True
-    from prosa.render.request import request_text
+    from prosa.render.visit import request_text
 
     if not console.interactive:
         hint = "look at it with --dry-run, then add --yes"

@@ -14,7 +14,7 @@ from msgspec import Struct, field
 
 from prosa.cli.console import Console
 from prosa.cli.errors import say
-from prosa.render.scripts import headed, result_line, result_text
+from prosa.render.plan import headed, result_line, result_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable

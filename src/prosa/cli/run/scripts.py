@@ -29,7 +29,7 @@ from prosa.cli.run.interaction import run_stoppable
 from prosa.cli.run.results import Delivery, LiveScript, failure_of
 from prosa.cli.run.resuming import tell_unfinished
 from prosa.cli.run.watch import Watch, watch
-from prosa.render.scripts import plan_text
+from prosa.render.plan import scripts_plan_text
 from prosa.runtime.errors import RunError
 from prosa.runtime.events import tell
 
@@ -101,7 +101,9 @@ def _run(
 
 def _plan_only(args: argparse.Namespace, found: Selection, console: Console) -> int:
     """MA12: what would run, in which order and why, and how to choose."""
-    text = plan_text(planned(found, whole=False, trusted=is_trusted(found.file.trusted_source, console.environ)))
+    text = scripts_plan_text(
+        planned(found, whole=False, trusted=is_trusted(found.file.trusted_source, console.environ))
+    )
     (console.err if args.form == "jsonl" else console.out)(text)
     return say(console, f"nothing was run: {CHOOSE}", f"see: prosa plan {args.file}", status=WRONG_USE)
 

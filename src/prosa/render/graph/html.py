@@ -16,12 +16,9 @@ from importlib.resources import files
 
 from prosa.data import Value
 from prosa.graph.node import Node
-from prosa.render.graph.plain_text import one_line
 from prosa.render.graph.scene import Mark, Scene
-from prosa.render.graph.shapes import shape_path
-from prosa.render.graph.sheet import drawing_css
-from prosa.render.graph.style import NODE_STYLES, EdgeStyle, order_of
-from prosa.render.graph.svg import Caption, escape, svg
+from prosa.render.graph.style import NODE_STYLES, EdgeStyle, one_line, order_of
+from prosa.render.graph.svg import Caption, drawing_css, escape, shape_path, svg
 from prosa.render.json import dump
 from prosa.source.url import quoted_relative
 

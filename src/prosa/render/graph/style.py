@@ -8,6 +8,7 @@ information.
 
 from __future__ import annotations
 
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Literal, TypeAlias
@@ -15,8 +16,7 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prosa.graph.node import Edge
-from prosa.render.graph.plain_text import one_line
+from prosa.graph.node import Edge, Node
 
 Shape: TypeAlias = Literal[
     "circle", "square", "diamond", "triangle", "wedge", "cross", "star", "hexagon", "pentagon", "ring"
@@ -142,3 +142,33 @@ def edge_looks(edges: Iterable[Edge]) -> Mapping[str, EdgeStyle]:
 def order_of(style: EdgeStyle) -> int:
     """Return the position of a style in legends."""
     return _PLACE_OF[style.name]
+
+
+_REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+_BLANKS = "\t\n\r\v\f\x85\u2028\u2029"
+# U+FFFE and U+FFFF end every plane and are no characters; XML 1.0, section 2.2, refuses the two of the first.
+_NO_CHARACTERS = frozenset("\ufffe\uffff")
+# Overrides and isolates of direction could turn the text around them; joiners stay, scripts and emoji need them.
+_DIRECTION = frozenset("\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+def one_line(text: str) -> str:
+    """Return the text with blanks for line ends and U+FFFD for controls, lone surrogates and changes of direction."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(" " if char in _BLANKS else _REPLACEMENT if _unfit(char) else char for char in text)
+
+
+def name_of(node: Node) -> str:
+    """Return what a node is called in a drawing: its title, else its file name, of an index with its folder."""
+    if node.title.strip():
+        return one_line(node.title.strip())
+    folder, _, name = node.path.rpartition("/")
+    stem = name.rpartition(".")[0] or name
+    if folder and stem.lower() in ("index", "readme"):
+        return one_line(f"{folder.rpartition('/')[2]}/{stem}")
+    return one_line(stem)
+
+
+def _unfit(char: str) -> bool:
+    return unicodedata.category(char) in ("Cc", "Cs") or char in _NO_CHARACTERS or char in _DIRECTION

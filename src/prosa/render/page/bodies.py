@@ -21,11 +21,9 @@ from prosa.document import Document, parse
 from prosa.render.json import dump
 from prosa.render.page.excerpts import Quoting, with_quotes, without_comments
 from prosa.render.page.highlight import highlighted
-from prosa.render.page.model import Page
-from prosa.render.page.scripts import is_interactive, script_part
+from prosa.render.page.model import Page, fragment, in_query, site_url
 from prosa.render.page.state import Unseen
 from prosa.render.page.templates import Html, html
-from prosa.render.page.urls import fragment
 from prosa.render.page.writer import joined_maths
 from prosa.schema import describe_inputs
 from prosa.schema.values import shown_value
@@ -256,3 +254,28 @@ def contents(document: Document, *, titled: bool) -> tuple[Entry, ...]:
     if len(own) < FEWEST_CONTENTS:
         return ()
     return tuple(Entry(each.heading.plain, fragment(each.anchor), each.level - top + 1) for each in own[:MAX_CONTENTS])
+
+
+INTERACTIVE = ("button", "inputbox")
+_LABELS = {"button": "Run", "inputbox": "Send"}
+
+
+def is_interactive(script: Script) -> bool:
+    """Return whether a reader gets something to press."""
+    return script.interactive_type in INTERACTIVE
+
+
+def script_part(page: Page, script: Script) -> dict[str, Value]:
+    """Return the part of the page that stands for a script. ``state`` is `ready`, `sign-in` or `off`."""
+    frame, kind = page.frame, script.interactive_type or "button"
+    return {
+        "kind": "script",
+        "type": kind,
+        "address": script.address,
+        "label": script.fields.text("interactive-label") or _LABELS.get(kind, "Run"),
+        "placeholder": script.fields.text("interactive-placeholder") or "",
+        "state": ("ready" if frame.signed_in else "sign-in") if frame.can_run else "off",
+        "url": site_url(frame, f"/mdh/scripts{page.view.url}"),
+        "sign_in": f"{frame.prefix}/mdh/sign-in?back={in_query(frame.prefix + page.view.url)}",
+        "csrf": frame.csrf,
+    }

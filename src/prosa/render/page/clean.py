@@ -1,7 +1,8 @@
-"""HTML of a document made harmless: an allow-list of elements and attributes (HW3).
+"""HTML of a document, and Markdown that a model wrote, made harmless: an allow-list of elements and attributes (HW3).
 
-In: HTML, and a key that its author cannot have known. Out: HTML in which every element is closed, every address was
-checked, and ids, classes and labels are the writer's own: their values start with the key, which is removed.
+Every element is closed, every address was checked, and ids, classes and labels are the writer's own: their values start
+with a key that the author cannot have known, which is removed. Text of a model has only absolute links and no pictures:
+these would make a reader's browser contact other hosts.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from re import Match
 import nh3
 
 from prosa.regex import regex
-from prosa.render.page.model import Href
-from prosa.render.page.urls import SCHEMES, is_external, link_url, picture_url
+from prosa.render.page.model import SCHEMES, Href, is_external, link_url, picture_url
+from prosa.render.page.writer import write
 
 OUTSIDE = "noopener noreferrer nofollow ugc"
 """`rel` of a link that leaves the site: the site does not vouch for what a document points at."""
@@ -134,3 +135,18 @@ def _plain(tag: str, name: str, value: str) -> str | None:
     if name in _NUMBERS:
         return value if _NUMBER.fullmatch(value) else None
     return value
+
+
+def safe_html(markdown_text: str) -> str:
+    """Return the fragment: headings without ids, pictures as links to them."""
+    written = write(markdown_text, link=_outside, embed=_nothing, scope="result:")
+    clean = cleaner(written.key, _outside, _nothing)
+    return "".join(clean(piece) for piece in written.pieces if isinstance(piece, str))
+
+
+def _outside(destination: str) -> str:
+    return destination if is_external(destination) else ""
+
+
+def _nothing(_: str) -> str:
+    return ""

@@ -18,9 +18,8 @@ from prosa.document.mask import encodable
 from prosa.render.page.clean import cleaner
 from prosa.render.page.highlight import MAX_PAGE as MAX_COLOURED
 from prosa.render.page.highlight import can_be_coloured, highlighted
-from prosa.render.page.model import Excerpt, Page
+from prosa.render.page.model import Excerpt, Page, link_url
 from prosa.render.page.state import Piece, Unseen, Written, uncoloured
-from prosa.render.page.urls import link_url
 from prosa.render.page.writer import key_of, write
 from prosa.source import SourceText
 

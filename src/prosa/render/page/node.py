@@ -13,9 +13,8 @@ from prosa.render.json import dump
 from prosa.render.page.actions import action_parts
 from prosa.render.page.bodies import Body, body_of
 from prosa.render.page.chrome import chrome
-from prosa.render.page.model import Crumb, Frame, Page
+from prosa.render.page.model import Crumb, Frame, Page, in_query, is_external, link_url, site_url
 from prosa.render.page.templates import render
-from prosa.render.page.urls import in_query, is_external, link_url, site_url
 from prosa.site.layout import twin_of
 from prosa.site.navigation import Shown
 from prosa.site.view import Neighbour

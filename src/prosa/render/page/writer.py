@@ -21,9 +21,8 @@ from prosa.document.mask import encodable
 from prosa.document.walk import OPTIONS
 from prosa.regex import regex
 from prosa.render.page import obsidian
-from prosa.render.page.model import Href
+from prosa.render.page.model import Href, fragment, link_url, picture_url
 from prosa.render.page.state import Coding, Quote, State, Unseen, Written, no_quote, uncoloured
-from prosa.render.page.urls import fragment, link_url, picture_url
 from prosa.site.wikilinks import WikiHref, as_written
 from prosa.source import SourceText
 

@@ -11,10 +11,9 @@ from prosa.app.scripts.write import text_of
 from prosa.data import Value
 from prosa.regex import regex
 from prosa.render.json import dump
-from prosa.render.page.fragment import safe_html
-from prosa.render.page.message import message_page
+from prosa.render.page.chrome import POLICY, message_page
+from prosa.render.page.clean import safe_html
 from prosa.render.page.model import Crumb, Frame, MessagePage
-from prosa.render.page.policy import POLICY
 from prosa.runtime.program import OutputForm
 from prosa.runtime.usage import Meter
 from prosa.web.answer import NEVER, Answer, answer

@@ -19,9 +19,8 @@ from prosa.app.scripts.choose import ScriptNotRun, selection
 from prosa.app.scripts.load import load_scripts
 from prosa.data import Value
 from prosa.dialects.magi.choosing import Choice, takes_text
-from prosa.render.page.model import Crumb
-from prosa.render.page.scripts import is_interactive
-from prosa.render.page.urls import in_query
+from prosa.render.page.bodies import is_interactive
+from prosa.render.page.model import Crumb, in_query
 from prosa.runtime.errors import RunError
 from prosa.runtime.events import ignore
 from prosa.runtime.usage import Meter

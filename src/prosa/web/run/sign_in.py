@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, quote
 
 from prosa.regex import regex
-from prosa.render.page.message import sign_in_page
+from prosa.render.page.chrome import sign_in_page
 from prosa.source.url import ESCAPED_SAFE
 from prosa.web.answer import NEVER, Answer, Receive, Scope, Send, answer, send_answer
 from prosa.web.guard import client_of

@@ -1,0 +1,370 @@
+"""Diagnostics in the formats of code hosts, build servers and editors: SARIF, commands of GitHub and Azure, Code
+Quality of GitLab, rdjsonl of reviewdog, Checkstyle, JUnit, and Markdown for the summary of a job."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from operator import attrgetter
+from pathlib import PurePath
+from urllib.parse import quote
+from xml.sax.saxutils import escape, quoteattr
+
+from prosa.data import Value
+from prosa.diagnostics import Applicability, Diagnostic, Severity
+from prosa.diagnostics.address import page_address, page_path
+from prosa.regex import regex
+from prosa.render.json import dump
+from prosa.render.plain import safe
+from prosa.rules.registry import page_of, rule_named
+from prosa.source import SourceText, Span
+
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+
+_SARIF_LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note", Severity.HINT: "note"}
+
+
+def render_sarif(diagnostics: Sequence[Diagnostic], version: str, documentation: str = "") -> str:
+    """Return one run with its rules and results. Columns count UTF-16 units, the default of SARIF. Rules link to their
+    pages below the address of the ``documentation``, if that is known."""
+    names = sorted({each.rule for each in diagnostics}, key=lambda name: rule_named(name).code)
+    places = {name: at for at, name in enumerate(names)}
+    rules = [_rule(name, documentation) for name in names]
+    about = {"informationUri": documentation} if documentation else {}
+    driver = {"name": "prosa", "semanticVersion": version, **about, "rules": rules}
+    ids = fingerprints(diagnostics)
+    results = [_result(each, places[each.rule], name) for each, name in zip(diagnostics, ids, strict=True)]
+    run = {
+        "tool": {"driver": driver},
+        "invocations": [{"executionSuccessful": True}],
+        "columnKind": "utf16CodeUnits",
+        "results": results,
+    }
+    return dump({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
+
+
+def _rule(name: str, documentation: str) -> dict[str, Value]:
+    rule = rule_named(name)
+    page, address = page_of(rule), page_address(name, documentation)
+    return {
+        "id": rule.code,
+        "name": rule.name,
+        "shortDescription": {"text": name},
+        "fullDescription": {"text": _first_paragraph(page) or name},
+        "help": {"text": page, "markdown": page},
+        **({"helpUri": address} if address else {}),
+        "defaultConfiguration": {"level": _SARIF_LEVELS[rule.severity]},
+        "properties": {"page": page_path(name)},
+    }
+
+
+def _first_paragraph(page: str) -> str:
+    """Return the first paragraph of the page of a rule, on one line."""
+    paragraphs = (each for each in page.split("\n\n") if each.strip() and not each.startswith(("#", "```", "|")))
+    return " ".join(next(paragraphs, "").split())
+
+
+def _result(each: Diagnostic, place: int, fingerprint: str) -> dict[str, Value]:
+    text = "\n".join((each.message, *each.notes))
+    result: dict[str, Value] = {
+        "ruleId": each.code,
+        "ruleIndex": place,
+        "level": _SARIF_LEVELS[each.severity],
+        "message": {"text": text},
+        "locations": [_sarif_location(each.source, each.span)],
+        "partialFingerprints": {"prosa/v1": fingerprint},
+    }
+    if each.annotations:
+        result["relatedLocations"] = [
+            {**_sarif_location(note.source or each.source, note.span), "message": {"text": note.message}}
+            for note in dict.fromkeys(each.annotations)
+        ]
+    if each.fix is not None and each.fix.edits and each.fix.applicability is Applicability.SAFE:
+        result["fixes"] = [_fix(each)]
+    return result
+
+
+def _fix(each: Diagnostic) -> dict[str, Value]:
+    assert each.fix is not None
+    replacements = [
+        {"deletedRegion": _region(each.source, edit.span), "insertedContent": {"text": edit.replacement}}
+        for edit in each.fix.edits
+    ]
+    change = {"artifactLocation": _artifact(each.source), "replacements": replacements}
+    return {"description": {"text": each.fix.message}, "artifactChanges": [change]}
+
+
+def _sarif_location(source: SourceText, span: Span) -> dict[str, Value]:
+    return {"physicalLocation": {"artifactLocation": _artifact(source), "region": _region(source, span)}}
+
+
+def _artifact(source: SourceText) -> dict[str, Value]:
+    path = PurePath(source.path)
+    if path.is_absolute():
+        return {"uri": path.as_uri()}
+    return {"uri": quote(path.as_posix(), errors="surrogateescape"), "uriBaseId": "%SRCROOT%"}
+
+
+def _region(source: SourceText, span: Span) -> dict[str, int]:
+    lines = source.lines
+    return {
+        "startLine": lines.position(span.start).line,
+        "startColumn": lines.utf16_column(span.start) + 1,
+        "endLine": lines.position(span.end).line,
+        "endColumn": lines.utf16_column(span.end) + 1,
+    }
+
+
+_GITHUB_LEVELS = {
+    Severity.ERROR: "error",
+    Severity.WARNING: "warning",
+    Severity.INFO: "notice",
+    Severity.HINT: "notice",
+}
+
+
+def render_github(diagnostics: Sequence[Diagnostic]) -> str:
+    """Return one command per line."""
+    return "\n".join(_github_command(each) for each in diagnostics)
+
+
+def _github_command(each: Diagnostic) -> str:
+    start, end = each.start, each.end
+    properties = [f"file={_property(safe(each.path))}", f"line={start.line}", f"endLine={end.line}"]
+    if start.line == end.line:  # columns across lines are refused there
+        properties += [f"col={start.column}", f"endColumn={end.column}"]
+    properties.append(f"title={_property(f'{each.code} {each.rule}')}")
+    text = "\n".join(safe(line) for line in (each.message, *each.notes))
+    return f"::{_GITHUB_LEVELS[each.severity]} {','.join(properties)}::{_data(text)}"
+
+
+def command(level: str, path: str, line: int, title: str, text: str) -> str:
+    """Return a command about a line of a file."""
+    words = "\n".join(safe(each) for each in text.split("\n"))
+    return f"::{level} file={_property(safe(path))},line={line},title={_property(safe(title))}::{_data(words)}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+_GITLAB_SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO: "info", Severity.HINT: "info"}
+
+
+def render_gitlab(diagnostics: Sequence[Diagnostic]) -> str:
+    """Return a JSON list with an entry for each diagnostic."""
+    ids = fingerprints(diagnostics)
+    return dump([_entry(each, name) for each, name in zip(diagnostics, ids, strict=True)], indent=2)
+
+
+def _entry(each: Diagnostic, fingerprint: str) -> dict[str, Value]:
+    return {
+        "description": f"{each.message} ({each.rule})",
+        "check_name": each.rule,
+        "fingerprint": fingerprint,
+        "severity": _GITLAB_SEVERITIES[each.severity],
+        "location": {"path": each.path, "lines": {"begin": each.start.line, "end": each.end.line}},
+    }
+
+
+_AZURE_ESCAPES = {"%": "%AZP25", "\r": "%0D", "\n": "%0A", ";": "%3B", "]": "%5D"}
+
+
+def render_azure(diagnostics: Sequence[Diagnostic]) -> str:
+    """Return one command per line. There are only errors and warnings."""
+    return "\n".join(map(_azure_command, diagnostics))
+
+
+def _azure_command(each: Diagnostic) -> str:
+    properties = {
+        "type": "error" if each.severity is Severity.ERROR else "warning",
+        "sourcepath": safe(each.path),
+        "linenumber": str(each.start.line),
+        "columnnumber": str(each.start.column),
+        "code": each.code,
+    }
+    said = "".join(f"{name}={_azure_escaped(value)};" for name, value in properties.items())
+    text = " ".join(safe(line) for line in (each.message, *each.notes))
+    return f"##vso[task.logissue {said}]{text} [{each.rule}]"
+
+
+def _azure_escaped(text: str) -> str:
+    return "".join(_AZURE_ESCAPES.get(character, character) for character in text)
+
+
+_RDJSON_SEVERITIES = {
+    Severity.ERROR: "ERROR",
+    Severity.WARNING: "WARNING",
+    Severity.INFO: "INFO",
+    Severity.HINT: "INFO",
+}
+
+
+def render_rdjsonl(diagnostics: Sequence[Diagnostic], documentation: str = "") -> str:
+    """Return one diagnostic per line, with the edits of a safe fix. Columns count bytes of UTF-8. Rules lead to their
+    pages below the address of the ``documentation``, if that is known."""
+    return "\n".join(dump(_object(each, documentation)) for each in diagnostics)
+
+
+def _object(each: Diagnostic, documentation: str) -> dict[str, Value]:
+    address = page_address(each.rule, documentation)
+    found: dict[str, Value] = {
+        "message": "\n".join((each.message, *each.notes)),
+        "location": _rdjson_location(each.source, each.span),
+        "severity": _RDJSON_SEVERITIES[each.severity],
+        "source": {"name": "prosa"},
+        "code": {"value": f"{each.code} {each.rule}", **({"url": address} if address else {})},
+    }
+    if each.fix is not None and each.fix.applicability is Applicability.SAFE:
+        found["suggestions"] = [
+            {"range": _range(each.source, edit.span), "text": edit.replacement} for edit in each.fix.edits
+        ]
+    if each.annotations:
+        found["related_locations"] = [
+            {"message": note.message, "location": _rdjson_location(note.source or each.source, note.span)}
+            for note in dict.fromkeys(each.annotations)
+        ]
+    return found
+
+
+def _rdjson_location(source: SourceText, span: Span) -> dict[str, Value]:
+    return {"path": source.path, "range": _range(source, span)}
+
+
+def _range(source: SourceText, span: Span) -> dict[str, Value]:
+    return {"start": _position(source, span.start), "end": _position(source, span.end)}
+
+
+def _position(source: SourceText, offset: int) -> dict[str, Value]:
+    lines = source.lines
+    line = lines.line(offset)
+    return {"line": line, "column": lines.byte_offset(offset) - lines.byte_offset(lines.offset(line, 1)) + 1}
+
+
+_CHECKSTYLE_SEVERITIES = {
+    Severity.ERROR: "error",
+    Severity.WARNING: "warning",
+    Severity.INFO: "info",
+    Severity.HINT: "info",
+}
+
+
+def render_checkstyle(diagnostics: Sequence[Diagnostic]) -> str:
+    """Return the report: a `file` for each document with findings."""
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>', '<checkstyle version="4.3">']
+    for path, found in groupby(sorted(diagnostics, key=attrgetter("path")), key=attrgetter("path")):
+        lines += [f"  <file name={attribute(path)}>", *_errors(found), "  </file>"]
+    return "\n".join((*lines, "</checkstyle>"))
+
+
+def _errors(found: Iterator[Diagnostic]) -> Iterator[str]:
+    for each in found:
+        line, column = each.start
+        place = f'line="{line}" column="{column}" severity="{_CHECKSTYLE_SEVERITIES[each.severity]}"'
+        yield f"    <error {place} message={attribute(each.message)} source={attribute(f'prosa.{each.rule}')}/>"
+
+
+_NOT_XML = regex("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def render_junit(diagnostics: Sequence[Diagnostic], paths: Sequence[str]) -> str:
+    """Return the report. An error is a failure; anything less is a passed case with its message on `system-out`."""
+    by_path: dict[str, list[Diagnostic]] = {path: [] for path in paths}
+    for each in diagnostics:
+        by_path.setdefault(each.path, []).append(each)
+    failures = sum(each.severity is Severity.ERROR for each in diagnostics)
+    tests = sum(len(found) or 1 for found in by_path.values())
+    head = f'<testsuites name="prosa check" tests="{tests}" failures="{failures}" errors="0">'
+    lines = [line for path, found in by_path.items() for line in _suite(path, found)]
+    return "\n".join(('<?xml version="1.0" encoding="UTF-8"?>', head, *lines, "</testsuites>"))
+
+
+def _suite(path: str, found: Sequence[Diagnostic]) -> Iterator[str]:
+    failures = sum(each.severity is Severity.ERROR for each in found)
+    name = attribute(path)
+    yield f'  <testsuite name={name} tests="{len(found) or 1}" failures="{failures}" errors="0">'
+    if not found:
+        yield f'    <testcase name="check" classname={name}/>'
+    for each in found:
+        yield from _case(each, name)
+    yield "  </testsuite>"
+
+
+def _case(each: Diagnostic, name: str) -> Iterator[str]:
+    line, column = each.start
+    place = attribute(f"{each.code} {each.rule} {line}:{column}")
+    text = escape(xml_text("\n".join((f"{each.path}:{line}:{column}", *each.notes))))
+    yield f"    <testcase name={place} classname={name}>"
+    if each.severity is Severity.ERROR:
+        yield f"      <failure message={attribute(each.message)} type={attribute(each.rule)}>{text}</failure>"
+    else:
+        yield f"      <system-out>{escape(xml_text(f'{each.severity}: {each.message}'))}</system-out>"
+    yield "    </testcase>"
+
+
+def attribute(text: str) -> str:
+    """Return a text as an attribute, on one line and in quotes."""
+    return quoteattr(xml_text(safe(text)))
+
+
+def xml_text(text: str) -> str:
+    """Return the text without characters that XML has not."""
+    return _NOT_XML.sub("\ufffd", text)
+
+
+MOST = 100
+"""Rows of the table; hosts cut long summaries off."""
+
+_ORDER = list(Severity)
+_MARKUP = regex(r"([\\`*_{}\[\]<>()#+!|~&@:-])")
+
+
+def render_markdown(diagnostics: Sequence[Diagnostic], files: int) -> str:
+    """Return the summary of a check of so many documents."""
+    counts = Counter(each.severity for each in diagnostics)
+    said = ", ".join(_count(counts[each], each.value) for each in Severity if counts[each])
+    head = f"### Prosa: {said or 'nothing found'} in {_count(files, 'document')}"
+    if not diagnostics:
+        return head
+    worst = sorted(diagnostics, key=lambda each: _ORDER.index(each.severity))[:MOST]
+    lines = [head, "", "| | Where | What | Rule |", "|---|---|---|---|", *map(_row, worst)]
+    if len(diagnostics) > MOST:
+        lines += ["", f"{len(diagnostics) - MOST:,} more {'is' if len(diagnostics) == MOST + 1 else 'are'} in the log."]
+    return "\n".join(lines)
+
+
+def _row(each: Diagnostic) -> str:
+    where = f"{each.path}:{each.start.line}:{each.start.column}"
+    return f"| {each.severity} | {_text_only(where)} | {_text_only(each.message)} | {_text_only(each.rule)} |"
+
+
+def _text_only(text: str) -> str:
+    """Return a text that is only text, on one line."""
+    return _MARKUP.sub(r"\\\1", " ".join(safe(text).split()))
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
+def fingerprints(diagnostics: Sequence[Diagnostic]) -> list[str]:
+    """SHA-256 in hex for each diagnostic, in their order."""
+    seen: Counter[tuple[str, ...]] = Counter()
+    found: list[str] = []
+    for each in diagnostics:
+        parts = (each.path, each.rule, each.message, _line(each))
+        seen[parts] += 1
+        text = "\0".join((*parts, str(seen[parts])))
+        found.append(hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest())
+    return found
+
+
+def _line(each: Diagnostic) -> str:
+    """Return the line of a finding without the space around it; empty for a text that may not be quoted."""
+    return each.source.lines.line_text(each.start.line).strip() if each.source.quotable else ""
