@@ -63,7 +63,7 @@ BUDGETS: dict[str, tuple[int, frozenset[str]]] = {
     "--help": (12, frozenset()),
     "--version": (12, frozenset()),
     "check --no-cache notes.md": (128, FILES | {"pyromark"}),
-    "check --no-cache PROGRAM": (180, FILES | SCHEMAS | {"pyromark", "yaml"}),
+    "check --no-cache PROGRAM": (165, FILES | SCHEMAS | {"pyromark", "yaml"}),
     "check": (100, VALUES | {"sqlite3"}),
     "fmt --check notes.md": (110, FILES | {"pyromark"}),
     "show notes.md": (130, FILES | {"pyromark"}),

@@ -10,9 +10,8 @@ from hypothesis import given, settings
 
 from prosa.schema import Schema, lower
 from prosa.schema.decodable import FORMATS, KEYWORDS, NUMBER_BOUND, STRING_LENGTH, decodable
-from prosa.schema.keywords import KNOWN
 from prosa.schema.lower import without_booleans
-from prosa.schema.walk import subschemas
+from prosa.schema.walk import KNOWN, subschemas
 from tests.depth import examples
 from tests.schema.test_validate import JSON, SCHEMAS
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from prosa.schema.described import SchemaView, keyword_text
-from prosa.schema.keywords import ABOUT, KNOWN
+from prosa.schema.walk import ABOUT, KNOWN
 
 SCHEMA = {
     "type": "object",

@@ -12,8 +12,7 @@ from prosa.data.tree import Entry, Mapping, Node, Scalar, Sequence, Style, Value
 
 if TYPE_CHECKING:
     from prosa.data.front_matter import FrontMatter, split_front_matter
-    from prosa.data.json_reader import read_json
-    from prosa.data.json_values import JsonError, nested_deeper, parse_json
+    from prosa.data.json import JsonError, nested_deeper, parse_json, read_json
     from prosa.data.pointer import format_pointer, key_span_at, node_at, parse_pointer, span_at
     from prosa.data.reading import Reading
     from prosa.data.yaml import read_yaml
@@ -44,8 +43,7 @@ __all__ = [
 
 _PLACES = {
     **dict.fromkeys(("FrontMatter", "split_front_matter"), "front_matter"),
-    "read_json": "json_reader",
-    **dict.fromkeys(("JsonError", "nested_deeper", "parse_json"), "json_values"),
+    **dict.fromkeys(("JsonError", "nested_deeper", "parse_json", "read_json"), "json"),
     **dict.fromkeys(("format_pointer", "key_span_at", "node_at", "parse_pointer", "span_at"), "pointer"),
     "Reading": "reading",
     "read_yaml": "yaml",

@@ -10,11 +10,10 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from prosa.data import limits
+from prosa.data.limits import MAX_ALIAS_CHARACTERS, MAX_ALIAS_NODES, MAX_DEPTH, MAX_INTEGER_DIGITS
 from prosa.data.reading import Findings, shown
 from prosa.data.surrogates import has_surrogate, lone_escape, without_surrogates
-from prosa.data.tree import Entry, Mapping, Node, Scalar, Sequence, Style
-from prosa.data.yaml_core import NotOfTag, TooManyDigits, core_value, tagged_value
+from prosa.data.tree import Entry, Mapping, Node, Scalar, Sequence, Style, Value
 from prosa.data.yaml_shield import Shield
 from prosa.diagnostics import Annotation
 from prosa.regex import regex
@@ -96,7 +95,7 @@ class TreeBuilder:
     def on_start(self, event: Any, *, mapping: bool) -> None:
         """Take the beginning of a mapping or sequence."""
         start = event.start_mark.index
-        if len(self.frames) >= limits.MAX_DEPTH:
+        if len(self.frames) >= MAX_DEPTH:
             self._too_deep(start, start + 1)
         tag = event.tag
         if tag not in (None, "!", _COLLECTION_TAGS[type(event).__name__]):
@@ -140,7 +139,7 @@ class TreeBuilder:
                 return core_value(text) if event.implicit[0] else text
             return text if tag == "!" else tagged_value(tag, text)
         except TooManyDigits:
-            message = f"an integer of more than {limits.MAX_INTEGER_DIGITS:,} digits"
+            message = f"an integer of more than {MAX_INTEGER_DIGITS:,} digits"
             self.findings.add("yaml-syntax", message, start, end, notes=("Quote it if it is meant as text.",))
         except NotOfTag as problem:
             name = tag.removeprefix(_CORE_TAG)
@@ -169,14 +168,14 @@ class TreeBuilder:
         if built is None:
             self.findings.add("alias-bomb", f"the alias `*{name}` stands inside its own anchor", start, end)
             return self._in_place_of_alias(start, end)
-        if len(self.frames) + built.levels > limits.MAX_DEPTH:
+        if len(self.frames) + built.levels > MAX_DEPTH:
             self._too_deep(start, end)
         self.nodes += built.nodes
         self.alias_characters += built.characters
-        if self.nodes > limits.MAX_ALIAS_NODES or self.alias_characters > limits.MAX_ALIAS_CHARACTERS:
-            message = f"aliases expand this YAML beyond {limits.MAX_ALIAS_NODES:,} nodes"
-            if self.nodes <= limits.MAX_ALIAS_NODES:
-                message = f"aliases add more than {limits.MAX_ALIAS_CHARACTERS:,} characters to this YAML"
+        if self.nodes > MAX_ALIAS_NODES or self.alias_characters > MAX_ALIAS_CHARACTERS:
+            message = f"aliases expand this YAML beyond {MAX_ALIAS_NODES:,} nodes"
+            if self.nodes <= MAX_ALIAS_NODES:
+                message = f"aliases add more than {MAX_ALIAS_CHARACTERS:,} characters to this YAML"
             self.findings.add("alias-bomb", message, start, end, notes=("Nothing after this alias was read.",))
             raise StopReading
         return built
@@ -188,7 +187,7 @@ class TreeBuilder:
     # Collections
 
     def _too_deep(self, start: int, end: int) -> None:
-        message = f"more than {limits.MAX_DEPTH} levels of nesting"
+        message = f"more than {MAX_DEPTH} levels of nesting"
         self.findings.add("nested-too-deep", message, start, end, notes=("Nothing after this place was read.",))
         raise StopReading
 
@@ -262,3 +261,82 @@ def _block_end(text: str, start: int, end: int, value: str) -> int:
     if last == end:
         return end
     return last + (2 if text.startswith("\r\n", last) else 1)
+
+
+# The core schema of YAML 1.2 (section 10.3.2): what an unquoted scalar means.
+
+_WORDS: dict[str, Value] = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+    **dict.fromkeys((".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"), float("inf")),
+    **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), float("-inf")),
+    **dict.fromkeys((".nan", ".NaN", ".NAN"), float("nan")),
+}
+_FIRST = frozenset("0123456789+-.")
+_INTEGER = regex(r"[-+]?[0-9]+")
+_OCTAL = regex(r"0o[0-7]+")
+_HEXADECIMAL = regex(r"0x[0-9a-fA-F]+")
+_FLOAT = regex(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_TOO_LARGE = 10**MAX_INTEGER_DIGITS
+
+_TAG = "tag:yaml.org,2002:"
+_KINDS: dict[str, tuple[str, tuple[type, ...]]] = {
+    _TAG + "null": ("null", (type(None),)),
+    _TAG + "bool": ("a boolean", (bool,)),
+    _TAG + "int": ("an integer", (int,)),
+    _TAG + "float": ("a number", (float, int)),
+}
+
+
+class TooManyDigits(ValueError):
+    """An integer of more than `MAX_INTEGER_DIGITS` digits."""
+
+
+class NotOfTag(ValueError):
+    """A scalar that its core tag does not describe, as ``!!int seven``; the message says what was expected."""
+
+
+def core_value(text: str) -> Value:
+    """Return the value of a plain scalar. Raises `TooManyDigits`."""
+    if text in _WORDS:
+        return _WORDS[text]
+    if text[0] not in _FIRST:
+        return text
+    if _INTEGER.fullmatch(text):
+        return _integer(text, 10)
+    if _FLOAT.fullmatch(text):
+        return float(text)
+    if _OCTAL.fullmatch(text):
+        return _integer(text, 8)
+    if _HEXADECIMAL.fullmatch(text):
+        return _integer(text, 16)
+    return text
+
+
+def tagged_value(tag: str, text: str) -> Value:
+    """Return the value of a scalar under a core tag such as ``tag:yaml.org,2002:int``.
+
+    Raises KeyError for a tag outside the core schema, `NotOfTag` for a text the tag does not describe,
+    `TooManyDigits`.
+    """
+    if tag == _TAG + "str":
+        return text
+    expected, types = _KINDS[tag]
+    value = core_value(text)
+    if type(value) not in types:
+        raise NotOfTag(expected)
+    return float(value) if tag == _TAG + "float" and type(value) is int and abs(value) < 2**1023 else value
+
+
+def _integer(text: str, base: int) -> int:
+    # 4,300 decimal digits are fewer than 4,900 octal ones; the length is checked first because int() is quadratic.
+    if len(text) > MAX_INTEGER_DIGITS + (600 if base == 8 else 2):
+        raise TooManyDigits
+    digits = text.lstrip("+-") if base == 10 else text[2:]
+    if base == 10 and len(digits) > MAX_INTEGER_DIGITS:
+        raise TooManyDigits
+    value = int(text if base == 10 else digits, base)
+    if base != 10 and value >= _TOO_LARGE:
+        raise TooManyDigits
+    return value

@@ -5,7 +5,7 @@ In: the exception. Out: a `Problem` that names what failed and where. Other rule
 
 from __future__ import annotations
 
-from prosa.diagnostics.diagnostic import INTERNAL, Problem
+from prosa.diagnostics import INTERNAL, Problem
 from prosa.source import Span
 
 _MAX_WORDS = 300

@@ -15,7 +15,7 @@ from msgspec import Struct
 from prosa.data import Value
 from prosa.dialects.fields import WANTED, Field
 from prosa.schema.described import SchemaView, keyword_text
-from prosa.schema.keywords import FORMATS, KNOWN, LIST_OF_SCHEMAS, MAP_OF_SCHEMAS, ONE_SCHEMA, TYPES
+from prosa.schema.walk import FORMATS, KNOWN, LIST_OF_SCHEMAS, MAP_OF_SCHEMAS, ONE_SCHEMA, TYPES
 
 Path: TypeAlias = tuple[str | None, ...]
 """Names from the top; None stands for an item of a list."""

@@ -18,7 +18,7 @@ from prosa.evaluation.expectations import Failure, Mistake
 from prosa.evaluation.matchers import MATCHERS, MISSING, Missing, bounds_wrong, is_matcher, meets, outside
 from prosa.evaluation.statistics import Counted, Estimate, is_enough, mean_rate, pass_all, pass_any, wilson
 from prosa.regex import regex
-from prosa.schema.values import listed
+from prosa.schema.wording import listed
 
 FailureKind: TypeAlias = Literal[
     "input", "refused", "limit", "provider", "budget", "tool-server", "site", "sandbox", "recording", "program"

@@ -18,8 +18,8 @@ from prosa.evaluation.expectations import Mistake, is_query
 from prosa.evaluation.jsonpath import BadQuery, Parts, compile_query
 from prosa.evaluation.matchers import is_matcher
 from prosa.schema import Schema, SchemaError
-from prosa.schema.values import listed, shown_value
 from prosa.schema.walk import References
+from prosa.schema.wording import listed, shown_value
 
 _ROOT = "prosa:output"
 _OPEN = ("anyOf", "oneOf", "allOf", "if", "not", "$dynamicRef", "dependentSchemas")

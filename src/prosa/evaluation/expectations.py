@@ -20,7 +20,7 @@ from prosa.data import Value, format_pointer
 from prosa.diagnostics.nearest import nearest
 from prosa.evaluation.jsonpath import BadQuery, Parts, compile_query
 from prosa.evaluation.matchers import MATCHERS, MISSING, PYTHON, Missing, described, is_matcher, meets, same
-from prosa.schema.values import shown_value
+from prosa.schema.wording import shown_value
 
 MAX_FAILURES = 20
 """Of one output; more say nothing new."""

@@ -19,7 +19,7 @@ from prosa.data import Value
 from prosa.evaluation.jsonpath import BadPattern, compile_pattern, matches
 from prosa.regex import regex
 from prosa.schema import Schema, SchemaError
-from prosa.schema.values import found, listed, shown_value
+from prosa.schema.wording import found, listed, shown_value
 
 
 class Missing:

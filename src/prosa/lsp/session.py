@@ -31,7 +31,7 @@ from prosa.lsp.positions import Encoding
 from prosa.lsp.view import View
 from prosa.rules.resident import ResidentCorpus
 from prosa.runtime.errors import RunError
-from prosa.settings.table import PROJECT_FILES
+from prosa.settings.model import PROJECT_FILES
 from prosa.source import FileProblem
 
 _T = TypeVar("_T")

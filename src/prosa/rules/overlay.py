@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from prosa.source import FileProblem, Files, SourceText
-from prosa.source.digest import sha256
+from prosa.source.files import sha256
 
 
 class Overlay(Struct, frozen=True):

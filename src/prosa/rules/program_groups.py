@@ -18,7 +18,7 @@ from prosa.rules.analysis import Analysis, ProgramFindings
 from prosa.rules.analyzer import ENOUGH, Analyzer
 from prosa.rules.cache import NotPlain, from_group_row, to_group_row
 from prosa.rules.recording import RecordingFiles, files_of, still_holds
-from prosa.source.digest import sha256
+from prosa.source.files import sha256
 
 if TYPE_CHECKING:
     from prosa.dialects.reading import DialectReading

@@ -15,9 +15,8 @@ from prosa.diagnostics.nearest import nearest
 from prosa.dialects.table import DIALECTS
 from prosa.rules.registry import is_selector, names_and_codes
 from prosa.rules.severity import Policy, diagnosed, ordered
-from prosa.settings.keys import key_spans, span_of
 from prosa.settings.model import Settings
-from prosa.settings.read import read_project_settings
+from prosa.settings.read import key_spans, read_project_settings, span_of
 from prosa.source import SourceText
 
 

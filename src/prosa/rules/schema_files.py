@@ -16,8 +16,8 @@ from prosa.data import read_json, read_yaml, to_value
 from prosa.diagnostics import Diagnostic, Problem
 from prosa.rules.severity import Policy, diagnosed
 from prosa.schema import Schema, SchemaError, check_schema_shape
-from prosa.settings.keys import key_spans, span_of
 from prosa.settings.model import Settings
+from prosa.settings.read import key_spans, span_of
 from prosa.source import FileProblem, Files, SourceText, Span
 
 RULE = "bad-schema-file"

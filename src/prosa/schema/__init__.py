@@ -1,12 +1,8 @@
 """JSON Schema 2020-12: validation offline, defaults, what goes over the wire, arguments, places. Pure."""
 
-from prosa.schema.arguments import typed_arguments
-from prosa.schema.defaults import fill_defaults
-from prosa.schema.errors import ArgumentProblem, SchemaError
-from prosa.schema.fields import InputField, describe_inputs
+from prosa.schema.inputs import ArgumentProblem, InputField, describe_inputs, fill_defaults, typed_arguments
 from prosa.schema.lower import Lowered, lower, unwrap
-from prosa.schema.shape import check_schema_shape
-from prosa.schema.validate import Schema, SchemaProblem
+from prosa.schema.validate import Schema, SchemaError, SchemaProblem, check_schema_shape
 
 __all__ = [
     "ArgumentProblem",

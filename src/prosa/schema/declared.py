@@ -13,8 +13,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct, field
 
 from prosa.data import Value
-from prosa.schema.errors import SchemaError
-from prosa.schema.validate import Schema
+from prosa.schema.validate import Schema, SchemaError
 
 Step: TypeAlias = str | None
 """A name, or None for any element of a list or map."""

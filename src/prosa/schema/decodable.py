@@ -14,9 +14,8 @@ from urllib.parse import quote
 from prosa.data import Value
 from prosa.data.pointer import format_pointer
 from prosa.regex import regex
-from prosa.schema.keywords import LIST_OF_SCHEMAS, MAP_OF_SCHEMAS, ONE_SCHEMA
 from prosa.schema.lower import backtracks, is_object_root, wrap
-from prosa.schema.walk import References, applicators, children
+from prosa.schema.walk import LIST_OF_SCHEMAS, MAP_OF_SCHEMAS, ONE_SCHEMA, References, applicators, children
 from prosa.source.url import PATH_SAFE
 
 Handling: TypeAlias = Literal["enforced", "validated", "refused"]

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from prosa.data import Value
-from prosa.schema.fields import type_text
-from prosa.schema.keywords import ABOUT
-from prosa.schema.values import shown_value
-from prosa.schema.walk import References, in_place
+from prosa.schema.inputs import type_text
+from prosa.schema.walk import ABOUT, References, in_place
+from prosa.schema.wording import shown_value
 
 MAX_PARTS = 1_000
 """Maximum number of subschemas visited for one value; recursive schemas are infinite."""

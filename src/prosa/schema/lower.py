@@ -14,14 +14,24 @@ from msgspec import Struct
 from prosa.data import Value
 from prosa.data.pointer import format_pointer
 from prosa.regex import regex
-from prosa.schema.keywords import FOR_OBJECTS, LIST_OF_SCHEMAS, MAP_OF_SCHEMAS, ONE_SCHEMA, TYPES
 from prosa.schema.limits import (
     STRICT_MAX_ENUM_VALUES,
     STRICT_MAX_LEVELS,
     STRICT_MAX_NAME_CHARACTERS,
     STRICT_MAX_PROPERTIES,
 )
-from prosa.schema.walk import Parts, References, applicators, children, subschemas
+from prosa.schema.walk import (
+    FOR_OBJECTS,
+    LIST_OF_SCHEMAS,
+    MAP_OF_SCHEMAS,
+    ONE_SCHEMA,
+    TYPES,
+    Parts,
+    References,
+    applicators,
+    children,
+    subschemas,
+)
 from prosa.source.url import PATH_SAFE
 
 WRAPPER = "value"

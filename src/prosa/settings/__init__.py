@@ -1,7 +1,20 @@
 """What a user or a project may set (X7, X9, X16): one table, one value; `prosa.settings.read` reads it from a text."""
 
-from prosa.settings.model import DOCUMENTATION, GlobSettings, ModelSettings, Price, ProviderSettings, Settings, merge
-from prosa.settings.table import PROJECT_FILE, PROJECT_FILES, SETTINGS, USER_FILE, Setting, is_about_prosa
+from prosa.settings.model import (
+    DOCUMENTATION,
+    PROJECT_FILE,
+    PROJECT_FILES,
+    SETTINGS,
+    USER_FILE,
+    GlobSettings,
+    ModelSettings,
+    Price,
+    ProviderSettings,
+    Setting,
+    Settings,
+    is_about_prosa,
+    merge,
+)
 
 __all__ = [
     "DOCUMENTATION",

@@ -17,7 +17,7 @@ from prosa.document.document import NAMED_BLOCK
 from prosa.document.links import wikilink_target
 from prosa.regex import regex
 from prosa.source import Span
-from prosa.source.edit import Edit, apply_edits
+from prosa.source.text import Edit, apply_edits
 
 Kind: TypeAlias = Literal["node", "picture", "file", "missing", "text"]
 """`missing` has no target that may be shown, for any reason (X23); `text` is no wikilink, or one that cannot be

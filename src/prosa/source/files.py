@@ -1,14 +1,24 @@
-"""The port through which pure code reads files: a rooted, read-only view (X5), and the base of all errors, of which the
-first is a file that cannot be read. `adapters.files` meets the port."""
+"""The port through which pure code reads files: a rooted, read-only view (X5); and the base of all errors.
+`adapters.files` meets the port, `TextFiles` puts one text in front of it."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct, field
 
 from prosa.source.text import SourceText
+
+if TYPE_CHECKING:
+    from hashlib import _Hash
+
+
+def sha256(data: bytes = b"") -> _Hash:
+    """Return the SHA-256 of bytes, to which more can be added."""
+    import hashlib
+
+    return hashlib.sha256(data)
 
 
 def is_hidden(path: str) -> bool:
@@ -87,3 +97,42 @@ class Files(Protocol):
         """Return the SHA-256 in hex of the raw bytes of a regular file inside the root (Y19). Raises `FileProblem`, of
         kind ``too-large`` for a file of more than ``limit`` bytes."""
         ...
+
+
+class TextFiles(Struct, frozen=True):
+    """Meets `Files`: ``source`` under its own path, everything else from ``under``.
+
+    Without ``under`` there is nothing else: every other path lies outside the root, so nothing is opened for it.
+    """
+
+    source: SourceText
+    under: Files | None = None
+
+    def read(self, path: Path) -> SourceText:
+        """Return the text of a document. Raises `FileProblem`."""
+        if self._is_source(path):
+            return self.source
+        if self.under is None:
+            raise FileProblem(path, "outside-root", "is not opened for a text that has no file")
+        return self.under.read(path)
+
+    def real(self, path: Path) -> Path:
+        """Return the path with links and ``..`` resolved; as it is without files."""
+        return self.under.real(path) if self.under else path
+
+    def inside_root(self, path: Path) -> bool:
+        """Return whether the real path lies inside the root."""
+        return self.under.inside_root(path) if self.under else self._is_source(path)
+
+    def exists(self, path: Path) -> bool:
+        """Return whether a file or a folder is there, inside the root."""
+        return self._is_source(path) or (self.under is not None and self.under.exists(path))
+
+    def digest(self, path: Path, limit: int) -> str:
+        """Return the SHA-256 of a file. Raises `FileProblem`."""
+        if self.under is None:
+            raise FileProblem(path, "outside-root", "is not opened for a text that has no file")
+        return self.under.digest(path, limit)
+
+    def _is_source(self, path: Path) -> bool:
+        return self.real(path) == self.real(Path(self.source.path))

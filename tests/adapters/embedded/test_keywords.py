@@ -19,7 +19,7 @@ from prosa.app.run.embedded import EmbeddedProvider
 from prosa.runtime.messages import Message, ModelRequest, OutputFormat
 from prosa.schema import Schema, SchemaError
 from prosa.schema.decodable import FORMATS, KEYWORDS, decodable
-from prosa.schema.keywords import KNOWN
+from prosa.schema.walk import KNOWN
 from tests.adapters.embedded.presence import weights
 
 DIGIT: dict[str, Any] = {"type": "integer", "minimum": 0, "maximum": 9}

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from prosa.adapters.files.read import real_path
-from prosa.source.digest import sha256
+from prosa.source.files import sha256
 
 FOLDER = "locks"
 

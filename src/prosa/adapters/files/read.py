@@ -21,7 +21,7 @@ from msgspec.structs import force_setattr, replace
 
 from prosa.adapters.files.opening import NotRegular, open_below, open_real, require_regular
 from prosa.source import FileProblem, SourceText
-from prosa.source.digest import sha256
+from prosa.source.files import sha256
 from prosa.source.values import PartlyCompared, PartlyShown
 
 # X9: a document that a person wrote is far below this; a larger one needs --max-size.

@@ -17,7 +17,7 @@ from pathlib import Path
 from prosa.adapters.files.read import real_path
 from prosa.adapters.files.temporary import temporary_beside
 from prosa.source import FileProblem
-from prosa.source.digest import sha256
+from prosa.source.files import sha256
 
 _CHUNK = 1024 * 1024
 

@@ -13,8 +13,7 @@ from prosa.diagnostics import Diagnostic, Problem
 from prosa.dialects.table import dialect_of_file_name
 from prosa.rules.policy import Profile
 from prosa.rules.severity import Policy, diagnosed
-from prosa.settings.model import Settings
-from prosa.settings.table import PROJECT_FILES, is_about_prosa
+from prosa.settings.model import PROJECT_FILES, Settings, is_about_prosa
 from prosa.source import FileProblem, SourceText, Span
 
 

@@ -34,7 +34,7 @@ from prosa.rules.policy import Profile
 from prosa.rules.resident import ResidentCorpus
 from prosa.rules.severity import diagnosed, ordered
 from prosa.rules.subject import Facts
-from prosa.settings.table import PROJECT_FILES
+from prosa.settings.model import PROJECT_FILES
 from prosa.source import FileProblem, Files, SourceText
 
 MAX_READINGS = 16

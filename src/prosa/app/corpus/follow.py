@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from prosa.adapters.files.watch import Watcher, can_watch
 from prosa.corpus.errors import IndexProblem
 from prosa.dialects.table import DOCUMENT_SUFFIXES
-from prosa.settings.table import PROJECT_FILES
+from prosa.settings.model import PROJECT_FILES
 
 if TYPE_CHECKING:
     from prosa.app.corpus.open import OpenCorpus

@@ -22,8 +22,8 @@ from prosa.dialects.reading import DialectReading
 from prosa.rules.fix import ends_lines_with_crlf, fix_documents, with_kept_hash, with_line_ends
 from prosa.rules.suppressions import MARK, find_suppressions
 from prosa.source import LineIndex, SourceText, apply_edits
-from prosa.source.edit import Edit as SourceEdit
-from prosa.source.span import Span
+from prosa.source.text import Edit as SourceEdit
+from prosa.source.text import Span
 
 MAX_OFFERED = 20
 """Maximum number of diagnostics in a range for which actions are offered."""

@@ -16,7 +16,7 @@ from prosa.app.editor.complete_data import data_completions
 from prosa.app.editor.complete_settings import settings_completions
 from prosa.app.editor.complete_template import template_completions, template_spot
 from prosa.app.editor.spot import EditorSpot
-from prosa.settings.table import PROJECT_FILES
+from prosa.settings.model import PROJECT_FILES
 
 TRIGGERS = ("[", "(", "#", "^", "{", ".", "$", "|", "@", "/", "%", '"', ":", " ", "-", "`", "!")
 """Characters behind which something may be offered that was not there before."""

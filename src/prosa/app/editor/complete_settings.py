@@ -15,7 +15,7 @@ from prosa.app.editor.spot import EditorSpot
 from prosa.dialects.magi.fields import REL_TYPES
 from prosa.dialects.table import DIALECTS
 from prosa.regex import regex
-from prosa.settings.table import PYPROJECT_FILE, SETTINGS, Path, Setting
+from prosa.settings.model import PYPROJECT_FILE, SETTINGS, Path, Setting
 from prosa.source import Span
 
 MAX_LINE = 2_000

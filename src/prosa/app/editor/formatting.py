@@ -14,9 +14,8 @@ from prosa.app.editor.changes import edits_between
 from prosa.app.editor.place import Edit
 from prosa.rules.formatting import format_text
 from prosa.source import SourceText
-from prosa.source.edit import Edit as SourceEdit
-from prosa.source.edit import apply_edits
-from prosa.source.span import Span
+from prosa.source.text import Edit as SourceEdit
+from prosa.source.text import Span, apply_edits
 
 
 class FormatEdits(Struct, frozen=True):

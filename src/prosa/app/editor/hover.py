@@ -30,7 +30,7 @@ from prosa.document.standing import standing
 from prosa.regex import regex
 from prosa.rules.registry import find_rule, page_of
 from prosa.rules.suppressions import MARK
-from prosa.settings.table import PROJECT_FILES, SETTINGS
+from prosa.settings.model import PROJECT_FILES, SETTINGS
 from prosa.source import Span
 from prosa.template.funcs import ABOUT, KEYWORDS_ABOUT
 

@@ -21,7 +21,7 @@ from prosa.graph.records import title_of
 from prosa.regex import regex
 from prosa.render.plain import safe
 from prosa.schema import describe_inputs
-from prosa.schema.fields import InputField
+from prosa.schema.inputs import InputField
 from prosa.site.identity import summary_of
 from prosa.source import Span
 

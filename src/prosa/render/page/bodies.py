@@ -26,7 +26,7 @@ from prosa.render.page.state import Unseen
 from prosa.render.page.templates import Html, html
 from prosa.render.page.writer import joined_maths
 from prosa.schema import describe_inputs
-from prosa.schema.values import shown_value
+from prosa.schema.wording import shown_value
 from prosa.source import SourceText
 
 SCRIPT_LANGUAGE = "ai-script"

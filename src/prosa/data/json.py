@@ -1,24 +1,103 @@
-"""JSON (RFC 8259) with a span for every key and value. In: text. Out: a `Reading`; never an exception.
-
-An iterative scanner, for the texts whose places matter; `json_values.parse_json` is the quick way to plain data.
-A byte-order mark in front is ignored, as section 8.1 allows.
-"""
+"""JSON (RFC 8259): `parse_json` reads plain data quickly and strictly, `read_json` a tree with a span for every key and
+value. What the quick reader refuses, the exact one reads again, so that both always agree."""
 
 from __future__ import annotations
 
 import json
 import math
+import re
 from typing import Any, NoReturn
 
 from msgspec import Struct, field
 
-from prosa.data import limits
+from prosa.data.limits import MAX_DEPTH, MAX_INTEGER_DIGITS
 from prosa.data.reading import Findings, Reading, shown
 from prosa.data.surrogates import has_surrogate, lone_escape, without_surrogates
-from prosa.data.tree import Entry, Mapping, Node, Scalar, Sequence
+from prosa.data.tree import Entry, Mapping, Node, Scalar, Sequence, Value, to_value
 from prosa.diagnostics import Annotation
 from prosa.regex import regex
-from prosa.source import Span
+from prosa.source import LineIndex, Span
+
+_SURROGATE = regex("\\\\u[dD][89a-fA-F]|[\ud800-\udfff]")
+_BRACKET = regex(r'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|([\[{])|([\]}])', re.DOTALL)
+
+
+class JsonError(ValueError):
+    """A text that is not JSON as we accept it: ``message``, 0-based ``offset``, 1-based ``line`` and ``column``."""
+
+    def __init__(self, message: str, offset: int, text: str) -> None:
+        self.message = message
+        self.offset = offset
+        self.line, self.column = LineIndex(text).position(offset)
+        super().__init__(f"line {self.line}, column {self.column}: {message}")
+
+
+class _Untidy(ValueError):
+    """Something for the slow and exact reader to examine."""
+
+
+def parse_json(text: str) -> Value:
+    """Return the value of a JSON text; objects become dicts in their order, integers stay integers.
+
+    Raises `JsonError` for anything `read_json` has a problem with: bad syntax, duplicate keys, NaN and infinite
+    numbers, integers of more than 4,300 digits, lone surrogates, more than 64 levels of nesting.
+    """
+    if not _SURROGATE.search(text) and not nested_deeper(text, MAX_DEPTH):
+        try:
+            return _DECODER.decode(text.removeprefix("\ufeff"))
+        except (ValueError, RecursionError):
+            pass  # the exact reader finds the place and the words
+    reading = read_json(text)
+    if reading.problems:
+        problem = reading.problems[0]
+        raise JsonError(problem.message, problem.span.start, text)
+    assert reading.node is not None
+    return to_value(reading.node)
+
+
+def nested_deeper(text: str, limit: int) -> bool:
+    """Return whether arrays and objects of a JSON text, valid or not, are nested in more than ``limit`` levels."""
+    if text.count("[") + text.count("{") <= limit:
+        return False
+    depth = 0
+    for match in _BRACKET.finditer(text):
+        if match[1]:
+            depth += 1
+            if depth > limit:
+                return True
+        elif match[2]:
+            depth -= 1
+    return False
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        raise _Untidy
+    return value
+
+
+def _integer(text: str) -> int:
+    if len(text) > MAX_INTEGER_DIGITS:
+        raise _Untidy
+    return int(text)
+
+
+def _number(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        raise _Untidy
+    return value
+
+
+def _constant(_: str) -> NoReturn:
+    raise _Untidy
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_object, parse_int=_integer, parse_float=_number, parse_constant=_constant
+)
+
 
 _SPACE = regex(r"[ \t\n\r]*")
 _STRING = regex(r'"((?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+)"')
@@ -36,6 +115,9 @@ _ADVICE = {
     "/": "JSON has no comments.",
     "#": "JSON has no comments.",
 }
+
+
+# The exact reader: an iterative scanner. A byte-order mark in front is ignored, as section 8.1 allows.
 
 
 class _Stop(Exception):
@@ -103,8 +185,8 @@ class _Scanner:
             self.attach(self.literal(expected))
 
     def open(self, character: str) -> None:
-        if len(self.frames) >= limits.MAX_DEPTH:
-            message = f"more than {limits.MAX_DEPTH} levels of nesting"
+        if len(self.frames) >= MAX_DEPTH:
+            message = f"more than {MAX_DEPTH} levels of nesting"
             notes = ("Nothing after this place was read.",)
             self.findings.add("nested-too-deep", message, self.at, self.at + 1, notes=notes)
             raise _Stop
@@ -205,9 +287,9 @@ class _Scanner:
         value: int | float | None = None
         message = f"{shown(text)} is not a JSON number"
         if text.lstrip("-").isdigit():
-            if len(text.lstrip("-")) <= limits.MAX_INTEGER_DIGITS:
+            if len(text.lstrip("-")) <= MAX_INTEGER_DIGITS:
                 return int(text)
-            message = f"an integer of more than {limits.MAX_INTEGER_DIGITS:,} digits"
+            message = f"an integer of more than {MAX_INTEGER_DIGITS:,} digits"
         elif text not in _NOT_JSON_NUMBERS:
             value = float(text)
             if math.isfinite(value):
