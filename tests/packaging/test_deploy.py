@@ -1,4 +1,4 @@
-"""X29. The files of docs/deployment.md are what systemd and compose take, and name flags that there are."""
+"""X29. The files of docs/batches.md are what systemd and compose take, and name flags that there are."""
 
 from __future__ import annotations
 

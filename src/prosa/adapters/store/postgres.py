@@ -248,7 +248,7 @@ def problem_of(error: Exception, server: StoreServer) -> StoreProblem | None:
 def _problem_of(error: psycopg.Error, server: StoreServer) -> StoreProblem:
     said = _first_line(error)
     if isinstance(error, errors.InvalidPassword | errors.InvalidAuthorizationSpecification) or _lacks_password(said):
-        hint = "the password comes from PGPASSWORD, or from ~/.pgpass (see docs/deployment.md)"
+        hint = "the password comes from PGPASSWORD, or from ~/.pgpass (see docs/batches.md)"
         return StoreProblem(f"the store {server} refuses the connection: {said}", hint=hint)
     if isinstance(error, errors.InvalidCatalogName) or re.fullmatch(r'database ".*" does not exist', said):
         return StoreProblem(f"the store {server} is not there: {said}", hint="make the database: createdb NAME")
