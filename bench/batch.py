@@ -15,7 +15,7 @@ from bench.corpus import write_program
 from bench.measure import Row
 from bench.model_calls import model_server, sharded
 from prosa.adapters.providers import OpenAIProvider
-from prosa.adapters.store import writing
+from prosa.adapters.store import runs
 from prosa.adapters.store.writer import writer_of
 from prosa.app.batch.inputs import Inputs, RowMapping, survey
 from prosa.app.batch.prepare import BatchOptions, prepare
@@ -130,10 +130,10 @@ def _store(folder: Path) -> float:
             f"b.{number}", "batch", "b", str(number), "p", "p.md", "[]", "m", "", "2026-01-01", number=number
         )
         call = CallRecord(run.id, "1", 1, "model", "p", "m", "d", "2026-01-01")
-        await asyncio.wrap_future(writer.do(writing.begin(run, lambda: writer.holder)))
-        writer.do(writing.ask(call))
-        await asyncio.wrap_future(writer.do(writing.answer(call)))
-        await asyncio.wrap_future(writer.do(writing.end(run, "done", ended="2026-01-01", seconds=0.0, forget=True)))
+        await asyncio.wrap_future(writer.do(runs.begin(run, lambda: writer.holder)))
+        writer.do(runs.ask(call))
+        await asyncio.wrap_future(writer.do(runs.answer(call)))
+        await asyncio.wrap_future(writer.do(runs.end(run, "done", ended="2026-01-01", seconds=0.0, forget=True)))
 
     async def work() -> float:
         numbers = iter(range(ROWS))

@@ -12,8 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from prosa.adapters.providers.models import KnownModels, tokenizer_of
-from prosa.adapters.providers.prices import KnownPrices
+from prosa.adapters.providers.prices import KnownModels, KnownPrices, tokenizer_of
 from prosa.app.options import Environment, Options
 from prosa.app.run.jobs import driving
 from prosa.app.run.load import load_program

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from prosa.adapters.files.agreement_store import (
-    VARIABLE,
+from prosa.adapters.files.trust_store import (
+    AGREEMENT_VARIABLE,
     agreement_path,
     check_agreement,
     load_agreement,
@@ -19,7 +19,7 @@ from prosa.adapters.files.agreement_store import (
 )
 from prosa.dialects.markdownlang.agreement import AgreementRecord
 
-__all__ = ["VARIABLE", "Agreement", "accept_agreement", "check_agreement", "stored_agreement"]
+__all__ = ["AGREEMENT_VARIABLE", "Agreement", "accept_agreement", "check_agreement", "stored_agreement"]
 
 
 class Agreement(Struct, frozen=True):

@@ -21,14 +21,13 @@ from msgspec import Struct
 
 from prosa import __version__
 from prosa.adapters.files import config_dir, find_root
-from prosa.adapters.files.key_store import FILE_NAME, stored_keys
 from prosa.adapters.files.places import cache_place
+from prosa.adapters.files.trust_store import KEYS_FILE, stored_keys
 from prosa.adapters.providers.failures import DEFAULT_BASE_URL
-from prosa.adapters.providers.key import KEY_VARIABLE
 from prosa.adapters.providers.reach import reach
-from prosa.adapters.providers.table import PROVIDERS
+from prosa.adapters.providers.table import KEY_VARIABLE, PROVIDERS
 from prosa.adapters.sandbox import missing_part
-from prosa.adapters.sqlite.place import index_path
+from prosa.adapters.sqlite.opening import index_path
 from prosa.app.agreement import stored_agreement
 from prosa.app.options import EMBEDDED, Environment, Options
 from prosa.app.run.server_credentials import configured
@@ -194,7 +193,7 @@ def _keys(environ: Mapping[str, str], folder: Path) -> Iterator[Finding]:
     stored = [name for name in stored_keys(config_dir(environ)) if name not in here]
     said = [f"set: {', '.join(here) or 'none'}"]
     if stored:
-        said.append(f"in {FILE_NAME}: {', '.join(stored)}")
+        said.append(f"in {KEYS_FILE}: {', '.join(stored)}")
     missing = [name for name in dict.fromkeys(names) if name not in here and name not in stored]
     yield Finding("keys", "ok" if here or stored else "note", "; ".join([*said, f"not set: {', '.join(missing)}"]))
 

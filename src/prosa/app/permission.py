@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from prosa.adapters.files import config_dir
-from prosa.adapters.files.agreement_store import check_agreement
-from prosa.adapters.files.trust_store import TrustStore
+from prosa.adapters.files.trust_store import TrustStore, check_agreement
 from prosa.render.plain import safe
 from prosa.runtime.errors import NotTrusted
 from prosa.runtime.program import reachable

@@ -11,8 +11,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from prosa.adapters.embedded.gguf import WeightsProblem, in_words
-from prosa.adapters.embedded.weights import Weights, fault_of, known_weights
+from prosa.adapters.embedded.weights import Weights, WeightsProblem, fault_of, in_words, known_weights
 from prosa.adapters.files import data_dir, private_dir
 from prosa.adapters.files.lock import Locked, only_one
 from prosa.app.run.embedded import FOLDER
@@ -62,8 +61,7 @@ def pull_model(
 def _pulled(
     row: Weights, folder: Path, environ: Mapping[str, str], source: Path | None, heard: Callable[[int, int], None]
 ) -> Path:
-    from prosa.adapters.embedded.index import configured
-    from prosa.adapters.embedded.pull import pull_from_file, pull_from_index
+    from prosa.adapters.embedded.pull import configured, pull_from_file, pull_from_index
 
     if source is not None:
         return pull_from_file(row, folder, source)

@@ -11,7 +11,7 @@ import argparse
 import secrets
 from collections.abc import Callable
 
-from prosa.app.agreement import VARIABLE, accept_agreement, stored_agreement
+from prosa.app.agreement import AGREEMENT_VARIABLE, accept_agreement, stored_agreement
 from prosa.cli.console import Console
 from prosa.cli.errors import FAILED, OK
 from prosa.cli.parser import WrongUse
@@ -77,8 +77,8 @@ def _found(console: Console, phrase: str | None) -> tuple[str, str | None]:
     """Return a phrase that was not typed, and where it came from: the flag, the variable, a pipe or a file (LA29)."""
     if phrase is not None:
         return "--phrase", phrase
-    if console.environ.get(VARIABLE):
-        return VARIABLE, console.environ[VARIABLE]
+    if console.environ.get(AGREEMENT_VARIABLE):
+        return AGREEMENT_VARIABLE, console.environ[AGREEMENT_VARIABLE]
     if not console.interactive and console.is_fed:
         text = console.read_bytes(MAX_PHRASE_BYTES).decode("utf-8", "replace")
         return "standard input", text.rstrip("\r\n")
@@ -101,7 +101,8 @@ def _typed(console: Console, command: str, choose: Callable[[int], int]) -> int 
     if not console.interactive:
         raise WrongUse(
             "the agreement is accepted by typing a phrase at a terminal, and there is none here",
-            hint=f'Without a terminal: {command} --phrase "{PHRASES[0]}", a pipe, or {VARIABLE} with a phrase.\n'
+            hint=f'Without a terminal: {command} --phrase "{PHRASES[0]}", a pipe, '
+            f"or {AGREEMENT_VARIABLE} with a phrase.\n"
             f"The {len(PHRASES)} phrases:\n" + "\n".join(f"  {each}" for each in PHRASES),
         )
     index = choose(len(PHRASES))

@@ -12,9 +12,7 @@ import numpy as np
 import pytest
 
 from prosa.adapters.embeddings import local, missing_part
-from prosa.adapters.embeddings.local import LocalEmbedder, tokens
-from prosa.adapters.embeddings.transformer import Encoder, _erf
-from prosa.adapters.embeddings.weights import WrongWeights, load_weights
+from prosa.adapters.embeddings.local import Encoder, LocalEmbedder, WrongWeights, _erf, load_weights, tokens
 from prosa.corpus.errors import EmbeddingError
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "tide", "##s", "high", "water", ",", "cafe", "潮", "un", "##able"]

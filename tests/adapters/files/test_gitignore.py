@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prosa.adapters.files import RootedFiles
-from prosa.adapters.files.gitignore import ignored_in
-from prosa.adapters.files.walk import Walk, documents_in
+from prosa.adapters.files.walk import Walk, documents_in, ignored_in
 from prosa.source import FileProblem
 from tests.depth import examples
 

@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 
-from prosa.adapters.files import MAX_DOCUMENT_BYTES, RootedFiles
-from prosa.adapters.files import opening as module
+from prosa.adapters.files import MAX_DOCUMENT_BYTES, RootedFiles, read
 from prosa.adapters.files.walk import documents_in
 from prosa.app.site.files import SiteFiles
 from prosa.source import FileProblem
@@ -44,8 +43,8 @@ class Swapping:
 @pytest.fixture(params=["chained", "compared"])
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Both ways of opening; the other one is switched off."""
-    assert module.CHAINED, "this system has both"
-    monkeypatch.setattr(module, "CHAINED", request.param == "chained")
+    assert read.CHAINED, "this system has both"
+    monkeypatch.setattr(read, "CHAINED", request.param == "chained")
     return str(request.param)
 
 
@@ -145,7 +144,7 @@ def test_x5_a_path_of_dots_is_opened_by_nobody(way: str, tmp_path: Path):
     root = laid_out(tmp_path)
     for parts in (["..", "outside", "a.md"], ["d", "..", "..", "outside", "a.md"], ["d", ""], ["."]):
         with pytest.raises(OSError, match="No such file"):
-            module.open_below(os.fspath(root), parts)
+            read.open_below(os.fspath(root), parts)
 
 
 @pytest.mark.parametrize("times", [1, 2, 1000])

@@ -9,8 +9,8 @@ import stat
 from pathlib import Path
 
 from prosa.adapters.files import result_store
-from prosa.adapters.files.code_mark import code_mark
 from prosa.adapters.files.result_store import FILE_NAME, ResultStore
+from prosa.adapters.files.stamps import code_mark
 
 
 def test_x10_rows_are_kept_for_the_next_process(tmp_path: Path):

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from prosa.adapters.files import replace_file, temporary
-from prosa.adapters.files.temporary import sweep, temporary_beside
+from prosa.adapters.files import replace_file, write
+from prosa.adapters.files.write import sweep, temporary_beside
 from tests import warm
 from tests.adapters.files.killing import killed
 
@@ -25,7 +25,7 @@ replace_file(Path(arguments[0]), "new " * 1000)
 HOLDER = """\
 import sys
 from pathlib import Path
-from prosa.adapters.files.temporary import temporary_beside
+from prosa.adapters.files.write import temporary_beside
 with temporary_beside(Path(sys.argv[1]), 0o600) as (_, path):
     print(path, flush=True)
     sys.stdin.readline()
@@ -85,17 +85,17 @@ def test_what_this_process_is_writing_stays(tmp_path: Path):
 
 def test_a_file_that_is_taken_for_dead_before_its_lock_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Between the making of a file and its lock another process may sweep."""
-    lock, swept = temporary.try_lock, []
+    lock, swept = write.try_lock, []
 
     def late(descriptor: int) -> None:
         if not swept:
             swept.append(True)
             with monkeypatch.context() as patch:
-                patch.setattr(temporary, "try_lock", lock)
+                patch.setattr(write, "try_lock", lock)
                 sweep(tmp_path)
         lock(descriptor)
 
-    monkeypatch.setattr(temporary, "try_lock", late)
+    monkeypatch.setattr(write, "try_lock", late)
     replace_file(tmp_path / "a.md", "whole")
     assert (swept, names(tmp_path), (tmp_path / "a.md").read_text()) == ([True], ["a.md"], "whole")
 
@@ -115,7 +115,7 @@ def test_without_locks_nothing_is_swept(tmp_path: Path, monkeypatch: pytest.Monk
     def refuse(descriptor: int) -> None:
         raise OSError(95, "Operation not supported")
 
-    monkeypatch.setattr(temporary, "try_lock", refuse)
+    monkeypatch.setattr(write, "try_lock", refuse)
     (tmp_path / ".x.0123456789ab.prosa.tmp").write_text("of somebody elsewhere")
     replace_file(tmp_path / "a.md", "x")
     assert len(names(tmp_path)) == 2

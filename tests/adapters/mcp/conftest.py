@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from prosa.adapters.mcp import child
+from prosa.adapters.mcp import stdio
 from tests.adapters.mcp.support import processes, sleepers, wait_until
 
 PEERS = Path(__file__).resolve().parents[2] / "peers" / "node_modules" / "@modelcontextprotocol"
@@ -27,8 +27,8 @@ def _no_orphans() -> Iterator[None]:
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Stubborn servers get less time to leave, for the sake of the time that tests take."""
-    monkeypatch.setattr(child, "LEAVE_SECONDS", 0.2)
-    monkeypatch.setattr(child, "TERM_SECONDS", 0.2)
+    monkeypatch.setattr(stdio, "LEAVE_SECONDS", 0.2)
+    monkeypatch.setattr(stdio, "TERM_SECONDS", 0.2)
 
 
 @pytest.fixture(scope="session")

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from mcp_types import ListToolsResult
 from mcp_types.methods import validate_server_result
 
-from prosa.adapters.mcp import child, stdio
-from prosa.adapters.mcp.listing import _tool, mend
-from prosa.adapters.mcp.observed import Observed
+from prosa.adapters.mcp import stdio
+from prosa.adapters.mcp.calls import _tool, mend
+from prosa.adapters.mcp.credential import Observed
 from tests.depth import examples
 
 JSON = st.recursive(
@@ -121,13 +121,13 @@ def test_x18_a_process_id_that_was_given_away_is_not_killed():
     """X18: start times tell a process from a later one with the same id."""
     process = subprocess.Popen(["sleep", "30"])
     try:
-        child.kill({process.pid: "some other start time"})
+        stdio.kill({process.pid: "some other start time"})
         assert process.poll() is None
     finally:
         process.kill()
         process.wait()
-    assert child.descendants(process.pid) == {}
-    assert child.signal_group(process.pid, 0) is False
+    assert stdio.descendants(process.pid) == {}
+    assert stdio.signal_group(process.pid, 0) is False
 
 
 @pytest.mark.parametrize(

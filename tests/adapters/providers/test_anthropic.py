@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from prosa.adapters.providers import messages
 from prosa.adapters.providers.completion import shaped
 from prosa.adapters.providers.failures import ExchangeProblem
-from prosa.adapters.providers.messages_schema import closed_schema
+from prosa.adapters.providers.messages import closed_schema
 from prosa.adapters.providers.native import AnthropicProvider
 from prosa.adapters.providers.prices import KnownPrices
 from prosa.adapters.providers.request_shape import RequestShape

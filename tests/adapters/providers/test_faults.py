@@ -13,7 +13,7 @@ from email.utils import format_datetime
 
 import pytest
 
-from prosa.adapters.providers import pools
+from prosa.adapters.providers import transport
 from prosa.adapters.providers.openai import OpenAIProvider
 from prosa.runtime.errors import ProviderError
 from tests.adapters.providers.asking import KEY, TOOL, Way, request
@@ -256,7 +256,7 @@ def test_x7_a_password_in_the_base_url_is_not_shown(model_server: ModelServer) -
 @pytest.mark.parametrize("entry", [{"raw": "x" * 3000}, {"status": 500, "raw": "x" * 3000}])
 def test_x9_an_answer_has_a_limit(way: Way, entry: dict[str, object], monkeypatch: pytest.MonkeyPatch) -> None:
     """X9: a service cannot fill the memory, neither with a reply nor with an error."""
-    monkeypatch.setattr(pools, "MAX_ANSWER_BYTES", 2000)
+    monkeypatch.setattr(transport, "MAX_ANSWER_BYTES", 2000)
     way.server.script(entry)
     error = way.fail()
     assert (error.kind, error.retryable) == ("malformed", False)

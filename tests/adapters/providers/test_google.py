@@ -13,11 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from prosa.adapters.providers.failures import ExchangeProblem, StatusProblem
+from prosa.adapters.providers.failures import ExchangeProblem, StatusProblem, is_retryable, retry_after
 from prosa.adapters.providers.gemini import FIRST_SHAPE, GeminiAssembly, body, refusal, reply
 from prosa.adapters.providers.native import AnthropicProvider, GoogleProvider
 from prosa.adapters.providers.prices import KnownPrices
-from prosa.adapters.providers.status import is_retryable, retry_after
 from prosa.app.options import Environment, Options
 from prosa.app.run.routes import with_provider
 from prosa.app.run.service import choose_provider, row_of_model, service_words

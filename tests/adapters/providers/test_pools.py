@@ -14,9 +14,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from prosa.adapters.providers import open_files, pools
+from prosa.adapters.providers import open_files, transport
 from prosa.adapters.providers.openai import OpenAIProvider
-from prosa.adapters.providers.pools import POOL_SIZE, Pools
+from prosa.adapters.providers.transport import POOL_SIZE, Pools
 from prosa.runtime.errors import ProviderError
 from tests.adapters.providers.asking import KEY, request
 from tests.model_server.server import ModelServer
@@ -56,7 +56,7 @@ def test_x9_calls_at_once_share_pools_of_a_bounded_size(model_server: ModelServe
 
 
 def test_x9_one_bound_holds_over_all_pools(model_server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pools, "POOL_SIZE", 2)
+    monkeypatch.setattr(transport, "POOL_SIZE", 2)
     model_server.default = {"content": "ok", "delay": 0.05}
 
     async def work() -> None:
@@ -145,14 +145,14 @@ def test_x9_an_answer_that_is_dropped_leaves_its_place(model_server: ModelServer
 
 def test_x9_pools_that_are_not_used_are_closed(model_server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """X9. After many calls at once a run goes on with few connections."""
-    monkeypatch.setattr(pools, "POOL_SIZE", 1)
+    monkeypatch.setattr(transport, "POOL_SIZE", 1)
     model_server.default = {"content": "ok", "delay": 0.05}
 
     async def work() -> None:
         async with client(9) as (made, own):
             url = f"{model_server.base_url}/chat/completions"
             await asyncio.gather(*(made.post(url, json=BODY) for _ in range(3)))
-            monkeypatch.setattr(pools, "KEEP_ALIVE_SECONDS", -1.0)
+            monkeypatch.setattr(transport, "KEEP_ALIVE_SECONDS", -1.0)
             assert (await made.post(url, json=BODY)).is_success
             assert [len(each.transport._pool.connections) for each in own._pools] == [1, 0, 0]  # type: ignore[attr-defined]
 

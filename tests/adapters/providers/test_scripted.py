@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prosa.adapters.providers.script import replies_of
+from prosa.adapters.providers.scripted import replies_of
 from prosa.runtime.errors import ProviderError
 from prosa.runtime.messages import ModelReply, ModelRequest, ToolCall
 from prosa.runtime.usage import Usage

@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 
 from prosa.adapters.providers.chat import ChatAssembly
 from prosa.adapters.providers.completion import EventDecoder
-from prosa.adapters.providers.failures import ExchangeProblem
+from prosa.adapters.providers.failures import ExchangeProblem, retry_after
 from prosa.adapters.providers.responses import ResponseAssembly
-from prosa.adapters.providers.status import retry_after
 from prosa.runtime.messages import ModelReply, ToolCall
 from prosa.runtime.usage import Usage
 from tests.depth import examples

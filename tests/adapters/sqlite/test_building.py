@@ -15,7 +15,7 @@ import pytest
 
 from prosa.adapters.files import RootedFiles
 from prosa.adapters.files.scan import scan
-from prosa.adapters.sqlite import Index, building, place, update
+from prosa.adapters.sqlite import Index, opening, update
 from prosa.adapters.sqlite.reading import Reading
 from tests import warm
 from tests.adapters.sqlite.place import Place
@@ -48,15 +48,15 @@ STEPS = 400
 @pytest.fixture(autouse=True, params=["beside", "in place"])
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Both ways to build, for so few documents too."""
-    monkeypatch.setattr(building, "ENOUGH", 1)
     monkeypatch.setattr(update, "ENOUGH", 1)
-    monkeypatch.setattr(building, "CAN_REPLACE", request.param == "beside")
+    monkeypatch.setattr(update, "ENOUGH", 1)
+    monkeypatch.setattr(update, "CAN_REPLACE", request.param == "beside")
     return str(request.param)
 
 
 def left(folder: Path) -> list[str]:
     """The files beside an index that nobody needs."""
-    return [each.name for each in folder.iterdir() if each.name.endswith(place.UNFINISHED)]
+    return [each.name for each in folder.iterdir() if each.name.endswith(opening.UNFINISHED)]
 
 
 def old_or_new(at: Place) -> int:
@@ -232,7 +232,7 @@ def test_both_ways_give_the_same_rows_and_single_updates_stay_cheap(tmp_path: Pa
     settings = at.ask("SELECT k, v FROM section_text_config WHERE k <> 'version' ORDER BY k")
     assert settings == [("automerge", 4), ("crisismerge", 16), ("hashsize", 1024 * 1024)]
     assert at.ask("SELECT count(DISTINCT segid) FROM section_text_idx") == [1]
-    monkeypatch.setattr(building, "CAN_REPLACE", not building.CAN_REPLACE)
+    monkeypatch.setattr(update, "CAN_REPLACE", not update.CAN_REPLACE)
     at.refresh(anew=True)
     assert at.dump() == rows
 
@@ -262,9 +262,9 @@ def test_a_build_that_fails_leaves_the_old_index_and_no_other_file(tmp_path: Pat
         raise sqlite3.OperationalError("database or disk is full")
 
     with monkeypatch.context() as patch:
-        patch.setattr("prosa.adapters.sqlite.naming.name_all", full)
+        patch.setattr("prosa.adapters.sqlite.linking.name_all", full)
         at.mark = "2"
         with pytest.raises(sqlite3.OperationalError):
-            building.build_beside(at.index.path, at.index.writer(), scan(at.root, RootedFiles(at.root)), at.reading)
+            update.build_beside(at.index.path, at.index.writer(), scan(at.root, RootedFiles(at.root)), at.reading)
     assert old_or_new(at) == 30
     assert left(tmp_path) == []

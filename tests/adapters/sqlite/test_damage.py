@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from prosa.adapters.sqlite.opening import open_index, open_reader
-from prosa.adapters.sqlite.place import index_path
+from prosa.adapters.sqlite.opening import index_path, open_index, open_reader
 from prosa.adapters.sqlite.schema import SCHEMA_VERSION
 from prosa.corpus.errors import IndexProblem
 from tests.adapters.sqlite.place import Place

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from prosa.adapters.sqlite.asking import ask
 from prosa.adapters.sqlite.guard import guarded, select
-from prosa.adapters.sqlite.search import prepare
-from prosa.adapters.sqlite.search_filter import INDEX
+from prosa.adapters.sqlite.search import INDEX, prepare
 from prosa.corpus.errors import QueryRefused
 from prosa.corpus.sql import Readable, View
 from prosa.corpus.where import Fields, compile_where, parse_where

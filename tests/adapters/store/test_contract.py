@@ -13,12 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from prosa.adapters.store import batches, leases, reading, writing
-from prosa.adapters.store.holding import clear_dead, is_alive, living
+from prosa.adapters.store import batches, leases, runs
 from prosa.adapters.store.opening import open_reader, open_store
-from prosa.adapters.store.sweeping import Kept, sweep
-from prosa.adapters.store.writer import writer_of
-from prosa.adapters.store.writing import TakenOver
+from prosa.adapters.store.runs import Kept, TakenOver, sweep
+from prosa.adapters.store.writer import clear_dead, is_alive, living, writer_of
 from prosa.app.journal.history import forget, listed, one
 from prosa.records.batch import BatchRecord
 from prosa.records.run import RunFilter, RunRecord
@@ -46,25 +44,25 @@ def test_x25_there_is_no_store_before_the_first_write_and_one_version_of_it_afte
     open_store(place).close()
     open_store(place).close()
     with closing(open_reader(place)) as connection:
-        assert reading.runs(connection, RunFilter()) == []
+        assert runs.runs(connection, RunFilter()) == []
 
 
 def test_x25_a_process_whose_run_was_taken_over_writes_nothing_more(place):
     """The fence: however long a process was frozen, what it still wants to write is refused, and nobody else's is."""
-    write(place, writing.begin(run_record(), lambda: "h"), writing.begin(run_record("r2"), lambda: "h"))
-    write(place, writing.claim(run_record(), lambda: "other", "there"))
+    write(place, runs.begin(run_record(), lambda: "h"), runs.begin(run_record("r2"), lambda: "h"))
+    write(place, runs.claim(run_record(), lambda: "other", "there"))
     writer = writer_of(place)
     try:
         old, new, beside = (
-            writer.do(writing.ask(call_record())),
-            writer.do(writing.ask(call_record(attempt=2))),
-            writer.do(writing.ask(call_record("r2"))),
+            writer.do(runs.ask(call_record())),
+            writer.do(runs.ask(call_record(attempt=2))),
+            writer.do(runs.ask(call_record("r2"))),
         )
         with pytest.raises(TakenOver, match="another process has taken over run r1"):
             old.result()
         assert new.result() is beside.result() is None
         with pytest.raises(TakenOver, match="already"):
-            writer.do(writing.claim(run_record(), lambda: "third", "there")).result()
+            writer.do(runs.claim(run_record(), lambda: "third", "there")).result()
     finally:
         writer.release()
     with closing(open_reader(place)) as connection:
@@ -107,7 +105,7 @@ RECORDS = st.builds(
 
 
 @settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(found=st.lists(RECORDS, max_size=6, unique_by=lambda each: writing.stored([each.id])[0]))
+@given(found=st.lists(RECORDS, max_size=6, unique_by=lambda each: runs.stored([each.id])[0]))
 def test_x25_what_is_written_is_read_again(place, found):
     """Texts of any kind, whole numbers beyond 32 bits, fractions to the last digit."""
     with closing(open_store(place)) as connection:
@@ -115,12 +113,12 @@ def test_x25_what_is_written_is_read_again(place, found):
         def work():
             connection.execute("DELETE FROM run")
             for each in found:
-                writing.begin(each, str)(connection)
+                runs.begin(each, str)(connection)
 
         connection.transact(work)
-        ids = [writing.stored([each.id])[0] for each in found]
-        assert [reading.run_of(connection, run)[0].id for run in ids] == ids
-        again = {each.id: each for each in (reading.run_of(connection, run)[0] for run in ids)}
+        ids = [runs.stored([each.id])[0] for each in found]
+        assert [runs.run_of(connection, run)[0].id for run in ids] == ids
+        again = {each.id: each for each in (runs.run_of(connection, run)[0] for run in ids)}
         texts = {run: replace(each, **_texts(each) | {"holder": ""}) for run, each in zip(ids, found, strict=True)}
         assert again == texts
         listed_ids = connection.execute("SELECT id FROM run ORDER BY id").fetchall()
@@ -128,7 +126,7 @@ def test_x25_what_is_written_is_read_again(place, found):
 
 
 def _texts(record):
-    return {name: writing.stored([value])[0] for name, value in _fields(record) if isinstance(value, str)}
+    return {name: runs.stored([value])[0] for name, value in _fields(record) if isinstance(value, str)}
 
 
 def _fields(record):
@@ -136,27 +134,27 @@ def _fields(record):
 
 
 def test_x25_a_nul_in_a_text_loses_nothing_else(place):
-    write(place, writing.begin(run_record(error="a\0b"), lambda: "h"))
+    write(place, runs.begin(run_record(error="a\0b"), lambda: "h"))
     (found,) = one(place, "r1")
     assert found.run.error in ("a\0b", "a\\x00b")
 
 
 def test_x25_ids_are_found_by_how_they_begin(place):
     names = "ab", "aB", "ac", "a\u00e9", "b"
-    write(place, *(writing.begin(run_record(name), lambda: "h") for name in names))
+    write(place, *(runs.begin(run_record(name), lambda: "h") for name in names))
     with closing(open_reader(place)) as connection:
-        assert [each.id for each in reading.run_of(connection, "a")] == ["aB", "ab", "ac", "a\u00e9"]
-        assert [each.id for each in reading.run_of(connection, "ab")] == ["ab"]
+        assert [each.id for each in runs.run_of(connection, "a")] == ["aB", "ab", "ac", "a\u00e9"]
+        assert [each.id for each in runs.run_of(connection, "ab")] == ["ab"]
 
 
 def test_x25_old_runs_go_by_their_age_and_those_of_a_living_process_stay(place):
     late = NOW - timedelta(days=40)
     write(
         place,
-        writing.begin(run_record("old", late), lambda: "gone"),
-        writing.begin(run_record("new"), lambda: "gone"),
-        writing.begin(run_record("busy", late), lambda: "here"),
-        lambda connection: reading.put_note(connection, "swept", stamp(NOW - timedelta(days=2))),
+        runs.begin(run_record("old", late), lambda: "gone"),
+        runs.begin(run_record("new"), lambda: "gone"),
+        runs.begin(run_record("busy", late), lambda: "here"),
+        lambda connection: runs.put_note(connection, "swept", stamp(NOW - timedelta(days=2))),
     )
     write(place, lambda connection: sweep(connection, NOW, Kept(), lambda holder: holder == "here"))
     assert {each.id for each in listed(place, RunFilter()).runs} == {"new", "busy"}

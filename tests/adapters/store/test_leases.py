@@ -19,11 +19,11 @@ from hypothesis import strategies as st
 import prosa
 from prosa.adapters.files import config_dir
 from prosa.adapters.files.trust_store import TrustStore
-from prosa.adapters.store import batches, leases, postgres, queue, writing
+from prosa.adapters.store import batches, leases, postgres, queue, runs
 from prosa.adapters.store.opening import open_reader, open_store
 from prosa.adapters.store.queue import LeaseQueue, enqueue, make_queue
+from prosa.adapters.store.runs import TakenOver
 from prosa.adapters.store.writer import FencedWriter, writer_of
-from prosa.adapters.store.writing import TakenOver
 from prosa.app.batch.subject import Subject, subject_of
 from prosa.app.batch.working import LONGEST_LEASE, lease_size, ranges
 from prosa.app.batch.working import Slots as Seats
@@ -112,10 +112,10 @@ def test_x29_a_lease_that_is_worked_at_stays_and_one_that_nobody_hears_of_is_tak
                 beat = mine.beat
                 await until(lambda: _true(mine.beat > beat))
                 assert await other.take(["b1"], 1) == [] and one.is_heard(mine)
-                await asyncio.wrap_future(fenced.do(writing.begin(run_record("b1.1"), lambda: "one")))
+                await asyncio.wrap_future(fenced.do(runs.begin(run_record("b1.1"), lambda: "one")))
             (theirs,) = await until(lambda: other.take(["b1"], 1))
             assert theirs.key.turn == 2 and not one.is_heard(mine)
-            for refused in (writing.begin(run_record("b1.2"), lambda: "one"), lambda _: None):
+            for refused in (runs.begin(run_record("b1.2"), lambda: "one"), lambda _: None):
                 with pytest.raises(TakenOver, match="another worker has taken over rows 1 to 2"):
                     await asyncio.wrap_future(fenced.do(refused))
             await one.end(mine, again=False)
@@ -166,7 +166,7 @@ def test_x29_a_process_that_is_frozen_in_a_transaction_holds_nothing_for_long(
     server = StoreServer(url)
     tries = []
     with closing(open_store(server)) as frozen, closing(open_store(server)) as other:
-        frozen.transact(lambda: writing.begin(run_record(), lambda: "h")(frozen))
+        frozen.transact(lambda: runs.begin(run_record(), lambda: "h")(frozen))
 
         def work() -> None:
             frozen.execute("SELECT attempts FROM run FOR UPDATE").fetchone()

@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 import psycopg
 import pytest
 
-from prosa.adapters.store import postgres, reading, schema, writing
+from prosa.adapters.store import postgres, runs, schema
 from prosa.adapters.store.opening import open_reader, open_store
 from prosa.adapters.store.writer import writer_of
 from prosa.app.journal.place import place_named, store_of
@@ -43,7 +43,7 @@ def test_x25_a_newer_store_is_refused_and_an_older_one_migrated(url: str, monkey
         older.setattr(schema, "SCHEMA_VERSION", 1)
         open_store(server).close()
     with closing(open_reader(server)) as connection:
-        assert reading.runs(connection, RunFilter()) == []
+        assert runs.runs(connection, RunFilter()) == []
         assert connection.execute("SELECT version FROM store_version").fetchone() == (schema.SCHEMA_VERSION,)
     made(url, "UPDATE prosa.store_version SET version = 99")
     for opens in (open_store, open_reader):
@@ -149,9 +149,9 @@ def test_x25_a_lost_server_is_waited_for_and_nothing_is_written_twice(cluster: C
     """X29: what was acknowledged before is there, what waited is written once."""
     writer = writer_of(StoreServer(url))
     try:
-        write(StoreServer(url), *(writing.begin(run_record(f"a{n}"), lambda: "h") for n in range(3)))
+        write(StoreServer(url), *(runs.begin(run_record(f"a{n}"), lambda: "h") for n in range(3)))
         cluster.stop()
-        waiting = [writer.do(writing.begin(run_record(f"b{n}"), lambda: "h")) for n in range(3)]
+        waiting = [writer.do(runs.begin(run_record(f"b{n}"), lambda: "h")) for n in range(3)]
         _until(lambda: writer.away)
         assert not any(each.done() for each in waiting)
         cluster.start()
@@ -159,17 +159,17 @@ def test_x25_a_lost_server_is_waited_for_and_nothing_is_written_twice(cluster: C
     finally:
         writer.release()
     with closing(open_reader(StoreServer(url))) as connection:
-        assert reading.count(connection, RunFilter()) == 6
+        assert runs.count(connection, RunFilter()) == 6
 
 
 def test_x25_a_server_that_stays_away_is_given_up(cluster: Cluster, url: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(postgres, "PATIENCE", 0.2)
     writer = writer_of(StoreServer(url))
     try:
-        write(StoreServer(url), writing.begin(run_record(), lambda: "h"))
+        write(StoreServer(url), runs.begin(run_record(), lambda: "h"))
         cluster.stop()
         with pytest.raises(StoreProblem, match=r"was lost and is away for 0\.2 s"):
-            writer.do(writing.begin(run_record("r2"), lambda: "h")).result(60)
+            writer.do(runs.begin(run_record("r2"), lambda: "h")).result(60)
     finally:
         cluster.start()
         writer.release()
@@ -258,10 +258,10 @@ def test_x29_a_transaction_whose_end_nobody_heard_of_is_done_once(cluster: Clust
     way = Cutting(socket_file, word)
     server = StoreServer(f"postgresql://prosa@127.0.0.1:{way.port}/{name}?sslmode=disable&gssencmode=disable")
     try:
-        write(server, writing.begin(run_record(), lambda: "h"))
+        write(server, runs.begin(run_record(), lambda: "h"))
         assert not way.cuts
         with closing(open_reader(StoreServer(url))) as connection:
-            assert reading.count(connection, RunFilter()) == 1
+            assert runs.count(connection, RunFilter()) == 1
     finally:
         way.close()
 
@@ -269,7 +269,7 @@ def test_x29_a_transaction_whose_end_nobody_heard_of_is_done_once(cluster: Clust
 def test_x29_transactions_that_stand_in_each_others_way_are_both_done(url: str):
     """Two processes that lock the same rows in opposite orders."""
     server = StoreServer(url)
-    write(server, writing.begin(run_record("a"), lambda: "h"), writing.begin(run_record("b"), lambda: "h"))
+    write(server, runs.begin(run_record("a"), lambda: "h"), runs.begin(run_record("b"), lambda: "h"))
     meeting, done = threading.Barrier(2), []
 
     def locks(*names: str) -> None:
@@ -294,7 +294,7 @@ def test_x29_transactions_that_stand_in_each_others_way_are_both_done(url: str):
         each.join(60)
     assert len(done) == 2
     with closing(open_reader(server)) as connection:
-        assert {run.calls for run in reading.runs(connection, RunFilter())} == {2}
+        assert {run.calls for run in runs.runs(connection, RunFilter())} == {2}
 
 
 def _until(happened) -> None:

@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 import prosa
 from prosa.adapters.store.batches import batches
 from prosa.adapters.store.opening import open_store
-from prosa.adapters.store.reading import put_note
-from prosa.adapters.store.sweeping import Kept, sweep
+from prosa.adapters.store.runs import Kept, put_note, sweep
 from prosa.runtime.digest import stamp
 from tests.app.batch.labels import Letters, home, program, texts
 from tests.depth import examples

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prosa.adapters.rows.spool import as_lines, spooled
+from prosa.adapters.rows.files import as_lines, spooled
 from prosa.app.batch.inputs import Inputs, RowMapping
 from prosa.app.batch.rows import open_rows
 from prosa.app.options import say_nothing

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from prosa.adapters.store import reading, writing
+from prosa.adapters.store import runs
 from prosa.adapters.store.opening import open_reader, open_store
 from prosa.app.journal.history import forget, listed, moment
 from prosa.records.run import CallRecord, RunFilter, RunRecord, first_difference, last_attempts, path_key
@@ -187,7 +187,7 @@ def many(path, number):
             run = RunRecord(
                 f"{n:012x}", "run", f"{n:012x}", "p", f"program{n % 50}", f"/p{n % 50}.md", "[]", "m", "0", at
             )
-            connection.execute(writing._INSERT_RUN, _row(run, state=state, output='{"n": 1}', whole=0))
+            connection.execute(runs._INSERT_RUN, _row(run, state=state, output='{"n": 1}', whole=0))
         connection.execute("COMMIT")
 
 
@@ -226,12 +226,12 @@ def test_x25_a_list_reads_an_index_however_many_runs_there_are(crowded, chosen):
 
     with closing(open_reader(crowded)) as connection:
         connection.set_progress_handler(step, 1)
-        assert len(reading.runs(connection, chosen)) == len(found.runs)
+        assert len(runs.runs(connection, chosen)) == len(found.runs)
     assert steps < 20_000
 
 
 def test_x25_forgetting_leaves_what_still_goes_on(crowded, tmp_path):
-    from prosa.adapters.store.holding import Holder
+    from prosa.adapters.store.writer import Holder
 
     path = tmp_path / "store.sqlite"
     many(path, 10)

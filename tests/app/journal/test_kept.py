@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from prosa.adapters.store.opening import open_store
-from prosa.adapters.store.reading import run_of
+from prosa.adapters.store.runs import run_of
 from prosa.app.batch.inputs import RowMapping
 from prosa.app.batch.prepare import BatchOptions, prepare
 from prosa.app.batch.rows import Rows, open_rows

@@ -18,11 +18,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import astuple
 
-from prosa.adapters.store import batches, reading, schema, writing
-from prosa.adapters.store.holding import Holder, clear_dead, is_alive
+from prosa.adapters.store import batches, runs, schema
 from prosa.adapters.store.opening import backup_path, file_system, open_reader, open_store, refuse_network
-from prosa.adapters.store.sweeping import Kept, sweep
-from prosa.adapters.store.writer import writer_of
+from prosa.adapters.store.runs import Kept, sweep
+from prosa.adapters.store.writer import Holder, clear_dead, is_alive, writer_of
 from prosa.app.journal.history import forget, listed, one
 from prosa.app.journal.query import query_runs
 from prosa.corpus.errors import QueryRefused
@@ -61,7 +60,7 @@ def write(path, *work):
 
 def test_x10_the_store_is_for_its_owner_alone(store):
     os.umask(os.umask(0o022))
-    write(store, writing.begin(run_record(), lambda: "h"))
+    write(store, runs.begin(run_record(), lambda: "h"))
     found = [each for each in store.parent.iterdir() if each.is_file()]
     assert found and all(stat.S_IMODE(each.stat().st_mode) == 0o600 for each in found)
     store.chmod(0o644)
@@ -105,7 +104,7 @@ def lacking(path):
 
 
 def torn(path):
-    write(path, *(writing.begin(run_record(f"r{n}"), lambda: "h") for n in range(200)))
+    write(path, *(runs.begin(run_record(f"r{n}"), lambda: "h") for n in range(200)))
     data = bytearray(path.read_bytes())
     data[100:6000] = bytes(5900)
     path.write_bytes(data)
@@ -137,7 +136,7 @@ def test_x25_a_file_that_is_no_store_of_ours_is_said_and_left_as_it_is(store, ma
         reader = open_reader(store)
         assert reader is not None
         with closing(reader):
-            reading.runs(reader, RunFilter())
+            runs.runs(reader, RunFilter())
     assert before is None or store.read_bytes() == before
 
 
@@ -147,13 +146,13 @@ def test_x25_a_store_in_a_folder_that_is_not_there_is_said(tmp_path):
 
 
 def test_x25_an_older_store_is_migrated_with_a_copy_beside(store, monkeypatch):
-    write(store, writing.begin(run_record(), lambda: "h"))
+    write(store, runs.begin(run_record(), lambda: "h"))
     before = schema.SCHEMA_VERSION
     later = (*schema.MIGRATIONS, ("ALTER TABLE note ADD COLUMN about TEXT", "UPDATE note SET about = ''"))
     monkeypatch.setattr(schema, "MIGRATIONS", later)
     monkeypatch.setattr(schema, "SCHEMA_VERSION", len(later))
     with closing(open_store(store)) as connection:
-        assert [run.id for run in reading.runs(connection, RunFilter())] == ["r1"]
+        assert [run.id for run in runs.runs(connection, RunFilter())] == ["r1"]
         assert connection.execute("SELECT about FROM note").fetchall() == []
         assert schema.version_of(connection) == len(later)
     copy = backup_path(store, before)
@@ -164,7 +163,7 @@ def test_x25_an_older_store_is_migrated_with_a_copy_beside(store, monkeypatch):
 
 
 def test_x25_a_migration_that_fails_leaves_the_older_store(store, monkeypatch):
-    write(store, writing.begin(run_record(), lambda: "h"))
+    write(store, runs.begin(run_record(), lambda: "h"))
     before = schema.SCHEMA_VERSION
     later = (*schema.MIGRATIONS, ("ALTER TABLE note ADD COLUMN about TEXT", "this is no SQL"))
     with monkeypatch.context() as patched:
@@ -174,7 +173,7 @@ def test_x25_a_migration_that_fails_leaves_the_older_store(store, monkeypatch):
             open_store(store)
     with closing(open_store(store)) as connection:
         assert schema.version_of(connection) == before
-        assert [run.id for run in reading.runs(connection, RunFilter())] == ["r1"]
+        assert [run.id for run in runs.runs(connection, RunFilter())] == ["r1"]
 
 
 def test_x25_a_store_without_batches_gets_them_and_keeps_its_runs(store, monkeypatch):
@@ -188,7 +187,7 @@ def test_x25_a_store_without_batches_gets_them_and_keeps_its_runs(store, monkeyp
             text = f"INSERT INTO run ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"
             connection.execute(text, [values[name] for name in names])
     with closing(open_store(store)) as connection:
-        (run,) = reading.runs(connection, RunFilter())
+        (run,) = runs.runs(connection, RunFilter())
         assert (run.id, run.number, run.crashes) == ("r1", None, 0)
         assert batches.batches(connection) == []
 
@@ -225,10 +224,10 @@ def test_x25_a_network_file_system_is_refused(path, kind):
 def test_x25_what_waits_becomes_one_transaction(store):
     writer = writer_of(store)
     try:
-        writer.do(writing.begin(run_record(), lambda: "h")).result()
+        writer.do(runs.begin(run_record(), lambda: "h")).result()
         before = writer.transactions
         gate = writer.do(lambda _: barrier.wait())
-        futures = [writer.do(writing.ask(call_record(path=str(n)))) for n in range(500)]
+        futures = [writer.do(runs.ask(call_record(path=str(n)))) for n in range(500)]
         barrier.set()
         for future in [gate, *futures]:
             future.result()
@@ -307,7 +306,7 @@ def test_x25_a_full_disk_fails_what_waits_with_a_sentence_and_loses_nothing_befo
     assert (child.stderr == "" and message.startswith(f"the store {store}")) or "no room" in message
     assert int(done) > 5
     with closing(open_store(store)) as connection:
-        assert len(reading.calls_of(connection, "r1")) == int(done)
+        assert len(runs.calls_of(connection, "r1")) == int(done)
     assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] != 200_000
 
 
@@ -321,17 +320,17 @@ def swept(store, now, kept=None, alive=lambda _: False):
 
 def ids(store):
     with closing(open_store(store)) as connection:
-        return {run.id: run.whole for run in reading.runs(connection, RunFilter())}
+        return {run.id: run.whole for run in runs.runs(connection, RunFilter())}
 
 
 def test_x25_old_runs_go_and_interrupted_ones_lose_their_content_first(store):
     write(
         store,
-        writing.begin(run_record("old", NOW - days(31), state="done", whole=False), lambda: ""),
-        writing.begin(run_record("broken", NOW - days(8), state="failed"), lambda: ""),
-        writing.begin(run_record("fresh", NOW - days(6), state="failed"), lambda: ""),
-        writing.begin(run_record("living", NOW - days(40)), lambda: "alive"),
-        writing.ask(call_record("broken", request="what was said")),
+        runs.begin(run_record("old", NOW - days(31), state="done", whole=False), lambda: ""),
+        runs.begin(run_record("broken", NOW - days(8), state="failed"), lambda: ""),
+        runs.begin(run_record("fresh", NOW - days(6), state="failed"), lambda: ""),
+        runs.begin(run_record("living", NOW - days(40)), lambda: "alive"),
+        runs.ask(call_record("broken", request="what was said")),
     )
     assert not swept(store, NOW - days(0.1))  # the first one only writes down that it was there
     assert ids(store).keys() == {"old", "broken", "fresh", "living"}
@@ -339,11 +338,11 @@ def test_x25_old_runs_go_and_interrupted_ones_lose_their_content_first(store):
     assert swept(store, NOW, alive=lambda holder: holder == "alive")
     assert ids(store) == {"broken": False, "fresh": True, "living": True}
     with closing(open_store(store)) as connection:
-        assert [call.request for call in reading.calls_of(connection, "broken")] == [None]
+        assert [call.request for call in runs.calls_of(connection, "broken")] == [None]
 
 
 def test_x25_a_clock_that_jumps_takes_nothing_away(store):
-    write(store, writing.begin(run_record("mine", NOW, state="done"), lambda: ""))
+    write(store, runs.begin(run_record("mine", NOW, state="done"), lambda: ""))
     swept(store, NOW)
     assert not swept(store, NOW + days(400))
     assert not swept(store, NOW + timedelta(hours=2))  # it went back
@@ -362,8 +361,8 @@ def test_x25_the_oldest_runs_make_room(store):
             work
             for n in range(100)
             for work in (
-                writing.begin(run_record(f"r{n:03}", NOW - timedelta(minutes=100 - n), state="done"), lambda: ""),
-                writing.ask(call_record(f"r{n:03}", request=long)),
+                runs.begin(run_record(f"r{n:03}", NOW - timedelta(minutes=100 - n), state="done"), lambda: ""),
+                runs.ask(call_record(f"r{n:03}", request=long)),
             )
         ),
     )
@@ -400,7 +399,7 @@ def broken_name(path):
 
 def broken_value(path):
     """A closure that is no JSON, and a number that is none."""
-    write(path, writing.begin(run_record(), lambda: "h"))
+    write(path, runs.begin(run_record(), lambda: "h"))
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("UPDATE run SET closure = '[\x01', calls = 'x'")
         connection.commit()
@@ -433,7 +432,7 @@ def test_x25_no_byte_of_a_store_can_bring_down_or_hold_up_who_asks_it(tmp_path, 
     whole = tmp_path / "whole.sqlite"
     if not whole.exists():
         call = call_record()
-        write(whole, writing.begin(run_record(), lambda: "h"), writing.ask(call), writing.answer(call))
+        write(whole, runs.begin(run_record(), lambda: "h"), runs.ask(call), runs.answer(call))
         with closing(sqlite3.connect(whole)) as connection:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     content = bytearray(whole.read_bytes())
@@ -492,7 +491,7 @@ def test_x25_x29_a_piece_that_cannot_be_written_leaves_the_others(tmp_path_facto
 
         def work(connection):
             if kind == "half":
-                writing.ask(call_record(path=f"{at}.half"))(connection)
+                runs.ask(call_record(path=f"{at}.half"))(connection)
             if kind in ("own", "half"):
                 raise KeyError("anything")
             if kind == "twice":
@@ -501,14 +500,14 @@ def test_x25_x29_a_piece_that_cannot_be_written_leaves_the_others(tmp_path_facto
                 connection.execute("INSERT INTO note (name, value) VALUES (?, '')", ("\ud800",))
             if kind == "type":
                 connection.execute("INSERT INTO note (name, value) VALUES (?, '')", ({},))
-            writing.ask(record)(connection)
+            runs.ask(record)(connection)
 
         return work
 
     store = tmp_path_factory.mktemp("store") / "store.sqlite"
     writer = writer_of(store)
     try:
-        writer.do(writing.begin(run_record(attempts=1), lambda: "h")).result()
+        writer.do(runs.begin(run_record(attempts=1), lambda: "h")).result()
         stop, together = Event(), Event()
         hold = writer.do(lambda _: (together.set(), stop.wait(10)))  # the others wait, and become one transaction
         together.wait(10)
@@ -516,10 +515,10 @@ def test_x25_x29_a_piece_that_cannot_be_written_leaves_the_others(tmp_path_facto
         stop.set()
         hold.result()
         failed = [future.exception() for future in futures]
-        found = writer.do(lambda connection: reading.calls_of(connection, "r1")).result()
+        found = writer.do(lambda connection: runs.calls_of(connection, "r1")).result()
     finally:
         writer.release()
     assert [each.path for each in found] == [str(at) for at, kind in enumerate(kinds) if kind == "good"]
     for kind, error in zip(kinds, failed, strict=True):
         assert (error is None) == (kind == "good")
-        assert error is None or isinstance(error, writing.Unwritable)
+        assert error is None or isinstance(error, runs.Unwritable)

@@ -63,7 +63,7 @@ def test_a_move_in_a_large_corpus_loads_few_records(tmp_path: Path, monkeypatch)
         def everything(*_: object) -> None:
             raise AssertionError("all records were loaded")
 
-        monkeypatch.setattr("prosa.adapters.sqlite.records.stored_records", everything)
+        monkeypatch.setattr("prosa.adapters.sqlite.linking.stored_records", everything)
         plan = plan_move(Move("n7.md", "deep/other.md"), store)
         assert [change.path for change in plan.others] == ["n6.md"]
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import prosa
 from prosa.adapters.sqlite import search as search_module
 from prosa.adapters.sqlite.search import _MATCHED, search_in
-from prosa.adapters.sqlite.search_match import WEIGHTS
+from prosa.adapters.sqlite.search_hits import WEIGHTS
 from prosa.corpus.query import parse_query
 from prosa.corpus.search import Hit, Search
 from prosa.corpus.snippet import MAX_SNIPPET

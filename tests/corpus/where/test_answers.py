@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prosa.adapters.sqlite import search_filter
-from prosa.adapters.sqlite.search import prepare, search_in
-from prosa.adapters.sqlite.search_filter import filter_condition
+from prosa.adapters.sqlite import search
+from prosa.adapters.sqlite.search import filter_condition, prepare, search_in
 from prosa.corpus.search import Search
 from prosa.corpus.where import WhereError, parse_where
 from prosa.corpus.where.match import is_met
@@ -166,7 +165,7 @@ CONDITIONS = st.recursive(
 def test_any_condition_answers_as_the_reference_does(where: str, many: int):
     expression = parse_where(where)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(search_filter, "MANY", many)
+        patch.setattr(search, "MANY_FOUND", many)
         answer = found(where)
     assert answer == [path[0] for path, front in FRONTS.items() if passes(front, expression)]
     assert answer == [path[0] for path, front in FRONTS.items() if is_met(expression, front)]
@@ -201,7 +200,7 @@ def test_any_text_is_a_condition_or_a_clear_error(where: str):
 )
 @pytest.mark.parametrize("many", [0, 1_000])
 def test_a_condition_never_reads_all_metadata(where: str, many: int, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(search_filter, "MANY", many)
+    monkeypatch.setattr(search, "MANY_FOUND", many)
     prepare(INDEX)
     condition = filter_condition(Search("", where=where, tags=("x",), rels=("r",)), INDEX)
     assert condition is not None

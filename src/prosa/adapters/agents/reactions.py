@@ -18,7 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prosa.adapters.agents.wires.exchange import ServiceRequest, ToolOffer, compact
-from prosa.adapters.providers.script import ScriptedReply, ScriptProblem, replies_of
+from prosa.adapters.providers.scripted import ScriptedReply, ScriptProblem, replies_of
 from prosa.data import Value
 from prosa.regex import regex
 from prosa.runtime.errors import ProviderError

@@ -37,7 +37,7 @@ from prosa.adapters.agents.wires.exchange import (
 from prosa.adapters.agents.wires.gemini import GEMINI, camel
 from prosa.adapters.agents.wires.messages import MESSAGES
 from prosa.adapters.agents.wires.responses import RESPONSES
-from prosa.adapters.providers.script import ScriptedReply
+from prosa.adapters.providers.scripted import ScriptedReply
 from prosa.data import Value
 from prosa.records.agent import WireName
 from prosa.regex import regex

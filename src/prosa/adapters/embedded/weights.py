@@ -1,17 +1,21 @@
-"""The models that are known, by hash, and where their weights lie.
+"""The models that are known, by hash, where their weights lie, and what the header of a GGUF file says of them.
 
-In: a name, the user's folder of models. Out: a row of the table, the path of a file, what is wrong with it. A model
-that is not in the table is a file that the user names (`gguf:PATH`). Nothing is fetched here.
+A model that is not in the table is a file that the user names (`gguf:PATH`). Nothing is fetched here. Of a file only
+the header is read, and no more of it than `MAX_HEADER` bytes, whatever it announces.
 """
 
 from __future__ import annotations
 
+import mmap
+import struct
+from collections.abc import Mapping
 from hashlib import sha256
+from math import prod
 from pathlib import Path
 
 from msgspec import Struct
 
-from prosa.adapters.embedded.gguf import MAGIC, WeightsProblem, in_words, read_gguf
+from prosa.data import Value
 from prosa.diagnostics.nearest import nearest
 
 CONTEXT = 4_096
@@ -140,3 +144,169 @@ def digest_of(path: Path) -> str:
         while chunk := file.read(1 << 20):
             made.update(chunk)
     return made.hexdigest()
+
+
+MAGIC = b"GGUF"
+MAX_HEADER = 64 * 1024 * 1024
+"""Bytes of a header: a vocabulary of 256,000 tokens with its merges takes a quarter of it."""
+
+MAX_COUNT = 1_000_000
+"""Fields, tensors or dimensions; a header with more is none."""
+
+_SCALARS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
+_TEXT, _LIST = 8, 9
+_BLOCKS = dict(
+    (
+        *((0, (1, 4)), (1, (1, 2)), (2, (32, 18)), (3, (32, 20)), (6, (32, 22)), (7, (32, 24)), (8, (32, 34))),
+        *((10, (256, 84)), (11, (256, 110)), (12, (256, 144)), (13, (256, 176)), (14, (256, 210)), (30, (1, 2))),
+    )
+)
+"""Values and bytes of a block, by the number of the type of a tensor; other types count as nothing."""
+
+
+class WeightsProblem(Exception):
+    """Weights that cannot be used, in a sentence; ``hint`` says what to do."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class Gguf(Struct, frozen=True):
+    """What a header says. ``context`` is the tokens of the window that the model was trained with, ``cache`` the bytes
+    that one token takes in memory while an answer is made, ``size`` the bytes of the file."""
+
+    parameters: int
+    context: int | None
+    has_template: bool
+    cache: int
+    size: int
+
+
+def read_gguf(path: Path) -> Gguf:
+    """Read the header of a model. Raises `WeightsProblem` for a file that is none, or is not whole."""
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            if file.read(4) != MAGIC:
+                raise WeightsProblem(f"{path} is no model: a GGUF file begins with `GGUF`")
+            with mmap.mmap(file.fileno(), min(size, MAX_HEADER), access=mmap.ACCESS_READ) as data:
+                return _header(path, data, size)
+    except FileNotFoundError:
+        raise WeightsProblem(f"there is no file {path}", "`--model gguf:PATH` takes the path of a GGUF file") from None
+    except IsADirectoryError:
+        raise WeightsProblem(f"{path} is a folder", "`--model gguf:PATH` takes the path of a GGUF file") from None
+    except OSError as error:
+        raise WeightsProblem(f"{path} cannot be read: {error.strerror or error}") from None
+
+
+def _header(path: Path, data: mmap.mmap, size: int) -> Gguf:
+    reader = _Reader(data)
+    try:
+        version, tensors, fields = reader.number("I"), reader.number("Q"), reader.number("Q")
+        if version not in (2, 3):
+            raise WeightsProblem(f"{path} is a GGUF file of version {version}; the engine reads 2 and 3")
+        facts = reader.fields(fields)
+        parameters, end = reader.tensors(tensors, facts)
+    except (struct.error, IndexError):
+        if size > MAX_HEADER:
+            raise WeightsProblem(f"{path} is no model: its header is longer than {MAX_HEADER // 2**20} MB") from None
+        raise WeightsProblem(f"{path} is cut off inside its header", "copy or fetch it again") from None
+    except ValueError as error:
+        raise WeightsProblem(f"{path} is no model: {error}") from None
+    if end > size:
+        announced = f"it announces {in_words(end)} and has {in_words(size)}"
+        raise WeightsProblem(f"{path} is cut off: {announced}", "copy or fetch it again")
+    kind = str(facts.get("general.architecture", ""))
+    return Gguf(
+        parameters,
+        _whole(facts.get(f"{kind}.context_length")),
+        "tokenizer.chat_template" in facts,
+        _cache(facts, kind),
+        size,
+    )
+
+
+def in_words(size: int) -> str:
+    """Return a number of bytes for people."""
+    return f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:,.0f} MB"
+
+
+def _cache(facts: Mapping[str, Value], kind: str) -> int:
+    """Return two vectors of 16-bit numbers per layer, each as long as the heads that keep one."""
+    layers, width, heads, kept = (
+        _whole(facts.get(f"{kind}.{name}")) or 0
+        for name in ("block_count", "embedding_length", "attention.head_count", "attention.head_count_kv")
+    )
+    return 4 * layers * width * (kept or heads) // max(heads, 1)
+
+
+def _whole(value: Value) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
+
+
+class _Reader:
+    """A place in the bytes of a header. Raises `struct.error` at their end, ValueError for what no header has."""
+
+    def __init__(self, data: mmap.mmap) -> None:
+        self._data = data
+        self._at = len(MAGIC)
+
+    def number(self, form: str) -> int:
+        (value,) = struct.unpack_from(f"<{form}", self._data, self._at)
+        self._at += struct.calcsize(f"<{form}")
+        return value  # type: ignore[no-any-return]
+
+    def fields(self, count: int) -> dict[str, Value]:
+        """Return the fields that are single values, by name; of lists only that they are there."""
+        return {self._text(): self._value(self.number("I")) for _ in range(_bounded(count))}
+
+    def tensors(self, count: int, facts: Mapping[str, Value]) -> tuple[int, int]:
+        """Return the values of all tensors together, and where the last one ends in the file."""
+        parameters = end = 0
+        for _ in range(_bounded(count)):
+            self._text()
+            values = prod(self.number("Q") for _ in range(_bounded(self.number("I"), 8)))
+            block, width = _BLOCKS.get(self.number("I"), (1, 0))
+            end = max(end, self.number("Q") + values // block * width)
+            parameters += values
+        if not count:
+            return 0, 0
+        aligned = _whole(facts.get("general.alignment")) or 32
+        return parameters, -(-self._at // aligned) * aligned + end
+
+    def _text(self) -> str:
+        size = self.number("Q")
+        text = self._data[self._at : self._at + size]
+        self._skip(size)
+        return text.decode("utf-8", "replace")
+
+    def _value(self, kind: int) -> Value:
+        if kind == _TEXT:
+            return self._text()
+        if kind == _LIST:
+            return self._list(self.number("I"), self.number("Q"))
+        if kind not in _SCALARS:
+            raise ValueError(f"it has a field of the unknown type {kind}")
+        return self.number(_SCALARS[kind])
+
+    def _list(self, kind: int, count: int) -> None:
+        if kind == _TEXT:
+            for _ in range(count):
+                self._skip(self.number("Q"))
+        elif kind in _SCALARS:
+            self._skip(count * struct.calcsize(f"<{_SCALARS[kind]}"))
+        else:
+            raise ValueError(f"it has a list of the unknown type {kind}")
+
+    def _skip(self, size: int) -> None:
+        self._at += size
+        if self._at > len(self._data):
+            raise IndexError
+
+
+def _bounded(count: int, most: int = MAX_COUNT) -> int:
+    if count > most:
+        raise ValueError(f"it announces {count:,} of what has {most:,} at most")
+    return count

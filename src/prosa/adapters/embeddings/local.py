@@ -10,16 +10,22 @@ is pinned here is computed with. Install both without the rest that the wheel as
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import json
+import math
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TypeVar
 
+import numpy as np
 from msgspec import Struct, field
+from numpy.typing import NDArray
 
-from prosa.adapters.embeddings.transformer import Encoder
-from prosa.adapters.embeddings.weights import WrongWeights, load_weights
+from prosa.corpus import vectors
 from prosa.corpus.errors import EmbeddingError
+from prosa.data import Value
 from prosa.extras import install_line
 
 MODEL_NAME = "all-MiniLM-L6-v2"
@@ -161,3 +167,158 @@ def _pieces(word: str, vocabulary: Mapping[str, int]) -> list[int]:
         found.append(vocabulary[mark + word[start:end]])
         start = end
     return found
+
+
+EPSILON = 1e-12
+HIDDEN_TOKEN = -1e9
+"""Added to the score of a padding token, so that its share vanishes."""
+
+
+class Encoder(Struct, frozen=True):
+    """A model: its arrays by name, and how many layers and attention heads it has."""
+
+    weights: Mapping[str, Array]
+    layers: int
+    heads: int
+
+    def encode(self, texts: Sequence[Sequence[int]]) -> Array:
+        """Return one vector for each list of tokens."""
+        longest = max(map(len, texts))
+        numbers = np.zeros((len(texts), longest), dtype=np.int64)
+        mask = np.zeros((len(texts), longest), dtype=np.float32)
+        for row, tokens in enumerate(texts):
+            numbers[row, : len(tokens)] = tokens
+            mask[row, : len(tokens)] = 1
+        hidden = self._embedded(numbers)
+        bias = ((1 - mask) * HIDDEN_TOKEN)[:, None, None, :].astype(np.float32)
+        for layer in range(self.layers):
+            hidden = self._layer(hidden, bias, f"encoder.layer.{layer}.")
+        return _unit((hidden * mask[..., None]).sum(1) / mask.sum(1)[:, None])
+
+    def _embedded(self, numbers: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> Array:
+        words = self.weights["embeddings.word_embeddings.weight"][numbers]
+        places = self.weights["embeddings.position_embeddings.weight"][: numbers.shape[1]]
+        kind = self.weights["embeddings.token_type_embeddings.weight"][0]
+        return self._normal(words + places + kind, "embeddings.LayerNorm")
+
+    def _layer(self, hidden: Array, bias: Array, name: str) -> Array:
+        attended = self._linear(
+            self._attention(hidden, bias, f"{name}attention.self."), f"{name}attention.output.dense"
+        )
+        hidden = self._normal(hidden + attended, f"{name}attention.output.LayerNorm")
+        inner = _gelu(self._linear(hidden, f"{name}intermediate.dense"))
+        return self._normal(hidden + self._linear(inner, f"{name}output.dense"), f"{name}output.LayerNorm")
+
+    def _attention(self, hidden: Array, bias: Array, name: str) -> Array:
+        texts, length, width = hidden.shape
+        size = width // self.heads
+        query, key, value = (
+            self._linear(hidden, name + part).reshape(texts, length, self.heads, size).transpose(0, 2, 1, 3)
+            for part in ("query", "key", "value")
+        )
+        shares = query @ key.transpose(0, 1, 3, 2)
+        shares /= np.float32(math.sqrt(size))
+        shares += bias
+        shares -= shares.max(-1, keepdims=True)
+        np.exp(shares, out=shares)
+        shares /= shares.sum(-1, keepdims=True)
+        mixed: Array = (shares @ value).transpose(0, 2, 1, 3).reshape(texts, length, width).astype(np.float32)
+        return mixed
+
+    def _linear(self, hidden: Array, name: str) -> Array:
+        # As one large product: numpy multiplies a stack of matrices one by one.
+        found: Array = hidden.reshape(-1, hidden.shape[-1]) @ self.weights[f"{name}.weight"].T
+        found += self.weights[f"{name}.bias"]
+        return found.reshape(*hidden.shape[:-1], -1)
+
+    def _normal(self, hidden: Array, name: str) -> Array:
+        found: Array = hidden - hidden.mean(-1, keepdims=True)
+        found /= np.sqrt(np.einsum("...i,...i->...", found, found)[..., None] / found.shape[-1] + EPSILON)
+        found *= self.weights[f"{name}.weight"]
+        found += self.weights[f"{name}.bias"]
+        return found
+
+
+def _gelu(hidden: Array) -> Array:
+    """Return the exact form, with the error function. In place: these are the largest arrays."""
+    grown = _erf(hidden * np.float32(1 / math.sqrt(2)))
+    grown += 1
+    grown *= hidden
+    grown *= np.float32(0.5)
+    return grown
+
+
+def _erf(value: Array) -> Array:
+    """Return the error function, within 1.5e-7 (Abramowitz, Stegun 1964, formula 7.1.26)."""
+    size = np.abs(value)
+    step = 1 / (1 + np.float32(0.3275911) * size)
+    series = np.full_like(step, 1.061405429)
+    for term in (-1.453152027, 1.421413741, -0.284496736, 0.254829592):
+        series *= step
+        series += np.float32(term)
+    series *= step
+    np.multiply(size, -size, out=size)
+    np.exp(size, out=size)
+    series *= size
+    return np.copysign(1 - series, value)
+
+
+def _unit(vectors: Array) -> Array:
+    """Return vectors of length one; zero vectors stay unchanged."""
+    sizes = np.linalg.norm(vectors, axis=1, keepdims=True)
+    found: Array = (vectors / np.where(sizes > 0, sizes, 1)).astype(np.float32)
+    return found
+
+
+Array = NDArray[np.float32]
+
+HEAD_BYTES = 8
+MAX_HEAD = 1 << 20
+
+
+class WrongWeights(ValueError):
+    """The file is not the one that was pinned, or no safetensors file."""
+
+
+def load_weights(path: Path, digest: str) -> Mapping[str, Array]:
+    """Return the arrays of a file. Raises `WrongWeights`, and `OSError` for a file that cannot be read."""
+    data = path.read_bytes()
+    if hashlib.sha256(data).hexdigest() != digest:
+        raise WrongWeights(f"{path.name} is not the model that Prosa knows: its SHA-256 differs")
+    size = int.from_bytes(data[:HEAD_BYTES], "little")
+    if size > MAX_HEAD:
+        raise WrongWeights(f"{path.name} has a head of {size} bytes")
+    head: dict[str, Value] = json.loads(data[HEAD_BYTES : HEAD_BYTES + size])
+    start = HEAD_BYTES + size
+    return {
+        name: _array(data, start, entry)
+        for name, entry in head.items()
+        if isinstance(entry, dict) and entry.get("dtype") == "F32"
+    }
+
+
+def _array(data: bytes, start: int, entry: Mapping[str, Value]) -> Array:
+    first, end = entry["data_offsets"]
+    count = (end - first) // 4
+    return np.frombuffer(data, dtype="<f4", count=count, offset=start + first).reshape(entry["shape"])
+
+
+Key = TypeVar("Key")
+
+
+def nearest(query: Sequence[float], kept: Iterable[tuple[Key, bytes]], limit: int) -> Sequence[tuple[Key, float]]:
+    """Return the ``limit`` vectors most like ``query``, best first; those of another length are passed over."""
+    if find_spec("numpy") is None:
+        return vectors.nearest(query, kept, limit)
+    import numpy as np
+
+    length = len(query) * 4
+    pairs = [(key, data) for key, data in kept if len(data) == length]
+    if not pairs:
+        return []
+    matrix = np.frombuffer(b"".join(data for _, data in pairs), dtype="<f4").reshape(len(pairs), len(query))
+    wanted = np.asarray(query, dtype=np.float32)
+    sizes = np.linalg.norm(matrix, axis=1) * np.linalg.norm(wanted)
+    scores = np.where(sizes > 0, matrix @ wanted / np.where(sizes > 0, sizes, 1), 0.0)
+    order = np.argsort(-scores, kind="stable")[:limit]
+    return [(pairs[at][0], float(scores[at])) for at in order]

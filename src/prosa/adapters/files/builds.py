@@ -18,8 +18,7 @@ from types import TracebackType
 from msgspec import Struct, field
 
 from prosa.adapters.files.read import digest_bytes, link_on_the_way, read_bytes
-from prosa.adapters.files.temporary import sweep
-from prosa.adapters.files.write import replace_file
+from prosa.adapters.files.write import replace_file, sweep
 from prosa.source import FileProblem
 
 RECORD = ".prosa-build.json"

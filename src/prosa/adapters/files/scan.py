@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from prosa.adapters.files.roots import is_in_vault
+from prosa.adapters.files.places import is_in_vault
 from prosa.adapters.files.walk import Listing, Walk
 from prosa.corpus.found import Folders, Scan, Stamp, Stamps, StampTuple
 from prosa.dialects.table import DOCUMENT_SUFFIXES

@@ -1,18 +1,25 @@
-"""Stamps of documents: data of the system that changes with every change of a file (X10).
+"""Stamps of documents, and of the code: data of the system that changes with every change of a file (X10).
 
-In: paths. Out: reliable stamps, or None: for a file that changed too recently, for one replaced by an unsaved text, or
-on a system without file numbers or times of the last change. Then its content must be read and hashed.
+A document has no reliable stamp if it changed too recently, was replaced by an unsaved text, or lies on a system
+without file numbers or times of the last change. Then its content must be read and hashed.
 """
+
+# Texts, not Paths: this runs before every check.
+# ruff: noqa: PTH116, PTH118, PTH120
 
 from __future__ import annotations
 
+import os
 import sys
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from importlib.util import find_spec
 from pathlib import Path
+from zlib import adler32, crc32
 
 from msgspec import Struct, field
 
+import prosa
 from prosa.adapters.files.read import RootedFiles
 from prosa.corpus.found import RACY_NS, Stamp, StampTuple, is_sure
 
@@ -45,3 +52,41 @@ def tells_changes(inode: int, ctime_ns: int) -> bool:
     """Return whether the system knows which file it is, and when it changed last: on Windows that time is when it was
     made."""
     return inode != 0 and ctime_ns != 0 and sys.platform != "win32"
+
+
+_FOLDERS = (
+    *("adapters/sqlite", "corpus", "data", "diagnostics", "dialects", "document"),
+    "evaluation",
+    *("graph", "rules", "schema", "source", "template"),
+)
+_LIBRARIES = ("pyromark", "yaml", "jsonschema_rs")
+
+
+def code_mark() -> str:
+    """Return the version, and a checksum of name, size and time of every file that affects findings. Forgery is no
+    concern, so it need not be a cryptographic digest."""
+    package = os.path.dirname(prosa.__file__)
+    parts = [prosa.__version__, sys.version]
+    parts += [each for folder in _FOLDERS for each in _stamps(os.path.join(package, folder))]
+    for name in _LIBRARIES:
+        spec = find_spec(name)
+        if spec is not None and spec.origin is not None:
+            parts.append(_stamp(spec.origin, os.stat(spec.origin)))
+    text = "\n".join(parts).encode("utf-8", "surrogateescape")
+    return f"{prosa.__version__} {len(text)} {crc32(text):08x}{adler32(text):08x}"
+
+
+def _stamps(folder: str) -> Iterator[str]:
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError:
+        return
+    for entry in entries:
+        if entry.name.endswith(".py"):
+            yield _stamp(entry.path, entry.stat())
+        elif not entry.name.startswith(("_", ".")) and entry.is_dir():
+            yield from _stamps(entry.path)
+
+
+def _stamp(name: str, found: os.stat_result) -> str:
+    return f"{name}:{found.st_size}:{found.st_mtime_ns}"

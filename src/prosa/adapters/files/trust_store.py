@@ -1,7 +1,8 @@
-"""Which documents the user trusts (X7): a file in the user's configuration folder, outside every tree.
+"""What a user decided, in files outside every tree: trusted documents and stored keys (X7), the agreement (L38, L41,
+LA29).
 
-In: documents that the user named. Out: whether a document, by its real path and the hash of its content, is one of
-them. Any edit ends the trust. A record writable by others is refused, because it decides what runs here.
+Any edit of a document ends its trust. A record or a file of keys that others can write is refused, because it decides
+what runs here and where text goes. An unreadable agreement counts as none and is never overwritten silently.
 """
 
 from __future__ import annotations
@@ -12,19 +13,31 @@ import os
 import stat
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 
 from msgspec import Struct
 
+from prosa.adapters.files.places import home
 from prosa.adapters.files.read import RootedFiles, decode, read_bytes, real_path
 from prosa.adapters.files.walk import documents_in
 from prosa.adapters.files.write import FileChanged, replace_file
 from prosa.data import JsonError, parse_json
+from prosa.dialects.markdownlang.agreement import (
+    COMMAND,
+    HOW_TO_ACCEPT,
+    MAX_RECORD_CHARACTERS,
+    PHRASES,
+    AgreementRecord,
+    index_of,
+    parse_record,
+    write_record,
+)
 from prosa.dialects.table import DOCUMENT_SUFFIXES
-from prosa.runtime.errors import RunError
+from prosa.runtime.errors import AgreementRequired, RunError
 from prosa.source import FileProblem
 
-FILE_NAME = "trust.json"
+TRUST_FILE = "trust.json"
 
 MAX_RECORD_BYTES = 16 * 1024 * 1024
 """The size of a record of some 80,000 documents; a larger file is not a record."""
@@ -55,7 +68,7 @@ class TrustStore(Struct, frozen=True):
     @property
     def path(self) -> Path:
         """Where the record is."""
-        return self.config_dir / FILE_NAME
+        return self.config_dir / TRUST_FILE
 
     def trusts(self, path: Path, digest: str) -> bool:
         """Return whether the user trusts the document at ``path`` with exactly this content."""
@@ -155,3 +168,78 @@ def _documents(path: Path) -> tuple[Trusted, ...]:
 def _trusted(path: Path) -> Trusted:
     real = real_path(path)
     return Trusted(real, RootedFiles().digest(path, MAX_TRUSTED_BYTES))
+
+
+AGREEMENT_FILE = ".markdownlang-agreement.json"
+# Holds one of the sixteen phrases for use without a terminal (LA29).
+AGREEMENT_VARIABLE = "MARKDOWNLANG_AGREE"
+
+
+def agreement_path(environ: Mapping[str, str]) -> Path:
+    """Return `~/.markdownlang-agreement.json`, with ``HOME`` honoured (L38)."""
+    return home(environ) / AGREEMENT_FILE
+
+
+def load_agreement(environ: Mapping[str, str]) -> AgreementRecord | str:
+    """Return the stored record, or why there is none: an empty text when there is no file, else a sentence with its
+    path."""
+    path = agreement_path(environ)
+    try:
+        found = parse_record(decode(path, read_bytes(path, path, MAX_RECORD_CHARACTERS)))
+    except FileProblem as problem:
+        return "" if problem.kind == "missing" else f"{problem}, so the agreement counts as not accepted."
+    return found if isinstance(found, AgreementRecord) else f"{path} {found}, so the agreement counts as not accepted."
+
+
+def save_agreement(environ: Mapping[str, str], phrase_index: int) -> Path:
+    """Store that this phrase was accepted now, and return the path. Raises `OSError` where home is not writable."""
+    path = agreement_path(environ)
+    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    replace_file(path, write_record(AgreementRecord(now, phrase_index)))
+    return path
+
+
+def check_agreement(environ: Mapping[str, str]) -> None:
+    """Require the agreement before a markdownlang program runs. Raises `AgreementRequired` (L41).
+
+    Passes with a stored record, or with a phrase in ``MARKDOWNLANG_AGREE``, which stores nothing.
+    """
+    found = load_agreement(environ)
+    if isinstance(found, AgreementRecord) or index_of(environ.get(AGREEMENT_VARIABLE, "")) is not None:
+        return
+    lines = ["The markdownlang agreement has not been accepted yet. It gates running markdownlang programs."]
+    if found:
+        lines.append(found)
+    if environ.get(AGREEMENT_VARIABLE):
+        lines.append(f"{AGREEMENT_VARIABLE} is set, but holds none of the {len(PHRASES)} phrases.")
+    raise AgreementRequired("\n".join(lines), hint=HOW_TO_ACCEPT.format(command=COMMAND))
+
+
+KEYS_FILE = "keys.toml"
+
+MAX_KEY_BYTES = 64 * 1024
+"""A file of keys is written by hand."""
+
+_KEY_LINE = 'a line is VARIABLE = "key"'
+
+
+def stored_keys(config_dir: Path) -> Mapping[str, str]:
+    """Return the keys; none without a file. Raises `RunError`, which never shows the content."""
+    path = config_dir / KEYS_FILE
+    try:
+        text = decode(path, read_bytes(path, path, MAX_KEY_BYTES))
+    except FileProblem as problem:
+        if problem.kind == "missing":
+            return {}
+        raise RunError(f"the file of keys: {problem}") from None
+    require_own(path, secret=True)
+    import tomllib  # only for the few who keep keys in a file
+
+    try:
+        found = tomllib.loads(text.removeprefix("\ufeff"))
+    except (ValueError, RecursionError):
+        raise RunError(f"{path} is not valid TOML", hint=_KEY_LINE) from None
+    for name, key in found.items():
+        if not (name.isascii() and name.isidentifier()) or not isinstance(key, str):
+            raise RunError(f"{path}: `{name[:64]}` is no variable with a key", hint=_KEY_LINE)
+    return found

@@ -23,9 +23,8 @@ from msgspec import Struct
 from pydantic import ValidationError
 
 from prosa import __version__
-from prosa.adapters.mcp import child
-from prosa.adapters.mcp.credential import Credential
-from prosa.adapters.mcp.observed import WANT_CREDENTIAL, Observed
+from prosa.adapters.mcp import stdio
+from prosa.adapters.mcp.credential import WANT_CREDENTIAL, Credential, Observed
 from prosa.adapters.mcp.stdio import MESSAGE_LIMIT, TOO_LARGE, stdio_streams
 from prosa.data import Value
 from prosa.runtime.ports import ServerConfig
@@ -158,7 +157,7 @@ class SpawnError(Exception):
 async def _process_streams(launch: Launch, seen: Observed) -> AsyncIterator[TransportStreams]:
     command = (launch.config.command or "", *launch.config.args)
     try:
-        process = await child.start(command, env=launch.env, cwd=launch.cwd, seen=seen)
+        process = await stdio.start(command, env=launch.env, cwd=launch.cwd, seen=seen)
     except (OSError, ValueError) as problem:
         raise SpawnError from problem
     # No await between the two: a cancellation here would leave the process behind.

@@ -1,21 +1,28 @@
 """A provider that plays fixed replies (X16): for tests, for the demo, and for `--model scripted:FILE`.
 
-What comes in: replies as dicts or a file of JSON lines. What goes out: exactly these replies, in order, per program. It
-reaches no network and invents nothing: when the replies are used up, it says so.
+Replies are dicts or a file of JSON lines, `{program?, content | tool_calls | error, usage?}`, played in order, per
+program. A line that is not understood is a `ScriptProblem` with its place; when the replies are used up, it says so.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
+import math
 import os
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import NoReturn, TypeAlias, get_args
 
-from prosa.adapters.providers.script import ScriptedReply, ScriptProblem, replies_of
+from msgspec import Struct
+
+from prosa.adapters.providers.failures import KINDS, RETRYABLE_KINDS, is_free, is_retryable, kind_of_status
 from prosa.data import Value
 from prosa.runtime.errors import ProviderError
-from prosa.runtime.messages import ModelReply, ModelRequest
+from prosa.runtime.messages import Finish, ModelReply, ModelRequest, ToolCall
 from prosa.runtime.ports import OnText
+from prosa.runtime.usage import MOST_TOKENS, Usage
 
 __all__ = ["ScriptProblem", "ScriptedProvider", "ScriptedReply"]
 
@@ -103,3 +110,214 @@ def _copy(error: ProviderError) -> ProviderError:
         hint=error.hint,
         billable=error.billable,
     )
+
+
+MAX_SCRIPT_BYTES = 64 * 1024 * 1024  # a script is written by hand or recorded in a test; more is a wrong file
+
+SHAPE = "{program?, content | tool_calls | refusal | error, usage?, model?, finish?}"
+_KEYS = frozenset({"program", "content", "tool_calls", "refusal", "error", "usage", "model", "finish"})
+_CALL_KEYS = frozenset({"name", "arguments", "id"})
+_ERROR_KEYS = frozenset({"message", "kind", "status", "retry_after"})
+_FINISHES: Mapping[str, Finish] = {name: name for name in get_args(Finish)}
+# The names of the summary (L43) and of both model APIs mean the same counts.
+_USAGE_KEYS = {
+    "input_tokens": "input_tokens",
+    "input": "input_tokens",
+    "prompt_tokens": "input_tokens",
+    "output_tokens": "output_tokens",
+    "output": "output_tokens",
+    "completion_tokens": "output_tokens",
+    "cached_input_tokens": "cached_input_tokens",
+    "cached": "cached_input_tokens",
+    "cached_tokens": "cached_input_tokens",
+}
+_FREE_KINDS = frozenset({"auth", "bad-request", "rate-limit", "missing"})
+"""What costs nothing where a script names no status (X26)."""
+
+_IGNORED_USAGE_KEYS = frozenset({"total", "total_tokens"})
+
+Refuse: TypeAlias = Callable[[str], NoReturn]
+
+
+class ScriptProblem(ProviderError):
+    """A script that cannot be read. ``path`` is None for replies given as values; ``line`` counts from 1."""
+
+    def __init__(self, path: str | None, line: int | None, message: str) -> None:
+        place = f"{path}:{line}" if path and line else path or f"reply {line}"
+        super().__init__(f"{place}: {message}", kind="malformed", retryable=False, hint=f"a reply is {SHAPE}")
+        self.path = path
+        self.line = line
+
+
+class ScriptedReply(Struct, frozen=True):
+    """One reply of a script: an answer or an error. ``program`` is None when it is for any program."""
+
+    program: str | None
+    reply: ModelReply | None
+    error: ProviderError | None
+
+
+def replies_of(source: str | os.PathLike[str] | Iterable[Mapping[str, Value]]) -> tuple[ScriptedReply, ...]:
+    """Read a script file (a path) or take replies as values. Raises `ScriptProblem`."""
+    if isinstance(source, str | os.PathLike):
+        return _read_file(os.fspath(source))
+    return tuple(_reply(item, number, _refuse_at(None, number)) for number, item in enumerate(source, 1))
+
+
+def _read_file(path: str) -> tuple[ScriptedReply, ...]:
+    try:
+        data = Path(path).read_bytes()
+        text = data.decode("utf-8-sig")
+    except OSError as problem:
+        raise ScriptProblem(path, None, f"the script cannot be read: {problem.strerror or problem}") from None
+    except UnicodeDecodeError:
+        raise ScriptProblem(path, None, "the script is not UTF-8 text") from None
+    if len(data) > MAX_SCRIPT_BYTES:
+        raise ScriptProblem(path, None, f"the script has {len(data)} bytes; the limit is {MAX_SCRIPT_BYTES}")
+    replies = []
+    # Only LF and CRLF end a line: other line separators are allowed inside a JSON string.
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            refuse = _refuse_at(path, number)
+            replies.append(_reply(_decode(line, refuse), number, refuse))
+    return tuple(replies)
+
+
+def _refuse_at(path: str | None, line: int) -> Refuse:
+    def refuse(message: str) -> NoReturn:
+        raise ScriptProblem(path, line, message)
+
+    return refuse
+
+
+def _decode(line: str, refuse: Refuse) -> Value:
+    def constant(name: str) -> NoReturn:
+        refuse(f"{name} is not JSON")
+
+    try:
+        return json.loads(line, parse_constant=constant)
+    except ValueError as problem:
+        refuse(f"expected one JSON object per line: {problem}")
+    except RecursionError:
+        refuse("the value is nested too deeply")
+
+
+def _reply(item: Value, number: int, refuse: Refuse) -> ScriptedReply:
+    if not isinstance(item, Mapping):
+        refuse(f"expected an object, found {_kind(item)}")
+    unknown = sorted(set(map(str, item)) - _KEYS)
+    if unknown:
+        refuse(f"unknown key `{unknown[0]}`")
+    program = _text(item, "program", refuse)
+    if "error" in item:
+        if {"content", "tool_calls", "refusal"} & set(item):
+            refuse("`error` stands alone; found it beside a reply")
+        return ScriptedReply(program, None, _error(item["error"], refuse))
+    if not {"content", "tool_calls", "refusal"} & set(item):
+        refuse("expected one of `content`, `tool_calls`, `refusal`, `error`")
+    return ScriptedReply(program, _answer(item, number, refuse), None)
+
+
+def _answer(item: Mapping[str, Value], number: int, refuse: Refuse) -> ModelReply:
+    calls = _calls(item.get("tool_calls"), number, refuse)
+    refusal = _text(item, "refusal", refuse)
+    usual: Finish = "refusal" if refusal is not None else "tool_calls" if calls else "stop"
+    finish = _FINISHES.get(_text(item, "finish", refuse) or usual)
+    if finish is None:
+        refuse(f"`finish` is one of {', '.join(_FINISHES)}")
+    return ModelReply(
+        content=_content(item, refuse),
+        tool_calls=calls,
+        usage=_usage(item.get("usage"), refuse),
+        model_name=_text(item, "model", refuse),
+        finish=finish,
+        refusal=refusal,
+    )
+
+
+def _content(item: Mapping[str, Value], refuse: Refuse) -> str:
+    """Text stands for itself, any other value for its JSON. Beside tool calls a null is no content, as on the wire."""
+    content = item.get("content", "")
+    if isinstance(content, str):
+        return content
+    if content is None and "tool_calls" in item:
+        return ""
+    return _dump(content, "content", refuse)
+
+
+def _calls(value: Value, number: int, refuse: Refuse) -> tuple[ToolCall, ...]:
+    if value is None:
+        return ()
+    if not isinstance(value, list | tuple):
+        refuse(f"`tool_calls` is a list, found {_kind(value)}")
+    return tuple(_call(call, f"call_{number}_{place}", refuse) for place, call in enumerate(value, 1))
+
+
+def _call(call: Value, made_id: str, refuse: Refuse) -> ToolCall:
+    if not isinstance(call, Mapping) or not isinstance(call.get("name"), str):
+        refuse("a tool call is {name, arguments, id?}")
+    unknown = sorted(set(map(str, call)) - _CALL_KEYS)
+    if unknown:
+        refuse(f"unknown key `{unknown[0]}` in a tool call; it has name, arguments and id")
+    arguments = call.get("arguments", {})
+    text = arguments if isinstance(arguments, str) else _dump(arguments, "arguments", refuse)
+    return ToolCall(id=_text(call, "id", refuse) or made_id, name=call["name"], arguments=text)
+
+
+def _usage(value: Value, refuse: Refuse) -> Usage:
+    if value is None:
+        return Usage()
+    if not isinstance(value, Mapping):
+        refuse(f"`usage` is an object, found {_kind(value)}")
+    counts: dict[str, int] = {}
+    for key, count in value.items():
+        if key in _IGNORED_USAGE_KEYS:
+            continue
+        if key not in _USAGE_KEYS:
+            refuse(f"unknown key `{key}` in `usage`; it has input_tokens, output_tokens and cached_input_tokens")
+        if not isinstance(count, int) or isinstance(count, bool) or not 0 <= count <= MOST_TOKENS:
+            refuse(f"`usage.{key}` is a count from 0 to {MOST_TOKENS:,}, found {_kind(count)}")
+        counts[_USAGE_KEYS[key]] = count
+    return Usage(**counts)
+
+
+def _error(value: Value, refuse: Refuse) -> ProviderError:
+    """Return an error to raise. Without kind and status it counts as a server in trouble, so it is retried."""
+    if isinstance(value, str):
+        value = {"message": value}
+    if not isinstance(value, Mapping) or not isinstance(value.get("message", ""), str):
+        refuse("`error` is a text or {message, kind?, status?, retry_after?}")
+    unknown = sorted(set(map(str, value)) - _ERROR_KEYS)
+    if unknown:
+        refuse(f"unknown key `{unknown[0]}` in `error`; it has {', '.join(sorted(_ERROR_KEYS))}")
+    status, wait = value.get("status"), value.get("retry_after")
+    if status is not None and (not isinstance(status, int) or not 100 <= status <= 599):
+        refuse("`error.status` is an HTTP status from 100 to 599")
+    if wait is not None and (isinstance(wait, bool) or not isinstance(wait, int | float) or not 0 <= wait < math.inf):
+        refuse("`error.retry_after` is a number of seconds")
+    kind = _text(value, "kind", refuse) or ("server" if status is None else kind_of_status(status))
+    if kind not in KINDS:
+        refuse(f"`error.kind` is one of {', '.join(sorted(KINDS))}")
+    retryable = kind in RETRYABLE_KINDS if status is None or value.get("kind") else is_retryable(status)
+    message = value.get("message") or "the scripted model service failed"
+    free = kind in _FREE_KINDS if status is None else is_free(status, own_words=True)
+    return ProviderError(message, kind=kind, retryable=retryable, status=status, retry_after=wait, billable=not free)
+
+
+def _text(item: Mapping[str, Value], key: str, refuse: Refuse) -> str | None:
+    value = item.get(key)
+    if value is not None and not isinstance(value, str):
+        refuse(f"`{key}` is a text, found {_kind(value)}")
+    return value
+
+
+def _dump(value: Value, key: str, refuse: Refuse) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as problem:
+        refuse(f"`{key}` cannot be written as JSON: {problem}")
+
+
+def _kind(value: Value) -> str:
+    names = {type(None): "null", bool: "a truth value", int: "a number", float: "a number", str: "a text"}
+    return names.get(type(value), "a list" if isinstance(value, list | tuple) else "an object")

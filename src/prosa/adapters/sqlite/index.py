@@ -1,27 +1,35 @@
-"""The index of a corpus: opened, refreshed, and queried.
+"""The index of a corpus: opened, refreshed, and queried for nodes, edges, numbers, and a document by what people call
+it.
 
-In: a path in the private folder of indexes. Out: `Index`. Its answers reflect the documents at the last refresh; the
-next refresh rebuilds a broken file.
+Answers reflect the documents at the last refresh; the next refresh rebuilds a broken file.
 """
 
 from __future__ import annotations
 
+import contextlib
+import json
+import posixpath
 import sqlite3
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prosa.adapters.sqlite import edges, finding, opening, place
+from prosa.adapters.sqlite import opening
+from prosa.adapters.sqlite.opening import COMPANIONS
 from prosa.adapters.sqlite.reading import Reading
 from prosa.adapters.sqlite.refresh import IndexFile, Replaced, refresh, refresh_some, writing_to
 from prosa.adapters.sqlite.writing import meta
 from prosa.corpus.found import Refreshed, Scan
+from prosa.corpus.statistics import Linked, Statistics
+from prosa.data import Value
 from prosa.data.surrogates import has_surrogate
+from prosa.diagnostics.nearest import nearest
 from prosa.graph.graph import Graph
 from prosa.graph.node import Edge, Node
+from prosa.source.files import compared_name
 
 
 class Index(Struct):
@@ -95,7 +103,7 @@ class Index(Struct):
 
     def _follow(self) -> None:
         """Leave a file that was replaced."""
-        if self._writer is not None and place.inode_of(self.path) not in (0, self._inode):
+        if self._writer is not None and opening.inode_of(self.path) not in (0, self._inode):
             self.close()
 
     def _file(self) -> IndexFile:
@@ -118,29 +126,196 @@ class Index(Struct):
 
     def documents(self) -> list[Node]:
         """Return all documents, by path."""
-        return edges.nodes(self.connection())
+        return nodes(self.connection())
 
     def graph(self) -> Graph:
         """Return all nodes and edges."""
-        return Graph.of(edges.nodes(self.connection()), edges.all_edges(self.connection()))
+        return Graph.of(nodes(self.connection()), all_edges(self.connection()))
 
     def node_at(self, path: str) -> Node | None:
         """Return the document at a path."""
-        return None if has_surrogate(path) else edges.node_at(self.connection(), path)
+        return None if has_surrogate(path) else node_at(self.connection(), path)
 
     def node(self, name: str) -> Node | None:
         """Return the document that people call ``name``: its path, its id, its file name with or without suffix, or the
         beginning of one of these. None where no document is called so, or several are."""
-        return finding.find_node(self.connection(), name)
+        return find_node(self.connection(), name)
 
     def near(self, name: str) -> list[str]:
         """Return the paths of documents that may be meant by a name that leads to none, the likeliest first."""
-        return finding.near_misses(self.connection(), name)
+        return near_misses(self.connection(), name)
 
     def edges_from(self, path: str) -> list[Edge]:
         """Return the edges from a document, in their order."""
-        return edges.edges_from(self.connection(), path)
+        return edges_from(self.connection(), path)
 
     def edges_to(self, path: str) -> list[Edge]:
         """Return what points at a document, and leads to it alone (Y22)."""
-        return edges.edges_to(self.connection(), path)
+        return edges_to(self.connection(), path)
+
+
+MAX_NEAR = 5
+"""Other documents that are named."""
+
+MAX_COMPARED = 20_000
+"""Names that a wrong one is compared with."""
+
+_BY_NAME = (
+    "SELECT path FROM document WHERE node = ?1",
+    "SELECT path FROM document WHERE own = ?1 AND own <> ''",
+    "SELECT d.path FROM key k JOIN document d ON d.id = k.document WHERE k.space = 'stem' AND k.name = ?1",
+    "SELECT path FROM document WHERE path LIKE '%/' || ?2 ESCAPE '\\'",
+    "SELECT d.path FROM key k JOIN document d ON d.id = k.document WHERE k.space = 'stem~' AND k.name = ?3",
+    "SELECT path FROM document WHERE path LIKE ?2 || '%' ESCAPE '\\'",
+    "SELECT path FROM document WHERE node LIKE ?2 || '%' ESCAPE '\\'",
+    "SELECT path FROM document WHERE path LIKE '%/' || ?2 || '%' ESCAPE '\\'",
+)
+"""Questions in the order in which they count; ?1 is the name, ?2 the same for LIKE, ?3 its stem in small letters."""
+
+
+def find_node(connection: sqlite3.Connection, name: str) -> Node | None:
+    """Return the document named ``name``; None if there is none, or several."""
+    found = _found(connection, name)
+    return node_at(connection, found[0]) if len(found) == 1 else None
+
+
+def near_misses(connection: sqlite3.Connection, name: str) -> list[str]:
+    """Return the paths of documents that may be meant: those that share the name, else those with one like it."""
+    found = _found(connection, name)
+    if found or not name:
+        return found[:MAX_NEAR]
+    rows = connection.execute("SELECT path, node, title FROM document LIMIT ?", (MAX_COMPARED,)).fetchall()
+    by_name: dict[str, str] = {}
+    for path, node, title in rows:
+        for each in (path, posixpath.basename(path), posixpath.splitext(posixpath.basename(path))[0], node, title):
+            by_name.setdefault(each, path)
+    near = nearest(name, by_name)
+    return [by_name[near]] if near is not None else []
+
+
+def _found(connection: sqlite3.Connection, name: str) -> list[str]:
+    """Return the paths of all documents called ``name`` in the first way that any is."""
+    name = posixpath.normpath(name) if name.startswith("./") else name
+    if not name or has_surrogate(name):
+        return []
+    if node_at(connection, name) is not None:
+        return [name]
+    stem = compared_name(posixpath.splitext(posixpath.basename(name))[0]).casefold()
+    like = name.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    for question in _BY_NAME:
+        given = tuple(each for mark, each in (("?1", name), ("?2", like), ("?3", stem)) if mark in question)
+        found = [path for (path,) in connection.execute(_plain(question), given)]
+        if found:
+            return sorted(set(found))
+    return []
+
+
+def _plain(question: str) -> str:
+    return question.replace("?1", "?").replace("?2", "?").replace("?3", "?")
+
+
+_NODES = "SELECT node, path, dialect, title, type, url FROM document"
+
+_EDGES = """SELECT s.node, e.target, t.node, e.rel, e.origin, e.line, e.state, e.start, e."end", e.kind, e.strength,
+  e.bidirectional, e.fragment, e.exact, e.candidates
+  FROM edge e JOIN document s ON s.id = e.document LEFT JOIN document t ON t.id = e.target_document"""
+
+
+def nodes(connection: sqlite3.Connection) -> list[Node]:
+    """Return all documents, by path."""
+    return [Node(*row) for row in connection.execute(f"{_NODES} ORDER BY path")]
+
+
+def node_at(connection: sqlite3.Connection, path: str) -> Node | None:
+    """Return the document at a path."""
+    row = connection.execute(f"{_NODES} WHERE path = ?", (path,)).fetchone()
+    return None if row is None else Node(*row)
+
+
+def all_edges(connection: sqlite3.Connection) -> list[Edge]:
+    """Return all edges, by document and place."""
+    ids = dict(connection.execute("SELECT id, node FROM document").fetchall())
+    rows = connection.execute(f"{_EDGES} ORDER BY e.document, e.seq")
+    return [_edge(row, ids) for row in rows]
+
+
+def edges_from(connection: sqlite3.Connection, path: str) -> list[Edge]:
+    """Return the edges from a document, in their order."""
+    rows = connection.execute(f"{_EDGES} WHERE s.path = ? ORDER BY e.seq", (path,)).fetchall()
+    return list(_edges(connection, rows))
+
+
+def edges_to(connection: sqlite3.Connection, path: str) -> list[Edge]:
+    """Return what leads to a document, by the path of the source and place."""
+    rows = connection.execute(f"{_EDGES} WHERE t.path = ? ORDER BY s.path, e.seq", (path,)).fetchall()
+    return list(_edges(connection, rows))
+
+
+def _edges(connection: sqlite3.Connection, rows: Iterable[tuple[Value, ...]]) -> Iterator[Edge]:
+    """Return the edges of few rows, with candidates queried one by one."""
+    rows = list(rows)
+    wanted = {number for row in rows if row[-1] for number in json.loads(row[-1])}
+    ids = {
+        number: node
+        for each in wanted
+        for number, node in connection.execute("SELECT id, node FROM document WHERE id = ?", (each,))
+    }
+    return (_edge(row, ids) for row in rows)
+
+
+def _edge(row: tuple[Value, ...], ids: Mapping[int, str]) -> Edge:
+    source, target, node, rel, origin, line, state, start, end, kind, strength, two_way, fragment, exact, others = row
+    return Edge(
+        *(source, target if node is None else node, rel, origin, line, state, start, end, kind, strength),
+        *(bool(two_way), fragment, bool(exact)),
+        tuple(ids[each] for each in json.loads(others) if each in ids) if others else (),
+    )
+
+
+MOST_LINKED = 10
+"""Documents that are named as the ones most linked to."""
+
+_LINKED = """SELECT d.node, d.path, d.dialect, d.title, d.type, d.url, count(DISTINCT e.document) AS n
+  FROM edge e JOIN document d ON d.id = e.target_document
+  WHERE e.state = 'resolved' AND e.document <> e.target_document
+  GROUP BY d.id ORDER BY n DESC, d.path LIMIT ?"""
+
+_ORPHANS = """SELECT count(*) FROM document d WHERE NOT EXISTS (
+  SELECT 1 FROM edge e WHERE e.target_document = d.id AND e.document <> d.id)"""
+
+
+def statistics(connection: sqlite3.Connection, path: Path, *, most: int = MOST_LINKED) -> Statistics:
+    """Return the numbers. Raises `sqlite3.Error`."""
+    documents, words = connection.execute("SELECT count(*), coalesce(sum(words), 0) FROM document").fetchone()
+    return Statistics(
+        documents=documents,
+        sections=_count(connection, "SELECT count(*) FROM section"),
+        words=words,
+        size=_size(path),
+        changed_ns=int(meta(connection, "at_ns") or 0),
+        embeddings=_count(connection, "SELECT count(*) FROM embedding"),
+        dialects=_counts(connection, "SELECT dialect, count(*) FROM document GROUP BY 1"),
+        origins=_counts(connection, "SELECT origin, count(*) FROM edge GROUP BY 1"),
+        rels=_counts(connection, "SELECT coalesce(rel, ''), count(*) FROM edge GROUP BY 1"),
+        states=_counts(connection, "SELECT state, count(*) FROM edge GROUP BY 1"),
+        orphans=_count(connection, _ORPHANS),
+        linked=tuple(Linked(Node(*row[:-1]), row[-1]) for row in connection.execute(_LINKED, (most,))),
+    )
+
+
+def _count(connection: sqlite3.Connection, question: str) -> int:
+    (count,) = connection.execute(question).fetchone()
+    return int(count)
+
+
+def _counts(connection: sqlite3.Connection, question: str) -> dict[str, int]:
+    return dict(connection.execute(f"{question} ORDER BY 2 DESC, 1").fetchall())
+
+
+def _size(path: Path) -> int:
+    """Return bytes on the disk, with what SQLite keeps beside the file."""
+    size = 0
+    for each in COMPANIONS:
+        with contextlib.suppress(OSError):
+            size += Path(f"{path}{each}").stat().st_size
+    return size

@@ -1,7 +1,8 @@
-"""Keys and edges: the target of each reference, for all documents or for those affected by a change.
+"""Keys and edges, ids and URLs: what depends on all documents of a corpus, kept in the rows of each (interface.md,
+HA2).
 
-In: records, or the numbers of documents that changed. Out: rows of `key`, `edge` and `lookup`. `graph` defines keys
-and look-ups; they are only stored here, so that a reference is resolved again exactly if one of its keys has changed.
+`graph` defines keys and look-ups; they are only stored here, so that a reference is resolved again exactly if one of
+its keys has changed. An id that two documents give themselves, or that is the path of another, is the id of none.
 """
 
 from __future__ import annotations
@@ -9,12 +10,14 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from msgspec import Struct
 
-from prosa.adapters.sqlite.packing import Row
+from prosa.adapters.sqlite.writing import Row, meta, set_meta
 from prosa.data import Value
+from prosa.dialects import DialectName
 from prosa.dialects.magi.relationships import normal_rel
 from prosa.graph.keys import keys_of, tiers_of
 from prosa.graph.names import Key, Names
@@ -230,3 +233,143 @@ class StoredNames(Struct, frozen=True):
             key,
         )
         return [Numbered(*row) for row in rows]
+
+
+_NODE = """UPDATE document SET node = CASE
+  WHEN own <> ''
+    AND NOT EXISTS (SELECT 1 FROM document o WHERE o.own = document.own AND o.own <> '' AND o.id <> document.id)
+    AND NOT EXISTS (SELECT 1 FROM document p WHERE p.path = document.own)
+  THEN own ELSE path END"""
+
+_OF_SITES = """SELECT path, dialect, canonical FROM document
+  WHERE dialect = 'mdh' OR path LIKE '%readme.%' OR path LIKE '%index.%'"""
+
+
+def name_all(connection: sqlite3.Connection) -> None:
+    """Return every document the id of its node."""
+    connection.execute(f"{_NODE} WHERE own <> ''")
+
+
+def name_some(connection: sqlite3.Connection, documents: Iterable[int], names: Iterable[str]) -> None:
+    """Return documents the ids of their nodes, and all others that call themselves by one of ``names``: the ids and
+    paths that documents have gained or lost."""
+    connection.executemany(f"{_NODE} WHERE id = ?", [(number,) for number in documents])
+    connection.executemany(f"{_NODE} WHERE own = ?1 AND own <> ''", [(name,) for name in names if name])
+
+
+def find_sites(connection: sqlite3.Connection, *, given: bool) -> Sites:
+    """Return the sites that the documents of the index form."""
+    return sites_among(connection, lambda _: True, given=given)
+
+
+def sites_among(connection: sqlite3.Connection, wanted: Callable[[str], bool], *, given: bool) -> Sites:
+    """Return the sites that those documents form whose paths are ``wanted``."""
+    rows = [row for row in site_rows(connection) if wanted(row[0])]
+    nodes = ((path, urls) for path, dialect, urls in rows if dialect == "mdh" and urls != "[]")
+    canonical = ((path, url) for path, urls in nodes for url in json.loads(urls))
+    return Sites.of(((path, dialect) for path, dialect, _ in rows), canonical, given=given)
+
+
+def site_rows(connection: sqlite3.Connection) -> list[tuple[str, DialectName, str]]:
+    """Path, dialect and canonical URLs, as JSON, of the documents that may make a site."""
+    return connection.execute(_OF_SITES).fetchall()
+
+
+def given_root(connection: sqlite3.Connection) -> bool:
+    """Return whether the user had named the root when the index was brought up to date."""
+    return meta(connection, "given") == str(True)
+
+
+def kept_sites(connection: sqlite3.Connection) -> Sites | None:
+    """Return the sites that the edges of the index rest on; None where there are no edges yet."""
+    text = meta(connection, "sites")
+    if not text:
+        return None
+    roots, origins, readmes = json.loads(text)
+    return Sites(frozenset(roots), frozenset((origin, root) for origin, root in origins), frozenset(readmes))
+
+
+def keep_sites(connection: sqlite3.Connection, sites: Sites) -> None:
+    """Note the sites, and write the URLs of nodes that they change."""
+    set_meta(connection, "sites", json.dumps([sorted(sites.roots), sorted(sites.origins), sorted(sites.readmes)]))
+    rows = connection.execute("SELECT id, path, url FROM document WHERE dialect = 'mdh'").fetchall()
+    urls = [(url, number) for number, path, before in rows if (url := sites.url_of(path)) != before]
+    connection.executemany("UPDATE document SET url = ? WHERE id = ?", urls)
+
+
+def url_some(connection: sqlite3.Connection, documents: Iterable[int], sites: Sites) -> None:
+    """Write the URLs of some nodes."""
+    for number in documents:
+        row = connection.execute("SELECT path FROM document WHERE id = ? AND dialect = 'mdh'", (number,)).fetchone()
+        if row is not None:
+            connection.execute("UPDATE document SET url = ? WHERE id = ?", (sites.url_of(row[0]), number))
+
+
+"""Documents whose records are in memory together."""
+
+
+_ASKING = """SELECT e.document FROM lookup l JOIN edge e ON e.id = l.edge WHERE l.space = ? AND l.name = ?"""
+_CALLED = """SELECT d.path, d.dialect FROM key k JOIN document d ON d.id = k.document
+  WHERE k.space = ? AND k.name = ? ORDER BY d.path"""
+
+
+class StoredRecords(Struct, frozen=True):
+    """The records of the documents whose paths are ``wanted``."""
+
+    connection: sqlite3.Connection
+    wanted: Callable[[str], bool]
+
+    def sites(self) -> Sites | None:
+        """Return the sites that these documents form, as long as the keys of the index rest on the same ones; else
+        None."""
+        given = given_root(self.connection)
+        found = sites_among(self.connection, self.wanted, given=given)
+        return found if found == kept_sites(self.connection) else None
+
+    def paths(self) -> list[str]:
+        """Return their paths in order."""
+        rows = self.connection.execute("SELECT path FROM document ORDER BY path")
+        return [path for (path,) in rows if self.wanted(path)]
+
+    def record(self, path: str) -> Record | None:
+        """Return the record of a document, None where there is none."""
+        row = self.connection.execute("SELECT id FROM document WHERE path = ?", (path,)).fetchone()
+        return next(records_of(self.connection, [row[0]]))[1] if row is not None and self.wanted(path) else None
+
+    def records(self) -> Iterator[Record]:
+        """Return all of them."""
+        return (record for _, record in stored_records(self.connection) if self.wanted(record.path))
+
+    def called(self, key: Key) -> list[Record]:
+        """Return the documents that answer to a key: records of path and dialect alone."""
+        return [Record(*row) for row in self.connection.execute(_CALLED, key) if self.wanted(row[0])]
+
+    def asking(self, keys: Iterable[Key], dialect: DialectName | None = None) -> Iterator[Record]:
+        """Yield the documents, with a ``dialect`` only its, with a reference that looks under any of some keys."""
+        numbers = {number for key in keys for (number,) in self.connection.execute(_ASKING, key)}
+        question = "SELECT path, dialect FROM document WHERE id = ?"
+        found = ((self.connection.execute(question, (each,)).fetchone(), each) for each in numbers)
+        rows = sorted((path, each) for (path, name), each in found if dialect in (None, name))
+        waiting = iter([number for path, number in rows if self.wanted(path)])
+        while batch := list(islice(waiting, BATCH)):
+            yield from sorted((record for _, record in records_of(self.connection, batch)), key=lambda each: each.path)
+
+    def owners(self, name: str) -> list[Record]:
+        """Return the documents that give themselves an id."""
+        question = """SELECT DISTINCT d.id, d.path FROM definition f JOIN document d ON d.id = f.document
+          WHERE f.kind = 'id' AND f.name = ? ORDER BY d.path"""
+        numbers = [id_ for id_, path in self.connection.execute(question, (name,)) if self.wanted(path)]
+        return [record for each in numbers for _, record in records_of(self.connection, [each])]
+
+    def ids(self) -> set[str]:
+        """Return all ids that documents give themselves."""
+        rows = self.connection.execute(
+            "SELECT f.name, d.path FROM definition f JOIN document d ON d.id = f.document WHERE f.kind = 'id'"
+        )
+        return {name for name, path in rows if self.wanted(path)}
+
+    def standing(self) -> Iterator[tuple[str, DialectName, tuple[str, ...]]]:
+        """Path, dialect and canonical URLs of the documents that may make a site."""
+        for path, dialect, urls in site_rows(self.connection):
+            if self.wanted(path):
+                yield path, dialect, tuple(json.loads(urls))

@@ -4,17 +4,21 @@ In: its path. Out: a connection to an index of this version, and the problem of 
 that SQLite cannot read, foreign files, and those of an unknown schema. A file that is only locked is never touched.
 """
 
+# Texts, not Paths: `os` says what a link is, and what its owner is.
+# ruff: noqa: PTH108
+
 from __future__ import annotations
 
 import contextlib
 import os
 import sqlite3
+import stat
 import sys
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-from prosa.adapters.sqlite import place
 from prosa.adapters.sqlite.schema import APPLICATION_ID, SCHEMA_VERSION, TABLES, migrate
 from prosa.corpus.errors import IndexProblem
 
@@ -56,18 +60,18 @@ def open_index(path: Path, *, wait: float = WAIT_SECONDS) -> Opened:
     """Open the index for reading and writing. Raises `IndexProblem`."""
     complaint = ""
     for _ in range(TRIES):
-        inode = place.inode_of(path)
+        inode = inode_of(path)
         if not inode:
-            place.remove_older(path)  # the first index of this version: the cache keeps one of each corpus
+            remove_older(path)  # the first index of this version: the cache keeps one of each corpus
         try:
             with held(path, alone=False):
-                connection, inode = _opened(path, wait), place.inode_of(path)
+                connection, inode = _opened(path, wait), inode_of(path)
             _migrated(connection, path)
         except DAMAGE as error:
             complaint = complaint or complaint_of(error)
             replace(path, inode)
             continue
-        if place.inode_of(path) == inode:
+        if inode_of(path) == inode:
             return Opened(connection, inode, complaint)
         connection.close()  # another process has put a new file there, while this one waited for it
     raise IndexProblem(f"the index {path} {complaint} and cannot be made anew", hint="remove the file")
@@ -76,8 +80,8 @@ def open_index(path: Path, *, wait: float = WAIT_SECONDS) -> Opened:
 def replace(path: Path, inode: int) -> None:
     """Remove a broken index, unless another process has put a new one in its place since it had this number."""
     with held(path, alone=True):
-        if place.inode_of(path) == inode:
-            place.remove(path)
+        if inode_of(path) == inode:
+            remove(path)
 
 
 def open_reader(path: Path) -> sqlite3.Connection:
@@ -111,7 +115,7 @@ def unusable(error: Exception, path: Path) -> IndexProblem | None:
 
 def _opened(path: Path, wait: float) -> sqlite3.Connection:
     """Raise `sqlite3.DatabaseError` for a file that is broken, and `IndexProblem` for one that cannot be used."""
-    place.make_private(path)
+    make_private(path)
     connection = sqlite3.connect(path, timeout=wait, isolation_level=None, check_same_thread=False)
     try:
         _check(connection)
@@ -197,3 +201,73 @@ def held(path: Path, *, alone: bool) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
+
+
+PRIVATE = 0o600
+
+COMPANIONS = ("", "-wal", "-shm", "-journal")
+"""What stands behind the name of each file that SQLite keeps for one database."""
+
+UNFINISHED = ".new"
+"""Suffix of an index that is being built."""
+
+
+def index_path(folder: Path, root: Path) -> Path:
+    """Return the file of the corpus at ``root``, a real path. ``folder`` is private."""
+    name = sha256(os.fsencode(root)).hexdigest()[:32]
+    return folder / f"{name}-v{SCHEMA_VERSION}.sqlite"
+
+
+def make_private(path: Path) -> None:
+    """Make the file if it is absent, and refuse one that another user owns or may write to. Raises `IndexProblem`."""
+    try:
+        with contextlib.suppress(FileExistsError):
+            flags = os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0)
+            os.close(os.open(path, flags, PRIVATE))
+        found = path.lstat()
+    except OSError as error:
+        raise IndexProblem(
+            f"the index {path} cannot be made: {error.strerror or error}", hint="PROSA_CACHE_DIR names another place"
+        ) from None
+    if not stat.S_ISREG(found.st_mode):
+        raise IndexProblem(f"the index {path} is not a regular file and is not used", hint="remove it")
+    if sys.platform == "win32":
+        return  # rights there are lists, inherited from the profile folder, which is private
+    if found.st_uid != os.geteuid():
+        raise IndexProblem(f"the index {path} belongs to another user and is not used", hint="remove it")
+    if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise IndexProblem(f"the index {path} may be written by others and is not used", hint="remove it")
+    if stat.S_IMODE(found.st_mode) != PRIVATE:
+        path.chmod(PRIVATE)
+
+
+def inode_of(path: Path) -> int:
+    """Return the number of the file that lies there now, 0 for none."""
+    try:
+        return path.lstat().st_ino
+    except OSError:
+        return 0
+
+
+def remove(path: Path) -> None:
+    """Remove an index with everything that SQLite keeps beside it."""
+    for each in COMPANIONS:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(f"{path}{each}")
+
+
+def remove_older(path: Path) -> None:
+    """Remove indexes of the same corpus that older versions left behind."""
+    corpus, _, version = path.stem.rpartition("-v")
+    for number in range(1, int(version)):
+        older = path.with_name(f"{corpus}-v{number}{path.suffix}")
+        with contextlib.suppress(OSError):
+            remove(older)
+            remove_unfinished(older)
+
+
+def remove_unfinished(path: Path) -> None:
+    """Remove the remains of an index whose build was killed."""
+    for each in path.parent.glob(f"{path.name}.*{UNFINISHED}"):
+        with contextlib.suppress(OSError):
+            remove(each)

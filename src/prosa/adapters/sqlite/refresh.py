@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from prosa.adapters.sqlite import stamps, writing
-from prosa.adapters.sqlite.place import inode_of
+from prosa.adapters.sqlite.opening import inode_of
 from prosa.adapters.sqlite.reading import Known, Reading
 from prosa.corpus.found import Found, Refreshed, Scan, Stamp
 
@@ -53,8 +53,11 @@ def refresh(index: IndexFile, scan: Scan, reading: Reading, *, anew: bool = Fals
     before = None if anew else stamps.known(connection, scan.hints)
     if before is not None and _is_same(connection, before, scan, reading):
         return Refreshed(unchanged=len(scan.documents), unreadable=scan.problems)
-    from prosa.adapters.sqlite.building import build_beside, is_better_beside  # they load the readers of documents
-    from prosa.adapters.sqlite.update import Update
+    from prosa.adapters.sqlite.update import (  # they load the readers of documents
+        Update,
+        build_beside,
+        is_better_beside,
+    )
 
     with writing_to(index):
         if anew or writing.meta(connection, "mark") != reading.mark:

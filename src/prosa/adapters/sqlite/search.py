@@ -1,30 +1,44 @@
-"""The search in the index: a query → hits, best first (`prosa search`).
+"""The search in the index: a query and filters → hits, best first, and the names in it that no document has.
 
-In: an open index and a `Search`. Out: `Hit`s. A query never fails; an invalid `where` raises `WhereError`. Nothing is
-written, and no file is opened: results come from the index.
+A query never fails; an invalid `where` raises `WhereError`. Nothing is written, and no file is opened. Every value is a
+parameter. Paths are matched here and not in SQL, which has no globs that know folders.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, NamedTuple
 
 from prosa.adapters.sqlite.guard import select
-from prosa.adapters.sqlite.search_filter import INDEX, filter_condition
-from prosa.adapters.sqlite.search_hits import BATCH, Found, hits_of
-from prosa.adapters.sqlite.search_match import CJK_WEIGHTS, TRIGRAM, WEIGHTS, match_any, match_query, match_term, quoted
+from prosa.adapters.sqlite.schema import TABLES
+from prosa.adapters.sqlite.search_hits import (
+    BATCH,
+    CJK_WEIGHTS,
+    TRIGRAM,
+    WEIGHTS,
+    Found,
+    hits_of,
+    match_any,
+    match_query,
+    match_term,
+    quoted,
+)
+from prosa.adapters.sqlite.views import FULL_TEXT
 from prosa.corpus.query import Clause, Query, Term, parse_query
 from prosa.corpus.search import MAX_LIMIT, Hit, Search
-from prosa.corpus.where import Condition
-from prosa.corpus.where.compile import sql_functions
+from prosa.corpus.sql import Readable
+from prosa.corpus.where import Condition, compile_where, fields_of, parse_where
+from prosa.corpus.where.compile import join, sql_functions
 from prosa.corpus.words import words
+from prosa.diagnostics.nearest import MAX_CANDIDATES, nearest
 from prosa.regex import regex
 from prosa.source.wildmatch import glob_matches
 
 if TYPE_CHECKING:
     from prosa.adapters.sqlite.index import Index
+
 
 _EVERYTHING = Condition("1")
 
@@ -305,3 +319,117 @@ def _ranked_sections(connection: sqlite3.Connection, table: str, weights: str, m
         (match, f"bm25({weights})"),
     )
     return dict(rows.fetchall())
+
+
+_DATE = "coalesce(d.updated, d.published)"
+_LAST = "\U0010ffff"
+
+
+MANY_FOUND = 300
+"""Documents that a lookup finds, from which on it is better to ask for each document in turn: a list of the first hits
+needs few of them."""
+
+
+INDEX = Readable(direct=TABLES, full_text=FULL_TEXT)
+"""The readable parts for a search: its statements are trusted, the conditions in them are not."""
+
+
+def filter_condition(search: Search, connection: sqlite3.Connection | None = None) -> Condition | None:
+    """Return the condition, None where every document is meant. ``connection`` lets it be fitted to the size of each
+    lookup. Raises `WhereError` for a `where` that cannot be read."""
+
+    def wide(lookup: Condition) -> bool:
+        return connection is not None and _finds_many(connection, lookup)
+
+    conditions = list(_conditions(search, wide))
+    return join("and", conditions) if conditions else None
+
+
+def _finds_many(connection: sqlite3.Connection, lookup: Condition) -> bool:
+    statement = f"SELECT count(*) FROM ({lookup.sql} LIMIT {MANY_FOUND})"  # noqa: S608 - values are parameters
+    (count,) = select(connection, INDEX, statement, lookup.parameters).fetchone()
+    return int(count) >= MANY_FOUND
+
+
+def _conditions(search: Search, wide: Callable[[Condition], bool]) -> Iterator[Condition]:
+    if search.below:
+        folder = f"{search.below.rstrip('/')}/"
+        yield Condition("(d.path = ? OR (d.path > ? AND d.path < ?))", (search.below, folder, folder + _LAST))
+    if search.dialects:
+        yield Condition(f"d.dialect IN ({_marks(search.dialects)})", search.dialects)
+    if search.kinds:
+        same = f"COLLATE NOCASE IN ({_marks(search.kinds)})"
+        yield Condition(f"(d.kind {same} OR d.type {same})", (*search.kinds, *search.kinds))
+    for tag in search.tags:
+        yield Condition("d.id IN (SELECT document FROM metadata WHERE key = 'tag' AND text = ?)", (tag.lstrip("#"),))
+    for rel in search.rels:
+        lookup = Condition("SELECT document FROM edge WHERE rel = ?", (rel,))
+        each = "EXISTS (SELECT 1 FROM edge WHERE rel = ? AND document = d.id)"
+        yield Condition(each if wide(lookup) else f"d.id IN ({lookup.sql})", (rel,))
+    if search.since:
+        yield Condition(f"{_DATE} >= ?", (_moment(search.since),))
+    if search.until:
+        yield Condition(f"{_DATE} < ?", (_moment(search.until) + _LAST,))
+    if search.current:
+        # A day has expired when it has ended: compared are only as many characters as the document gives (MA20).
+        yield Condition("(d.expired IS NULL OR d.expired >= substr(?, 1, length(d.expired)))", (search.current,))
+    if search.where.strip():
+        yield compile_where(parse_where(search.where), "d.id", wide)
+
+
+def _moment(text: str) -> str:
+    """Return a date in the form of the index. Dates are parsed by a dialect, which loads only if needed."""
+    from prosa.corpus.facets import iso_moment
+
+    return iso_moment(text) or text
+
+
+def _marks(values: Sequence[str]) -> str:
+    return ", ".join("?" * len(values))
+
+
+_HAS = {
+    "field": """SELECT 1 FROM metadata WHERE key = ?1
+      UNION ALL SELECT 1 FROM metadata WHERE key > ?1 || '.' AND key < ?2""",
+    "tag": "SELECT 1 FROM metadata WHERE key = 'tag' AND text = ?1",
+    "kind": "SELECT 1 FROM document WHERE kind = ?1 COLLATE NOCASE OR type = ?1 COLLATE NOCASE",
+    "rel": "SELECT 1 FROM edge WHERE rel = ?1",
+}
+_ALL = {
+    "field": "SELECT DISTINCT key FROM metadata WHERE key >= ?1 AND key < ?2",
+    "tag": "SELECT DISTINCT text FROM metadata WHERE key = 'tag' AND text >= ?1 AND text < ?2",
+    "kind": "SELECT DISTINCT kind FROM document WHERE kind >= ?1 AND kind < ?2",
+    "rel": "SELECT DISTINCT rel FROM edge WHERE rel >= ?1 AND rel < ?2",
+}
+"""Names with the same first letter: typos rarely affect it."""
+
+
+class UnknownName(NamedTuple):
+    """``what`` is field, tag, kind or rel; ``nearest`` is the name that may have been meant, or None."""
+
+    what: str
+    name: str
+    nearest: str | None
+
+
+def unknown_names(connection: sqlite3.Connection, asked: Search) -> Iterator[UnknownName]:
+    """Yield the names that no document has. Raises `WhereError`."""
+    fields = dict.fromkeys(field.name for field in fields_of(parse_where(asked.where))) if asked.where.strip() else {}
+    wanted = (("field", fields), ("tag", asked.tags), ("kind", asked.kinds), ("rel", asked.rels))
+    for what, names in wanted:
+        for name in names:
+            clean = name.encode("utf-8", "replace").decode().lstrip("#" if what == "tag" else "")
+            above = f"{clean}.{_LAST}"
+            if connection.execute(f"{_HAS[what]} LIMIT 1", (clean, above)[: 1 + (what == "field")]).fetchone() is None:
+                yield UnknownName(what, name, _nearest(connection, what, clean))
+
+
+def nearest_field(connection: sqlite3.Connection, name: str) -> str | None:
+    """Return the field of some document that is most like a name, None where the name itself is one or none is near."""
+    return _nearest(connection, "field", name)
+
+
+def _nearest(connection: sqlite3.Connection, what: str, name: str) -> str | None:
+    first = name[:1]
+    rows = connection.execute(f"{_ALL[what]} LIMIT {MAX_CANDIDATES}", (first, first + _LAST))
+    return nearest(name, [each for (each,) in rows if each != name]) if first else None

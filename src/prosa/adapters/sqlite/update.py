@@ -1,32 +1,95 @@
-"""One change of the index, inside its transaction: documents are removed and read, and links to either are resolved
-again.
+"""The index changed: in place inside one transaction, or built new beside the old one and renamed when it is complete.
 
-In: the documents that may have changed, and the paths of deleted ones. Out: `Refreshed`. Small changes are made in
-place; a new index, or one that mostly changed, is linked again in memory.
+Documents are removed and read, links to either are resolved again, and gaps are filled with inherited metadata (MA18).
+A new index is linked in memory. A killed process leaves the old index, or none if the new one was about to replace it,
+and at most a file that the next build removes.
 """
 
 from __future__ import annotations
 
+import contextlib
 import gc
+import json
+import os
+import posixpath
 import sqlite3
+import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from msgspec import Struct, field
 
-from prosa.adapters.sqlite import linking, metadata_inheritance, naming, writing
-from prosa.adapters.sqlite.packing import Item, Packed, load_readers, pack, pack_apart, unpack_records
+from prosa.adapters.sqlite import linking, opening, stamps, writing
 from prosa.adapters.sqlite.reading import Known, Reading
+from prosa.adapters.sqlite.schema import migrate
+from prosa.adapters.sqlite.writing import Item, Packed, Row, load_readers, pack, pack_apart, unpack_records
+from prosa.corpus.extracted import FieldRow
+from prosa.corpus.facets import facets_of
+from prosa.corpus.fields import TAG, by_name
 from prosa.corpus.found import Found, Refreshed, Scan, Stamp, sure
+from prosa.dialects.magi.meta import MetaFile, effective_fields
 from prosa.dialects.mdh.url import may_stand
 from prosa.graph.build import own_id
 from prosa.graph.names import Key
 from prosa.graph.record import Record
 from prosa.graph.sites import Sites
 from prosa.source import FileProblem
+
+CACHE_KIB = 16 * 1024
+"""Maximum memory for pages of the file in a build, which hardly reads them again."""
+
+CAN_REPLACE = sys.platform != "win32"
+"""Whether the system lets a file be replaced that others have open. Where it does not, an index is built in place."""
+
+
+def is_better_beside(scan: Scan) -> bool:
+    """Return whether a new index of these documents is worth a file of its own."""
+    return CAN_REPLACE and len(scan.documents) >= ENOUGH
+
+
+def build_beside(path: Path, before: sqlite3.Connection, scan: Scan, reading: Reading) -> Refreshed:
+    """Put a new index of all documents in the place of the one at ``path``. ``before`` is open on that one, in a
+    transaction that keeps other writers away. Raises `sqlite3.Error`, `IndexProblem`."""
+    opening.remove_unfinished(path)
+    new = path.with_name(f"{path.name}.{os.urandom(8).hex()}{opening.UNFINISHED}")
+    try:
+        with contextlib.closing(_created(new)) as made:
+            made.execute("BEGIN")
+            made.executemany("INSERT INTO vector VALUES (?, ?, ?)", before.execute("SELECT * FROM vector"))
+            update = Update(made, reading, {})
+            report = update.run(scan.documents, (), scan)
+            stamps.keep(made, scan, update.unread)
+            made.execute("COMMIT")
+            made.execute("PRAGMA journal_mode = WAL")  # in the order of use, without waiting
+        _put(new, path)
+    except BaseException:
+        opening.remove(new)
+        raise
+    return report
+
+
+def _created(path: Path) -> sqlite3.Connection:
+    """Return a connection to a new private file, which needs no rollback."""
+    opening.make_private(path)
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    for setting in ("journal_mode = OFF", "synchronous = OFF", "locking_mode = EXCLUSIVE", "temp_store = MEMORY"):
+        connection.execute(f"PRAGMA {setting}")
+    connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+    migrate(connection)
+    return connection
+
+
+def _put(new: Path, path: Path) -> None:
+    """Put a finished file in the place of another. The log of the old one must never apply to the new one, so the old
+    one is removed first, while neither is open."""
+    with new.open("rb") as file:
+        os.fsync(file.fileno())
+    with opening.held(path, alone=True):
+        opening.remove(path)
+        new.rename(path)
 
 
 class Before(Struct):
@@ -167,9 +230,9 @@ class Update(Struct, dict=True):
     def _link(self, *, started: bool, in_bulk: bool) -> None:
         """Find out where references lead: all of them, or those that the change touches."""
         changed = bool(self.before.numbers or self.written)
-        sites = naming.kept_sites(self.connection)
+        sites = linking.kept_sites(self.connection)
         if sites is None or self._moves_sites():
-            found = naming.find_sites(self.connection, given=self.reading.given)
+            found = linking.find_sites(self.connection, given=self.reading.given)
             started, sites = started or found != sites, found
         elif not changed:
             return
@@ -177,9 +240,9 @@ class Update(Struct, dict=True):
             records: list[Iterable[tuple[int, Record]]] = [*self._kept(), *self.spooled]
             with _merging(self.connection, wanted=in_bulk) as merged:
                 linking.link_all(self.connection, records, sites, merged)
-            naming.name_all(self.connection)
-            naming.keep_sites(self.connection, sites)
-            metadata_inheritance.lend_all(self.connection)
+            linking.name_all(self.connection)
+            linking.keep_sites(self.connection, sites)
+            lend_all(self.connection)
             return
         some = [each for spooled in self.spooled for each in spooled]
         linking.link_some(self.connection, some, self.before.keys, sites)
@@ -204,12 +267,12 @@ class Update(Struct, dict=True):
     def _name(self, records: Sequence[tuple[int, Record]], sites: Sites) -> None:
         """Update ids, URLs and inherited metadata after a small change."""
         names = self.before.names.union(*({own_id(record), record.path} for _, record in records))
-        naming.name_some(self.connection, self.written, names)
-        naming.url_some(self.connection, self.written, sites)
+        linking.name_some(self.connection, self.written, names)
+        linking.url_some(self.connection, self.written, sites)
         if self.before.lenders or self.lenders:
-            metadata_inheritance.lend_all(self.connection)
+            lend_all(self.connection)
         else:
-            metadata_inheritance.lend_some(self.connection, self.written)
+            lend_some(self.connection, self.written)
 
 
 @contextmanager
@@ -243,3 +306,117 @@ class _Spooled(Struct, frozen=True):
 
     def __iter__(self) -> Iterator[tuple[int, Record]]:
         return unpack_records(self.data)
+
+
+_FACETS = """UPDATE document SET kind = ?, classification = ?, visibility = ?, language = ?, updated = ?, published = ?,
+  expired = ? WHERE id = ?"""
+
+
+def lend_all(connection: sqlite3.Connection) -> None:
+    """Rewrite all inherited metadata."""
+    before = [number for (number,) in connection.execute("SELECT DISTINCT document FROM metadata WHERE lent_by > 0")]
+    connection.execute("DELETE FROM metadata WHERE lent_by IS NOT NULL")
+    lenders = _lenders(connection)
+    lent: set[int] = set()
+    if lenders:
+        lent = _lend(connection, connection.execute("SELECT id, path FROM document").fetchall(), lenders)
+    _set_facets(connection, lent.union(before))
+
+
+def lend_some(connection: sqlite3.Connection, documents: Sequence[int]) -> None:
+    """Write the inherited metadata of new documents, none of them a meta file."""
+    lenders = _lenders(connection)
+    if lenders:
+        rows = [
+            connection.execute("SELECT id, path FROM document WHERE id = ?", (each,)).fetchone() for each in documents
+        ]
+        _set_facets(connection, _lend(connection, rows, lenders))
+
+
+class _Lender(Struct, frozen=True):
+    """A meta file. Its fields, by the first part of their keys, are rows; ``wide`` says that it may cover documents
+    outside its folder."""
+
+    number: int
+    file: MetaFile[Sequence[FieldRow]]
+
+    @property
+    def wide(self) -> bool:
+        return any("://" in glob or glob.startswith("/") for glob in self.file.globs)
+
+
+class _Lenders(Struct):
+    """Meta files by the folder they stand in, and those that look beyond it."""
+
+    near: dict[str, list[_Lender]] = field(default_factory=dict)
+    wide: list[_Lender] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        return bool(self.near or self.wide)
+
+    def for_path(self, path: str) -> Iterator[_Lender]:
+        """Yield those that may cover the document at a path."""
+        yield from self.wide
+        folder = posixpath.dirname(path)
+        while True:
+            yield from self.near.get(folder, ())
+            if not folder:
+                return
+            folder = posixpath.dirname(folder)
+
+
+def _lenders(connection: sqlite3.Connection) -> _Lenders:
+    found = _Lenders()
+    rows = connection.execute("SELECT id, path, globs FROM document WHERE globs IS NOT NULL").fetchall()
+    for number, path, globs in rows:
+        lender = _Lender(number, MetaFile(PurePosixPath(path), tuple(json.loads(globs)), _own(connection, number)))
+        if lender.wide:
+            found.wide.append(lender)
+        else:
+            found.near.setdefault(posixpath.dirname(path), []).append(lender)
+    return found
+
+
+def _own(connection: sqlite3.Connection, number: int) -> Mapping[str, Sequence[FieldRow] | None]:
+    """Return a document's own fields by the first part of their keys; None for one that is null, which is a gap."""
+    question = "SELECT key, n, kind, text, number FROM metadata WHERE document = ? AND lent_by IS NULL ORDER BY key, n"
+    return by_name(FieldRow(*row) for row in connection.execute(question, (number,)))
+
+
+def _lend(connection: sqlite3.Connection, documents: Iterable[tuple[int, str]], lenders: _Lenders) -> set[int]:
+    """Write the inherited metadata of documents, and return those that have any."""
+    lent: set[int] = set()
+    for number, path in documents:
+        near = {each.number: each for each in lenders.for_path(path)}
+        rows = _lent_rows(connection, number, path, near) if near else []
+        connection.executemany("INSERT OR REPLACE INTO metadata VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+        if rows:
+            lent.add(number)
+    return lent
+
+
+def _lent_rows(connection: sqlite3.Connection, number: int, path: str, near: Mapping[int, _Lender]) -> list[Row]:
+    own = _own(connection, number)
+    url = own.get("source-url")
+    by_fields = {id(rows): each for each in near.values() for rows in each.file.fields.values()}
+    effective = effective_fields(
+        {name: rows for name, rows in own.items() if name != TAG},
+        PurePosixPath(path),
+        [each.file for each in near.values()],
+        url=url[0].text if url else None,
+    )
+    rows: list[Row] = []
+    for name, fields in effective.items():
+        if name == TAG or fields is None or own.get(name) is not None:
+            continue
+        lender = by_fields[id(fields)]
+        tags = lender.file.fields.get(TAG) or () if name == "tags" else ()
+        rows += [(number, *each, lender.number) for each in (*fields, *tags)]
+    return rows
+
+
+def _set_facets(connection: sqlite3.Connection, documents: Iterable[int]) -> None:
+    question = "SELECT key, n, kind, text, number FROM metadata WHERE document = ? ORDER BY key, n"
+    for number in sorted(documents):
+        fields = [FieldRow(*row) for row in connection.execute(question, (number,))]
+        connection.execute(_FACETS, (*facets_of(fields), number))

@@ -1,17 +1,34 @@
-"""Rows into the index and out of it. In: what `packing` made. Out: nothing. The caller holds the one transaction.
+"""Documents as rows of the index, packed in the process that reads them, and written in the one transaction of the
+caller.
 
-Full-text tables follow the sections: they are filled from them, and a section leaves them before it is removed.
+For an unreadable or unchanged document only the name is packed. References are stored separately as bytes, since
+resolving needs all documents. A section leaves the full-text tables before it is removed.
 """
 
 from __future__ import annotations
 
+import gc
+import json
+import pickle
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import NamedTuple, TypeAlias, cast
 
-if TYPE_CHECKING:
-    from prosa.adapters.sqlite.packing import Item, Packed, Row
+from msgspec import Struct, field
+
+from prosa.corpus.extracted import Extracted
+from prosa.corpus.found import Found
+from prosa.corpus.words import is_cjk
+from prosa.data import Value
+from prosa.dialects import DialectName
+from prosa.dialects.dialect import Hints
+from prosa.dialects.mdh.url import may_stand
+from prosa.dialects.relations import Relations
+from prosa.graph.build import own_id
+from prosa.graph.record import Definition, Record, Reference
+from prosa.source import FileProblem, Files, SourceText
 
 _DOCUMENT = f"INSERT INTO document VALUES (?{', ?' * 25})"  # noqa: S608 - only question marks
 _SECTION = f"INSERT INTO section VALUES (NULL{', ?' * 13})"  # noqa: S608 - only question marks
@@ -119,3 +136,139 @@ def meta(connection: sqlite3.Connection, name: str) -> str:
     """Return a stored note, or an empty text."""
     row = connection.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
     return "" if row is None else str(row[0])
+
+
+Row: TypeAlias = tuple[Value, ...]
+
+STAGE = 20
+"""Number of documents that pass through the stages together: small enough that results stay in the processor cache."""
+
+
+class Item(NamedTuple):
+    """A document to be read. ``id`` is its number in the index, ``digest`` what its content was, or an empty text."""
+
+    id: int
+    found: Found
+    digest: str = ""
+
+
+class Packed(Struct):
+    """Rows by table. ``records`` are pickled, the number of each document and the parts of its `Record`; only this
+    program ever unpacks them. ``same`` are documents whose content is as it was, ``refused`` number, path, kind and
+    reason. ``nodes`` are the MDH nodes and folder pages among the documents, by path, dialect and canonical URLs;
+    ``lenders`` says whether there are meta files (MA18)."""
+
+    documents: list[Row] = field(default_factory=list)
+    definitions: list[Row] = field(default_factory=list)
+    fields: list[Row] = field(default_factory=list)
+    sections: list[Row] = field(default_factory=list)
+    embeddings: list[Row] = field(default_factory=list)
+    records: bytes = b""
+    nodes: list[tuple[str, str, str]] = field(default_factory=list)
+    lenders: bool = False
+    same: list[Item] = field(default_factory=list)
+    refused: list[tuple[int, str, str, str]] = field(default_factory=list)
+
+
+def pack(job: tuple[Files, Relations, Sequence[Item]]) -> Packed:
+    """Return the rows of documents, in a project with these relations."""
+    from prosa.corpus.extract import extract_all
+
+    files, relations, items = job
+    packed = Packed()
+    records: list[Row] = []
+    for start in range(0, len(items), STAGE):
+        some = items[start : start + STAGE]
+        read = [(item, source) for item in some if (source := _read(files, item, packed)) is not None]
+        sources = [(source, item.found.path, _hints(item.found)) for item, source in read]
+        for (item, _), extracted in zip(read, extract_all(sources, relations), strict=True):
+            _add(extracted, item, packed)
+            records.append((item.id, *_parts(extracted.record)))
+    packed.records = pickle.dumps(records, pickle.HIGHEST_PROTOCOL)
+    return packed
+
+
+def pack_apart(job: tuple[Files, Relations, Sequence[Item]]) -> Packed:
+    """Return `pack` in a process that does nothing else: a document leaves little to collect, so nothing looks for
+    it."""
+    gc.disable()
+    return pack(job)
+
+
+def unpack_records(data: bytes) -> Iterator[tuple[int, Record]]:
+    """Yield the number and the record of every document, as `pack` wrote them."""
+    for number, path, dialect, title, kind, definitions, references, *rest in pickle.loads(data):  # noqa: S301 - ours
+        made = (tuple(map(Definition._make, definitions)), tuple(map(Reference._make, references)))
+        yield number, Record(path, dialect, title, kind, *made, *rest)
+
+
+def _parts(record: Record) -> Row:
+    """Return a record as tuples, which are packed and unpacked faster."""
+    definitions, references = (tuple(map(tuple, each)) for each in (record.definitions, record.references))
+    names = (record.path, record.dialect, record.title, record.type)
+    return *names, definitions, references, record.canonical, record.actions
+
+
+def load_readers() -> None:
+    """Load here what reads documents, so that forked processes have it."""
+    import prosa.corpus.extract
+    import prosa.dialects.magi
+    import prosa.dialects.markdownlang.as_dialect
+    import prosa.dialects.mdh.as_dialect
+    import prosa.dialects.plain
+    import prosa.dialects.prapti
+    import prosa.dialects.skill_md.as_dialect
+    import prosa.dialects.ymj  # noqa: F401
+
+
+def _hints(found: Found) -> Hints:
+    return Hints(glob=cast("DialectName", found.hint) if found.hint else None, vault=found.vault)
+
+
+def _read(files: Files, item: Item, packed: Packed) -> SourceText | None:
+    """Return the text of a document that has to be read; of every other one it is noted why not."""
+    try:
+        source = files.read(Path(item.found.place))
+    except FileProblem as problem:
+        packed.refused.append((item.id, str(problem.path), problem.kind, problem.reason))
+        return None
+    if item.digest and source.digest == item.digest:
+        packed.same.append(item)
+        return None
+    return source
+
+
+def _add(extracted: Extracted, item: Item, packed: Packed) -> None:
+    number, found, record = item.id, item.found, extracted.record
+    packed.documents.append(
+        (
+            *(number, found.path, extracted.digest, *found.stamp, found.told),
+            *(record.dialect, own_id(record), found.path, record.title, record.type, ""),
+            *extracted.facets,
+            *(extracted.words, extracted.lines, _json(record.canonical), _json(record.actions)),
+            None if extracted.globs is None else _json(extracted.globs),
+        )
+    )
+    if record.dialect == "mdh" or may_stand(record.path):
+        packed.nodes.append((record.path, record.dialect, _json(record.canonical)))
+    packed.lenders |= extracted.globs is not None
+    packed.definitions += [(number, *each) for each in record.definitions]
+    packed.fields += [(number, *each, None) for each in extracted.fields]
+    names, tags = _names(record), " ".join(extracted.tags)
+    named_cjk = is_cjk(names) or is_cjk(tags)
+    packed.sections += [
+        (number, each.number, each.level, names, each.heading, tags, *each[3:-2], each.cjk or named_cjk, each.seen)
+        for each in extracted.sections
+    ]
+    if extracted.carried is not None:
+        model, dimension, vector, sha256, fresh = extracted.carried
+        packed.embeddings.append((number, None, model, dimension, vector, sha256, fresh, "footer"))
+
+
+def _names(record: Record) -> str:
+    """Return the names of a document for the full text: its title and its aliases (HA22)."""
+    return "\n".join(dict.fromkeys((record.title, *(each.name for each in record.definitions if each.kind == "alias"))))
+
+
+def _json(texts: Sequence[str]) -> str:
+    return json.dumps(texts, ensure_ascii=False)

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from msgspec import convert
 from msgspec.structs import astuple, replace
 
+from prosa.adapters.store.runs import require_token, stored
 from prosa.adapters.store.schema import RUN_COLUMNS
-from prosa.adapters.store.writing import require_token, stored
 from prosa.data import Value
 from prosa.records.batch import BatchCounts, BatchRecord, BatchState, RowResult
 from prosa.records.run import RunRecord

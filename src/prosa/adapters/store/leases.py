@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from prosa.adapters.store.batches import LEFT, batch_of, insert_batch
-from prosa.adapters.store.reading import parts_note, put_note
-from prosa.adapters.store.writing import require_token, stored
+from prosa.adapters.store.runs import parts_note, put_note, require_token, stored
 from prosa.data import Value
 from prosa.records.batch import BatchRecord, BatchState
 

@@ -14,8 +14,8 @@ from msgspec import Struct, convert
 from msgspec.structs import astuple, replace
 
 from prosa.adapters.store.opening import open_memory
+from prosa.adapters.store.runs import stored
 from prosa.adapters.store.writer import Commit
-from prosa.adapters.store.writing import stored
 from prosa.data import Value
 from prosa.runtime.errors import RunError
 from prosa.runtime.mail import (

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from msgspec import ValidationError
 
 from prosa.adapters.store import schema
-from prosa.adapters.store.views import TABLES
-from prosa.adapters.store.writing import DamagedRecord, Unwritable
+from prosa.adapters.store.runs import DamagedRecord, Unwritable
+from prosa.adapters.store.schema import TABLES
 from prosa.records.run import StorePlace, StoreServer
 from prosa.runtime.errors import RunError, StoreProblem
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec import convert
 from msgspec.structs import astuple
 
-from prosa.adapters.store.writing import stored
+from prosa.adapters.store.runs import stored
 from prosa.records.provider_batch import LineResult, WavePart, custom_id, run_of_id
 from prosa.runtime.digest import as_json, reply_digest
 

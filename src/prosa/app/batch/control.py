@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from prosa.adapters.store import batches, leases
-from prosa.adapters.store.holding import is_alive, living
 from prosa.adapters.store.waves import open_parts
-from prosa.adapters.store.writer import writer_of
+from prosa.adapters.store.writer import is_alive, living, writer_of
 from prosa.app.batch.backends import backend_of
 from prosa.app.journal.history import reading_store
 from prosa.records.batch import BatchCounts, BatchRecord, BatchStatus

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from prosa.adapters.store.holding import host_name
+from prosa.adapters.store.writer import host_name
 from prosa.app.batch.inputs import Inputs, RowMapping
 from prosa.app.batch.rows import Rows
 from prosa.app.batch.subject import Subject

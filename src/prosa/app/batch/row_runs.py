@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prosa.adapters.store.batches import AGAIN, BEGUN, LEFT, put_failed
-from prosa.adapters.store.writing import DamagedRecord, Unwritable
+from prosa.adapters.store.runs import DamagedRecord, Unwritable
 from prosa.app.batch.waves import Lines, WaitingCalls
 from prosa.app.run.world import known_prices
 from prosa.app.runs import Job

@@ -12,9 +12,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from prosa.adapters.rows.files import RowFile, require_regular
+from prosa.adapters.rows.files import RowFile, as_lines, blocks_of, require_regular, spool_folder, spooled
 from prosa.adapters.rows.parquet import ParquetRows
-from prosa.adapters.rows.spool import as_lines, blocks_of, spool_folder, spooled
 from prosa.adapters.sqlite.rows import SqliteRows
 from prosa.app.batch.inputs import RowMapping
 from prosa.data import Value

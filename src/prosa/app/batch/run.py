@@ -20,11 +20,9 @@ from msgspec.structs import replace
 from prosa.adapters.providers.open_files import limit_of_files, most_connections
 from prosa.adapters.store import batches
 from prosa.adapters.store.batches import AGAIN, BEGUN, FAILED
-from prosa.adapters.store.holding import host_name, is_alive
-from prosa.adapters.store.reading import forget_batch
+from prosa.adapters.store.runs import TakenOver, forget_batch
 from prosa.adapters.store.waves import open_parts
-from prosa.adapters.store.writer import Writer, writer_of
-from prosa.adapters.store.writing import TakenOver
+from prosa.adapters.store.writer import Writer, host_name, is_alive, writer_of
 from prosa.app.batch.backends import NOBODY, provider_batches, require_few_turns, wave_folder
 from prosa.app.batch.inputs import RowInput, Survey, survey
 from prosa.app.batch.prepare import Prepared

@@ -21,8 +21,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from prosa.adapters.store import batches, leases
-from prosa.adapters.store.holding import host_name
-from prosa.adapters.store.writer import writer_of
+from prosa.adapters.store.writer import host_name, writer_of
 from prosa.app.batch.prepare import AT_ONCE, Prepared, closure_of
 from prosa.app.batch.run import Agree, BatchEnd, BatchRun, OwnRows, agreed, at_once_here, held_alone
 from prosa.app.batch.subject import Subject, subject_of

@@ -20,10 +20,9 @@ from msgspec.structs import replace
 
 from prosa.adapters.store import leases
 from prosa.adapters.store.batches import BEGUN
-from prosa.adapters.store.holding import living
 from prosa.adapters.store.leases import LeasedRow
-from prosa.adapters.store.writer import FencedWriter
-from prosa.adapters.store.writing import DamagedRecord, TakenOver
+from prosa.adapters.store.runs import DamagedRecord, TakenOver
+from prosa.adapters.store.writer import FencedWriter, living
 from prosa.app.batch.row_runs import RowJob, RowRuns
 from prosa.app.batch.run import row_ended, row_result
 from prosa.app.options import Environment, JournalOptions, Options

@@ -15,8 +15,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from prosa.adapters.files import find_root
+from prosa.adapters.files.places import is_in_vault
 from prosa.adapters.files.read import real_path
-from prosa.adapters.files.roots import is_in_vault
 from prosa.app.check.gather import Group
 from prosa.diagnostics import Diagnostic
 from prosa.render.plain import safe

@@ -16,8 +16,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from prosa.adapters.files import RootedFiles, find_root
+from prosa.adapters.files.places import is_marked, is_project
 from prosa.adapters.files.read import MAX_DOCUMENT_BYTES, decode, real_path
-from prosa.adapters.files.roots import is_marked, is_project
 from prosa.adapters.files.scan import scan
 from prosa.adapters.files.stamps import FileStamps
 from prosa.adapters.files.walk import Walk, documents_in

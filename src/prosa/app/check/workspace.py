@@ -16,7 +16,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from prosa.adapters.files import MAX_DOCUMENT_BYTES, RootedFiles, find_root
-from prosa.adapters.files.roots import is_in_vault, is_marked
+from prosa.adapters.files.places import is_in_vault, is_marked
 from prosa.adapters.files.stamps import FileStamps
 from prosa.adapters.files.walk import would_meet
 from prosa.app.check.check import Checker, CheckOptions

@@ -20,7 +20,7 @@ from prosa.source import FileProblem, SourceText
 from prosa.source.files import is_hidden
 
 if TYPE_CHECKING:
-    from prosa.adapters.sqlite.records import StoredRecords
+    from prosa.adapters.sqlite.linking import StoredRecords
     from prosa.app.corpus.open import OpenCorpus
 
     KnownRecords: TypeAlias = StoredRecords
@@ -45,7 +45,7 @@ class CorpusDocuments(Struct, frozen=True):
     @property
     def known(self) -> StoredRecords:
         """The records of these documents. Raises `IndexProblem`."""
-        from prosa.adapters.sqlite.records import StoredRecords
+        from prosa.adapters.sqlite.linking import StoredRecords
 
         return StoredRecords(self.corpus.index.connection(), self.holds)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from prosa.adapters.providers.key import URL_VARIABLE
+from prosa.adapters.providers.table import URL_VARIABLE
 from prosa.app.options import LOCAL, Environment
 from prosa.app.run.service import keyed
 from prosa.app.run.world import known_prices

@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prosa.adapters.files import replace_file
-from prosa.adapters.sqlite.vectors import classified_paths
+from prosa.adapters.sqlite.similar import classified_paths
 from prosa.app.corpus.embedding import vectors_of
 from prosa.app.corpus.open import open_corpus
 from prosa.app.run.world import system_clock

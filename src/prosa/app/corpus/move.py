@@ -21,8 +21,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from prosa.adapters.files import FileChanged, RootedFiles, cache_dir, private_dir, replace_file
-from prosa.adapters.files.gitignore import ignored_in
 from prosa.adapters.files.read import digest_bytes, real_path
+from prosa.adapters.files.walk import ignored_in
 from prosa.corpus.moves import Change, DocumentStore, Move, MoveRefused, NameRefused, Plan, plan_move
 from prosa.corpus.moves.effects import Note
 from prosa.data import Value

@@ -16,14 +16,13 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from prosa.adapters.files import RootedFiles, UnsafePlace, cache_dir, find_root, private_dir
-from prosa.adapters.files.code_mark import code_mark
+from prosa.adapters.files.places import is_in_vault
 from prosa.adapters.files.read import real_path
-from prosa.adapters.files.roots import is_in_vault
 from prosa.adapters.files.scan import scan, stamp_of
+from prosa.adapters.files.stamps import code_mark
 from prosa.adapters.processes import Pool, worker_count
 from prosa.adapters.sqlite import Index
-from prosa.adapters.sqlite.opening import is_damage, unusable
-from prosa.adapters.sqlite.place import index_path
+from prosa.adapters.sqlite.opening import index_path, is_damage, unusable
 from prosa.adapters.sqlite.reading import Reading
 from prosa.adapters.sqlite.refresh import StaleIndex
 from prosa.app.settings import size_limit

@@ -5,9 +5,8 @@ In: an open corpus. Out: typed values. A query reads the views and does nothing 
 
 from __future__ import annotations
 
-from prosa.adapters.sqlite.asking import ask_index
-from prosa.adapters.sqlite.counting import statistics
-from prosa.adapters.sqlite.refusing import check_text
+from prosa.adapters.sqlite.asking import ask_index, check_text
+from prosa.adapters.sqlite.index import statistics
 from prosa.adapters.sqlite.views import CORPUS_VIEWS
 from prosa.app.corpus.open import OpenCorpus
 from prosa.corpus.sql import QueryAnswer, QueryLimits

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from prosa.adapters.sqlite.search import search
-from prosa.adapters.sqlite.search_names import UnknownName, nearest_field, unknown_names
+from prosa.adapters.sqlite.search import UnknownName, nearest_field, search, unknown_names
 from prosa.app.corpus.open import OpenCorpus
 from prosa.corpus.search import Hit, Search
 

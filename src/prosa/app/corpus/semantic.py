@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from prosa.adapters.sqlite.search import prepare, ranked_sections
 from prosa.adapters.sqlite.search_hits import Found, hits_of
-from prosa.adapters.sqlite.vectors import file_of, models, near, placed, remember, unmade, vector_of
+from prosa.adapters.sqlite.similar import file_of, models, near, placed, remember, unmade, vector_of
 from prosa.corpus.embedding import BATCH, MAX_TEXT, Embedder, looks_classified
 from prosa.corpus.errors import EmbeddingError
 from prosa.corpus.fusion import fused
@@ -24,7 +24,7 @@ from prosa.corpus.vectors import from_bytes
 from prosa.source import FileProblem
 
 if TYPE_CHECKING:
-    from prosa.adapters.sqlite.vectors import Unmade
+    from prosa.adapters.sqlite.similar import Unmade
     from prosa.app.corpus.open import OpenCorpus
     from prosa.corpus.search import Hit, Search
     from prosa.runtime.ports import Clock
@@ -114,7 +114,7 @@ async def semantic_search(corpus: OpenCorpus, asked: Search, embedder: Embedder,
 
 def nearest_sections(corpus: OpenCorpus, vector: Sequence[float], model: str, asked: Search) -> list[Found]:
     """Return the sections nearest to a vector, best first."""
-    from prosa.adapters.embeddings.nearest import nearest
+    from prosa.adapters.embeddings.local import nearest
 
     return near(corpus.index.connection(), model, vector, asked, nearest=nearest, limit=asked.limit)
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from msgspec import Struct, field
 
 from prosa.adapters.files import find_root, home
+from prosa.adapters.files.places import is_marked, is_project
 from prosa.adapters.files.read import real_path
-from prosa.adapters.files.roots import is_marked, is_project
 from prosa.app.check.check import CheckOptions
 from prosa.app.check.workspace import Workspace
 from prosa.rules.resident import ResidentCorpus

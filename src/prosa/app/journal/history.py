@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prosa.adapters.store import reading
-from prosa.adapters.store.holding import living
+from prosa.adapters.store import runs as reading
 from prosa.adapters.store.opening import in_words, open_reader
-from prosa.adapters.store.reading import calls_of, run_of, runs, runs_alike, runs_of_batch, scripted
-from prosa.adapters.store.writer import writer_of
+from prosa.adapters.store.runs import calls_of, run_of, runs, runs_alike, runs_of_batch, scripted
+from prosa.adapters.store.writer import living, writer_of
 from prosa.app.journal.place import store_path, store_there
 from prosa.dialects.quantity import seconds
 from prosa.records.run import (

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from prosa.adapters.store.views import RUN_VIEWS
+from prosa.adapters.store.schema import RUN_VIEWS
 from prosa.corpus.errors import QueryRefused
 from prosa.runtime.errors import NotResumed
 

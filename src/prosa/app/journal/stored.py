@@ -16,8 +16,8 @@ import msgspec
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from prosa.adapters.store import writing
-from prosa.adapters.store.writing import DamagedRecord, TakenOver, Unwritable
+from prosa.adapters.store import runs
+from prosa.adapters.store.runs import DamagedRecord, TakenOver, Unwritable
 from prosa.records.run import CallRecord, RunRecord, last_attempts, request_content
 from prosa.records.summary import Answered
 from prosa.runtime.digest import as_json, digest_of, reply_digest, request_digest, result_digest, stamp
@@ -193,18 +193,18 @@ class StoredJournal(Struct):
                 self._lose(problem)
                 return None
             self.begun = True
-            self._first = writer.do(writing.begin(self.run, lambda: writer.holder), soon=False)
-        return self.writer().do(writing.ask(call), soon=first)
+            self._first = writer.do(runs.begin(self.run, lambda: writer.holder), soon=False)
+        return self.writer().do(runs.ask(call), soon=first)
 
     async def _answered(self, call: CallRecord, asked: Commit[None] | None) -> None:
         if not self.lost:
-            await self._committed(self.writer().do(writing.answer(call)), asked)
+            await self._committed(self.writer().do(runs.answer(call)), asked)
 
     def _failed(self, call: CallRecord, error: RunError, since: float) -> None:
         if not self.lost:
             seconds = self.clock.monotonic() - since
             state: CallState = "unmade" if isinstance(error, ToolServerError) else "failed"
-            self.writer().do(writing.answer(replace(call, state=state, error=error.message, seconds=seconds)))
+            self.writer().do(runs.answer(replace(call, state=state, error=error.message, seconds=seconds)))
 
     async def _committed(
         self, future: Commit[None] | None, before: Commit[None] | None = None, *, final: bool = False

@@ -18,8 +18,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prosa.adapters.store import mail
-from prosa.adapters.store.holding import living
 from prosa.adapters.store.mail import Lease, MemoryStore
+from prosa.adapters.store.writer import living
 from prosa.app.runs.record import JobJournal, Journals, words_of
 from prosa.data import Value
 from prosa.records.run import StorePlace

@@ -19,7 +19,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from prosa.adapters.store import mail
-from prosa.adapters.store.writing import TakenOver
+from prosa.adapters.store.runs import TakenOver
 from prosa.app.mail.post import LivingHolders, poll_seconds
 from prosa.app.options import JournalOptions
 from prosa.app.run.jobs import Driver, Progress, driving

@@ -19,8 +19,7 @@ from msgspec.structs import replace
 
 from prosa.adapters.embedded import machine
 from prosa.adapters.embedded.engine import Ended, Engine, Plan, bytes_of, engine_of, plan_of
-from prosa.adapters.embedded.gguf import WeightsProblem, in_words
-from prosa.adapters.embedded.weights import TABLE, Model, model_in, model_of
+from prosa.adapters.embedded.weights import TABLE, Model, WeightsProblem, in_words, model_in, model_of
 from prosa.adapters.files import data_place
 from prosa.app.options import EMBEDDED, GGUF, word_name
 from prosa.extras import install_line, is_installed

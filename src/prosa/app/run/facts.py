@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from prosa.adapters.providers.models import DEFAULT_OUTPUT, KnownModels
-from prosa.adapters.providers.prices import has_price_list
+from prosa.adapters.providers.prices import DEFAULT_OUTPUT, KnownModels, has_price_list
 from prosa.app.journal.history import past_runs
 from prosa.app.options import Environment, Options, say_nothing
 from prosa.app.run.service import Route, resolve

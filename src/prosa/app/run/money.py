@@ -41,9 +41,8 @@ class _TogetherGrants(Struct, frozen=True):
 
     async def draw(self, wanted: Decimal) -> Decimal:
         """Money for some calls, else for the one that asks. Raises `StoreProblem`."""
-        from prosa.adapters.store.holding import living
         from prosa.adapters.store.leases import draw_together
-        from prosa.adapters.store.writer import writer_of
+        from prosa.adapters.store.writer import living, writer_of
 
         writer, least = writer_of(self.store), nano(wanted)  # in use until the server ends: that shows it is alive
         alive = await asyncio.to_thread(living, self.store)

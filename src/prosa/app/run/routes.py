@@ -12,8 +12,15 @@ from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
-from prosa.adapters.providers.key import URL_VARIABLE
-from prosa.adapters.providers.table import LOCAL_NAME, PROVIDERS, Place, ProviderRow, provider_names, provider_row
+from prosa.adapters.providers.table import (
+    LOCAL_NAME,
+    PROVIDERS,
+    URL_VARIABLE,
+    Place,
+    ProviderRow,
+    provider_names,
+    provider_row,
+)
 from prosa.app.options import EMBEDDED, GGUF, LOCAL, Options, word_name
 from prosa.diagnostics.nearest import nearest
 from prosa.runtime.errors import RunError

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from prosa.adapters.files import config_dir
 from prosa.adapters.providers.failures import DEFAULT_BASE_URL, Endpoint
-from prosa.adapters.providers.key import KEY_VARIABLE, URL_VARIABLE, account_headers, choose_key
+from prosa.adapters.providers.table import KEY_VARIABLE, URL_VARIABLE, account_headers, choose_key
 from prosa.app.options import (
     EMBEDDED,
     GGUF,
@@ -356,9 +356,9 @@ def _words(route: Route, around: Environment) -> str:
 
 
 def _keys_file() -> str:
-    from prosa.adapters.files.key_store import FILE_NAME
+    from prosa.adapters.files.trust_store import KEYS_FILE
 
-    return FILE_NAME
+    return KEYS_FILE
 
 
 def service_of(
@@ -427,8 +427,8 @@ def _native(route: Route, row: ProviderRow, choices: Options, around: Environmen
         message = f"`{row.name}` answers conversations only, and `@prompt` wants the continuation of a text"
         hint = "use `@user`, or a service with a completions endpoint: --base-url URL"
         raise ProviderError(message, kind="bad-request", retryable=False, hint=hint)
-    from prosa.adapters.providers.models import KnownModels
     from prosa.adapters.providers.native import AnthropicProvider, GoogleProvider
+    from prosa.adapters.providers.prices import KnownModels
 
     key, base_url, variable = route.key, route.base_url, _variable(row)
     made: ServiceProvider
@@ -467,6 +467,6 @@ class WithStoredKeys(Mapping[str, str]):
         return len(self.environ)
 
     def _stored(self) -> Mapping[str, str]:
-        from prosa.adapters.files.key_store import stored_keys
+        from prosa.adapters.files.trust_store import stored_keys
 
         return stored_keys(config_dir(self.environ))

@@ -19,12 +19,9 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from prosa.adapters.providers.prices import KnownPrices
-from prosa.adapters.store import reading, writing
-from prosa.adapters.store.holding import clear_dead, host_name, is_alive, living
-from prosa.adapters.store.reading import run_of, runs_of_batch
-from prosa.adapters.store.sweeping import Kept, sweep
-from prosa.adapters.store.writer import writer_of
-from prosa.adapters.store.writing import end
+from prosa.adapters.store import runs
+from prosa.adapters.store.runs import Kept, end, run_of, runs_of_batch, sweep
+from prosa.adapters.store.writer import clear_dead, host_name, is_alive, living, writer_of
 from prosa.app.journal.place import store_path
 from prosa.app.journal.stored import Ending, StoredJournal, by_path
 from prosa.data import Value
@@ -306,7 +303,7 @@ class Journals(Struct):
     async def begin(self, run: RunRecord) -> StoredJournal:
         """Begin a run that is in the store before anything of it can end the process."""
         writer = self.writer_in_use()
-        await writer.do(writing.begin(run, lambda: writer.holder))
+        await writer.do(runs.begin(run, lambda: writer.holder))
         return self.journal(run)
 
     async def find(self, name: str) -> RunRecord | None:
@@ -317,8 +314,8 @@ class Journals(Struct):
     async def resume(self, run: RunRecord, *, crashed: bool = False, required: bool = True) -> StoredJournal:
         """Take a run over, with the answers of its earlier processes. Raises `TakenOver`."""
         writer = self.writer_in_use()
-        await writer.do(writing.claim(run, lambda: writer.holder, host_name(), crashed=crashed))
-        calls = await writer.do(lambda connection: reading.calls_of(connection, run.id))
+        await writer.do(runs.claim(run, lambda: writer.holder, host_name(), crashed=crashed))
+        calls = await writer.do(lambda connection: runs.calls_of(connection, run.id))
         resumed = replace(run, attempts=run.attempts + 1, crashes=run.crashes + crashed)
         journal = self.journal(resumed, required=required)
         journal.known = by_path(calls)

@@ -16,9 +16,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from prosa.adapters.files import RootedFiles
-from prosa.adapters.files.gitignore import Ignored, ignored_in
 from prosa.adapters.files.read import read_bytes, read_piece, real_path
-from prosa.adapters.files.walk import is_foreign
+from prosa.adapters.files.walk import Ignored, ignored_in, is_foreign
 from prosa.corpus.found import Stamp
 from prosa.dialects.table import DOCUMENT_SUFFIXES
 from prosa.source import FileProblem

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from prosa.adapters.files import RootedFiles
-from prosa.adapters.files.roots import is_in_vault
+from prosa.adapters.files.places import is_in_vault
 from prosa.adapters.processes import Pool, worker_count
 from prosa.app.options import say_nothing
 from prosa.app.site.keeper import SiteOptions

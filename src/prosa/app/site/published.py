@@ -15,8 +15,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from prosa.adapters.files import RootedFiles
+from prosa.adapters.files.places import VAULT_MARK
 from prosa.adapters.files.read import decode
-from prosa.adapters.files.roots import VAULT_MARK
 from prosa.app.check.gather import MAX_BESIDE, META_SUFFIX, Group
 from prosa.app.check.project import Project
 from prosa.app.site.files import is_document

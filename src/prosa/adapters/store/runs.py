@@ -1,0 +1,412 @@
+"""What a store has of runs: pieces of work that write one, lists and calls that are read, and sweeping of what is old
+(X25).
+
+A run belongs to the process whose attempt is the last; what an older one still wants to write is refused (the fence),
+however long that one was frozen. A list reads an index and no call, so that it is quick among a hundred thousand runs.
+A run held by a living process is never swept. A clock that is briefly wrong deletes nothing: a process that finds more
+time passed than a run is kept only records that, and the next sweep, an hour later, acts on it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from msgspec import Struct, convert
+from msgspec.structs import astuple, replace
+
+from prosa.adapters.store.schema import CALL_COLUMNS, RUN_COLUMNS
+from prosa.data import Value
+from prosa.records.run import CallRecord, RunFilter, RunRecord, RunState
+from prosa.runtime.digest import stamp
+from prosa.runtime.errors import RunError, StoreProblem
+
+if TYPE_CHECKING:
+    from prosa.adapters.store.database import Database
+
+
+class TakenOver(RunError):
+    """Another process has taken over the run."""
+
+
+class Unwritable(RunError):
+    """A store does not take one record as it is; what was to be written beside it is."""
+
+
+class DamagedRecord(StoreProblem):
+    """What the store has of one run or batch is none of ours; the rest may well be."""
+
+
+_INSERT_RUN = f"INSERT INTO run ({', '.join(RUN_COLUMNS)}) VALUES ({', '.join('?' * len(RUN_COLUMNS))})"  # noqa: S608
+_INSERT_CALL = (
+    f"INSERT INTO call ({', '.join(CALL_COLUMNS)}) VALUES ({', '.join('?' * len(CALL_COLUMNS))})"  # noqa: S608
+    f" ON CONFLICT (run, path, attempt) DO UPDATE SET {', '.join(f'{each} = excluded.{each}' for each in CALL_COLUMNS)}"
+)
+"""A call that failed may be asked for once more at its place, as when the budget leaves room for an answer alone."""
+
+_ANSWER = (
+    "UPDATE call SET state = ?, answer = ?, reply = ?, is_error = ?, error = ?, answered_by = ?, service = ?,"
+    " finish = ?, input_tokens = ?, output_tokens = ?, cached_tokens = ?, seconds = ?"
+    " WHERE run = ? AND path = ? AND attempt = ?"
+)
+_CLAIM = (
+    "UPDATE run SET attempts = attempts + 1, crashes = crashes + ?, holder = ?, host = ?, state = 'open',"
+    " ended = NULL, kind = NULL, error = NULL WHERE id = ? AND attempts = ?"
+)
+_END = (
+    "UPDATE run SET state = ?, kind = ?, error = ?, output = ?, ended = ?, seconds = COALESCE(seconds, 0) + ?,"
+    " calls = ?, tools = ?, input_tokens = ?, output_tokens = ?, cached_tokens = ?, cost = ?, priced = ?"
+    " WHERE id = ?"
+)
+_TOTALS = (
+    "SELECT COALESCE(SUM(CASE WHEN kind = 'model' THEN 1 ELSE 0 END), 0),"
+    " COALESCE(SUM(CASE WHEN kind NOT IN ('model', 'program') THEN 1 ELSE 0 END), 0),"
+    " COALESCE(SUM(input_tokens), 0), COALESCE(SUM(output_tokens), 0), COALESCE(SUM(cached_tokens), 0)"
+    " FROM call WHERE run = ? AND state = 'answered'"
+)
+FORGET_CONTENT = (
+    "UPDATE call SET request = NULL, reply = NULL WHERE run = ?",
+    "UPDATE run SET input = NULL, again = NULL, whole = 0 WHERE id = ?",
+)
+"""What `summary` takes away: messages, answers, arguments, the input."""
+
+
+def begin(run: RunRecord, holder: Callable[[], str]) -> Callable[[Database], None]:
+    """Record the start of a run; ``holder`` names this process once the store is open."""
+
+    def work(connection: Database) -> None:
+        connection.execute(_INSERT_RUN, stored(astuple(replace(run, holder=holder()))))
+
+    return work
+
+
+def claim(run: RunRecord, holder: Callable[[], str], host: str, *, crashed: bool = False) -> Callable[[Database], None]:
+    """Take over a run, unless another process has done so since ``run`` was read. ``crashed`` says that its previous
+    process ended for an unknown reason."""
+
+    def work(connection: Database) -> None:
+        if connection.execute(_CLAIM, (crashed, holder(), host, run.id, run.attempts)).rowcount != 1:
+            raise TakenOver(f"another process has already taken over run {run.id}")
+
+    return work
+
+
+def ask(call: CallRecord) -> Callable[[Database], None]:
+    """Record a call that is about to be made."""
+    row = stored(astuple(call))
+
+    def work(connection: Database) -> None:
+        _require_held(connection, call.run, call.attempt)
+        connection.execute(_INSERT_CALL, row)
+
+    return work
+
+
+def answer(call: CallRecord) -> Callable[[Database], None]:
+    """Record the answer or the failure of a call."""
+    said = (call.state, call.answer, call.reply, call.is_error, call.error, call.answered_by, call.service, call.finish)
+    took = (call.input_tokens, call.output_tokens, call.cached_tokens, call.seconds)
+    row = stored((*said, *took, call.run, call.path, call.attempt))
+
+    def work(connection: Database) -> None:
+        _require_held(connection, call.run, call.attempt)
+        if connection.execute(_ANSWER, row).rowcount != 1:
+            raise Unwritable(f"call {call.path} of run {call.run} is not in the store, so its answer cannot be")
+
+    return work
+
+
+def end(
+    run: RunRecord,
+    state: RunState,
+    *,
+    ended: str,
+    seconds: float,
+    kind: str | None = None,
+    error: str | None = None,
+    output: str | None = None,
+    cost: float | None = None,
+    priced: str | None = None,
+    forget: bool,
+) -> Callable[[Database], None]:
+    """Record the end of a run; ``forget`` keeps only a summary. Its totals are those of its answered calls."""
+
+    def work(connection: Database) -> None:
+        _require_held(connection, run.id, run.attempts)
+        totals = connection.execute(_TOTALS, (run.id,)).fetchone()
+        row = (state, kind, error, output, ended, seconds, *totals, cost, priced, run.id)
+        connection.execute(_END, stored(row))
+        if forget:
+            for statement in FORGET_CONTENT:
+                connection.execute(statement, (run.id,))
+
+    return work
+
+
+def stored(values: Sequence[object]) -> list[object]:
+    """Return values as SQLite takes them: half of a surrogate pair, as in a path that is no UTF-8, becomes its
+    escape."""
+    return [each if not isinstance(each, str) or each.isascii() else _text(each) for each in values]
+
+
+def _text(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _require_held(connection: Database, run: str, attempt: int) -> None:
+    gone = f"run {run} is no longer in the store: it was forgotten while it went on"
+    taken = f"another process has taken over run {run}; this one stops"
+    require_token(connection, "SELECT attempts FROM run WHERE id = ?", (run,), attempt, taken, gone)
+
+
+def require_token(
+    connection: Database, text: str, row: Sequence[str | int], token: str | int, taken: str, gone: str | None = None
+) -> None:
+    """Raise `TakenOver` where the row of a lease has another fencing token than the one it was taken with, or is
+    ``gone``. Until the transaction ends it keeps the one that it has."""
+    found = connection.execute(f"{text}{connection.shared}", row).fetchone()
+    if found is None or found[0] != token:
+        raise TakenOver(gone if found is None and gone else taken)
+
+
+_RUN = f"SELECT {', '.join(RUN_COLUMNS)} FROM run"  # noqa: S608 - names of ours
+_CALL = f"SELECT {', '.join(CALL_COLUMNS)} FROM call"  # noqa: S608
+_NOT_ASKED = (
+    "SELECT 1 FROM call WHERE call.run = run.id AND call.kind = 'model' AND call.state = 'answered'"
+    " AND call.service IS NULL"
+)
+_AT_ONCE = 500
+_JSON = ("input", "again", "output", "closure")
+_LISTED = ", ".join("NULL" if name in _JSON else name for name in RUN_COLUMNS)
+
+
+def runs(connection: Database, chosen: RunFilter) -> list[RunRecord]:
+    """Return the runs that are meant, those that began last first, without inputs and outputs."""
+    where, values = _conditions(chosen)
+    text = f"SELECT {_LISTED} FROM run{where} ORDER BY started DESC"  # noqa: S608
+    if chosen.limit is not None:
+        text, values = f"{text} LIMIT ?", [*values, chosen.limit]
+    return [_run(row) for row in connection.execute(text, values)]
+
+
+def _conditions(chosen: RunFilter) -> tuple[str, list[str | int]]:
+    found: list[tuple[str, tuple[str, ...]]] = [("number IS NULL", ())]
+    if chosen.program is not None:
+        found.append(("file = ?" if "/" in chosen.program else "program = ?", (chosen.program,)))
+    if chosen.since is not None:
+        found.append(("started >= ?", (chosen.since,)))
+    if chosen.before is not None:
+        found.append(("started < ?", (chosen.before,)))
+    if chosen.failed:
+        found.append(("state <> 'done'", ()))
+    return f" WHERE {' AND '.join(each for each, _ in found)}", [value for _, values in found for value in values]
+
+
+def count(connection: Database, chosen: RunFilter) -> int:
+    """Return how many runs are meant."""
+    where, values = _conditions(chosen)
+    (found,) = connection.execute(f"SELECT COUNT(*) FROM run{where}", values).fetchone()  # noqa: S608
+    return int(found)
+
+
+def run_of(connection: Database, name: str) -> list[RunRecord]:
+    """Return the run of an id, or those whose id begins so; at most ten."""
+    exact = connection.execute(f"{_RUN} WHERE id = ?", (name,)).fetchall()
+    rows = exact or connection.execute(f"{_RUN} WHERE id >= ? AND id < ? ORDER BY id LIMIT 10", (name, f"{name}\uffff"))
+    return [_run(row) for row in rows]
+
+
+def runs_of_batch(connection: Database, batch: str) -> list[RunRecord]:
+    """Return the runs of one call, in the order in which they began."""
+    return [_run(row) for row in connection.execute(f"{_RUN} WHERE batch = ? ORDER BY started, id", (batch,))]
+
+
+def runs_alike(connection: Database, like: RunRecord, most: int) -> list[RunRecord]:
+    """Return the last runs of a version of a program that ended well, of the same name, programs and model, all of
+    whose replies came from a service."""
+    text = f"{_RUN} WHERE program = ? AND model = ? AND closure = ? AND state = 'done' AND NOT EXISTS ({_NOT_ASKED})"
+    rows = connection.execute(f"{text} ORDER BY started DESC LIMIT ?", (like.program, like.model, like.closure, most))
+    return [_run(row) for row in rows]
+
+
+def scripted(connection: Database, ids: Sequence[str]) -> frozenset[str]:
+    """Return those of some runs that had a reply of no service: of a script, or of a provider in Python."""
+    found: set[str] = set()
+    for start in range(0, len(ids), _AT_ONCE):
+        some = ids[start : start + _AT_ONCE]
+        text = f"SELECT id FROM run WHERE id IN ({', '.join('?' * len(some))}) AND EXISTS ({_NOT_ASKED})"  # noqa: S608
+        found.update(run for (run,) in connection.execute(text, some))
+    return frozenset(found)
+
+
+def calls_of(connection: Database, run: str) -> list[CallRecord]:
+    """Return the calls of a run, every attempt of each."""
+    rows = connection.execute(f"{_CALL} WHERE run = ? ORDER BY path, attempt", (run,))
+    return [_call(row) for row in rows]
+
+
+def forget(connection: Database, ids: Iterable[str]) -> int:
+    """Take runs away with their calls, and return how many there were."""
+    gone = 0
+    for each in ids:
+        connection.execute("DELETE FROM call WHERE run = ?", (each,))
+        gone += connection.execute("DELETE FROM run WHERE id = ?", (each,)).rowcount
+    return gone
+
+
+def forget_batch(connection: Database, batch: str) -> int:
+    """Take a batch away with its rows, and return how many there were."""
+    connection.execute("DELETE FROM call WHERE run IN (SELECT id FROM run WHERE batch = ?)", (batch,))
+    for table in ("item", "lease", "pace"):
+        connection.execute(f"DELETE FROM {table} WHERE batch = ?", (batch,))  # noqa: S608 - names of ours
+    connection.execute("DELETE FROM wave WHERE batch = ?", (batch,))
+    connection.execute("DELETE FROM note WHERE name = ?", (parts_note(batch),))
+    gone = connection.execute("DELETE FROM run WHERE batch = ?", (batch,)).rowcount
+    connection.execute("DELETE FROM batch WHERE id = ?", (batch,))
+    return gone
+
+
+def ids_before(connection: Database, before: str) -> list[tuple[str, str, str]]:
+    """Id, state and holder of the runs that began before a moment; rows go with their batch."""
+    text = "SELECT id, state, holder FROM run WHERE started < ? AND number IS NULL ORDER BY started"
+    return connection.execute(text, (before,)).fetchall()
+
+
+def whole_before(connection: Database, before: str) -> list[tuple[str, str, str]]:
+    """Return id, state and holder of the runs that started before a moment, did not succeed and can still be
+    resumed."""
+    found = connection.execute(
+        "SELECT id, state, holder FROM run WHERE started < ? AND whole = 1 AND state <> 'done' AND number IS NULL",
+        (before,),
+    )
+    return found.fetchall()
+
+
+def oldest(connection: Database, most: int) -> list[tuple[str, str, str]]:
+    """Id, state and holder of the oldest runs."""
+    found = connection.execute(
+        "SELECT id, state, holder FROM run WHERE number IS NULL ORDER BY started LIMIT ?", (most,)
+    )
+    return found.fetchall()
+
+
+def parts_note(batch: str) -> str:
+    """Return the note of what each process has drawn of the budget of a batch and not spent yet."""
+    return f"parts of {batch}"
+
+
+def note(connection: Database, name: str) -> str | None:
+    """Return what was noted under a name."""
+    row = connection.execute("SELECT value FROM note WHERE name = ?", (name,)).fetchone()
+    return None if row is None else str(row[0])
+
+
+def put_note(connection: Database, name: str, value: str) -> None:
+    """Store a value under a name, replacing the previous value."""
+    connection.execute(
+        "INSERT INTO note (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+        (name, value),
+    )
+
+
+def _run(row: Sequence[Value]) -> RunRecord:
+    """Raise `ValidationError` and `JSONDecodeError` for what no store of ours ever wrote."""
+    values = dict(zip(RUN_COLUMNS, row, strict=True))
+    for text in (values[name] for name in _JSON):
+        if text is not None:
+            json.loads(str(text))
+    return convert(values | {"whole": bool(values["whole"]), "closure": values["closure"] or "[]"}, RunRecord)
+
+
+def _call(row: Sequence[Value]) -> CallRecord:
+    values = dict(zip(CALL_COLUMNS, row, strict=True))
+    return convert(values | {"is_error": bool(values["is_error"])}, CallRecord)
+
+
+EVERY = timedelta(hours=1)
+"""How often a store is swept at most."""
+
+INTERRUPTED = timedelta(days=7)
+"""How long an unsuccessful run can be resumed."""
+_SWEPT = "swept"
+
+
+class Kept(Struct, frozen=True):
+    """How long and how much: ``days`` and ``size`` in bytes of all runs; ``content`` says that what broke off keeps its
+    messages as long as everything else."""
+
+    days: float = 30.0
+    size: int = 256 * 1024 * 1024
+    content: bool = False
+
+
+def sweep(connection: Database, now: datetime, kept: Kept, alive: Callable[[str], bool]) -> bool:
+    """Take away what is old, if it is time for that, and return whether it was."""
+    last = note(connection, _SWEPT)
+    if last is not None and stamp(now - EVERY) < last <= stamp(now):
+        return False
+    put_note(connection, _SWEPT, stamp(now))
+    if last is None or not stamp(now - timedelta(days=min(kept.days, INTERRUPTED.days))) < last <= stamp(now):
+        return False
+    if not kept.content:
+        for run, _, holder in whole_before(connection, stamp(now - INTERRUPTED)):
+            if not alive(holder):
+                for statement in FORGET_CONTENT:
+                    connection.execute(statement, (run,))
+    forget(connection, _dead(ids_before(connection, stamp(now - timedelta(days=kept.days))), alive))
+    for batch in _old_batches(connection, stamp(now - timedelta(days=kept.days)), alive):
+        forget_batch(connection, batch)
+    _forget_messages(connection, stamp(now - timedelta(days=kept.days)))
+    while not _has_open_batch(connection) and (connection.size() or 0) > kept.size + _waiting_mail(connection):
+        if (
+            not _forget_ended_batch(connection)
+            and not _forget_ended_messages(connection)
+            and not forget(connection, _dead(oldest(connection, _AT_ONCE), alive))
+        ):
+            break
+    connection.shrink()
+    return True
+
+
+def _old_batches(connection: Database, before: str, alive: Callable[[str], bool]) -> list[str]:
+    """Return the batches that no process has run since a moment."""
+    text = "SELECT id, state, holder FROM batch WHERE COALESCE(ended, created) < ?"
+    return _dead(connection.execute(text, (before,)).fetchall(), alive)
+
+
+def _has_open_batch(connection: Database) -> bool:
+    """Return whether rows of a batch are left: while they are, the store may be as large as it needs to be."""
+    text = "SELECT 1 FROM batch WHERE state IN ('open', 'stopped') LIMIT 1"
+    return connection.execute(text).fetchone() is not None
+
+
+def _forget_ended_batch(connection: Database) -> int:
+    """Take the oldest batch away; all of them are over."""
+    found = connection.execute("SELECT id FROM batch ORDER BY created LIMIT 1").fetchone()
+    return forget_batch(connection, found[0]) if found else 0
+
+
+def _forget_messages(connection: Database, before: str) -> None:
+    """Delete messages that ended before a moment, and those for a single run that is long over. A message that waits
+    for any other reader stays."""
+    connection.execute("DELETE FROM message WHERE ended < ?", (before,))
+    connection.execute("DELETE FROM message WHERE reader IS NOT NULL AND time < ? AND state = 'new'", (before,))
+
+
+def _forget_ended_messages(connection: Database) -> int:
+    """Take the messages away that ended first."""
+    text = "DELETE FROM message WHERE id IN (SELECT id FROM message WHERE ended IS NOT NULL ORDER BY ended LIMIT ?)"
+    return connection.execute(text, (_AT_ONCE,)).rowcount
+
+
+def _waiting_mail(connection: Database) -> int:
+    """Return the approximate size of unhandled messages: the store may be larger by this amount."""
+    text = "SELECT COALESCE(SUM(LENGTH(payload)), 0) FROM message WHERE ended IS NULL"
+    return int(connection.execute(text).fetchone()[0])
+
+
+def _dead(found: list[tuple[str, str, str]], alive: Callable[[str], bool]) -> list[str]:
+    """Return the ids of runs that no living process holds."""
+    return [run for run, state, holder in found if state != "open" or not alive(holder)]
