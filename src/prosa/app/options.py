@@ -7,8 +7,9 @@ In: flags, arguments, settings. Out: values. Nothing is opened here, and no docu
 # Annotations are values here: the doors read the `Option` of each field.
 
 import re
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from decimal import Decimal
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, TypeAlias, TypedDict, get_args, get_origin
 
@@ -68,37 +69,45 @@ class Option(Struct, frozen=True):
 
 
 class DeclaredOption(Struct, frozen=True):
-    """An option of a record: its name, its type as written, the values that a closed set allows, and its words."""
+    """An option of a record: its name, its annotation, its words, its ``flags``, the attribute of parsed arguments."""
 
     name: str
-    type: str
-    choices: tuple[str, ...]
+    annotation: Value
     option: Option
+    flags: tuple[str, ...]
+    dest: str
+
+    @property
+    def type(self) -> str:
+        """The type as it is written in a signature."""
+        return spelled(self.annotation)
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The values that a closed set allows."""
+        parts = (self.annotation, *get_args(self.annotation))
+        return next((get_args(each) for each in parts if get_origin(each) is Literal), ())
 
     @property
     def is_switch(self) -> bool:
         """Whether its flag takes no value."""
-        return self.type == "bool" and self.option.words is None
-
-    @property
-    def flags(self) -> tuple[str, ...]:
-        """The spellings on the command line."""
-        return self.option.flags or (f"--{self.name.replace('_', '-')}",)
-
-    @property
-    def dest(self) -> str:
-        """The attribute of parsed arguments."""
-        return self.option.dest or self.name
+        return self.annotation is bool and self.option.words is None
 
 
-def declared(record: type, *names: str) -> Iterator[DeclaredOption]:
-    """Yield the options of a record: those of ``names`` in this order, or all. A field without words is none."""
-    found: Mapping[str, Value] = record.__annotations__
-    for name in names or found:
-        option = next(iter(getattr(found[name], "__metadata__", ())), None)
-        if option is not None:
-            kind = found[name].__origin__
-            yield DeclaredOption(name, spelled(kind), _allowed(kind), option)
+def declared(record: type, *names: str) -> Iterable[DeclaredOption]:
+    """Return the options of a record: those of ``names`` in this order, or all. A field without words is none."""
+    found = _options_of(record)
+    return [found[name] for name in names] if names else found.values()
+
+
+@cache
+def _options_of(record: type) -> Mapping[str, DeclaredOption]:
+    found: dict[str, DeclaredOption] = {}
+    for name, annotation in record.__annotations__.items():
+        for option in getattr(annotation, "__metadata__", ()):
+            flags = option.flags or (f"--{name.replace('_', '-')}",)
+            found[name] = DeclaredOption(name, annotation.__origin__, option, flags, option.dest or name)
+    return found
 
 
 def fields_of(record: type, chosen: Mapping[str, Value]) -> dict[str, Value]:
@@ -111,11 +120,6 @@ def spelled(annotation: Value) -> str:
     kind = annotation.__origin__ if hasattr(annotation, "__metadata__") else annotation
     text = getattr(kind, "__forward_arg__", None) or (kind.__name__ if isinstance(kind, type) else str(kind))
     return re.sub(r"Optional\[(.*)\]", r"\1 | None", re.sub(r"\b(?:typing|collections\.abc|pathlib)\.", "", text))
-
-
-def _allowed(kind: Value) -> tuple[str, ...]:
-    """Return the values of a closed set."""
-    return next((get_args(each) for each in (kind, *get_args(kind)) if get_origin(each) is Literal), ())
 
 
 class ModelOptions(TypedDict, total=False):

@@ -12,13 +12,17 @@ from prosa.data import Value
 from prosa.runtime.errors import InputRefused, TemplateRefused
 from prosa.runtime.program import Program
 from prosa.schema import Schema, fill_defaults
+from prosa.source.remembered import remembered
 from prosa.template import TemplateError
+
+compiled = remembered(Schema)
+"""The schema of inputs; a batch asks for the same one for each row."""
 
 
 def accept_input(program: Program, given: Value) -> Value:
     """Return the input with the schema's defaults filled in (X13). Raises `InputRefused` (L12)."""
     data = fill_defaults(program.input_schema, given)
-    problems = Schema(program.input_schema).problems(data)
+    problems = compiled(program.input_schema).problems(data)
     if not problems:
         return data
     first = problems[0]

@@ -15,7 +15,8 @@ from msgspec import Struct
 from prosa.regex import regex
 from prosa.runtime.messages import ModelReply, OutputFormat
 from prosa.runtime.output import Accepted, OutputContract, Rejected, Verdict
-from prosa.runtime.program import OutputForm, Program
+from prosa.runtime.program import Program
+from prosa.source.remembered import remembered
 
 MAX_URL = 8192
 """Maximum length of an address; services return no longer ones."""
@@ -82,12 +83,12 @@ class ImageUrlContract(Struct, frozen=True):
 
 def contract_of(program: Program) -> Contract:
     """Return the contract of a program. Raises `prosa.schema.SchemaError`."""
-    contracts: dict[OutputForm, Contract] = {
-        "text": TextContract(),
-        "markdown": TextContract(),
-        "image-url": ImageUrlContract(),
-    }
-    return contracts.get(program.form) or OutputContract.of(program.output_schema)
+    if program.form == "json":
+        return _json_contract(program.output_schema)
+    return ImageUrlContract() if program.form == "image-url" else TextContract()
+
+
+_json_contract = remembered(OutputContract.of)
 
 
 def is_image_url(text: str) -> bool:

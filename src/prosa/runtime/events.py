@@ -182,10 +182,13 @@ def ignore(event: Event, /) -> None:
 
 
 def tell(*listeners: Listener) -> Listener:
-    """Return one listener that calls several, in order."""
+    """Return one listener that calls several, in order; those that ignore everything are left out."""
+    hearing = [listener for listener in listeners if listener is not ignore]
+    if len(hearing) == 1:
+        return hearing[0]
 
     def each(event: Event, /) -> None:
-        for listener in listeners:
+        for listener in hearing:
             listener(event)
 
     return each

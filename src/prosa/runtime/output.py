@@ -52,31 +52,24 @@ Verdict: TypeAlias = Accepted | Rejected
 
 
 class OutputContract(Struct, frozen=True):
-    """A compiled output schema. ``raw`` is the schema as written, ``wire`` as sent."""
+    """A compiled output schema. ``raw`` is the schema as written, ``wire`` as sent; ``rule`` is the instruction for the
+    model about its answer (L11)."""
 
     raw: Mapping[str, Value] | bool
     schema: Schema
     wire: Lowered
+    rule: str
 
     @classmethod
     def of(cls, raw: Mapping[str, Value] | bool) -> OutputContract:
         """Compile a schema. Raises `prosa.schema.SchemaError`."""
-        return cls(raw, Schema(raw), lower(raw))
+        schema, wire = Schema(raw), lower(raw)
+        return cls(raw, schema, wire, _rule(raw, schema, wire))
 
     @property
     def format(self) -> OutputFormat:
         """The format of `ModelRequest`."""
         return OutputFormat(OUTPUT_NAME, self.wire.schema, self.wire.strict)
-
-    @property
-    def rule(self) -> str:
-        """The instruction for the model about its answer (L11)."""
-        rules = [ANSWER_RULE]
-        if self.wire.wrapped:
-            rules.append(WRAP_RULE)
-        elif self.schema.valid({}):
-            rules.append(EMPTY_RULE)
-        return " ".join(rules) + "\n\n" + json.dumps(self.raw, ensure_ascii=False, indent=2)
 
     @property
     def wanted(self) -> str:
@@ -97,6 +90,15 @@ class OutputContract(Struct, frozen=True):
         if self.wire.wrapped and self.schema.valid(value):
             return Accepted(value)
         return Rejected(_reasons(self.schema, inner), content)
+
+
+def _rule(raw: Mapping[str, Value] | bool, schema: Schema, wire: Lowered) -> str:
+    rules = [ANSWER_RULE]
+    if wire.wrapped:
+        rules.append(WRAP_RULE)
+    elif schema.valid({}):
+        rules.append(EMPTY_RULE)
+    return " ".join(rules) + "\n\n" + json.dumps(raw, ensure_ascii=False, indent=2)
 
 
 def _read(content: str) -> Value:

@@ -18,6 +18,7 @@ from prosa.schema.limits import MAX_DEFAULTS, MAX_FIELDS, MAX_INSTANCE_DEPTH, MA
 from prosa.schema.walk import FORMATS, References
 from prosa.schema.wording import listed, shown_value, type_name
 from prosa.source import ProsaError
+from prosa.source.remembered import remembered
 
 _NOT_GIVEN: Value = None
 
@@ -170,12 +171,14 @@ def _list(value: Value) -> list[Value]:
 
 Schemas = list[Mapping[str, Value]]
 
+_references = remembered(References)
+
 
 def fill_defaults(schema: Value, instance: Value) -> Value:
     """Return the instance with defaults. It need not be valid; a schema that is not a mapping has no defaults."""
     if not isinstance(schema, Mapping):
         return instance
-    return _Filling(References(schema)).filled([schema], instance, 0)
+    return _Filling(_references(schema)).filled([schema], instance, 0)
 
 
 class _Filling:

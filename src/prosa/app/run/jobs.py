@@ -182,12 +182,13 @@ class Driver(Struct, frozen=True):
             accept_input(job.program, job.given)  # a wrong input is the nearer mistake, told before a missing key
             raise
         program = with_model(job.program, chosen.model_name) if chosen.model_name else job.program
-        others = {} if recorded.nobody is not None else await self._others(program, chosen, job)
+        plays_all = recorded.nobody is not None
+        others = {} if plays_all else await self._others(program, chosen, job)
         tally.program = program
         options, sent = replace(self.options, stream=job.stream), _Sent()
         hears = tell(tally, recorded.listener, listener, self.listener, self.telemetry or ignore)
         # Nothing is kept of a run that is played: it has been before.
-        async with nullcontext() if recorded.nobody is not None else self.journals.of(job, program, kept):
+        async with nullcontext() if plays_all else self.journals.of(job, program, kept):
             if kept.is_done:
                 return RunResult(kept.output, tally.summary(), run_id=kept.run, is_text=program.form == "text")
             journal = chained(job.journal, kept.journal)

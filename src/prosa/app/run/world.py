@@ -26,6 +26,7 @@ from prosa.runtime.journal import UNRECORDED, Journal
 from prosa.runtime.program import reachable
 from prosa.runtime.server_pool import KeptServers
 from prosa.runtime.world import World
+from prosa.source.remembered import remembered
 
 if TYPE_CHECKING:
     from prosa.records.replay import Player
@@ -86,6 +87,7 @@ def budget_of(options: Options, environment: Environment) -> Budget | None:
     return Budget(known_prices(environment.settings), ledger, notice=environment.notice)
 
 
+@remembered
 def known_prices(settings: Settings) -> Prices:
     """Return the prices of models: those of the user's settings, then the list of known ones (LA27)."""
     return KnownPrices(settings.prices)

@@ -55,7 +55,8 @@ class Watch(Struct):
         stays = isinstance(event, Noticed) or (
             isinstance(event, AttemptFailed) and not self.status.enabled and not self.quiet
         )
-        self._show(event.message if isinstance(event, Noticed) else as_line(event), stays=stays)
+        if stays or self.debug or self.status.enabled:
+            self._show(event.message if isinstance(event, Noticed) else as_line(event), stays=stays)
 
     def _show(self, line: str | None, *, stays: bool) -> None:
         if line is None:
