@@ -52,6 +52,6 @@ def test_every_option_has_its_field(record: type):
 
 
 def test_a_choice_offers_what_its_type_allows():
-    match = next(declared(options.Replay, "match"))
+    (match,) = declared(options.Replay, "match")
     assert (match.choices, match.flags, match.is_switch) == (("exact", "messages", "path"), ("--match",), False)
     assert [each.type for each in declared(options.ServiceOptions, "api")] == ["Literal['chat', 'responses'] | None"]
