@@ -13,7 +13,7 @@ RUN     := $(VENV)/.run-requirements
 DEV     := $(VENV)/.dev-requirements
 VECTORS := $(VENV)/.vectors-requirements
 RELEASE := $(VENV)/.release-requirements
-MODEL   := $(VENV)/.model
+WEIGHTS := $(VENV)/.model
 PACKAGE := $(VENV)/.package
 NPM     := $(PEERS)/node_modules/.installed
 EDITOR  := $(VSCODE)/node_modules/.installed
@@ -27,12 +27,12 @@ WHOLE   := --extra run --extra sandbox --extra serve --no-emit-package prosa-san
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-deep lint fmt bench peers vectors docs lock build release-check vscode clean
+.PHONY: help demo test test-deep lint fmt bench prove peers vectors docs lock build release-check vscode clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 
-demo: .about-demo $(PACKAGE) $(if $(filter 0,$(DEMO_MODEL)),,$(MODEL)) ## install what a run needs (a minute) and take the tour: no key
+demo: .about-demo $(PACKAGE) $(if $(filter 0,$(DEMO_MODEL)),,$(WEIGHTS)) ## install what a run needs (a minute) and take the tour: no key
 	@$(BIN)/prosa demo
 
 .about-demo: # said before anything is installed
@@ -42,7 +42,7 @@ demo: .about-demo $(PACKAGE) $(if $(filter 0,$(DEMO_MODEL)),,$(MODEL)) ## instal
   echo "kept in your data folder; DEMO_MODEL=0 leaves it out). Then comes the tour: no key,"; \
 	  echo "no network. It begins with an agreement, which is accepted once."; fi
 
-test: lint peers $(MODEL) ## install everything, lint, check the import contracts, run all tests
+test: lint peers $(WEIGHTS) ## install everything, lint, check the import contracts, run all tests
 	@$(BIN)/python -m tests.requirements --count
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pytest -n $(JOBS)
 
@@ -61,6 +61,9 @@ fmt: $(DEV) ## put imports and formatting right
 
 bench: $(DEV) $(PACKAGE) ## measure, each figure beside its baseline
 	$(BIN)/python -m bench
+
+prove: $(PACKAGE) ## ask a model with your key what the examples are worth: MODEL=gpt-4o [AGENT=codex] [MAX_COST=20]
+	$(BIN)/python -m tools.prove --model "$(MODEL)" --agent "$(AGENT)" --max-cost "$(or $(MAX_COST),20)"
 
 peers: $(NPM) ## install the npm servers that the MCP tests talk to
 
@@ -117,7 +120,7 @@ $(DEV): requirements/dev.lock $(RUN)
 	@touch $@
 
 # A real model: its engine, and its weights in the user's data folder. What cannot be had is done without.
-$(MODEL): requirements/model.lock $(PACKAGE)
+$(WEIGHTS): requirements/model.lock $(PACKAGE)
 	@{ $(INSTALL) -r $< && $(BIN)/prosa models pull smollm2 && touch $@; } || echo "This goes on without a real model." >&2
 
 $(VECTORS): requirements/vectors.lock $(DEV)
