@@ -1,0 +1,124 @@
+"""Whether an agent is installed here, in which version, and what of this machine it needs to run.
+
+In: the name of an agent and the user's environment. Out: an `Installed`, or a sentence that says how to install it. The
+agent is asked for its version only where no file says it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from msgspec import Struct
+
+from prosa.adapters.agents.table import AGENTS, KnownAgent
+from prosa.source import ProsaError
+
+VERSION_SECONDS: Final = 30.0
+"""How long an agent may take to say its version; the slowest takes 6 seconds on a busy machine."""
+
+_SYSTEM: Final = ("/usr/local/bin", "/usr/bin", "/bin")
+_SHEBANG_BYTES: Final = 256
+
+
+class AgentMissing(ProsaError):
+    """An agent, or a program that it needs, that is not here, as a whole sentence."""
+
+
+class Installed(Struct, frozen=True):
+    """An agent that is here. ``path`` is its program; ``roots`` are the folders and files that it needs to read beside
+    the system's own, and ``programs`` the folders of PATH in which it finds its interpreter and its tools."""
+
+    known: KnownAgent
+    path: Path
+    version: str
+    roots: tuple[Path, ...] = ()
+    programs: tuple[Path, ...] = ()
+
+
+def find_agent(name: str, environ: Mapping[str, str]) -> Installed:
+    """Return where an agent of `AGENTS` is, by the PATH of the environment. Raises `AgentMissing`."""
+    known, search = AGENTS[name], environ.get("PATH", "")
+    found = shutil.which(known.command, path=search)
+    if found is None:
+        raise AgentMissing(f"{known.name} is not installed: npm install -g {known.package}")
+    path = Path(found).resolve()
+    needed = [path, *_needed(known, path, search)]
+    roots = tuple(dict.fromkeys(_root(each) for each in needed))
+    programs = tuple(dict.fromkeys(each.parent for each in needed[1:]))
+    version = _packaged(known, path) or _asked(path, programs)
+    return Installed(known, path, version, roots, programs)
+
+
+def _needed(known: KnownAgent, path: Path, search: str) -> Iterator[Path]:
+    """Yield the interpreter of a script, and the programs of the row."""
+    for name in (*_interpreter(path), *known.needs):
+        found = shutil.which(name, path=search)
+        if found is None:
+            raise AgentMissing(f"{known.name} needs the program `{name}`, which is not on PATH")
+        yield Path(found).resolve()
+
+
+def _interpreter(path: Path) -> tuple[str, ...]:
+    """Return the program after ``env`` in the first line of a script, or the one that stands there itself."""
+    try:
+        with path.open("rb") as file:
+            line = file.read(_SHEBANG_BYTES).split(b"\n", 1)[0].decode("utf-8", "replace")
+    except OSError:
+        return ()
+    words = line[2:].split() if line.startswith("#!") else []
+    if words and Path(words[0]).name == "env":
+        words = [each for each in words[1:] if not each.startswith("-") and "=" not in each]
+    return tuple(words[:1])
+
+
+def _root(path: Path) -> Path:
+    """Return what a program needs to read: the outermost folder of packages that it lies in; the folder above ``bin``
+    of an interpreter; the file alone elsewhere."""
+    parts = path.parts
+    if "node_modules" in parts:
+        return Path(*parts[: parts.index("node_modules") + 1])
+    above = path.parent.parent
+    return above if path.parent.name == "bin" and (above / "lib").is_dir() and len(above.parts) > 2 else path
+
+
+def _packaged(known: KnownAgent, path: Path) -> str:
+    """Return the version in the npm package that the program belongs to; empty where there is none."""
+    for folder in path.parents:
+        try:
+            found = json.loads((folder / "package.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            continue
+        if isinstance(found, dict) and found.get("name") == known.package:
+            return str(found.get("version") or "")
+    return ""
+
+
+def _asked(path: Path, programs: tuple[Path, ...]) -> str:
+    with TemporaryDirectory(prefix="prosa-agent-") as home:
+        env = {"HOME": home, "PATH": ":".join((*map(str, programs), *_SYSTEM)), "LANG": "C.UTF-8"}
+        try:
+            run = subprocess.run(
+                [path, "--version"],
+                capture_output=True,
+                check=False,
+                stdin=subprocess.DEVNULL,
+                timeout=VERSION_SECONDS,
+                env=env,
+                cwd=home,
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return ""
+    found = re.search(r"\d+\.\d+\.\d+", run.stdout.decode("utf-8", "replace"))
+    return found.group() if found else ""
+
+
+def system_path(installed: Installed) -> str:
+    """Return the PATH of an agent that sees nothing of the user's."""
+    return ":".join(dict.fromkeys((*map(str, installed.programs), *_SYSTEM)))
