@@ -1,8 +1,8 @@
 """For all tests: signals as at a terminal, a home that is nobody's, and whether there is a browser and a model.
 
 A shell that starts the tests in the background lets them ignore SIGINT, and so would every process that they start;
-Ctrl-C could not be tried then. A session says whether the tests with a browser and with an embedded model run, and
-fails where they should have and did not.
+Ctrl-C could not be tried then. A session says whether the tests with a browser, with an embedded model and in a box
+run, and fails where they should have and did not.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests import depth
+from tests.adapters.agents import presence as boxes
 from tests.adapters.embedded import presence as embedded
 from tests.browser import presence
 
@@ -49,16 +50,18 @@ _passed: set[str] = set()
 
 
 def pytest_configure() -> None:
-    """Ends the session where a browser, or an embedded model, is required and there is none."""
+    """Ends the session where a browser, an embedded model or a box is required and there is none."""
     if presence.is_required() and presence.chromium() is None:
         raise pytest.UsageError(presence.MISSING)
     if embedded.is_required() and (lacking := embedded.missing()):
         raise pytest.UsageError(f"PROSA_EMBEDDED=required, and {lacking}")
+    if boxes.is_required() and (lacking := boxes.missing()):
+        raise pytest.UsageError(f"PROSA_BUBBLEWRAP=required, and {lacking}")
 
 
 def pytest_report_header() -> list[str]:
-    """Says whether the tests with a browser, and those with an embedded model, run."""
-    return [presence.told(), embedded.told()]
+    """Says whether the tests with a browser, those with an embedded model, and those in a box run."""
+    return [presence.told(), embedded.told(), boxes.told()]
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
@@ -68,11 +71,11 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """A session whose tests with a browser or a model did not run, though they were required, has failed."""
+    """A session whose tests with a browser, a model or a box did not run, though they were required, has failed."""
     shutil.rmtree(_HOME, ignore_errors=True)
     if hasattr(session.config, "workerinput") or session.config.option.collectonly:
         return
-    for each, name in ((presence, "PROSA_BROWSER"), (embedded, "PROSA_EMBEDDED")):
+    for each, name in ((presence, "PROSA_BROWSER"), (embedded, "PROSA_EMBEDDED"), (boxes, "PROSA_BUBBLEWRAP")):
         if each.is_required() and (missing := each.not_run(_passed)):
             print(f"\n{name}=required, and nothing has passed of: {', '.join(missing)}")
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
