@@ -14,6 +14,7 @@ from typing import Annotated, Any, ParamSpec, TypeAlias, TypeVar, cast
 
 from prosa.app.options import (
     NO_RIGHTS,
+    AgentKeywords,
     Amount,
     DeclaredOption,
     Environment,
@@ -64,7 +65,7 @@ class RunOptions(BatchKeywords, RecordingKeywords, total=False):
     """The keywords that `arun`, `achat` and `arun_scripts` share."""
 
 
-class EvalKeywords(CallOptions, RecordingKeywords, total=False):
+class EvalKeywords(CallOptions, RecordingKeywords, AgentKeywords, total=False):
     """The keywords that `arun_tests` shares with others."""
 
 

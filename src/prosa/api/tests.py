@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Unpack
 
 from prosa.api.arguments import EvalKeywords, environment_of, options_of, require_provider, synchronous, takes, words
+from prosa.app.agents.task import agent_options
 from prosa.app.evals.load import find_tests, load_suites
 from prosa.app.evals.run import TestOptions
 from prosa.app.evals.run import run_tests as run_all
@@ -69,8 +70,9 @@ async def arun_tests(
         at_once=concurrency,
         grader_model=grader_model,
         against=side,
+        agents=agent_options(options, chosen),
     )
-    suites = load_suites(groups, of_runs, environment)
+    suites = load_suites(groups, of_runs, environment, in_agent=bool(wanted.agents.agents))
     listener = options.get("listener", ignore)
     return await run_all(suites, wanted, of_runs, environment, listener=listener, provider=provider)
 

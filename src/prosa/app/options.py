@@ -7,7 +7,7 @@ In: flags, arguments, settings. Out: values. Nothing is opened here, and no docu
 # Annotations are values here: the doors read the `Option` of each field.
 
 import re
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
@@ -198,6 +198,33 @@ class CommandOptions(TypedDict, total=False):
     concurrency: Annotated[int | None, Option("tool calls at once (8)", "N", "count")]
     provider: Annotated[str | None, Option("the provider for all scripts", "NAME")]
     stream: Annotated[bool, Option("ask for streaming replies and show them as they arrive")]
+
+
+class AgentKeywords(TypedDict, total=False):
+    """Agents that try skills in place of Prosa's own loop (X36)."""
+
+    agents: Annotated[
+        "str | Sequence[str]",
+        Option(
+            "try skills in this agent: claude, codex, copilot, pi, opencode, gemini or qwen; with :MODEL on a model",
+            "NAME",
+            flags=("--agent",),
+            several=True,
+            dest="agents",
+            default=(),
+        ),
+    ]
+    trust_agent: Annotated[
+        bool, Option("let an agent run without isolation, with your rights (needed where there is no bubblewrap)")
+    ]
+    agent_home: Annotated[
+        Literal["fresh", "user"], Option("fresh: an empty home (default); user: your own login and settings")
+    ]
+    agent_timeout: Annotated[float | None, Option("seconds of one attempt of an agent (300)", "SECONDS", "seconds")]
+    max_calls: Annotated[int | None, Option("model calls of one attempt of an agent (40)", "N", "count")]
+    workspace_out: Annotated[
+        "str | Path | None", Option("keep the workspaces of attempts in this folder", "DIR", "path")
+    ]
 
 
 DEFAULT_MODEL = "gpt-4o"

@@ -61,6 +61,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("trust", "prosa.cli.trust", "let the scripts or tools of a document run by themselves", "set up"),
     Command("agree", "prosa.cli.agree", "accept the agreement that gates markdownlang programs", "set up"),
     Command("models", "prosa.cli.models", "list the models you can use, on this machine and at services", "set up"),
+    Command("agents", "prosa.cli.agents", "list coding agents that can try your skills, and probe them", "set up"),
     Command("doctor", "prosa.cli.doctor", "say what is wrong with this installation, and what to do", "set up"),
     Command("completion", "prosa.cli.completion", "print the completion script for a shell", "set up"),
     Command("demo", "prosa.cli.demo.command", "take the tour on shipped examples; no key, no network", "set up"),

@@ -107,6 +107,8 @@ def _known(error: BaseException, console: Console) -> int:
         return _refused(error, console)
     if isinstance(error, PriceUnknown | RowsRefused | BatchRefused | UnknownDocument):
         return say(console, error.message, error.hint, status=WRONG_USE)
+    if isinstance(error, RunError) and error.is_wrong_use:
+        return say(console, error.message, error.hint, status=WRONG_USE)
     if isinstance(error, RunError | CorpusError):
         return say(console, error.message, error.hint)
     if isinstance(error, FileProblem):

@@ -10,18 +10,19 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from prosa.app.options import AgentKeywords
 from prosa.cli.argument_types import count
 from prosa.cli.console import Console
 from prosa.cli.environment import environment_of
 from prosa.cli.errors import FAILED, OK
-from prosa.cli.options import add_limits, add_otel, add_recording, options_from
+from prosa.cli.options import add_limits, add_options, add_otel, add_recording, options_from, values_of
 from prosa.cli.parser import WrongUse
 from prosa.cli.progress import progress
 
 if TYPE_CHECKING:
     from prosa.app.evals.run import TestOptions, TestProgress
     from prosa.app.evals.suite import Suite
-    from prosa.app.options import Options
+    from prosa.app.options import Environment, Options
     from prosa.evaluation.report import Report
 
 FORMATS = ("text", "json", "jsonl", "junit", "github")
@@ -56,6 +57,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--no-progress", action="store_true", help="no status line")
     _add_models(parser)
+    _add_agents(parser)
     add_limits(parser, at_once="runs at once (8)")
     add_recording(parser)
     add_otel(parser)
@@ -78,6 +80,14 @@ def _add_models(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--base-url", metavar="URL", help="an OpenAI-compatible server (also: OPENAI_BASE_URL)")
     group.add_argument("--api-key-env", metavar="NAME", help="the environment variable with the key for --base-url")
     group.add_argument("--api", choices=("chat", "responses"), help="Chat Completions (default) or Responses")
+
+
+def _add_agents(parser: argparse.ArgumentParser) -> None:
+    add_options(parser.add_argument_group("agents"), AgentKeywords)
+    parser.add_argument(
+        "--plan", action="store_true", help="say what the test would take at least and at most; ask nothing"
+    )
+    parser.add_argument("--yes", action="store_true", help="do not ask before a test that is large or costly")
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
@@ -110,8 +120,13 @@ def _once(args: argparse.Namespace, console: Console) -> int:
         )
     environment = environment_of(console, groups[0].paths[0])
     chosen, options = _chosen(args, console)
-    suites = load_suites(groups, options, environment)
-    options = complete_options(options, environment)
+    in_agent = bool(chosen.agents.agents)
+    suites = load_suites(groups, options, environment, in_agent=in_agent)
+    if args.plan:
+        return _planned(suites, chosen, options, environment, args, console)
+    if in_agent and not args.yes:
+        _agree(suites, chosen, options, environment, console)
+    options = options if in_agent else complete_options(options, environment)
     with progress(console, wanted=not args.no_progress) as status:
 
         def heard(at: TestProgress) -> None:
@@ -132,6 +147,7 @@ def _once(args: argparse.Namespace, console: Console) -> int:
 
 def _chosen(args: argparse.Namespace, console: Console) -> tuple[TestOptions, Options]:
     """Return the user's choices for tests, and for each of their runs."""
+    from prosa.app.agents.task import agent_options
     from prosa.app.evals.run import TestOptions
     from prosa.app.evals.suite import side_of
 
@@ -149,8 +165,49 @@ def _chosen(args: argparse.Namespace, console: Console) -> tuple[TestOptions, Op
         at_once=args.at_once or 8,
         grader_model=args.grader_model,
         against=against,
+        agents=agent_options(values_of(AgentKeywords, args), models),
     )
     return chosen, options
+
+
+def _planned(
+    suites: Sequence[Suite],
+    chosen: TestOptions,
+    options: Options,
+    environment: Environment,
+    args: argparse.Namespace,
+    console: Console,
+) -> int:
+    """Print what the test would take."""
+    from prosa.app.evals.plan import plan_tests
+    from prosa.render.tests import plan_json, plan_text
+
+    plan = plan_tests(suites, chosen, options, environment)
+    as_json = args.format in ("json", "jsonl")
+    console.out(
+        json.dumps(plan_json(plan), indent=2 if args.format == "json" else None) if as_json else plan_text(plan)
+    )
+    return OK
+
+
+def _agree(
+    suites: Sequence[Suite], chosen: TestOptions, options: Options, environment: Environment, console: Console
+) -> None:
+    """Ask before agents take much. Raises `WrongUse` where there is no one to ask, and KeyboardInterrupt for a no."""
+    from prosa.app.evals.plan import plan_tests
+    from prosa.render.tests import plan_text
+
+    if options.tape is not None and options.tape.plays_all:
+        return
+    plan = plan_tests(suites, chosen, options, environment)
+    if not plan.asks:
+        return
+    if not console.interactive or environment.ask is None:
+        message = f"this test is large, and there is no terminal to ask for confirmation:\n{plan_text(plan)}"
+        raise WrongUse(message, hint="--yes starts without confirmation; --max-cost USD bounds what it may cost")
+    console.err(plan_text(plan))
+    if not environment.ask("Begin?"):
+        raise KeyboardInterrupt
 
 
 def _names(text: str) -> Sequence[str]:

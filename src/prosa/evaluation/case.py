@@ -17,6 +17,7 @@ from prosa.diagnostics.nearest import nearest
 from prosa.evaluation.expectations import Failure, Mistake
 from prosa.evaluation.matchers import MATCHERS, MISSING, Missing, bounds_wrong, is_matcher, meets, outside
 from prosa.evaluation.statistics import Counted, Estimate, is_enough, mean_rate, pass_all, pass_any, wilson
+from prosa.evaluation.workspace import Expected
 from prosa.regex import regex
 from prosa.schema.wording import listed
 
@@ -56,7 +57,10 @@ class Assertion(Struct, frozen=True):
 class Case(Struct, frozen=True):
     """A test case: an input, and expectations of the output and of the run. ``expect`` is `MISSING` if there is none;
     ``grade`` are questions for a grader. ``place`` names its location for people. ``assertions`` are checked besides
-    ``expect``, each separately; ``files`` are paths of files given to the run besides its input."""
+    ``expect``, each separately; ``files`` are paths of files given to the run besides its input.
+
+    An agent gets ``request`` in place of the input, and ``laid``: files below the folder of the skill, each with its
+    place in the workspace. ``workspace`` is what is expected of that (X36)."""
 
     name: str
     input: Value
@@ -66,6 +70,9 @@ class Case(Struct, frozen=True):
     place: str = ""
     assertions: tuple[Assertion, ...] = ()
     files: tuple[str, ...] = ()
+    request: str = ""
+    laid: tuple[tuple[str, str], ...] = ()
+    workspace: tuple[Expected, ...] = ()
 
 
 class RunFacts(Struct, frozen=True):

@@ -45,10 +45,29 @@ class Graded(Struct, frozen=True):
     of: int = 1
 
 
+class AgentFacts(Struct, frozen=True):
+    """What an agent did in an attempt, besides its answer (X36): ``listed`` are the skills of the suite that its model
+    was offered, None where that was not seen, ``loaded`` those that it loaded. ``changed`` are paths, ``denied``
+    refused permissions. The reported figures are the agent's own. ``unseen`` says what was not seen or held."""
+
+    agent: str
+    version: str
+    end: str
+    listed: tuple[str, ...] | None = None
+    loaded: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    denied: tuple[str, ...] = ()
+    subagents: int = 0
+    reported_tokens: int | None = None
+    reported_cost: float | None = None
+    unseen: tuple[str, ...] = ()
+
+
 class Attempt(Struct, frozen=True):
     """One repeat of a case. ``calls`` were made now, ``kept`` were answered by the cache; ``grading`` is the cost of
     its grader in dollars, None if the price is unknown; ``trace`` is the file with the recording of the run.
-    ``reason`` is set if it was not measured. ``seconds`` are those of an uncached attempt."""
+    ``reason`` is set if it was not measured. ``seconds`` are those of an uncached attempt. ``agent`` is set if an agent
+    made it."""
 
     output: Value
     facts: RunFacts
@@ -61,6 +80,7 @@ class Attempt(Struct, frozen=True):
     outcome: Outcome = "passed"
     reason: Reason | None = None
     seconds: float | None = None
+    agent: AgentFacts | None = None
 
     @property
     def passed(self) -> bool:

@@ -279,9 +279,11 @@ class NobodyThere(Struct):
 class RecordedSandbox:
     """A sandbox that is there and runs nothing."""
 
-    async def run(self, code: str, *, timeout: float, memory: int, folder: str | None = None) -> SandboxResult:
+    async def run(
+        self, code: str, *, timeout: float, memory: int, folder: str | None = None, outputs: str | None = None
+    ) -> SandboxResult:
         """Refuse."""
-        del folder
+        del folder, outputs
         raise CassetteProblem(
             f"nothing runs in a replay, not for {timeout:g} s, {memory} bytes and {len(code)} characters"
         )

@@ -8,12 +8,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from msgspec.json import decode, encode
+
 from prosa.data import Value
 from prosa.evaluation.comparison import MAX_CASES, Comparison
 from prosa.evaluation.report import (
     Attempt,
     CaseReport,
     Compared,
+    Reason,
     Report,
     Spread,
     SuiteReport,
@@ -22,6 +25,7 @@ from prosa.evaluation.report import (
 )
 from prosa.evaluation.routing import FAILED, NONE, NOT_MEASURED, SEVERAL, Confusion
 from prosa.evaluation.statistics import Estimate, Interval
+from prosa.records.test_plan import Bounds, TestPlan
 from prosa.render.json import dump
 from prosa.render.plain import safe, width
 
@@ -49,12 +53,21 @@ def tests_text(report: Report, *, color: bool = False) -> str:
     if needs := [*dict.fromkeys(each for suite in report.suites for each in suite.unavailable)]:
         lines = ["asks for and cannot have here:", *(f"  - {safe(each)}" for each in needs)]
         blocks.append("\n".join(part for line in lines for part in _wrapped(line)))
+    if unseen := _unseen(report):
+        lines = ["not seen, or not held:", *(f"  - {safe(each)}" for each in unseen)]
+        blocks.append("\n".join(part for line in lines for part in _wrapped(line)))
     if report.comparisons:
         lines = [line for each in report.comparisons for line in comparison_lines(each)]
         blocks.append("\n".join(part for line in lines for part in _wrapped(line)))
     total = tests_total(report)
     of_skills = any(each.without or each.routing is not None for each in report.suites)
     return "\n\n".join((*blocks, "\n".join(_wrapped(total)) if of_skills else total))
+
+
+def _unseen(report: Report) -> list[str]:
+    """Return what was not seen of agents, or could not be held, each sentence once."""
+    facts = (each.agent for each in report.attempts if each.agent is not None)
+    return list(dict.fromkeys(f"{each.agent}: {words}" for each in facts for words in each.unseen))
 
 
 def tests_total(report: Report) -> str:
@@ -120,18 +133,27 @@ def _suite_lines(suite: SuiteReport, color: bool) -> Iterator[str]:
         yield from _why(case, 1 if suite.baseline else MAX_FAILURES)
     if (table := suite.confusion) is not None:
         yield from _confusion_lines(table)
+        yield from _offered_lines(suite)
         yield from _elsewhere(suite)
     yield from _wrapped(f"  {rate_name(suite)} {gate_words(suite)}")
 
 
 def _why(case: CaseReport, most: int) -> Iterator[str]:
     """Yield what the attempts of a case lacked, and why some were not measured."""
-    said = [*case.failures, *((f"not measured: {reason}", times) for reason, times in case.reasons)]
+    said = [*case.failures, *((_unmeasured(reason), times) for reason, times in case.reasons)]
     for failure, times in said[:most]:
         often = f"{times}× " if len(case.attempts) > 1 else ""
         yield from _wrapped(f"      {often}{safe(str(failure))}")
     if len(said) > most:
         yield f"      … and {_count(len(said) - most, 'other failure')}"
+
+
+def _unmeasured(reason: Reason) -> str:
+    """Return why an attempt does not count; those of agents say it by themselves."""
+    return str(reason) if reason.kind in _OWN_WORDS else f"not measured: {reason}"
+
+
+_OWN_WORDS = ("not offered", "broken")
 
 
 def gate_words(suite: SuiteReport) -> str:
@@ -231,6 +253,19 @@ def _columns(table: Confusion) -> tuple[list[str], list[str]]:
         kept.append(name)
     shown = [each for each in table.columns if each in fixed or each in kept]
     return shown, [each for each in most if each not in kept]
+
+
+def _offered_lines(suite: SuiteReport) -> Iterator[str]:
+    """Yield in how many attempts of agents the skill was listed, and in how many it was loaded: two different facts."""
+    attempts = [each for case in suite.cases for each in case.attempts if each.agent is not None]
+    if not attempts or suite.routing is None:
+        return
+    own = suite.routing.own
+    facts = [each.agent for each in attempts if each.agent is not None]
+    seen = [each for each in facts if each.listed is not None]
+    listed = f"{sum(own in (each.listed or ()) for each in seen)} of {len(seen)}" if seen else "not seen"
+    yield f"  not offered  {sum(each.outcome == 'not offered' for each in attempts)} of {len(attempts)}"
+    yield f"  listed {listed}, loaded {sum(own in each.loaded for each in facts)} of {len(facts)}"
 
 
 def _short(name: str, most: int) -> str:
@@ -439,6 +474,8 @@ def _attempt_object(attempt: Attempt) -> dict[str, Value]:
     failures = [{"pointer": f.pointer, "expected": f.expected, "found": f.found} for f in attempt.failures]
     told |= {"failures": failures, "calls": facts.calls, "cost": facts.cost, "tokens": facts.tokens}
     told["seconds"] = attempt.seconds
+    if attempt.agent is not None:
+        told["agent"] = decode(encode(attempt.agent))
     if attempt.trace:
         told["trace"] = attempt.trace
     if attempt.graded:
@@ -484,3 +521,63 @@ def _side_object(side: TriedSide) -> dict[str, Value]:
     for name, spread in (("tokens", side.tokens), ("seconds", side.seconds)):
         told[name] = None if spread is None else {"mean": spread.mean, "deviation": spread.deviation}
     return told
+
+
+# ---- before a test ----
+
+
+def plan_json(plan: TestPlan) -> dict[str, Value]:
+    """Return what a test would take, as data."""
+    return {
+        "attempts": plan.attempts,
+        "calls": plan.calls.as_list(),
+        "tokens": plan.tokens.as_list(),
+        "cost": plan.cost.as_list(),
+        "asks": plan.asks,
+        "max_cost": None if plan.cap is None else float(plan.cap),
+        "sides": [
+            {
+                "path": each.path,
+                "label": each.label,
+                "attempts": each.attempts,
+                "calls": each.calls.as_list(),
+                "tokens": each.tokens.as_list(),
+                "cost": each.cost.as_list(),
+            }
+            for each in plan.sides
+        ],
+        "notes": list(plan.notes),
+    }
+
+
+def plan_text(plan: TestPlan) -> str:
+    """Return the same for people."""
+    lines: list[str] = []
+    for each in plan.sides:
+        lines += _wrapped(f"{safe(each.path)} · {safe(each.label)}" if each.label else safe(each.path))
+        lines += [f"  {words}" for words in _plan_lines(each.attempts, each.calls, each.tokens, each.cost)]
+    if len(plan.sides) > 1:
+        lines += [
+            "together",
+            *(f"  {words}" for words in _plan_lines(plan.attempts, plan.calls, plan.tokens, plan.cost)),
+        ]
+    if plan.cap is not None:
+        lines.append(f"--max-cost ends it at {_dollars(float(plan.cap))}")
+    lines += [part for note in plan.notes for part in _wrapped(f"note: {note}")]
+    return "\n".join(lines)
+
+
+def _plan_lines(attempts: int, calls: Bounds, tokens: Bounds, cost: Bounds) -> Iterator[str]:
+    yield f"{_count(attempts, 'attempt')}, {_between(calls, '{:,}')} model calls"
+    yield f"{_between(tokens, '{:,}')} tokens"
+    yield f"{_between(cost, '${:,.2f}')}" if cost.least is not None or cost.most is not None else "cost unknown"
+
+
+def _between(spread: Bounds, form: str) -> str:
+    """Return both ends of a range; an unknown one in words."""
+    if spread.least is not None and spread.least == spread.most:
+        return form.format(spread.least)
+    if spread.most is None:
+        return "an unknown number of" if spread.least is None else f"at least {form.format(spread.least)}"
+    least = "up to" if spread.least is None else f"{form.format(spread.least)} to"
+    return f"{least} {form.format(spread.most)}"

@@ -255,6 +255,15 @@ class Budget(Struct):
         usage = Usage(tokens_upper(request), output)
         return Quote(bounded, usage, self._worst(request.model_name, usage, service))
 
+    def quote_of(self, model_name: str, usage: Usage, service: str | None) -> Quote | None:
+        """Return the worst case of a call that another program makes, by its tokens at most; None for one that is not
+        counted. Raises `PriceUnknown`."""
+        self.require_price(model_name, service, {})
+        if not self._is_priced(model_name, service):
+            return None
+        request = ModelRequest(model_name=model_name, messages=(), max_output=usage.output_tokens)
+        return Quote(request, usage, self._worst(model_name, usage, service))
+
     def _worst(self, model_name: str, usage: Usage, service: str | None) -> Decimal:
         """Return the worst case. Cache hits, which would make it cheaper, are not known in advance."""
         cached = replace(usage, cached_input_tokens=usage.input_tokens)

@@ -40,6 +40,8 @@ class RunError(ProsaError):
 
     run_id: str = ""
     billable: bool = False
+    is_wrong_use: ClassVar[bool] = False
+    """Whether what the user asked for is refused before anything starts (exit status 2)."""
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)

@@ -94,9 +94,11 @@ class SandboxResult(Struct, frozen=True):
 class Sandbox(Protocol):
     """CPython in WebAssembly. Every run gets a fresh interpreter."""
 
-    async def run(self, code: str, *, timeout: float, memory: int, folder: str | None = None) -> SandboxResult:
+    async def run(
+        self, code: str, *, timeout: float, memory: int, folder: str | None = None, outputs: str | None = None
+    ) -> SandboxResult:
         """Run code for at most ``timeout`` seconds of wall clock and ``memory`` bytes. It may read ``folder``, as
-        `/skill`, but no link that leads out of it.
+        `/skill`, and with it ``outputs``, as `/outputs`, but no link that leads out of them.
 
         Every outcome of the code is a result. Raises `prosa.runtime.errors.SandboxError` only when the sandbox itself
         cannot work.

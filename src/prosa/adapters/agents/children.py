@@ -12,7 +12,8 @@ import os
 import secrets
 import signal
 import sys
-from asyncio.subprocess import DEVNULL, PIPE, SubprocessStreamProtocol
+import tempfile
+from asyncio.subprocess import PIPE, SubprocessStreamProtocol
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -153,7 +154,9 @@ class AgentProcess:
 
 
 @asynccontextmanager
-async def started(command: Sequence[str], *, env: Mapping[str, str], folder: Path) -> AsyncIterator[AgentProcess]:
+async def started(
+    command: Sequence[str], *, env: Mapping[str, str], folder: Path, given: bytes = b""
+) -> AsyncIterator[AgentProcess]:
     """Start a command with no input, with this environment and a mark, in a folder; end it at the end.
 
     Its environment is ``env``, the mark, and a language where it names none. A command that cannot be started ends
@@ -165,11 +168,14 @@ async def started(command: Sequence[str], *, env: Mapping[str, str], folder: Pat
     whole = {"LANG": "C.UTF-8", **env, MARK: mark}
     loop = asyncio.get_running_loop()
     theirs, ours = os.pipe()
+    stdin = tempfile.TemporaryFile()  # noqa: SIM115 - it is closed where the process has been started
+    stdin.write(given)
+    stdin.seek(0)
     try:
         transport, pipes = await loop.subprocess_exec(
             lambda: _Pipes(loop),
             *(*_SUPERVISED, str(theirs), *command),
-            stdin=DEVNULL,
+            stdin=stdin,
             stdout=PIPE,
             stderr=PIPE,
             env=whole,

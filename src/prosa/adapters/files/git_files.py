@@ -7,8 +7,10 @@ revision and a path that it cannot take for an option; hooks, filters and the ne
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import subprocess
+import tarfile
 from pathlib import Path
 
 from msgspec import Struct, field
@@ -45,6 +47,19 @@ def _git(folder: Path, *arguments: str) -> bytes | None:
     except (OSError, subprocess.TimeoutExpired, ValueError):
         return None
     return done.stdout if done.returncode == 0 else None
+
+
+def exported_folder(folder: Path, top: Path, commit: str, empty: Path) -> Path:
+    """Write a folder as it was at a commit into an empty one, without links, and return that. Raises `FileProblem` for
+    a folder that was not there."""
+    name = real_path(folder).relative_to(top).as_posix()
+    packed = _git(top, "archive", "--format=tar", f"{commit}:{name}" if name != "." else commit)
+    if packed is None:
+        raise FileProblem(folder, "missing", f"was not there at {commit[:12]}")
+    with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
+        members = (each for each in archive if each.isfile() or each.isdir())
+        archive.extractall(empty, members=members, filter="data")
+    return empty
 
 
 class RevisionFiles(Struct, frozen=True):

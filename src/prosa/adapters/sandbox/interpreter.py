@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 GUEST_FOLDER = "/tmp"  # noqa: S108 (the name inside the sandbox)
 SKILL_FOLDER = "/skill"
+OUTPUTS_FOLDER = "/outputs"
 WASM_STACK = 2**20
 """Bytes of native stack for WebAssembly: enough for CPython's parser to report deep nesting itself."""
 
@@ -76,9 +77,10 @@ class Interpreter:
             root.add_func("pause", lambda _store, milliseconds: self._current.pause(milliseconds / 1000))
         self._current: Instance
 
-    def instance(self, folder: str, skill: str | None = None) -> Instance:
-        """Return a fresh interpreter with ``folder`` as /tmp, and perhaps the folder of a skill as /skill, which it can
-        only read. Only the newest one may run. Raises `WasmtimeError` for a folder that cannot be opened."""
+    def instance(self, folder: str, skill: str | None = None, outputs: str | None = None) -> Instance:
+        """Return a fresh interpreter with ``folder`` as /tmp, and perhaps the folder of a skill as /skill and what an
+        agent left as /outputs, which it can only read. Only the newest one may run. Raises `WasmtimeError` for a folder
+        that cannot be opened."""
         from wasmtime import Store, WasiConfig
 
         store = Store(self._engine)
@@ -86,6 +88,8 @@ class Interpreter:
         wasi.preopen_dir(folder, GUEST_FOLDER)
         if skill is not None:
             wasi.preopen_dir(skill, SKILL_FOLDER, fs_mutable=False)
+        if outputs is not None:
+            wasi.preopen_dir(outputs, OUTPUTS_FOLDER, fs_mutable=False)
         store.set_wasi(wasi)
         store.set_epoch_deadline(1)
         function = self._linker.instantiate(store, self._component).get_func(store, "run")

@@ -218,9 +218,11 @@ class WasmSandbox:
             async with self._slots:
                 self._idle.append(await self._take())
 
-    async def run(self, code: str, *, timeout: float, memory: int, folder: str | None = None) -> SandboxResult:
-        """Run ``code`` in a fresh interpreter that may read ``folder``, as `/skill`. Waiting for a free worker and
-        starting one do not count as its time.
+    async def run(
+        self, code: str, *, timeout: float, memory: int, folder: str | None = None, outputs: str | None = None
+    ) -> SandboxResult:
+        """Run ``code`` in a fresh interpreter that may read ``folder``, as `/skill`, and with it ``outputs``, as
+        `/outputs`. Waiting for a free worker and starting one do not count as its time.
 
         Raises `SandboxError` when the sandbox cannot work here or ``memory`` is below `MIN_MEMORY`.
         """
@@ -234,7 +236,8 @@ class WasmSandbox:
             return _failed(f"the code is longer than {limits.megabytes(limits.MAX_CODE)}")
         code = code.encode("utf-8", "backslashreplace").decode()  # half a surrogate pair cannot enter WebAssembly
         async with self._slots:
-            return await self._run(code, max(timeout, 0.001), memory, folder)
+            request = {"code": code, "timeout": max(timeout, 0.001), "memory": memory}
+            return await self._run({**request, "folder": folder, "outputs": outputs})
 
     async def aclose(self) -> None:
         """End all workers. A call still running ends with an error. Safe to call twice."""
@@ -250,11 +253,11 @@ class WasmSandbox:
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
 
-    async def _run(self, code: str, timeout: float, memory: int, folder: str | None) -> SandboxResult:
-        worker = await self._take()
+    async def _run(self, request: dict[str, Value]) -> SandboxResult:
+        worker, timeout = await self._take(), request["timeout"]
         try:
             async with asyncio.timeout(min(timeout, limits.MAX_TIMEOUT) + limits.KILL_GRACE):
-                reply = await worker.call({"code": code, "timeout": timeout, "memory": memory, "folder": folder})
+                reply = await worker.call(request)
             result = _result(reply)
         except TimeoutError:
             result = _failed(f"timed out after {timeout:g} s")

@@ -113,7 +113,7 @@ def _answer_with(interpreter: Interpreter, folder: str, request: dict[str, Value
     from wasmtime import WasmtimeError
 
     try:
-        with _instance(interpreter, folder, request["folder"]) as instance:
+        with _instance(interpreter, folder, request["folder"], request["outputs"]) as instance:
             return _answer(instance, request)
     except WasmtimeError:
         reason = "the folder of the skill cannot be opened"
@@ -121,12 +121,15 @@ def _answer_with(interpreter: Interpreter, folder: str, request: dict[str, Value
 
 
 @contextmanager
-def _instance(interpreter: Interpreter, folder: str, skill: str | None = None) -> Iterator[Instance]:
-    """Return a fresh interpreter in a fresh temporary folder, with the folder of a skill where one is given."""
+def _instance(
+    interpreter: Interpreter, folder: str, skill: str | None = None, outputs: str | None = None
+) -> Iterator[Instance]:
+    """Return a fresh interpreter in a fresh temporary folder, with the folder of a skill, and with the outputs of an
+    agent, where they are given."""
     place = f"{folder}/run"
     Path(place).mkdir(0o700)
     try:
-        with interpreter.instance(place, skill) as instance:
+        with interpreter.instance(place, skill, outputs) as instance:
             yield instance
     finally:
         temp_folder.remove(place)

@@ -28,13 +28,19 @@ from prosa.evaluation.case import Assertion, Case, RunFacts, is_judged, run_fail
 from prosa.evaluation.expectations import GRADE, Failure, Match, PythonCheck, match
 from prosa.evaluation.matchers import Missing
 from prosa.evaluation.report import Graded, Outcome, Reason
+from prosa.evaluation.workspace import Expected, LeftWorkspace, left_wrong
 from prosa.regex import regex
 from prosa.runtime.errors import SandboxError
+from prosa.runtime.ports import MOUNT
+from prosa.runtime.skill import START
 
 if TYPE_CHECKING:
     from prosa.app.options import Environment, Options
     from prosa.runtime.ports import Sandbox
     from prosa.runtime.program import Program
+
+EVALS = "evals"
+"""The folder of a skill with its cases and their scripts."""
 
 CHECK_SECONDS = 10.0
 CHECK_MEMORY = 128 * 1024 * 1024
@@ -58,11 +64,24 @@ __prosa_check()
 
 
 class Ran(Struct, frozen=True):
-    """What a run gave: its output, what it took, and its tool calls for a check: `{tool, arguments, is_error}`."""
+    """What a run gave: its output, what it took, its tool calls for a check: `{tool, arguments, is_error}`, and what an
+    agent left in its workspace, None for a run in Prosa's own loop. ``shown`` is what a grader sees, if that is not the
+    output alone."""
 
     output: Value
     facts: RunFacts
     calls: tuple[Value, ...] = ()
+    left: Left | None = None
+    shown: Value = None
+
+
+class Left(Struct, frozen=True):
+    """What an agent left: its workspace for expectations, and the folders that a script of the skill sees: ``skill``,
+    and ``outputs`` with the files of the workspace."""
+
+    workspace: LeftWorkspace
+    skill: Path
+    outputs: Path
 
 
 class Judged(Struct, frozen=True):
@@ -92,7 +111,7 @@ class Checks(Struct):
     async def ask(self, check: PythonCheck, case: Case, calls: Sequence[Value]) -> Failure | Reason | None:
         """Return what a check has against a value, or why it could not be asked."""
         try:
-            sandbox = self._opened()
+            sandbox = self.opened()
             data = json.dumps([case.input, check.value, list(calls)])
             code = _AROUND.format(code=check.code, data=data, mark=_MARK)
             ran = await sandbox.run(code, timeout=CHECK_SECONDS, memory=CHECK_MEMORY)
@@ -111,7 +130,27 @@ class Checks(Struct):
         reason = answer if isinstance(answer, str) else "false"
         return Failure(check.pointer, "what check() asks for", f"check() said: {reason[:500]}")
 
-    def _opened(self) -> Sandbox:
+    async def command(self, expected: Expected, left: Left) -> Failure | Reason | None:
+        """Run a script below `evals/` of the skill over what an agent left, in the sandbox, and return why it did not
+        end well (X36)."""
+        words = expected.words["command"]
+        script, *arguments = [words] if isinstance(words, str) else list(words)
+        script = f"{EVALS}/{script.removeprefix(f'{EVALS}/')}"
+        if not (left.skill / script).is_file():
+            return Failure(expected.name, f"a script {script}", "no such file beside the skill")
+        given = {"script": f"{MOUNT}/{script}", "argv": [script, *arguments], "stdin": "", "files": {}}
+        code = START.replace("GIVEN", repr(json.dumps(given)), 1)
+        folders = {"folder": str(left.skill.resolve()), "outputs": str(left.outputs)}
+        try:
+            ran = await self.opened().run(code, timeout=CHECK_SECONDS, memory=CHECK_MEMORY, **folders)
+        except SandboxError as error:
+            return Reason("sandbox", error.message)
+        if ran.error is None:
+            return None
+        return Failure(expected.name, "a script that ends well", _last(ran.stderr or ran.stdout, ran.error))
+
+    def opened(self) -> Sandbox:
+        """Return the sandbox, started at its first use. Raises `SandboxError` where there is none."""
         if self.sandbox is None:
             if missing := missing_part():
                 raise SandboxError(f"there is no sandbox: {missing}")
@@ -242,17 +281,31 @@ async def judge(case: Case, ran: Ran, checks: Checks, grader: Grader | None, nam
         wrong += [] if wrong else await _checked(found, case, ran, checks)
     for assertion in case.assertions:
         wrong += await _asserted(assertion, case, ran, checks)
+    for expected in case.workspace:
+        wrong += await _left(expected, case, ran, checks)
     judged = _judged(wrong)
     if wrong or not case.grade or grader is None:
         return judged
+    shown = ran.output if ran.shown is None else ran.shown
     said = await asyncio.gather(
-        *(grader.ask(each, case, ran.output, f"{name} grade {each}", take) for each in dict.fromkeys(case.grade))
+        *(grader.ask(each, case, shown, f"{name} grade {each}", take) for each in dict.fromkeys(case.grade))
     )
     graded = tuple(each for each, _ in said)
     against = [_against(each) for each in graded if each.passed is not True]
     costs = [cost for _, cost in said]
     dollars = None if None in costs else sum(each for each in costs if each is not None)
     return replace(_judged(against), graded=graded, grading=dollars)
+
+
+async def _left(expected: Expected, case: Case, ran: Ran, checks: Checks) -> list[Failure | Reason]:
+    """Return what the workspace of an agent lacks; without an agent it cannot be judged."""
+    if ran.left is None:
+        return [Reason("agent", f"`{expected.form}` is about the workspace of an agent: test with --agent NAME")]
+    if expected.form == "command":
+        said = await checks.command(expected, ran.left)
+        return [] if said is None else [said]
+    found = left_wrong(expected, ran.left.workspace)
+    return [*found.failures, *await _checked(found, case, ran, checks)]
 
 
 def _against(graded: Graded) -> Failure | Reason:

@@ -76,9 +76,13 @@ def _below(path: Path, group: Group) -> str:
     return real.relative_to(group.root).as_posix() if real.is_relative_to(group.root) else real.name
 
 
-def load_suites(groups: Sequence[Group], options: Options, environment: Environment) -> tuple[Suite, ...]:
-    """Return the suites of test documents, each with its program, and of skills. Raises `ProgramRefused` where one of
-    them, or its program, has an error, and `FileProblem`."""
+def load_suites(
+    groups: Sequence[Group], options: Options, environment: Environment, *, in_agent: bool = False
+) -> tuple[Suite, ...]:
+    """Return the suites of test documents, each with its program, and of skills, ``in_agent`` for agents.
+
+    Raises `ProgramRefused` where one of them, or its program, has an error, and `FileProblem`.
+    """
     tests = _parts(groups, skills=False)
     skills = _parts(groups, skills=True)
     checker = Checker.of(CheckOptions(TEST.name), environment.environ)
@@ -92,7 +96,7 @@ def load_suites(groups: Sequence[Group], options: Options, environment: Environm
     suites = [_suite(path, group, options, environment) for group in tests for path in group.paths]
     for group in skills:
         for path in group.paths:
-            suites += skill_suites(path, group, options, environment)
+            suites += skill_suites(path, group, options, environment, in_agent=in_agent)
     return tuple(suites)
 
 

@@ -13,14 +13,25 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from prosa.app.agents.task import AgentChoice, AgentOptions, AgentRefused, AgentSource, SkillFolder
+from prosa.app.evals.agents import (
+    AgentAttempts,
+    InAgent,
+    agent_facts,
+    judged_in_agent,
+    left_behind,
+    ran_in_agent,
+    task_of,
+)
 from prosa.app.evals.answers import Answers, Kept, failed_key, open_kept
 from prosa.app.evals.judge import Checks, Grader, Ran, judge, load_grader
-from prosa.app.evals.skills import WITHOUT
+from prosa.app.evals.skills import WITH, WITHOUT, skill_at
 from prosa.app.evals.suite import Side, Suite
 from prosa.app.options import DEFAULT_MODEL, Environment, Options, RecordingOptions
 from prosa.app.permission import require_permission
@@ -68,7 +79,7 @@ class TestOptions(Struct, frozen=True):
     """How tests run. ``models`` and ``repeat`` win over the documents; ``cases`` are names, or parts of names, of those
     that run, ``failed`` those that failed the last time. ``lower`` asks gates of the lower bound of intervals,
     ``cache`` lets answers be kept, ``at_once`` is the number of concurrent runs. ``grader_model`` is the model that
-    grades."""
+    grades. ``agents`` tries skills in agents in place of Prosa's own loop (X36)."""
 
     models: tuple[str, ...] = ()
     repeat: int | None = None
@@ -79,14 +90,15 @@ class TestOptions(Struct, frozen=True):
     at_once: int = 8
     grader_model: str | None = None
     against: Side | None = None
+    agents: AgentOptions = AgentOptions()
 
     __test__ = False
 
 
-class _Variant(Struct, frozen=True):
+class Variant(Struct, frozen=True):
     """A suite with one program and one model. ``chosen`` is what the user would have to say for that model, ``folder``
     where it is recorded below that of the test; ``lifts`` is the index of the variant ``without`` the
-    skill, where there is one."""
+    skill, where there is one. ``agent`` is where an agent tries it."""
 
     suite: Suite
     program: Program
@@ -98,6 +110,7 @@ class _Variant(Struct, frozen=True):
     folder: str = ""
     lifts: int | None = None
     without: bool = False
+    agent: InAgent | None = None
 
 
 class _Unit(Struct, frozen=True):
@@ -133,23 +146,28 @@ async def run_tests(
     provider: Provider | None = None,
     kept: Kept | None = None,
     interrupted: Callable[[Report], None] = _nobody,
+    agents: AgentSource | None = None,
 ) -> Report:
-    """Run them and reports. ``kept`` takes the place of the user's own cache; ``provider`` answers in place of those
-    that are named. ``interrupted`` is given the report of what was done where the call is cancelled. Raises `RunError`
-    for what keeps all of them from running, `AgreementRequired`, `NotTrusted` and `PriceUnknown` for a budget that
-    cannot hold among it, and `FileProblem` for recordings that are not there."""
+    """Run them and return a report. ``kept`` takes the place of the user's own cache; ``provider`` answers in place of
+    the services that are named, and ``agents`` in place of agents that run here. ``interrupted`` is given the report of
+    what was done where the call is cancelled.
+
+    Raises `RunError` for what keeps all of them from running, `AgreementRequired`, `NotTrusted`, `AgentRefused` and
+    `PriceUnknown` for a budget that cannot hold among it, and `FileProblem` for recordings that are not there.
+    """
     _require_recording(options.tape)
     if kept is None and chosen.cache and provider is None:
         kept = open_kept(environment.environ)
-    variants = _variants(suites, chosen, options, kept, environment)
     async with AsyncExitStack() as stack:
+        variants = variants_of(suites, chosen, options, kept, environment, stack)
         run = _Running(variants, chosen, options, environment, kept, listener, heard, provider, stack)
+        run.source = agents
         try:
             await run.all()
         except asyncio.CancelledError:
             interrupted(_report(variants, run.attempts, chosen, None))
             raise
-    return _report(variants, run.attempts, chosen, kept)
+        return _report(variants, run.attempts, chosen, kept)
 
 
 def _require_recording(chosen: RecordingOptions | None) -> None:
@@ -161,15 +179,25 @@ def _require_recording(chosen: RecordingOptions | None) -> None:
 # ---- what is tried ----
 
 
-def _variants(
-    suites: Sequence[Suite], chosen: TestOptions, options: Options, kept: Kept | None, environment: Environment
-) -> tuple[_Variant, ...]:
-    found: list[_Variant] = []
+def variants_of(
+    suites: Sequence[Suite],
+    chosen: TestOptions,
+    options: Options,
+    kept: Kept | None,
+    environment: Environment,
+    stack: AsyncExitStack | None = None,
+) -> tuple[Variant, ...]:
+    """Return what is tried: each suite with each model or agent, and what it is compared with. Without ``stack`` no
+    folder is made for the other side. Raises `RunError` where there is no case."""
+    found: list[Variant] = []
     for suite in suites:
         cases = _chosen_cases(suite, chosen, kept, environment)
         if not cases:
             continue
-        found += _of_suite(suite, chosen, options, cases, len(found))
+        if chosen.agents.agents:
+            found += _in_agents(suite, chosen, cases, len(found), stack)
+        else:
+            found += _of_suite(suite, chosen, options, cases, len(found))
     if not found:
         hint = f"--case {chosen.cases[0]!r} names none" if chosen.cases else "see: prosa show FILE.test.md"
         raise RunError("there is no case to run", hint=hint)
@@ -178,7 +206,7 @@ def _variants(
 
 def _of_suite(
     suite: Suite, chosen: TestOptions, options: Options, cases: tuple[Case, ...], at: int
-) -> Iterator[_Variant]:
+) -> Iterator[Variant]:
     """Yield a suite with each model, without its skill where it has one, and with what it is compared with. ``at`` is
     the index of the first of them."""
     repeats = _repeats(suite, chosen)
@@ -187,7 +215,7 @@ def _of_suite(
     place = "triggers" if suite.routing is not None else ""
     for model in models:
         of_model = (model or _own_model(suite.program, options)) if several else ""
-        variant = _Variant(
+        variant = Variant(
             suite,
             suite.program,
             model,
@@ -202,14 +230,62 @@ def _of_suite(
         if suite.without is not None:
             label, folder = _joined(WITHOUT, of_model), _joined("without", of_model)
             plain = suite.without
-            yield _Variant(suite, plain, model, label, cases, repeats, baseline=True, folder=folder, without=True)
+            yield Variant(suite, plain, model, label, cases, repeats, baseline=True, folder=folder, without=True)
             at += 1
     if chosen.against is not None:
         side = chosen.against
         program = suite.program if side.load is None else side.load(suite)
         label, folder = _joined(suite.label, side.label), _joined(place, side.label)
         model = side.model or models[0]
-        yield _Variant(suite, program, model, label, cases, repeats, baseline=True, folder=folder)
+        yield Variant(suite, program, model, label, cases, repeats, baseline=True, folder=folder)
+
+
+def _in_agents(
+    suite: Suite, chosen: TestOptions, cases: tuple[Case, ...], at: int, stack: AsyncExitStack | None
+) -> Iterator[Variant]:
+    """Yield a skill in each agent: with it, without it where that is compared, and with what it is compared with.
+    Raises `AgentRefused` for what is no skill."""
+    if suite.subject is None:
+        raise AgentRefused(f"{suite.path} tests a program, and --agent tries skills", hint="name a SKILL.md")
+    own, *beside = suite.subject()
+    repeats, lifted = _repeats(suite, chosen), suite.routing is None
+    several = len(chosen.agents.agents) > 1
+    for agent in chosen.agents.agents:
+        of_agent = agent.label if several or agent.model else agent.name
+        with_it = InAgent(agent, (own, *beside), own.name, WITH if lifted else "triggers")
+        label = _joined(suite.label, of_agent)
+        yield Variant(
+            suite, suite.program, None, label, cases, repeats, lifts=at + 1 if lifted else None, agent=with_it
+        )
+        at += 1
+        if lifted:
+            bare = InAgent(agent, (), "", WITHOUT)
+            label, plain = _joined(WITHOUT, of_agent), suite.without or suite.program
+            yield Variant(suite, plain, None, label, cases, repeats, baseline=True, without=True, agent=bare)
+            at += 1
+    if chosen.against is not None:
+        yield _against_in_agent(suite, chosen.against, chosen.agents.agents[0], (own, *beside), cases, repeats, stack)
+
+
+def _against_in_agent(
+    suite: Suite,
+    side: Side,
+    agent: AgentChoice,
+    skills: tuple[SkillFolder, ...],
+    cases: tuple[Case, ...],
+    repeats: int,
+    stack: AsyncExitStack | None,
+) -> Variant:
+    """Return the side that ``--against`` names: another folder of the skill, or another model of the agent."""
+    own, *beside = skills
+    if side.folder is not None and stack is not None:
+        empty = Path(stack.enter_context(TemporaryDirectory(prefix="prosa-against-")))
+        own = skill_at(side.folder(own.folder, empty), own)
+    elif side.model is not None:
+        agent = AgentChoice(agent.name, side.model)
+    other = InAgent(agent, (own, *beside), own.name, side.label)
+    label = _joined(suite.label, agent.label if side.folder is None else _joined(agent.label, side.label))
+    return Variant(suite, suite.program, None, label, cases, repeats, baseline=True, agent=other)
 
 
 def _joined(*parts: str) -> str:
@@ -258,7 +334,7 @@ def _names(text: str, name: str) -> bool:
 class _Running(Struct):
     """One run of tests. Drivers are opened for each model that is asked, once, and end with ``stack``."""
 
-    variants: tuple[_Variant, ...]
+    variants: tuple[Variant, ...]
     chosen: TestOptions
     options: Options
     environment: Environment
@@ -273,6 +349,8 @@ class _Running(Struct):
     graders: dict[Path, Grader] = field(default_factory=dict)
     progress: TestProgress = field(default_factory=TestProgress)
     attempts: dict[_Unit, Attempt] = field(default_factory=dict)
+    source: AgentSource | None = None
+    in_agents: AgentAttempts | None = None
 
     async def all(self) -> None:
         """Try every repeat; ``attempts`` are those that are over."""
@@ -295,12 +373,18 @@ class _Running(Struct):
             self.progress.unmeasured += not attempt.measured
             self.heard(self.progress)
 
-        await run_list(units, work, at_once=self.chosen.at_once)
+        at_once = self.chosen.at_once
+        if self.in_agents is not None:
+            at_once = min(at_once, self.in_agents.source.at_once)
+        await run_list(units, work, at_once=at_once)
 
     async def _prepare(self) -> None:
         """Open drivers and graders. A missing provider or an unenforceable budget is reported once, before any request,
         not as a failure of every case."""
         chosen = self.options.tape
+        if self.chosen.agents.agents:
+            await self._prepare_agents()
+            return
         for variant in self.variants:
             require_permission(variant.program, self.options, self.environment)
         for variant in self.variants:
@@ -308,6 +392,27 @@ class _Running(Struct):
             if chosen is None or not chosen.plays_all:
                 await driver.services.of(None, model_name=variant.program.model_name)
             await driver.require_prices([Job("", variant.program, None)])
+            if any(case.grade for case in variant.cases) and variant.suite.path not in self.graders:
+                self.graders[variant.suite.path] = await self._grader(variant.suite)
+
+    async def _prepare_agents(self) -> None:
+        """Make agents ready, or their recordings, and open graders. What keeps all attempts from running is reported
+        before the first one."""
+        options = self.options
+        if self.source is None:
+            from prosa.app.agents.recording import recorded_agents
+
+            self.source = recorded_agents(options.tape)
+        if self.source is None:
+            from prosa.app.agents.live import live_agents
+
+            agents = {variant.agent.agent for variant in self.variants if variant.agent is not None}
+            opening = live_agents(self.chosen.agents, agents, options, self.environment, self.budget)
+            self.source = await self.stack.enter_async_context(opening)
+        record = options.tape.record if options.tape is not None else None
+        assert self.source is not None
+        self.in_agents = AgentAttempts(self.source, self.kept if self.chosen.cache else None, record)
+        for variant in self.variants:
             if any(case.grade for case in variant.cases) and variant.suite.path not in self.graders:
                 self.graders[variant.suite.path] = await self._grader(variant.suite)
 
@@ -359,8 +464,50 @@ class _Running(Struct):
             return None
         return self.kept
 
+    async def _agent_attempt(self, unit: _Unit, side: InAgent, checks: Checks) -> Attempt:
+        """Try a case in an agent."""
+        assert self.in_agents is not None
+        variant = self.variants[unit.variant]
+        suite, case = variant.suite, variant.cases[unit.case]
+        triggers, folder = suite.routing is not None, suite.program_path.parent
+        task = task_of(case, side, unit.repeat + 1, folder, triggers=triggers, classified=suite.classified)
+        try:
+            result = await self.in_agents.result(task)
+            trace_file = self.in_agents.recorded(task, result)
+        except errors.CassetteProblem as error:
+            facts = RunFacts(0, 0.0, 0.0, failure="recording", error=_words(error))
+            return Attempt(None, facts, outcome="not measured", reason=Reason("recording", _words(error)))
+        trace = result.trace
+        with left_behind(task, result, folder) as left:
+            ran = ran_in_agent(task, result, left)
+            grader = self.graders.get(suite.path)
+            judged = await judge(
+                case, ran, checks, grader, f"{case.name} #{unit.repeat} {side.agent.label}", unit.repeat
+            )
+        if suite.routing is not None and ran.facts.failure is None:
+            missed = suite.routing.missed(case.name, trace.loaded_first)
+            judged = replace(judged, failures=(*judged.failures, missed) if missed else judged.failures)
+        outcome, reason = judged_in_agent(trace, side, judged)
+        calls = len(trace.calls)
+        return Attempt(
+            ran.output,
+            ran.facts,
+            judged.failures if outcome == "failed" else (),
+            judged.graded,
+            judged.grading,
+            0 if result.remembered else calls,
+            calls if result.remembered else 0,
+            trace_file,
+            outcome,
+            reason,
+            None if result.remembered else trace.seconds,
+            agent_facts(trace, skills=side.skills),
+        )
+
     async def _attempt(self, unit: _Unit, checks: Checks) -> Attempt:
         variant = self.variants[unit.variant]
+        if variant.agent is not None:
+            return await self._agent_attempt(unit, variant.agent, checks)
         case, driver = variant.cases[unit.case], self.drivers[variant.folder, variant.chosen]
         take = self.takes[unit.variant, unit.case] * MAX_REPEAT + unit.repeat
         name = f"{variant.suite.path} {case.name} #{unit.repeat + 1}" + (f" {variant.label}" if variant.label else "")
@@ -411,7 +558,7 @@ def _asked_now(answers: Answers, options: Options) -> bool:
     return answers.calls > 0 and not answers.remembered and not played and options.script is None
 
 
-def _takes(variants: Sequence[_Variant]) -> dict[tuple[int, int], int]:
+def _takes(variants: Sequence[Variant]) -> dict[tuple[int, int], int]:
     """Return the number of earlier cases with the same program and input: it distinguishes their recordings."""
     seen: Counter[str] = Counter()
     found: dict[tuple[int, int], int] = {}
@@ -510,7 +657,7 @@ def failure_kind(error: RunError) -> FailureKind:
 
 
 def _report(
-    variants: Sequence[_Variant], attempts: dict[_Unit, Attempt], chosen: TestOptions, kept: Kept | None
+    variants: Sequence[Variant], attempts: dict[_Unit, Attempt], chosen: TestOptions, kept: Kept | None
 ) -> Report:
     suites = tuple(_suite_report(at, variant, attempts, chosen) for at, variant in enumerate(variants))
     if kept is not None:
@@ -518,7 +665,7 @@ def _report(
     return Report(suites, compared(tuple(_compared(variants, suites))))
 
 
-def _suite_report(at: int, variant: _Variant, attempts: dict[_Unit, Attempt], chosen: TestOptions) -> SuiteReport:
+def _suite_report(at: int, variant: Variant, attempts: dict[_Unit, Attempt], chosen: TestOptions) -> SuiteReport:
     cases = tuple(
         CaseReport(case, tuple(attempts.get(_Unit(at, index, each), _NOT_STARTED) for each in range(variant.repeats)))
         for index, case in enumerate(variant.cases)
@@ -527,7 +674,7 @@ def _suite_report(at: int, variant: _Variant, attempts: dict[_Unit, Attempt], ch
     return SuiteReport(
         str(variant.suite.path),
         _tried(variant),
-        variant.chosen or "",
+        variant.agent.agent.label if variant.agent is not None else variant.chosen or "",
         requirement,
         cases,
         gate(requirement, [each.counted for each in cases], lower=chosen.lower),
@@ -535,7 +682,7 @@ def _suite_report(at: int, variant: _Variant, attempts: dict[_Unit, Attempt], ch
         variant.baseline,
         variant.suite.routing,
         variant.without,
-        () if variant.baseline else variant.program.unavailable,
+        () if variant.baseline or variant.agent is not None else variant.program.unavailable,
     )
 
 
@@ -547,14 +694,14 @@ _NOT_STARTED = Attempt(
 )
 
 
-def _tried(variant: _Variant) -> str:
+def _tried(variant: Variant) -> str:
     """Return the name of the program that is tried, or of the skill where the program is only what it is tried with."""
     if variant.suite.routing is not None:
         return variant.suite.routing.own
     return variant.suite.program.name if variant.without else variant.program.name
 
 
-def _remember_failed(variants: Sequence[_Variant], suites: Sequence[SuiteReport], kept: Kept) -> None:
+def _remember_failed(variants: Sequence[Variant], suites: Sequence[SuiteReport], kept: Kept) -> None:
     """Keep which cases failed; what did not run keeps what is known of it."""
     failed: dict[str, set[str]] = {}
     ran: dict[str, set[str]] = {}
@@ -569,7 +716,7 @@ def _remember_failed(variants: Sequence[_Variant], suites: Sequence[SuiteReport]
         kept.put({key: "\n".join(sorted(names | before))})
 
 
-def _compared(variants: Sequence[_Variant], suites: Sequence[SuiteReport]) -> Iterator[Matched]:
+def _compared(variants: Sequence[Variant], suites: Sequence[SuiteReport]) -> Iterator[Matched]:
     """Yield pairs each skill with what goes without it; then each suite of a document with its baseline, or with the
     first one where there is none."""
     for first, variant in zip(suites, variants, strict=True):

@@ -7,6 +7,7 @@ the two files is reported before anything runs.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -14,7 +15,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prosa.adapters.files import RootedFiles
-from prosa.adapters.files.skill_files import SKILL_FILE, is_skill, skill_files
+from prosa.adapters.files.skill_files import SKILL_FILE, is_skill, skill_file, skill_files
+from prosa.app.agents.task import SkillFolder
 from prosa.app.check.check import Checker, CheckOptions
 from prosa.app.check.gather import Group, evals_beside
 from prosa.app.evals.suite import Suite, Terms
@@ -54,14 +56,17 @@ def check_evals(group: Group, environment: Environment) -> tuple[Diagnostic, ...
     return checker.check(replace(group, paths=tuple(paths), whole=False)).diagnostics
 
 
-def skill_suites(path: Path, group: Group, options: Options, environment: Environment) -> Iterator[Suite]:
+def skill_suites(
+    path: Path, group: Group, options: Options, environment: Environment, *, in_agent: bool = False
+) -> Iterator[Suite]:
     """Yield the suites of a skill: its cases, and the requests that it is for, or what is in the one file of them that
-    ``path`` names. Raises what `load_skill` does, `RunError`."""
+    ``path`` names. ``in_agent``: files are laid in a workspace, and not put into requests. Raises what `load_skill`
+    does, `RunError`."""
     skill, paths = _files_of(path)
     files = [_read(each, group.files) for each in paths]
     cases = next((each for each in files if each.holds == "cases"), None)
     terms = _terms(cases, skill)
-    made = _Maker(skill, group, options, environment, load_skill(skill, options, environment.settings))
+    made = _Maker(skill, group, options, environment, load_skill(skill, options, environment.settings), in_agent)
     if cases is not None and cases.evals:
         yield made.cases(cases, terms)
     requests = [each for each in files if each.holds == "triggers"]
@@ -116,6 +121,7 @@ class _Maker(Struct, frozen=True):
     options: Options
     environment: Environment
     skill: LoadedSkill
+    in_agent: bool = False
 
     def cases(self, model: EvalsModel, terms: Terms) -> Suite:
         """Return its cases, with and without it."""
@@ -134,6 +140,7 @@ class _Maker(Struct, frozen=True):
             classified=self.skill.classified,
             label=WITH,
             without=without,
+            subject=lambda: (agent_skill(self.skill),),
         )
 
     def requests(self, models: Sequence[EvalsModel], terms: Terms) -> Suite:
@@ -149,7 +156,7 @@ class _Maker(Struct, frozen=True):
                 name = _named(each.query, belongs)
                 belongs[name] = _owner(each, own, owners)
                 place = f"{model.source.path}:{model.line(each.span)}"
-                cases.append(Case(name, {"request": each.query}, place=place))
+                cases.append(Case(name, {"request": each.query}, place=place, request=each.query))
         program = self._offering(self.skill, beside)
         return Suite(
             path=Path(models[0].source.path),
@@ -163,6 +170,7 @@ class _Maker(Struct, frozen=True):
             classified=program.classified,
             routing=Routing(own, tuple(offered), belongs),
             around=FirstChoice,
+            subject=lambda: tuple(agent_skill(each) for each in (self.skill, *beside)),
         )
 
     def _program(self, offered: Sequence[LoadedSkill], chosen: LoadedSkill | None, *, python: bool = True) -> Program:
@@ -203,12 +211,34 @@ class _Maker(Struct, frozen=True):
     def _case(self, each: EvalModel, model: EvalsModel) -> Case:
         return Case(
             each.name,
-            {"request": each.prompt + self._attached(each)},
+            {"request": each.prompt if self.in_agent else each.prompt + self._attached(each)},
             run=each.run,
             grade=each.asked,
             place=f"{model.source.path}:{model.line(each.span)}",
             assertions=each.assertions,
+            request=each.prompt,
+            laid=tuple(self._laid(each)) if self.in_agent else (),
+            workspace=each.workspace,
         )
+
+    def _laid(self, each: EvalModel) -> Iterator[tuple[str, str]]:
+        """Yield the files of a case, those of named folders among them, each with its place in a workspace."""
+        for (written, _), place in zip(each.files, each.laid, strict=True):
+            path = self.path.parent / written
+            self._require_inside(path)
+            if path.is_dir():
+                names = skill_files(path)
+                yield from ((f"{written.rstrip('/')}/{name}", f"{place.rstrip('/')}/{name}") for name in names)
+            elif path.is_file():
+                yield written, place
+            else:
+                raise FileProblem(path, "missing", "no such file")
+
+    def _require_inside(self, path: Path) -> None:
+        """Raise `RunError` for a file of a case outside the folder of the skill."""
+        files = self.group.files
+        if not files.real(path).is_relative_to(files.real(self.path.parent)):
+            raise RunError(f"{path}: it lies outside of the skill and is not read")
 
     def _attached(self, each: EvalModel) -> str:
         """Return the files of a case as part of its request: with the skill and without it, the run has the same.
@@ -218,8 +248,7 @@ class _Maker(Struct, frozen=True):
         room = MAX_ATTACHED
         for written in self._files(each):
             path = folder / written
-            if not files.real(path).is_relative_to(files.real(folder)):
-                raise RunError(f"{path}: it lies outside of the skill and is not read")
+            self._require_inside(path)
             try:
                 text = files.read(path).text
             except FileProblem as problem:
@@ -249,6 +278,29 @@ def _fenced(text: str) -> str:
     while fence in text:
         fence += "`"
     return f"{fence}\n{text}{'' if text.endswith(chr(10)) else chr(10)}{fence}"
+
+
+def agent_skill(skill: LoadedSkill) -> SkillFolder:
+    """Return a skill as an agent gets it, with the digest of its files."""
+    folder = Path(skill.skill.folder)
+    digest = _digest_of(folder, (skill.path.name, *skill.skill.files))
+    return SkillFolder(skill.skill.name, folder, skill.skill.description, digest)
+
+
+def _digest_of(folder: Path, names: Sequence[str]) -> str:
+    digest = hashlib.sha256()
+    for name in names:
+        digest.update(f"{name}\0{hashlib.sha256((folder / name).read_bytes()).hexdigest()}\n".encode())
+    return digest.hexdigest()
+
+
+def skill_at(folder: Path, known: SkillFolder) -> SkillFolder:
+    """Return the same skill as it stands in another folder. Raises `FileProblem` where there is none."""
+    file = skill_file(folder)
+    if not file.is_file():
+        raise FileProblem(file, "missing", f"no skill to compare {known.name} with")
+    names = (file.name, *skill_files(folder))
+    return replace(known, folder=folder, digest=_digest_of(folder, names))
 
 
 # ---- requests ----

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from prosa.adapters.files.git_files import RevisionFiles, resolve_revision, top_of
+from prosa.adapters.files.git_files import RevisionFiles, exported_folder, resolve_revision, top_of
 from prosa.adapters.files.near import nearest_file
+from prosa.app.agents.task import SkillFolder
 from prosa.dialects.evals.document.model import SuiteModel
 from prosa.evaluation.case import Case, Requirement
 from prosa.evaluation.routing import Routing
@@ -44,6 +45,7 @@ class Suite(Struct, frozen=True):
     the test document, where it is one. ``label`` names the program in a report that has ``without`` beside it: a
     program that every case is tried on too, for the difference that the first one makes. With ``routing`` what counts
     of a run is which skills it loaded; ``around`` is then asked around its calls, over what is kept of them.
+    ``subject`` returns the skill as an agent gets it, then those beside it that are offered with it.
     """
 
     path: Path
@@ -60,14 +62,17 @@ class Suite(Struct, frozen=True):
     without: Program | None = None
     routing: Routing | None = None
     around: Callable[[Journal], Journal] | None = None
+    subject: Callable[[], tuple[SkillFolder, ...]] | None = None
 
 
 class Side(Struct, frozen=True):
-    """What a suite is compared with: another program, the same one as it was at a revision, or another model."""
+    """What a suite is compared with: another program, the same one as it was at a revision, or another model.
+    ``folder`` returns the folder of the other skill for agents, given that of the suite and an empty one."""
 
     label: str
     load: Callable[[Suite], Program] | None = None
     model: str | None = None
+    folder: Callable[[Path, Path], Path] | None = None
 
 
 _LIKE_A_REVISION = regex(r"\AHEAD\b|[~^]|@\{")
@@ -82,14 +87,14 @@ def side_of(text: str, beside: Path) -> Side:
     kind, name = (kind, rest) if colon and kind in ("file", "rev", "model") else ("", text)
     path = Path(name)
     if kind == "file" or (not kind and path.suffix == ".md" and path.is_file()):
-        return Side(name, lambda suite: suite.load(path, None))
+        return Side(name, lambda suite: suite.load(path, None), folder=lambda _, __: path.parent)
     commit, top = (None, None) if kind == "model" else (resolve_revision(name, folder), top_of(folder))
     if commit is not None and top is not None:
 
         def of_revision(suite: Suite) -> Program:
             return suite.load(suite.program_path, RevisionFiles(suite.root, top, commit))
 
-        return Side(name, of_revision)
+        return Side(name, of_revision, folder=lambda folder, empty: exported_folder(folder, top, commit, empty))
     if not kind and path.suffix == ".md":
         near = nearest_file(path)
         guess = f"did you mean {near}?\n" if near else ""

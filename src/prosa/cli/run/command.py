@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from prosa.app.options import CommandOptions, Options
+from prosa.app.options import AgentKeywords, CommandOptions, Options
 from prosa.cli.console import Console, PipeClosed
 from prosa.cli.environment import environment_of
 from prosa.cli.options import (
@@ -78,6 +78,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_recording(parser)
     add_otel(parser)
     add_journal(parser, "run")
+    add_options(parser.add_argument_group("agents"), AgentKeywords)
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the result here instead of to stdout")
     parser.add_argument("--dry-run", action="store_true", help="print what would be done, as `prosa plan`; do nothing")
     parser.add_argument("--summary", action="store_true", help="print the execution summary as JSON on stderr")
@@ -96,6 +97,10 @@ parse = completed
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """Run it."""
+    if args.agents:
+        from prosa.cli.run import agent
+
+        return agent.run(args, console)
     if args.dry_run:
         from prosa.cli import plan
 

@@ -5,6 +5,8 @@ r"""Assertions as other tools write them: sentences, and records that name a rul
     {"name": "total", "contains": "42"}                      decided by a rule, as the record says so
     {"type": "regex", "value": "total: \\\\d+"}                 the same in another spelling
     {"json": {"total": 42}}, {"tools": {"called": ["python"]}}
+    {"file": "out.csv", "contains": "42"}, {"changed": ["out/**"]}, {"loaded": "x"}, {"command": "check.py"}
+                                                             of what an agent left (`evaluation.workspace`)
 
 In: a list as data with places. Out: the questions for a grader, the assertions for rules, the expectations of the run,
 and the problems. The meaning of a sentence is never guessed.
@@ -12,6 +14,7 @@ and the problems. The meaning of a sentence is never guessed.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct, field
@@ -25,8 +28,12 @@ from prosa.dialects.fields import shown, type_name
 from prosa.evaluation.case import Assertion, run_mistakes
 from prosa.evaluation.expectations import Mistake, mistakes
 from prosa.evaluation.matchers import MATCHERS
+from prosa.evaluation.workspace import FORMS, Expected, form_of, workspace_mistakes
 
-_WORDS = (*MATCHERS, *ALIASES, JSON, *RUN)
+_WORDS = (*MATCHERS, *ALIASES, JSON, *RUN, *FORMS)
+_BESIDE: dict[str, str] = {"same_as": "same-as", "exists": "exists", "same-as": "same-as", "only": "only"}
+"""Words that say more beside one of `FORMS`, with other spellings."""
+
 _KIND, _VALUE = "type", ("value", "values", "pattern", "expected")
 
 
@@ -36,6 +43,7 @@ class Asserted(Struct):
     questions: list[str] = field(default_factory=list)
     assertions: list[Assertion] = field(default_factory=list)
     run: dict[str, Value] = field(default_factory=dict)
+    workspace: list[Expected] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
     def take(self, node: Node, name: str) -> None:
@@ -84,6 +92,9 @@ class Asserted(Struct):
 
     def _decided(self, words: dict[str, Node], name: str, record: Mapping) -> None:
         """Take in what a rule decides, unless something is wrong with it."""
+        if any(each in words for each in FORMS):
+            self._about_workspace(name, record)
+            return
         plain = {ALIASES.get(each, each): to_value(node) for each, node in words.items()}
         matchers = {each: value for each, value in plain.items() if each in MATCHERS}
         run = {each: value for each, value in plain.items() if each in RUN}
@@ -99,6 +110,17 @@ class Asserted(Struct):
             wanted = {"absent": False} if plain[JSON] is True else plain[JSON]
             self.assertions.append(Assertion(title, wanted, as_json=True))
         self.run |= run
+
+    def _about_workspace(self, name: str, record: Mapping) -> None:
+        """Take in what is expected of the workspace of an agent."""
+        words = {entry.key.text: entry.value for entry in record if entry.key.text in (*_WORDS, *_BESIDE)}
+        plain = {ALIASES.get(each, _BESIDE.get(each, each)): to_value(node) for each, node in words.items()}
+        form = form_of(plain)
+        wrong = list(workspace_mistakes(plain))
+        self.problems += [_mistake(each, words, record) for each in wrong]
+        if form is not None and not wrong:
+            shown_value = plain[form] if isinstance(plain[form], str) else json.dumps(plain[form], ensure_ascii=False)
+            self.workspace.append(Expected(name or f"{form} {shown(shown_value)}", form, plain))
 
 
 def _typed(said: dict[str, Node]) -> dict[str, Node]:
@@ -128,7 +150,7 @@ def _unknown_kind(kind: str, node: Node) -> Problem:
 
 
 def _known() -> Iterator[str]:
-    yield from (*MATCHERS, JSON, *RUN)
+    yield from (*MATCHERS, JSON, *RUN, *FORMS)
 
 
 def _says_nothing(said: dict[str, Node], record: Mapping) -> Problem:
@@ -146,7 +168,7 @@ def _mistake(mistake: Mistake, words: dict[str, Node], record: Mapping) -> Probl
     """Return a mistake at its place in the record: in the word that it is about, or in one that is written
     otherwise."""
     first, *rest = mistake.pointer.removeprefix("/").split("/")
-    written = next((each for each in words if ALIASES.get(each, each) == first), None)
+    written = next((each for each in words if ALIASES.get(each, _BESIDE.get(each, each)) == first), None)
     if written is None and JSON in words:
         span = span_at(words[JSON], mistake.pointer)
     else:

@@ -38,8 +38,10 @@ EVAL: Final[tuple[Field, ...]] = (
     ),
     Field(
         "files",
-        "texts",
-        about="files that the run may read beside the request: paths below the folder of the skill",
+        "anything",
+        about="files that the run may read beside the request: paths below the folder of the skill, or "
+        '`{"path": "evals/files/a.csv", "as": "data/a.csv"}`: where an agent finds it in its workspace, else at its '
+        "path below `evals/files/`",
     ),
     Field(
         "assertions",

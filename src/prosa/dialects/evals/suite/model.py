@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from prosa.data import Value
 from prosa.evaluation.case import Assertion, Requirement
+from prosa.evaluation.workspace import Expected
 from prosa.source import SourceText, Span
 
 Holds: TypeAlias = Literal["cases", "triggers"]
@@ -16,7 +17,8 @@ Holds: TypeAlias = Literal["cases", "triggers"]
 class EvalModel(Struct, frozen=True):
     """A case. ``name`` is its name in reports: its own, otherwise its id and the start of its prompt. ``questions``
     are the assertions for a grader, ``assertions`` those for a rule, ``run`` the expectations of the run. ``files``
-    are paths with their places."""
+    are paths with their places, ``laid`` where each of them stands in the workspace of an agent, and ``workspace`` is
+    what is expected of that."""
 
     id: str
     name: str
@@ -27,11 +29,13 @@ class EvalModel(Struct, frozen=True):
     questions: tuple[str, ...]
     run: Value
     span: Span
+    laid: tuple[str, ...] = ()
+    workspace: tuple[Expected, ...] = ()
 
     @property
     def asked(self) -> tuple[str, ...]:
         """Return the questions for a grader: the assertions, or the expected output if there are none."""
-        if self.questions or self.assertions or self.run or not self.expected_output.strip():
+        if self.questions or self.assertions or self.run or self.workspace or not self.expected_output.strip():
             return self.questions
         return (f"The output is what is described here: {self.expected_output.strip()}",)
 

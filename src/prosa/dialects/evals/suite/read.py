@@ -18,10 +18,14 @@ from prosa.dialects.fields import Field, Owner, read_fields, shown, text_of, typ
 from prosa.dialects.front import FrontReading
 from prosa.document import Document
 from prosa.evaluation.case import Requirement, parse_requirement
+from prosa.evaluation.workspace import is_inside
 from prosa.source import SourceText, Span
 
 MAX_PROBLEMS = 100
 """Of one file; more say nothing new."""
+
+FILES = "evals/files/"
+"""Below it the files of cases stand; it is left out of their place in a workspace."""
 
 MAX_PROMPT = 40
 """Characters of a prompt in the name of its case."""
@@ -141,6 +145,7 @@ def _eval(item: Node, at: int, problems: list[Problem]) -> Iterator[EvalModel]:
     ]
     said = asserted(lists)
     problems += said.problems
+    files = _files(entries.get("files"), problems)
     prompt = text_of(entries.get("prompt"))
     if prompt is None:
         return
@@ -150,13 +155,15 @@ def _eval(item: Node, at: int, problems: list[Problem]) -> Iterator[EvalModel]:
         text_of(entries.get("name")) or _called(ident or str(at + 1), prompt),
         prompt,
         text_of(entries.get("expected_output")) or "",
-        _files(entries.get("files")),
+        tuple((path, span) for path, _, span in files),
         tuple(said.assertions),
         tuple(said.questions),
         said.run or None,
         entries["id"].value.span if "id" in entries else anchor,
+        tuple(place for _, place, _ in files),
+        tuple(said.workspace),
     )
-    if not (model.asked or model.assertions or model.run or said.problems):
+    if not (model.asked or model.assertions or model.run or model.workspace or said.problems):
         message = "nothing is said of what the answer has to be: every answer passes"
         note = "`assertions` are sentences for a grader, or records that a rule decides"
         problems.append(Problem("eval-without-assertions", message, model.span, (note,)))
@@ -180,10 +187,34 @@ def _named_apart(evals: list[EvalModel]) -> Iterator[EvalModel]:
         yield replace(each, name=name) if name != each.name else each
 
 
-def _files(entry: Entry | None) -> tuple[tuple[str, Span], ...]:
-    if entry is None or not isinstance(entry.value, Sequence):
+def _files(entry: Entry | None, problems: list[Problem]) -> tuple[tuple[str, str, Span], ...]:
+    """Return the files of a case: the path below the folder of the skill, the place in a workspace, the span."""
+    if entry is None:
         return ()
-    return tuple((item.text, item.span) for item in entry.value.items if isinstance(item, Scalar))
+    if not isinstance(entry.value, Sequence):
+        problems.append(_bad_file(f"`files` is a list of paths, not {type_name(entry.value)}", entry.value.span))
+        return ()
+    return tuple(each for item in entry.value.items for each in _file(item, problems))
+
+
+def _file(item: Node, problems: list[Problem]) -> Iterator[tuple[str, str, Span]]:
+    path: Node | None = item
+    place: Node | None = None
+    if isinstance(item, Mapping):
+        named, placed = item.entry("path"), item.entry("as")
+        path, place = (named.value if named else None), (placed.value if placed else None)
+    if not isinstance(path, Scalar) or not isinstance(path.value, str) or not path.value.strip():
+        problems.append(_bad_file('a file is a path, or {"path": …, "as": …}', item.span))
+        return
+    laid = place.value if isinstance(place, Scalar) else path.value.removeprefix("./").removeprefix(FILES)
+    if place is not None and (not isinstance(laid, str) or not is_inside(laid)):
+        problems.append(_bad_file("`as` is a path inside the workspace, with slashes", place.span))
+        return
+    yield path.value, str(laid), path.span
+
+
+def _bad_file(message: str, span: Span) -> Problem:
+    return Problem("wrong-type", message, span)
 
 
 def _repeated_ids(model: EvalsModel) -> Iterator[Problem]:

@@ -1,0 +1,77 @@
+"""What a test would take, as values: attempts, calls, tokens and US dollars, at least and at most (X26, X36).
+
+In: the sides of a test. Out: their sums. A bound that is not known is None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from decimal import Decimal
+
+from msgspec import Struct
+
+from prosa.data import Value
+
+
+class Bounds(Struct, frozen=True):
+    """What something takes at least and at most; None where nothing is known."""
+
+    least: Value
+    most: Value
+
+    def as_list(self) -> list[Value]:
+        """Return both."""
+        return [self.least, self.most]
+
+
+class SidePlan(Struct, frozen=True):
+    """One side of a suite: its label, and what its attempts take together."""
+
+    path: str
+    label: str
+    attempts: int
+    calls: Bounds
+    tokens: Bounds
+    cost: Bounds
+
+
+class TestPlan(Struct, frozen=True):
+    """A test before it runs. ``asks`` says whether a person is asked before it begins; ``notes`` are for people."""
+
+    sides: tuple[SidePlan, ...]
+    cap: Decimal | None
+    asks: bool
+    notes: tuple[str, ...] = ()
+
+    __test__ = False
+
+    @property
+    def attempts(self) -> int:
+        """All attempts."""
+        return sum(each.attempts for each in self.sides)
+
+    @property
+    def calls(self) -> Bounds:
+        """Model calls, those of graders among the most."""
+        return _together(each.calls for each in self.sides)
+
+    @property
+    def tokens(self) -> Bounds:
+        """Tokens in and out."""
+        return _together(each.tokens for each in self.sides)
+
+    @property
+    def cost(self) -> Bounds:
+        """US dollars; at most the cap, where there is one."""
+        whole = _together(each.cost for each in self.sides)
+        if self.cap is None:
+            return whole
+        cap = float(self.cap)
+        return Bounds(whole.least, cap if whole.most is None else min(whole.most, cap))
+
+
+def _together(spreads: Iterable[Bounds]) -> Bounds:
+    known = list(spreads)
+    least = [each.least for each in known if each.least is not None]
+    most = [each.most for each in known]
+    return Bounds(sum(least) if least else None, None if None in most else sum(most))
