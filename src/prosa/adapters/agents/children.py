@@ -168,7 +168,7 @@ async def started(
     whole = {"LANG": "C.UTF-8", **env, MARK: mark}
     loop = asyncio.get_running_loop()
     theirs, ours = os.pipe()
-    stdin = tempfile.TemporaryFile()  # noqa: SIM115 - it is closed where the process has been started
+    stdin = tempfile.TemporaryFile()  # noqa: SIM115 - it is closed once the process has it
     stdin.write(given)
     stdin.seek(0)
     try:
@@ -188,6 +188,7 @@ async def started(
         raise
     finally:
         os.close(theirs)
+        stdin.close()
     process = AgentProcess(transport, pipes, mark, ours)
     try:
         yield process

@@ -1,7 +1,7 @@
 """One attempt of an installed agent against a scripted model service on this machine: free, and without a key (X36).
 
-In: an agent that is here. Out: what was seen of it, step by step. No model is asked, so this shows that the agent can be
-started, read and ended, and nothing about a skill.
+In: an agent that is here. Out: what was seen of it, step by step. No model is asked, so this shows that the agent can
+be started, read and ended, and nothing about a skill.
 """
 
 from __future__ import annotations
