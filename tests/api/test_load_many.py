@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import prosa
 from prosa.api import documents
-from prosa.app.check import memory
-from prosa.app.check.memory import MemoryStore
+from prosa.app.check import check
+from prosa.app.check.check import MemoryStore
 from prosa.rules import analyse
 from tests.depth import examples
 
@@ -86,7 +86,7 @@ def test_x10_what_is_kept_changes_nothing(tmp_path_factory: pytest.TempPathFacto
 
 def test_x9_what_is_kept_has_a_bound(monkeypatch: pytest.MonkeyPatch):
     """X9."""
-    monkeypatch.setattr(memory, "MOST_CHARACTERS", 100)
+    monkeypatch.setattr(check, "MOST_CHARACTERS", 100)
     store = MemoryStore()
     for number in range(50):
         store.put({str(number): "x" * 30})

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import prosa
-from prosa.app.init.init import PARTS, plan_parts, write_parts
+from prosa.app.init import PARTS, plan_parts, write_parts
 from prosa.cli.main import main
 from tests.cli.desk import desk
 from tests.depth import examples
@@ -143,7 +143,7 @@ def test_x44_a_workflow_without_an_address_fails_with_one_sentence(folder: Path)
 def test_x44_a_workflow_installs_from_the_address_of_the_owner(
     folder: Path, address: str, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("prosa.app.init.init.ADDRESS", address)
+    monkeypatch.setattr("prosa.app.init.ADDRESS", address)
     (install,) = (each for each in steps(folder) if each.get("name") == "Install Prosa")
     done = subprocess.run(
         ["bash", "-c", f'pip() {{ printf "%s\\n" "$@"; }}; {install["run"]}'],

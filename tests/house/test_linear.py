@@ -23,8 +23,8 @@ from prosa.evaluation.jsonpath import BadQuery, compile_query
 from prosa.render.page.clean import safe_html
 from prosa.settings.read import read_project_settings
 from prosa.site.drawing import inert_drawing
-from prosa.site.html_node import read_html
 from prosa.site.negotiate import choose
+from prosa.site.page import read_html
 from prosa.site.robots import read_robots
 from prosa.source import SourceText
 from prosa.template import Template, TemplateError, action_spans

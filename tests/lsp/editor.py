@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from prosa.lsp.start import serve_stdio
+from prosa.lsp.server import serve_stdio
 from tests import warm
 
 SECONDS = float(os.environ.get("PROSA_TEST_SECONDS", "60"))

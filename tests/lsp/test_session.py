@@ -253,7 +253,7 @@ def test_x30_a_document_that_git_ignores_is_judged_by_itself(project: Path, edit
 def test_x30_a_question_that_is_cancelled_is_answered_at_once(
     project: Path, editor: Editor, monkeypatch: pytest.MonkeyPatch
 ):
-    """X30. Whatever the desk is busy with."""
+    """X30. Whatever the worker thread is busy with."""
     busy = threading.Event()
     editor.initialize(project)
     uri = editor.open(project / "a.md", "text\n")

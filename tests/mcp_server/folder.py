@@ -14,7 +14,7 @@ from prosa.app.options import Environment, Options
 from prosa.app.run.money import server_budget
 from prosa.app.settings import settings_for
 from prosa.app.site.keeper import SiteOptions
-from prosa.app.site.open import open_site
+from prosa.app.site.live import open_site
 from prosa.mcp_server.programs import Programs, Rights
 from prosa.mcp_server.server import build_server
 

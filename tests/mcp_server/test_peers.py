@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from prosa.app.agreement import accept_agreement
+from prosa.app.trust import accept_agreement
 from tests import warm
 from tests.house.tree import ROOT
 from tests.mcp_server.folder import write

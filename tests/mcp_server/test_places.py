@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from prosa.app.agreement import accept_agreement
 from prosa.app.options import Options
+from prosa.app.trust import accept_agreement
 from prosa.mcp_server.tools import READ_TOOLS
 from tests.mcp_server.folder import PROGRAM, served, write
 from tests.rules.literate import FOLDER, examples

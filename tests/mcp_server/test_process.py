@@ -19,7 +19,7 @@ import httpx2
 import pytest
 from mcp import Client, StdioServerParameters
 
-from prosa.app.agreement import accept_agreement
+from prosa.app.trust import accept_agreement
 from prosa.cli.main import main
 from tests import warm
 from tests.cli.desk import desk

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mcp.shared.exceptions import MCPError
 
-from prosa.app.site.keeper import SiteIndex
+from prosa.app.site.keeper import IndexThread
 from prosa.dialects.table import DOCUMENT_SUFFIXES
 from prosa.mcp_server.tools import READ_TOOLS
 from prosa.schema import Schema
@@ -190,7 +190,7 @@ def test_nothing_waits_for_the_index(folder: Path):
 
 
 def test_an_id_that_is_asked_for_before_the_index_is_there_is_told_so(folder: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(SiteIndex, "_look", lambda _, __: None)
+    monkeypatch.setattr(IndexThread, "_look", lambda _, __: None)
 
     async def run() -> str:
         async with served(folder, ready=False) as client:

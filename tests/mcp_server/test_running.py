@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from prosa.app.agreement import accept_agreement
 from prosa.app.options import Options
+from prosa.app.trust import accept_agreement
 from tests.mcp_server.folder import PROGRAM, served, write
 
 MODES = ("legacy", "2026-07-28")

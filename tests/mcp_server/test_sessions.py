@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 from mcp.server.lowlevel.server import Server
 from mcp.server.streamable_http import StreamableHTTPServerTransport
 
-from prosa.mcp_server import sessions
-from prosa.mcp_server.sessions import IDLE_SECONDS, LOOK_SECONDS, MOST_OF_CLIENT, Sessions
-from prosa.mcp_server.transport import http_application
+from prosa.mcp_server import transport
+from prosa.mcp_server.transport import IDLE_SECONDS, LOOK_SECONDS, MOST_OF_CLIENT, Sessions, http_application
 from tests.depth import examples
 
 HOST = "127.0.0.1:8001"
@@ -225,7 +224,7 @@ def test_x9_a_client_that_uses_all_it_may_have_is_refused_another():
 
 def test_x9_the_default_bounds_keep_memory_small():
     """X9. Some 60 KB each."""
-    assert sessions.MOST * 60_000 <= 32_000_000 and sessions.MOST_OF_CLIENT <= sessions.MOST
+    assert transport.MOST * 60_000 <= 32_000_000 and transport.MOST_OF_CLIENT <= transport.MOST
 
 
 STEPS = st.lists(

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from prosa.app.agreement import accept_agreement
 from prosa.app.options import Options
+from prosa.app.trust import accept_agreement
 from tests.app.run.skills.worlds import call, skill
 from tests.mcp_server.folder import served, write
 

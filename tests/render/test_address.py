@@ -70,7 +70,7 @@ def test_reports_give_no_link_where_nobody_knows_and_name_the_page_still(
 def test_an_editor_leads_to_the_page_where_its_address_is_known(document: Path):
     from prosa.app.check.check import Checker, CheckOptions
     from prosa.app.check.gather import gather
-    from prosa.lsp.diagnostics import protocol_diagnostics
+    from prosa.lsp.positions import protocol_diagnostics
 
     found = Checker.of(CheckOptions(), {}).diagnostics(gather([document]))
     shown = protocol_diagnostics(found, "utf-16", lambda path: path.as_uri(), BASE)

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from prosa.site.arguments import arranged
 from prosa.site.contract import object_schema, read_contract
+from prosa.site.offer import arranged
 from prosa.site.problems import RequestError
 from tests.site.actions import BOOK, SAILINGS
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prosa.site.conditional import MAX_TAGS, entity_tag, is_known
+from prosa.site.negotiate import MAX_TAGS, entity_tag, is_known
 
 TAG = '"abc123m"'
 

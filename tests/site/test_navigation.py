@@ -7,8 +7,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from prosa.site.layout import NodeRow
 from prosa.site.navigation import MAX_SHOWN, Entry, Navigation, Nodes, navigation_of
-from prosa.site.view import NodeRow
 from tests.depth import examples
 
 PATHS = ("index.md", "start.md", "guide/README.md", "guide/a.md", "guide/b.md", "guide/deep/c.md", "loose.md")

@@ -7,7 +7,7 @@ from urllib.parse import urldefrag, urljoin, urlsplit
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from prosa.site.page_link import led
+from prosa.site.node import led
 from prosa.source import url as urls
 from prosa.source.url import normal_url, origin_of
 
@@ -77,7 +77,7 @@ def test_an_origin_is_that_of_the_whole_url(url: str):
 
 
 def test_plain_links_take_the_short_way(monkeypatch):
-    monkeypatch.setattr("prosa.site.page_link.urljoin", None)
+    monkeypatch.setattr("prosa.site.node.urljoin", None)
     base = "http://h.example/guide/start.md"
     wanted = ["http://h.example/guide/a.md", "http://h.example/b/", "http://h.example/c.md"]
     assert [led(base, href) for href in ("a.md", "/b/", "../c.md#part")] == wanted

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from prosa.dialects.front import read_front
 from prosa.dialects.reading import DialectReading, open_document
 from prosa.site.identity import view_of
-from prosa.site.represent import json_of
-from prosa.site.view import NodeView, TypedLink
+from prosa.site.layout import NodeView, TypedLink
+from prosa.site.negotiate import json_of
 from prosa.source import SourceText
 
 FIELDS = st.lists(

@@ -20,10 +20,9 @@ from prosa.app.site.live import LiveSite
 from prosa.settings import Settings
 from prosa.web import indexes, locate
 from prosa.web.app import SiteApp
-from prosa.web.context import Web
-from prosa.web.guard import Guard
+from prosa.web.context import Sessions, Web
+from prosa.web.limits import Guard
 from prosa.web.log import AccessLog
-from prosa.web.session import Sessions
 
 HOST = "127.0.0.1:8000"
 READY = 60.0

@@ -20,9 +20,9 @@ from prosa.settings import Settings
 from prosa.web import serving
 from prosa.web.app import SiteApp
 from prosa.web.context import Web
-from prosa.web.guard import Guard, Rate
+from prosa.web.limits import Guard, Rate
 from prosa.web.limits import ConnectionLimits
-from prosa.web.session import Sessions
+from prosa.web.context import Sessions
 """
 _AFTER = """
 site = LiveSite(Path(sys.argv[1]).resolve(), SiteOptions("Harbour"), dict(os.environ), Settings(), 10**7)

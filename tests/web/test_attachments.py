@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from prosa.app.site.assets import Assets, Named
 from prosa.app.site.files import SiteFiles, VisibleFile
-from prosa.app.site.keeper import SiteIndex, SiteOptions
+from prosa.app.site.keeper import IndexThread, SiteOptions
 from prosa.corpus.found import Stamp
 from prosa.graph.resolve import by_nearness, nearest_to
 from prosa.settings import Settings
@@ -65,7 +65,7 @@ class NamedFiles(SiteFiles):
 def test_ya21_the_nearest_file_that_may_be_seen_is_meant(names: frozenset[str], gone: frozenset[int], here: str):
     """YA21. Files that became hidden after the look among them; of many with one name few are asked for."""
     files = NamedFiles(names)
-    attachments = Assets(files, SiteIndex(files, SiteOptions("x"), {}, Settings()), Clock())
+    attachments = Assets(files, IndexThread(files, SiteOptions("x"), {}, Settings()), Clock())
     attachments.find("elsewhere/x.md", "plan.png")  # the look
     ordered = sorted(names)
     files.hidden = frozenset(ordered[each] for each in gone if each < len(ordered))
@@ -84,7 +84,7 @@ def test_ya21_the_nearest_file_that_may_be_seen_is_meant(names: frozenset[str], 
 def test_ya21_looking_for_files_is_a_small_part_of_the_work(look: float, pages: list[float]):
     clock = Clock()
     files = SlowFiles(Path("/nowhere"), 1_000, clock=clock, seconds=look)
-    attachments = Assets(files, SiteIndex(files, SiteOptions("x"), {}, Settings()), clock)
+    attachments = Assets(files, IndexThread(files, SiteOptions("x"), {}, Settings()), clock)
     for seconds in pages:
         assert attachments.find("notes/one.md", "plan.png") is None
         clock.now += seconds

@@ -77,15 +77,15 @@ def test_h6_an_index_that_breaks_does_not_end_the_site(serve: Serve, damage: byt
 
 def test_h6_an_index_that_cannot_be_asked_is_no_fault(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     """H6. Nodes lack what the graph knows, and what needs the index is not ready."""
-    from prosa.app.site.keeper import SiteIndex
+    from prosa.app.site.keeper import IndexThread
     from prosa.corpus.errors import IndexProblem
 
     site = serve({"a.md": "# A\n\n[[b]]\n", "b.md": "# B\n"})
 
-    def broken(_index: SiteIndex, _question: object) -> None:
+    def broken(_index: IndexThread, _question: object) -> None:
         raise IndexProblem(f"broken at {site.root}")
 
-    monkeypatch.setattr(SiteIndex, "ask", broken)
+    monkeypatch.setattr(IndexThread, "ask", broken)
     for url in ("/a", "/a.html", "/a.json", "/", "/mdh/nodes.json"):
         assert site.get(url).status == 200
     for url in ("/mdh/search?q=a", "/mdh/graph", "/llms.txt"):
@@ -119,14 +119,14 @@ def test_h6_a_fault_in_a_look_does_not_end_the_looking(serve: Serve, monkeypatch
 
     monkeypatch.setattr(keeper, "FAILED_PAUSE", 0.0)
     site = serve({"a.md": "# A\n"})
-    looked, faults = keeper.SiteIndex._look, iter([True])
+    looked, faults = keeper.IndexThread._look, iter([True])
 
-    def faulty(self: keeper.SiteIndex, corpus: object) -> None:
+    def faulty(self: keeper.IndexThread, corpus: object) -> None:
         if next(faults, False):
             raise RecursionError("too deep")
         looked(self, corpus)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(keeper.SiteIndex, "_look", faulty)
+    monkeypatch.setattr(keeper.IndexThread, "_look", faulty)
     site.write("b.md", "# B\n")
     site.until(lambda: "b.md" in site.site.index.catalogue.by_path)
     assert site.site.index.complaint == ""

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from prosa.web import guard, log
-from prosa.web.guard import MAX_HEAD, Guard, Rate
+from prosa.web import limits, log
+from prosa.web.limits import MAX_HEAD, Guard, Rate
 from tests.web.asking import HOST, Served
 from tests.web.conftest import Serve
 
@@ -90,8 +90,8 @@ def test_h6_heads_that_are_too_large(site: Served) -> None:
 def test_h6_a_rate_counts_each_client_and_fills_up_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """H6."""
     now = [100.0]
-    monkeypatch.setattr(guard.time, "monotonic", lambda: now[0])
-    monkeypatch.setattr(guard, "MAX_CLIENTS", 3)
+    monkeypatch.setattr(limits.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(limits, "MAX_CLIENTS", 3)
     rate = Rate(per_second=2.0, burst=3.0)
     assert [rate.allows("a") for _ in range(4)] == [True, True, True, False]
     assert rate.allows("b")
@@ -106,7 +106,7 @@ def test_h6_a_rate_counts_each_client_and_fills_up_again(monkeypatch: pytest.Mon
 
 def test_h6_questions_and_changes_have_rates(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     """H6. 429 with `Retry-After`; nodes are read all the same, and another client is not concerned."""
-    monkeypatch.setattr(guard.time, "monotonic", lambda: 100.0)
+    monkeypatch.setattr(limits.time, "monotonic", lambda: 100.0)
     site = serve({"a.md": "# A\n"}, guard=Guard((HOST,), changes=Rate(1, 1), questions=Rate(1, 2)))
     assert [site.get("/mdh/search?q=a").status for _ in range(3)] == [200, 200, 429]
     refused = site.get("/mdh/graph", "application/json")

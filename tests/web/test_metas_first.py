@@ -10,7 +10,7 @@ from unittest.mock import patch
 
 import pytest
 
-from prosa.app.site.keeper import SiteIndex, SiteOptions
+from prosa.app.site.keeper import IndexThread, SiteOptions
 from prosa.app.site.live import LiveSite
 from prosa.settings import Settings
 
@@ -28,7 +28,7 @@ def without_index(root: Path, settings: Settings):
         raise ValueError("it is over")
 
     site = LiveSite(root, SiteOptions("Cold"), dict(os.environ), settings, 10_000)
-    with patch.object(SiteIndex, "_opened", opened):
+    with patch.object(IndexThread, "_opened", opened):
         site.start()
         assert asked.wait(60)
         try:

@@ -15,8 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prosa.web import serving
-from prosa.web.guard import MAX_HEAD
-from prosa.web.limits import ConnectionLimiter, ConnectionLimits
+from prosa.web.limits import MAX_HEAD, ConnectionLimiter, ConnectionLimits
 from tests.depth import examples
 from tests.web.own_server import running
 

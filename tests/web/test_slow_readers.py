@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prosa.web.flow import BUFFERED, PIECE, BrokenOff, UnderWay
+from prosa.web.answer import BUFFERED, PIECE, BrokenOff, UnderWay
 from prosa.web.nodes import Key, Nodes
 from tests.depth import examples
 from tests.web.asking import Served, called, put, scope_of, serving

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from prosa.adapters.sqlite.views import VIEWS
 from prosa.corpus.sql import View
-from prosa.site.probe.checks import CHECKS
+from prosa.site.probe.report import CHECKS
 from tools.docs.writing import Made, code, page, sentence, table
 
 

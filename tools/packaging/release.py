@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECTS = (".", "sandbox", "packaging/prosa")
-INIT = "src/prosa/app/init/init.py"
+INIT = "src/prosa/app/init.py"
 KINDS = ("Added", "Changed", "Deprecated", "Removed", "Fixed", "Security")
 _HEAD = re.compile(r"## \[(?P<version>[^\]]+)\](?: - (?P<date>\d{4}-\d{2}-\d{2}))?")
 

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 from msgspec import Struct
 
 from prosa.api.arguments import path_of, words
-from prosa.app.check.check import Checker, CheckOptions
+from prosa.app.check.check import Checker, CheckOptions, MemoryStore
 from prosa.app.check.gather import gather, judged_by
-from prosa.app.check.memory import MemoryStore
 from prosa.data import Value
 from prosa.diagnostics import Diagnostic
 from prosa.dialects import DialectName

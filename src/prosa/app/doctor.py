@@ -28,11 +28,11 @@ from prosa.adapters.providers.reach import reach
 from prosa.adapters.providers.table import KEY_VARIABLE, PROVIDERS
 from prosa.adapters.sandbox import missing_part
 from prosa.adapters.sqlite.opening import index_path
-from prosa.app.agreement import stored_agreement
 from prosa.app.options import EMBEDDED, Environment, Options
 from prosa.app.run.server_credentials import configured
 from prosa.app.run.service import THREE_WAYS, Route, resolve, service_words
 from prosa.app.settings import settings_for
+from prosa.app.trust import stored_agreement
 from prosa.extras import ALL, EXTRAS, LIBRARIES, install_line, is_installed
 from prosa.runtime.errors import RunError
 from prosa.settings import PROJECT_FILES, USER_FILE, Settings, is_about_prosa

@@ -1,7 +1,8 @@
-"""Which documents may run automatically: the user decides, outside the tree (X7).
+"""What the user accepted for good: documents that may run automatically (X7), and the agreement in front of
+markdownlang programs (L38–L41, LA29).
 
-In: documents, folders, an environment. Out: the newly trusted ones, those no longer trusted, and the state of each.
-Trusting runs nothing. All raise `RunError` for a record that is not the user's own or cannot be understood.
+Trusting runs nothing, and there are no prompts here. Functions raise `RunError` for a record that is not the user's own
+or cannot be understood.
 """
 
 from __future__ import annotations
@@ -13,8 +14,20 @@ from msgspec import Struct
 
 from prosa.adapters.files import config_dir
 from prosa.adapters.files.read import digest_bytes, real_path
-from prosa.adapters.files.trust_store import MAX_TRUSTED_BYTES, Trusted, TrustStore
+from prosa.adapters.files.trust_store import (
+    AGREEMENT_VARIABLE,
+    MAX_TRUSTED_BYTES,
+    Trusted,
+    TrustStore,
+    agreement_path,
+    check_agreement,
+    load_agreement,
+    save_agreement,
+)
+from prosa.dialects.markdownlang.agreement import AgreementRecord
 from prosa.source import FileProblem
+
+__all__ = ["AGREEMENT_VARIABLE", "Agreement", "accept_agreement", "check_agreement", "stored_agreement"]
 
 
 class TrustedDocument(Struct, frozen=True):
@@ -55,3 +68,25 @@ def _change(each: Trusted) -> str:
     except FileProblem as problem:
         return problem.reason
     return "" if same else "changed since: no longer trusted"
+
+
+class Agreement(Struct, frozen=True):
+    """The agreement stored at ``path``: the ``record``, or None if it does not count as accepted. ``problem`` says why
+    an existing file does not count."""
+
+    path: Path
+    record: AgreementRecord | None
+    problem: str = ""
+
+
+def stored_agreement(environ: Mapping[str, str]) -> Agreement:
+    """Return the agreement in the user's home."""
+    found = load_agreement(environ)
+    if isinstance(found, AgreementRecord):
+        return Agreement(agreement_path(environ), found)
+    return Agreement(agreement_path(environ), None, found)
+
+
+def accept_agreement(environ: Mapping[str, str], phrase_index: int) -> Path:
+    """Store that this phrase was accepted now, and return the path. Raises `OSError` where home is not writable."""
+    return save_agreement(environ, phrase_index)

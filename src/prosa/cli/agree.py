@@ -11,7 +11,7 @@ import argparse
 import secrets
 from collections.abc import Callable
 
-from prosa.app.agreement import AGREEMENT_VARIABLE, accept_agreement, stored_agreement
+from prosa.app.trust import AGREEMENT_VARIABLE, accept_agreement, stored_agreement
 from prosa.cli.console import Console
 from prosa.cli.errors import FAILED, OK
 from prosa.cli.parser import WrongUse

@@ -33,8 +33,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     """Return 0; 1 if a foreign file is in the way, or a document cannot be read. Raises `WrongUse`."""
     from prosa.app.site.building import write_files
     from prosa.render.plain import safe
-    from prosa.web.context import Web
-    from prosa.web.session import Sessions
+    from prosa.web.context import Sessions, Web
     from prosa.web.static import built_files
 
     out = Path(args.out)

@@ -19,7 +19,7 @@ from prosa.source.files import Skipped
 
 if TYPE_CHECKING:
     from prosa.app.client.requests import Bounds
-    from prosa.app.corpus.embedding import EmbeddingChoice
+    from prosa.app.corpus.semantic import EmbeddingChoice
     from prosa.cli.console import Console
 
 DEFAULT_MAX_SIZE = "10MB"
@@ -80,7 +80,7 @@ def add_embedding(parser: argparse.ArgumentParser) -> None:
 
 def embedding_choice(args: argparse.Namespace) -> EmbeddingChoice:
     """Return the choices in the flags of `add_embedding`."""
-    from prosa.app.corpus.embedding import EmbeddingChoice
+    from prosa.app.corpus.semantic import EmbeddingChoice
 
     return EmbeddingChoice(args.embedding_model, args.base_url, args.api_key_env, args.max_cost)
 

@@ -37,8 +37,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """0 when every record is as wanted; 1 when one was left alone that should have been written."""
-    from prosa.app.corpus.embedding import choose_embedder
     from prosa.app.corpus.enrich import EnrichOptions, classified_in, enrich
+    from prosa.app.corpus.semantic import choose_embedder
     from prosa.cli.environment import environment_of
     from prosa.cli.progress import progress
     from prosa.cli.run.interaction import run_stoppable

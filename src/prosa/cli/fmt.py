@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from prosa.app.check.fix import Change, write_changes
-from prosa.app.check.format import FormattedDocument, format_groups
+from prosa.app.check.fix import Change, FormattedDocument, format_groups, write_changes
 from prosa.app.check.gather import STDIN, gather_named
 from prosa.cli.argument_types import chosen_dialect, size_in_bytes
 from prosa.cli.console import Console

@@ -25,7 +25,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """0; 1 where a file could not be written, and with `--diff` where there is a difference."""
-    from prosa.app.init.init import PARTS, plan_parts, write_parts
+    from prosa.app.init import PARTS, plan_parts, write_parts
 
     folder = Path(args.folder)
     if not folder.is_dir():

@@ -27,7 +27,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     `WrongUse` if the library is missing."""
     if not is_installed("lsp"):
         raise lacking(WrongUse, "the language server", "lsp")
-    from prosa.lsp.start import serve_stdio
+    from prosa.lsp.server import serve_stdio
     from prosa.lsp.wire import BrokenWire
 
     output, sys.stdout = sys.stdout, sys.stderr  # accidental prints must not reach the wire

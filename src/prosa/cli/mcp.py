@@ -112,7 +112,7 @@ def _serve_http(args: argparse.Namespace, console: Console, server: Server[Any],
     from prosa.app.run.world import system_clock
     from prosa.mcp_server.transport import PATH, http_application
     from prosa.web import serving
-    from prosa.web.flow import bounded
+    from prosa.web.answer import bounded
     from prosa.web.limits import network_of
 
     host = "127.0.0.1"

@@ -55,7 +55,7 @@ def _site(args: argparse.Namespace, console: Console) -> Report:
     from prosa.app.client.probe import probe_url
     from prosa.cli.documents import bounds
     from prosa.cli.progress import progress
-    from prosa.site.probe.crawl import MAX_PAGES
+    from prosa.site.probe.gather import MAX_PAGES
     from prosa.source.url import origin_of
 
     try:

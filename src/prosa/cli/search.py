@@ -66,8 +66,8 @@ def _answer(corpus: OpenCorpus, asked: Search, args: argparse.Namespace, console
 def semantic_hits(corpus: OpenCorpus, asked: Search, args: argparse.Namespace, console: Console) -> list[Hit]:
     """Return what full text finds, fused with what lies near the query as a vector. Sends the query, and sections that
     have no vector yet, to the service that the user configured (X6). Raises `EmbeddingError`, `ProviderError`."""
-    from prosa.app.corpus.embedding import choose_embedder
     from prosa.app.corpus.search import search_by_meaning
+    from prosa.app.corpus.semantic import choose_embedder
     from prosa.cli.environment import environment_of
     from prosa.cli.progress import progress
     from prosa.cli.run.interaction import run_stoppable

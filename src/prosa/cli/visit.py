@@ -98,8 +98,7 @@ def _check_flags(args: argparse.Namespace) -> None:
 
 
 def _visit(args: argparse.Namespace, console: Console) -> int:
-    from prosa.app.client.tokens import site_tokens
-    from prosa.app.client.visit import visit_site
+    from prosa.app.client.requests import site_tokens, visit_site
 
     tokens = site_tokens(args.node, given_token(args, console), console.environ)
     node = visit_site(args.node, args.follow, bounds(args, args.node), tokens, any_origin=args.any_origin)

@@ -11,9 +11,8 @@ from lsprotocol import types
 from prosa.data import Value
 from prosa.dialects.table import DOCUMENT_SUFFIXES, EVALS
 from prosa.lsp.configuration import SECTION, read_configuration
-from prosa.lsp.diagnostics import protocol_diagnostics
-from prosa.lsp.documents import path_of
-from prosa.lsp.view import View
+from prosa.lsp.documents import View, path_of
+from prosa.lsp.positions import protocol_diagnostics
 
 if TYPE_CHECKING:
     from prosa.lsp.session import SessionServer

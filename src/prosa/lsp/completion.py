@@ -15,9 +15,8 @@ from lsprotocol import types
 
 from prosa.app.editor.candidates import NOTHING, Completion, Completions, Kind
 from prosa.app.editor.complete import TRIGGERS, complete
-from prosa.app.editor.hover import hover
-from prosa.app.editor.preview import preview
-from prosa.lsp.view import View
+from prosa.app.editor.hover import hover, preview
+from prosa.lsp.documents import View
 
 if TYPE_CHECKING:
     from prosa.lsp.session import SessionServer

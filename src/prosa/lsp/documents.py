@@ -1,13 +1,12 @@
-"""The documents that are open in the editor: their texts, updated with every change notification.
+"""The documents that are open in the editor, updated with every notification, and the view of one for a handler.
 
-In: notifications of the protocol. Out: texts and versions, by the real path of the document. Line ends are those of
-X2, which the protocol shares; half a surrogate pair, which no file can hold, is replaced.
+Line ends are those of X2, which the protocol shares; half a surrogate pair, which no file can hold, is replaced.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from urllib.parse import unquote, urlsplit
@@ -15,7 +14,9 @@ from urllib.parse import unquote, urlsplit
 from lsprotocol import types
 from msgspec import Struct
 
-from prosa.lsp.positions import Encoding, offset_at
+from prosa.app.check.workspace import Workspace
+from prosa.app.editor.changes import DocumentSpan, Edit
+from prosa.lsp.positions import Encoding, offset_at, range_of
 from prosa.source import LineIndex
 
 UNTITLED = "untitled"
@@ -105,3 +106,54 @@ def path_of(uri: str, language: str = "") -> Path | None:
 def uri_of(path: Path) -> str:
     """Return the URI of a file."""
     return path.as_uri()
+
+
+class View(Struct, frozen=True):
+    """A document at a real path. ``uris`` returns the URI of any document in the client's spelling, ``versions`` the
+    version of open ones; ``versioned`` is true if the client accepts edits with them; ``documentation`` is the address
+    of the pages of rules, empty if unknown."""
+
+    workspace: Workspace
+    path: Path
+    encoding: Encoding
+    uris: Callable[[Path], str]
+    versions: Mapping[Path, int]
+    versioned: bool = True
+    documentation: str = ""
+
+    def lines(self, path: Path | None = None) -> LineIndex:
+        """Return the text of a document by lines, of this one without a path; empty where it cannot be read."""
+        source = self.workspace.source(path or self.path)
+        return source.lines if source is not None else LineIndex("")
+
+    def offset(self, position: types.Position) -> int:
+        """Return the character at a position."""
+        return offset_at(self.lines(), position, self.encoding)
+
+    def range(self, start: int, end: int, path: Path | None = None) -> types.Range:
+        """Return the range of characters, in this document or in another one."""
+        return range_of(self.lines(path), start, end, self.encoding)
+
+    def location(self, place: DocumentSpan) -> types.Location:
+        """Return a place as the protocol names it."""
+        return types.Location(self.uris(place.path), self.range(place.start, place.end, place.path))
+
+    def text_edit(self, edit: Edit) -> types.TextEdit:
+        """Return one change of a document."""
+        return types.TextEdit(self.range(edit.start, edit.end, edit.path), edit.text)
+
+    def workspace_edit(self, edits: Iterable[Edit]) -> types.WorkspaceEdit:
+        """Change of any documents, for the versions that they were made for."""
+        by_path: dict[Path, list[types.TextEdit]] = {}
+        for each in edits:
+            by_path.setdefault(each.path, []).append(self.text_edit(each))
+        if not self.versioned:
+            return types.WorkspaceEdit({self.uris(path): found for path, found in by_path.items()})
+        return types.WorkspaceEdit(
+            document_changes=[
+                types.TextDocumentEdit(
+                    types.OptionalVersionedTextDocumentIdentifier(self.uris(path), self.versions.get(path)), found
+                )
+                for path, found in by_path.items()
+            ]
+        )

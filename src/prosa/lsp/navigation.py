@@ -14,14 +14,23 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from prosa.app.check.workspace import Workspace
-from prosa.app.editor.definition import definitions
-from prosa.app.editor.links import document_links
-from prosa.app.editor.outline import FoldKind, OutlineSymbol, SymbolKind, folds, outline, selections
-from prosa.app.editor.place import Place
+from prosa.app.editor.changes import DocumentSpan
+from prosa.app.editor.definition import definitions, document_links
+from prosa.app.editor.outline import (
+    MAX_FOUND,
+    FoldKind,
+    FoundKind,
+    OutlineSymbol,
+    SymbolKind,
+    WorkspaceSymbol,
+    folds,
+    outline,
+    selections,
+    workspace_symbols,
+)
 from prosa.app.editor.references import backlink_counts, highlights, references
-from prosa.app.editor.workspace_symbols import MAX_FOUND, FoundKind, WorkspaceSymbol, workspace_symbols
+from prosa.lsp.documents import View
 from prosa.lsp.positions import Encoding, range_of
-from prosa.lsp.view import View
 from prosa.source import LineIndex
 
 if TYPE_CHECKING:
@@ -184,11 +193,11 @@ def _register_lens(server: SessionServer) -> None:
         return await session.ask(params.text_document.uri, found)
 
 
-def _range(view: View, place: Place) -> types.Range:
+def _range(view: View, place: DocumentSpan) -> types.Range:
     return view.range(place.start, place.end, place.path)
 
 
-def _locations(view: View, places: Iterable[Place]) -> list[types.Location]:
+def _locations(view: View, places: Iterable[DocumentSpan]) -> list[types.Location]:
     """Place as the protocol names them; the lines of each document are counted once."""
     lines: dict[Path, LineIndex] = {}
     found = []
@@ -230,7 +239,7 @@ def _found(symbol: WorkspaceSymbol, workspace: Workspace, server: SessionServer)
     return types.SymbolInformation(where, symbol.name, _KINDS[symbol.kind], container_name=symbol.container)
 
 
-def _selection(view: View, places: Iterable[Place], position: types.Position) -> types.SelectionRange:
+def _selection(view: View, places: Iterable[DocumentSpan], position: types.Position) -> types.SelectionRange:
     """Return the innermost of nested ranges, each with the one around it."""
     lines = view.lines()
     found: types.SelectionRange | None = None

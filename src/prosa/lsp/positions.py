@@ -1,15 +1,20 @@
-"""Positions as the protocol counts them: lines from 0, and columns in units of the encoding that was agreed upon.
+"""Positions as the protocol counts them, lines from 0 and columns in units of the agreed encoding; diagnostics in its
+words.
 
-In: the lines of a text, and offsets in characters or positions of a client. Out: the other. A position outside the text
-is the nearest one inside it, and one within a character is the beginning of that character.
+A position outside the text is the nearest one inside it, and one within a character is the beginning of that character.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from lsprotocol import types
 
+from prosa.diagnostics import Diagnostic, Severity
+from prosa.diagnostics.address import page_address
 from prosa.source import LineIndex
 
 Encoding: TypeAlias = Literal["utf-8", "utf-16", "utf-32"]
@@ -56,3 +61,62 @@ def _characters(text: str, units: int, encoding: Encoding) -> int:
 def _whole(text: str, cut: str) -> int:
     """Return how many characters of a line a cut has, without half of one at its end."""
     return len(cut) - 1 if cut and text[len(cut) - 1] != cut[-1] else len(cut)
+
+
+SOURCE = "prosa"
+
+_SEVERITIES: Mapping[Severity, types.DiagnosticSeverity] = MappingProxyType(
+    {
+        Severity.ERROR: types.DiagnosticSeverity.Error,
+        Severity.WARNING: types.DiagnosticSeverity.Warning,
+        Severity.INFO: types.DiagnosticSeverity.Information,
+        Severity.HINT: types.DiagnosticSeverity.Hint,
+    }
+)
+
+
+_TAGS: Mapping[str, list[types.DiagnosticTag]] = MappingProxyType(
+    {
+        "unused-input": [types.DiagnosticTag.Unnecessary],
+        "unused-suppression": [types.DiagnosticTag.Unnecessary],
+        "deprecated-payload-mime": [types.DiagnosticTag.Deprecated],
+    }
+)
+"""How editors draw what some rules find: faded, or struck out."""
+
+
+def protocol_diagnostics(
+    found: Iterable[Diagnostic], encoding: Encoding, uri_of: Callable[[Path], str], documentation: str
+) -> list[types.Diagnostic]:
+    """Return the diagnostics of one document. The code is the name of the rule, which `prosa explain` takes and a
+    suppression names; it leads to the page of the rule where the address of the ``documentation`` is known."""
+    return [
+        types.Diagnostic(
+            range=range_of(each.source.lines, each.span.start, each.span.end, encoding),
+            message="\n".join((each.message, *each.notes)),
+            severity=_SEVERITIES[each.severity],
+            code=each.rule,
+            code_description=_description(each.rule, documentation),
+            source=SOURCE,
+            tags=_TAGS.get(each.rule),
+            related_information=[*_related(each, encoding, uri_of)] or None,
+            data={"code": each.code},
+        )
+        for each in found
+    ]
+
+
+def _description(rule: str, documentation: str) -> types.CodeDescription | None:
+    address = page_address(rule, documentation)
+    return types.CodeDescription(address) if address else None
+
+
+def _related(
+    found: Diagnostic, encoding: Encoding, uri_of: Callable[[Path], str]
+) -> Iterator[types.DiagnosticRelatedInformation]:
+    for each in found.annotations:
+        source = each.source or found.source
+        location = types.Location(
+            uri_of(Path(source.path)), range_of(source.lines, each.span.start, each.span.end, encoding)
+        )
+        yield types.DiagnosticRelatedInformation(location, each.message)

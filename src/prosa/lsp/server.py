@@ -1,16 +1,19 @@
-"""The language server: its handlers, its start and its end.
+"""The language server: its handlers, from the first message of a client to its last.
 
-In: messages from the wire. Out: answers and notifications. The library knows the protocol and its types; texts and
-positions are kept here, since its line ends differ from those of the protocol. It executes nothing and only talks to
-the client.
+The library knows the protocol and its types; texts and positions are kept here, since its line ends differ from those
+of the protocol. It executes nothing and only talks to the client.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping
+import asyncio
+import contextlib
+import logging
+import sys
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import cast
+from typing import BinaryIO, cast
 
 from lsprotocol import types
 from pygls.exceptions import (
@@ -23,12 +26,12 @@ from pygls.protocol import LanguageServerProtocol, lsp_method
 
 from prosa import __version__
 from prosa.data import Value
-from prosa.lsp import checking, completion, editing, navigation, renaming
+from prosa.lsp import checking, completion, editing, navigation
 from prosa.lsp.configuration import Configuration, read_configuration
 from prosa.lsp.documents import path_of
 from prosa.lsp.positions import ENCODINGS, Encoding
 from prosa.lsp.session import NOT_INITIALIZED, Session, SessionServer
-from prosa.lsp.wire import fault_of
+from prosa.lsp.wire import fault_of, serve
 
 
 class ProsaProtocol(LanguageServerProtocol):
@@ -224,6 +227,60 @@ def _other_version(configuration: Configuration) -> str:
 
 
 FEATURES: tuple[Callable[[ProsaServer], None], ...] = tuple(
-    each.register for each in (checking, completion, editing, navigation, renaming)
+    each.register for each in (checking, completion, editing, navigation)
 )
 """Registers the handlers of each feature, once the client has sent its capabilities and settings."""
+
+SWITCH_SECONDS = 0.001
+"""How long the thread that reads a corpus keeps the others waiting, which answer in a few of these."""
+
+
+def serve_stdio(incoming: BinaryIO, outgoing: BinaryIO, environ: Mapping[str, str], log: str | None = None) -> int:
+    """Serve one stream on the other until the client sends `exit` or disconnects. Raises `BrokenWire`."""
+
+    async def run() -> int:
+        server = ProsaServer(environ)
+        server.protocol.set_writer(_Writer(outgoing))
+        await serve(incoming, server)
+        return 0 if server.protocol.is_shut_down else 1
+
+    sys.setswitchinterval(SWITCH_SECONDS)
+    with _logging(log):
+        try:
+            return asyncio.run(run())
+        except SystemExit as end:  # how the library answers `exit`
+            return int(end.code or 0)
+
+
+class _Writer:
+    """Meets the writer of the library. A client that reads no more ends the session where its input ends."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self.stream = stream
+
+    def write(self, data: bytes) -> None:
+        """Write a message at once."""
+        with contextlib.suppress(OSError, ValueError):
+            self.stream.write(data)
+            self.stream.flush()
+
+    def close(self) -> None:
+        """Write the remaining data; the process closes the stream."""
+        with contextlib.suppress(OSError, ValueError):
+            self.stream.flush()
+
+
+@contextlib.contextmanager
+def _logging(path: str | None) -> Iterator[None]:
+    """Send the library's log to a file, if one is named, and nowhere else."""
+    library = logging.getLogger("pygls")
+    library.propagate = False
+    handler = logging.FileHandler(path, encoding="utf-8") if path else logging.NullHandler()
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    library.addHandler(handler)
+    library.setLevel(logging.DEBUG if path else logging.CRITICAL)
+    try:
+        yield
+    finally:
+        library.removeHandler(handler)
+        handler.close()

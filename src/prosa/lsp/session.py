@@ -1,8 +1,9 @@
-"""A session: the documents of the editor on one side, the workspaces that judge them on the other.
+"""A session: the documents of the editor on one side, the workspaces that check them on the other, in one worker
+thread.
 
-In: notifications of the client, in the thread of the wire. Out: diagnostics and messages for it, and answers to
-queries, from the worker thread. A document is checked at once by itself, and again when its corpus has been read, in a
-separate thread. Results of one document are published in the order of its versions.
+A query precedes all waiting changes, and a change replaces an earlier waiting one of the same document, so the thread
+that reads the wire never blocks and fast typing is checked less often. A document is checked at once by itself, and
+again when its corpus has been read, in a separate thread. Results are published in the order of its versions.
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ from __future__ import annotations
 import asyncio
 import gc
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from concurrent.futures import Future
 from functools import partial
 from pathlib import Path
 from typing import Protocol, TypeVar
@@ -24,11 +27,8 @@ from prosa.app.editor.projects import Projects
 from prosa.app.settings import documentation_address
 from prosa.diagnostics import Diagnostic
 from prosa.lsp.configuration import Configuration
-from prosa.lsp.desk import Desk
-from prosa.lsp.diagnostics import protocol_diagnostics
-from prosa.lsp.documents import Documents, OpenDocument, uri_of
-from prosa.lsp.positions import Encoding
-from prosa.lsp.view import View
+from prosa.lsp.documents import Documents, OpenDocument, View, uri_of
+from prosa.lsp.positions import Encoding, protocol_diagnostics
 from prosa.rules.resident import ResidentCorpus
 from prosa.runtime.errors import RunError
 from prosa.settings.model import PROJECT_FILES
@@ -84,7 +84,7 @@ class Session:
         self.watched = False
         self.folders: list[Path] = []
         self.loop = asyncio.get_running_loop()
-        self.desk = Desk(self._broken)
+        self.worker = WorkerThread(self._broken)
         self.projects = Projects(configuration.check, environ, self._read)
         self._pending: dict[Path, tuple[str | None, int | None]] = {}
         self._put: dict[Path, tuple[str | None, int | None]] = {}
@@ -108,7 +108,7 @@ class Session:
     def touched(self, paths: Iterable[Path]) -> None:
         """Take in that files were written, made or removed."""
         for path in paths:
-            self.desk.change(("file", path), partial(self._touch, path))
+            self.worker.change(("file", path), partial(self._touch, path))
 
     def saved(self) -> None:
         """Look for files changed by other programs, for a client that does not report them."""
@@ -127,16 +127,16 @@ class Session:
     def set_folders(self, folders: Iterable[Path]) -> None:
         """Take in which folders the editor shows."""
         self.folders = found = [*folders]
-        self.desk.change("folders", lambda: self._reopen(folders=found))
+        self.worker.change("folders", lambda: self._reopen(folders=found))
 
     def set_configuration(self, configuration: Configuration) -> None:
         """Take in other settings of the user."""
         self.configuration = configuration
-        self.desk.change("settings", lambda: self._reopen(configuration=configuration))
+        self.worker.change("settings", lambda: self._reopen(configuration=configuration))
 
     def reopen(self) -> None:
         """Read the projects again: their settings are others, or their roots."""
-        self.desk.change("projects", self._reopen)
+        self.worker.change("projects", self._reopen)
 
     async def ask(self, uri: str, question: Callable[[View], _T], *, checked: bool = False) -> _T | None:
         """Return the answer to a question about an open document, with its text as it stands; None where it is not
@@ -148,11 +148,11 @@ class Session:
 
         def answer() -> _T:
             if checked:
-                self.desk.settle(("document", path))
+                self.worker.settle(("document", path))
             self._take_in()
             return question(self.view(path))
 
-        return await asyncio.wrap_future(self.desk.ask(answer))
+        return await asyncio.wrap_future(self.worker.ask(answer))
 
     async def ask_all(self, question: Callable[[list[Workspace]], _T]) -> _T:
         """Return the answer to a question about all projects, those of the editor's folders opened for it."""
@@ -163,13 +163,13 @@ class Session:
                 self.projects.workspace_of(folder / "_")
             return question([*self.projects])
 
-        return await asyncio.wrap_future(self.desk.ask(answer))
+        return await asyncio.wrap_future(self.worker.ask(answer))
 
     def close(self) -> None:
-        """End the work at the desk."""
-        self.desk.close()
+        """End the work at the worker."""
+        self.worker.close()
 
-    # In the thread of the desk
+    # In the thread of the worker
 
     def view(self, path: Path) -> View:
         """Return what a handler sees of a document."""
@@ -182,7 +182,7 @@ class Session:
 
     def _waiting(self, path: Path, text: str | None, version: int | None) -> None:
         self._pending[path] = (text, version)
-        self.desk.change(("document", path), lambda: self._judge(path))
+        self.worker.change(("document", path), lambda: self._judge(path))
 
     def _take_in(self) -> None:
         """Put the texts in place that wait to be judged, so that a question is about what the user sees."""
@@ -254,7 +254,7 @@ class Session:
                 return
             finally:
                 gc.enable()
-            self.desk.ask(lambda: self._adopt(workspace, resident))
+            self.worker.ask(lambda: self._adopt(workspace, resident))
 
         threading.Thread(target=work, name="prosa-corpus", daemon=True).start()
 
@@ -340,3 +340,71 @@ class SessionServer(LanguageServer):
     def say(self, words: str) -> None:
         """Show a sentence to the user."""
         self.window_show_message(types.ShowMessageParams(types.MessageType.Info, words))
+
+
+class WorkerThread:
+    """The worker thread. ``broken`` is called with an exception in a change, which has no future."""
+
+    def __init__(self, broken: Callable[[BaseException], None]) -> None:
+        self._broken = broken
+        self._questions: deque[Callable[[], None]] = deque()
+        self._changes: dict[Hashable, Callable[[], None]] = {}
+        self._news = threading.Condition()
+        self._closed = False
+        self._thread = threading.Thread(target=self._run, name="prosa-worker", daemon=True)
+        self._thread.start()
+
+    def ask(self, question: Callable[[], _T]) -> Future[_T]:
+        """Return the answer to a query; one that is cancelled while waiting is never run."""
+        future: Future[_T] = Future()
+
+        def answer() -> None:
+            if not future.set_running_or_notify_cancel():
+                return
+            try:
+                future.set_result(question())
+            except BaseException as error:
+                future.set_exception(error)
+
+        with self._news:
+            self._questions.append(answer)
+            self._news.notify()
+        return future
+
+    def change(self, key: Hashable, change: Callable[[], None]) -> None:
+        """Do something when no question waits, unless another change with this key comes first."""
+        with self._news:
+            self._changes[key] = change
+            self._news.notify()
+
+    def settle(self, key: Hashable) -> None:
+        """Do a change that waits at once. Only for the thread of the worker itself."""
+        with self._news:
+            change = self._changes.pop(key, None)
+        if change is not None:
+            self._do(change)
+
+    def close(self) -> None:
+        """Do nothing more of what waits."""
+        with self._news:
+            self._closed = True
+            self._news.notify()
+
+    def _run(self) -> None:
+        while (job := self._next()) is not None:
+            self._do(job)
+
+    def _do(self, job: Callable[[], None]) -> None:
+        try:
+            job()
+        except Exception as error:
+            self._broken(error)
+
+    def _next(self) -> Callable[[], None] | None:
+        with self._news:
+            self._news.wait_for(lambda: self._closed or self._questions or self._changes)
+            if self._closed:
+                return None
+            if self._questions:
+                return self._questions.popleft()
+            return self._changes.pop(next(iter(self._changes)))

@@ -21,7 +21,7 @@ from prosa.app.run.jobs import driving
 from prosa.app.run.load import load_program, ready_program
 from prosa.app.runs import Job
 from prosa.app.site.live import LiveSite
-from prosa.app.site.programs import as_published, unpublished
+from prosa.app.site.published import as_published, unpublished
 from prosa.data import Value
 from prosa.dialects.markdownlang.names import tool_name
 from prosa.records.plan import first_messages

@@ -33,9 +33,9 @@ from prosa.runtime.events import Event, ModelAsked, ToolCalled
 from prosa.runtime.program import reachable
 from prosa.runtime.tools import argument_problems
 from prosa.runtime.usage import Meter
-from prosa.schema import ArgumentProblem, describe_inputs
-from prosa.schema.inputs import typed_arguments
-from prosa.site.view import NodeRow
+from prosa.schema import describe_inputs
+from prosa.schema.inputs import ArgumentProblem, typed_arguments
+from prosa.site.layout import NodeRow
 from prosa.source import FileProblem
 from prosa.source.url import quoted_path
 

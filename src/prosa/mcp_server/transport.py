@@ -1,20 +1,23 @@
 """The transports of the server: standard input and output, or an ASGI application for Streamable HTTP.
 
-In: a server. Out: a process that answers until its client disconnects; an application with its hosts and its token.
+Sessions over HTTP are bounded per client and in total, and ended when idle (X9). They end by DELETE, according to the
+protocol: the client then gets 404 and starts again.
 """
 
 from __future__ import annotations
 
+import asyncio
 import hmac
-from collections.abc import Callable, Collection
-from typing import Any, cast
+from collections import Counter, OrderedDict
+from collections.abc import Awaitable, Callable, Collection
+from typing import Any, TypeAlias, cast
 
 import anyio
 from mcp.server.lowlevel.server import Server
 from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
+from msgspec import Struct, field
 
-from prosa.mcp_server.sessions import Asgi, Message, Receive, Send, Sessions
 from prosa.runtime.ports import Clock
 
 PATH = "/mcp"
@@ -67,3 +70,167 @@ def _locked(inner: Asgi, token: str) -> Asgi:
         await inner(scope, receive, send)
 
     return application
+
+
+Message: TypeAlias = dict[str, Any]
+Receive: TypeAlias = Callable[[], Awaitable[Message]]
+Send: TypeAlias = Callable[[Message], Awaitable[None]]
+Asgi: TypeAlias = Callable[[Message, Receive, Send], Awaitable[None]]
+
+HEADER = b"mcp-session-id"
+
+IDLE_SECONDS = 30 * 60.0
+"""How long a session is kept without a request."""
+
+LOOK_SECONDS = 60.0
+"""How often idle sessions are searched for."""
+
+MOST = 512
+"""Maximum number of sessions. Each takes some 60 KB."""
+
+MOST_OF_CLIENT = 64
+"""Maximum number of sessions of one client: its newest ones."""
+
+FULL = b'{"jsonrpc": "2.0", "id": null, "error": {"code": -32603, "message": "Too many open sessions"}}\n'
+
+
+class Session(Struct):
+    """A session of a client: when its last request ended, and how many are under way."""
+
+    client: str
+    seen: float
+    busy: int = 0
+
+
+class Sessions(Struct):
+    """The application ``inner`` at ``path`` of ``host`` with a table of its sessions, least recently used first.
+    ``client`` returns the name under which the requests of one client are counted."""
+
+    inner: Asgi
+    clock: Clock
+    path: str
+    host: str
+    client: Callable[[str], str] = str
+    idle_seconds: float = IDLE_SECONDS
+    most: int = MOST
+    most_of_client: int = MOST_OF_CLIENT
+    _open: OrderedDict[bytes, Session] = field(default_factory=OrderedDict)
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Answer a request, or live as long as the server."""
+        if scope["type"] == "lifespan":
+            await self._live(scope, receive, send)
+        elif scope["type"] == "http":
+            await self._answer(scope, receive, send)
+        else:
+            await self.inner(scope, receive, send)
+
+    @property
+    def count(self) -> int:
+        """How many sessions are open."""
+        return len(self._open)
+
+    async def end_idle(self) -> None:
+        """End the idle sessions."""
+        before = self.clock.monotonic() - self.idle_seconds
+        idle = [name for name, each in self._open.items() if not each.busy and each.seen <= before]
+        for name in idle:
+            await self._end(name)
+
+    async def _live(self, scope: Message, receive: Receive, send: Send) -> None:
+        looking = asyncio.create_task(self._look())
+        try:
+            await self.inner(scope, receive, send)
+        finally:
+            looking.cancel()
+
+    async def _look(self) -> None:
+        while True:
+            await self.clock.sleep(LOOK_SECONDS)
+            await self.end_idle()
+
+    async def _answer(self, scope: Message, receive: Receive, send: Send) -> None:
+        name = next((value for key, value in scope["headers"] if key == HEADER), b"")
+        session = self._open.get(name)
+        if session is None:
+            await self._begin(scope, receive, send)
+            return
+        session.busy += 1
+        try:
+            await self.inner(scope, receive, send)
+        finally:
+            session.busy -= 1
+            session.seen = self.clock.monotonic()
+            if name in self._open:
+                self._open.move_to_end(name)
+        if scope["method"] == "DELETE":
+            self._open.pop(name, None)
+
+    async def _begin(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Answer a request without a session. It may start one, which the answer names."""
+        begun, refused = b"", False
+        client = self.client((scope.get("client") or ("",))[0])
+
+        async def sending(message: Message) -> None:
+            nonlocal begun, refused
+            if message["type"] == "http.response.start" and message["status"] < 400:
+                begun = next((value for key, value in message["headers"] if key.lower() == HEADER), b"")
+                refused = bool(begun) and not await self._has_room(client)
+                if begun and not refused:
+                    self._open[begun] = Session(client, self.clock.monotonic(), 1)
+            if not refused:
+                await send(message)
+
+        try:
+            await self.inner(scope, receive, sending)
+        finally:
+            if (session := self._open.get(begun)) is not None:
+                session.busy -= 1
+                session.seen = self.clock.monotonic()
+        if refused:
+            await self._end(begun)
+            headers = [(b"content-type", b"application/json"), (b"retry-after", b"60")]
+            await send({"type": "http.response.start", "status": 503, "headers": headers})
+            await send({"type": "http.response.body", "body": FULL})
+
+    async def _has_room(self, client: str) -> bool:
+        """Return whether one more session may start; the least recently used one of the client, or of all,
+        makes room for it."""
+        of_client = Counter(each.client for each in self._open.values())[client]
+        if of_client >= self.most_of_client:
+            return await self._make_room(lambda each: each.client == client)
+        return len(self._open) < self.most or await self._make_room(lambda _: True)
+
+    async def _make_room(self, of: Callable[[Session], bool]) -> bool:
+        unused = next((name for name, each in self._open.items() if not each.busy and of(each)), None)
+        if unused is None:
+            return False
+        await self._end(unused)
+        return True
+
+    async def _end(self, name: bytes) -> None:
+        """End a session as its client would."""
+        self._open.pop(name, None)
+        scope: Message = {
+            "type": "http",
+            "asgi": {"version": "3.0"},
+            "http_version": "1.1",
+            "method": "DELETE",
+            "scheme": "http",
+            "path": self.path,
+            "raw_path": self.path.encode(),
+            "root_path": "",
+            "query_string": b"",
+            "headers": [(b"host", self.host.encode("latin-1")), (HEADER, name)],
+            "client": None,
+            "server": None,
+        }
+        await self.inner(scope, _nothing, _unheard)
+
+
+async def _nothing() -> Message:
+    return {"type": "http.request", "body": b"", "more_body": False}
+
+
+async def _unheard(_: Message) -> None:
+    return

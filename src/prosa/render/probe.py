@@ -14,8 +14,7 @@ from prosa.data import Value
 from prosa.render.formats import SCHEMA, attribute, xml_text
 from prosa.render.json import dump
 from prosa.render.plain import safe
-from prosa.site.probe.evidence import Mark
-from prosa.site.probe.finding import Check, Level, Status
+from prosa.site.probe.evidence import Check, Level, Mark, Status
 from prosa.site.probe.report import Finding, Report
 
 LEVELS: tuple[Level, ...] = ("MUST", "SHOULD", "MAY")

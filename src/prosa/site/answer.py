@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from msgspec import Struct, field
 
 from prosa.data import JsonError, Value, parse_json
-from prosa.site.body import is_json
+from prosa.site.values import is_json
 
 MOVED = frozenset({301, 302, 303, 307, 308})
 """Statuses of answers that redirect (RFC 9110, section 15.4)."""

@@ -1,20 +1,19 @@
-"""Which link of a node the user means (H3, H4). In: a node, and the user's input: a number, a `rel`, the id of a node,
-the text or the destination of a link. Out: the URL to go to, or `FollowProblem`.
+"""Which link of a node the user means (H3, H4), and which URLs a walk over a site still has to visit.
 
-The target of a typed link is the id of a node (HA4); its URL comes from the links of the page, otherwise from the
-index of the site if it has one (HA1).
+The user gives a number, a `rel`, the id of a node, the text or the destination of a link. The target of a typed link is
+the id of a node (HA4); its URL comes from the links of the page, otherwise from the index of the site (HA1).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from urllib.parse import urlsplit
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from prosa.data import Value
-from prosa.site.node import SiteNode
-from prosa.site.page_link import LinkEntry, led
+from prosa.site.node import LinkEntry, SiteNode, led, same_site
 
 INDEX_PATH = "/mdh/nodes.json"
 MAX_FOLDERS = 4
@@ -145,3 +144,39 @@ def _named(lead: Lead) -> str:
 def _listed(every: tuple[Lead, ...]) -> str:
     shown = ", ".join(f"{lead.number} ({_named(lead)})" for lead in every[:12] if lead.words)
     return f"it has {shown}" + (", …" if len(every) > 12 else "")
+
+
+MAX_SEEN = 500_000
+"""URLs that a walk remembers; a site that makes up more has no end."""
+
+
+class Frontier(Struct):
+    """``start`` determines the origin. ``full`` is true if URLs were skipped because there were too many."""
+
+    start: str
+    max_depth: int
+    full: bool = False
+    _waiting: deque[tuple[str, int]] = field(default_factory=deque)
+    _seen: set[str] = field(default_factory=set)
+
+    def add(self, urls: Iterable[str], depth: int) -> None:
+        """Add URLs at the end of the queue; known ones, those of another origin and those too far are skipped."""
+        if depth > self.max_depth:
+            return
+        for url in urls:
+            if url in self._seen or not same_site(url, self.start):
+                continue
+            if len(self._seen) >= MAX_SEEN:
+                self.full = True
+                return
+            self._seen.add(url)
+            self._waiting.append((url, depth))
+
+    def take(self, most: int) -> list[tuple[str, int]]:
+        """Return the next URLs with their distances, at most so many; none at the end."""
+        return [self._waiting.popleft() for _ in range(min(most, len(self._waiting)))]
+
+    @property
+    def waiting(self) -> int:
+        """How many are left."""
+        return len(self._waiting)

@@ -15,8 +15,8 @@ from prosa.dialects.reading import DialectReading
 from prosa.dialects.table import MDH, YMJ
 from prosa.graph.records import record_of
 from prosa.regex import regex
+from prosa.site.layout import NodeView, TypedLink
 from prosa.site.splice import spliced
-from prosa.site.view import NodeView, TypedLink
 
 _TYPES = {
     "magi": "document",

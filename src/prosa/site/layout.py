@@ -1,19 +1,22 @@
-"""Where nodes live on a site (H7, HA2): from a file to its URL, from a URL to the files it may mean. Text alone.
+"""A document as a node of a site, and where nodes live on it (H2, H7, HA2). Plain values and text alone.
 
-In: paths below the root, with `/`; URL paths as they were sent. Out: URL paths; for a request, the files it may mean in
-order, and the form that its suffix asks for. Whether a file is there, and may be seen, is not decided here.
+A URL leads to the files it may mean, in order, and to the form that its suffix asks for. Whether a file is there, and
+may be seen, is not decided here. `identity` derives the required fields that the author did not write.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal, NamedTuple, TypeAlias
 from urllib.parse import quote
 
-from msgspec import Struct
+from msgspec import Struct, field
 
+from prosa.data import Value
+from prosa.dialects import DialectName
 from prosa.dialects.mdh.url import FOLDER_PAGES, NODE_ROOT, SUFFIXES, decoded, is_readme, md_url
+from prosa.dialects.reading import DialectReading
 from prosa.dialects.table import DOCUMENT_SUFFIXES
-from prosa.site.view import Form
 from prosa.source.url import SEGMENT_SAFE
 
 LayoutName: TypeAlias = Literal["path", "id"]
@@ -115,3 +118,78 @@ def _files(name: str) -> list[Wanted]:
     if twin is not None:
         found += [Wanted(f"{twin[0]}{each}", twin[1]) for each in FOLDER_PAGES if is_readme(each)]
     return found
+
+
+Form: TypeAlias = Literal["markdown", "json", "html"]
+"""The forms that one URL has (H8)."""
+
+
+class TypedLink(NamedTuple):
+    """An entry of `links` (H10): the relation, and a node id or `url:…`."""
+
+    rel: str
+    target: str
+
+
+class NodeView(Struct, frozen=True):
+    """A node.
+
+    ``path`` is the file below the root of the site, with `/`; empty for a node without a file. ``url`` is its `md_url`
+    without the prefix of the site. ``derived`` are the added front matter fields, in order, empty for an MDH node;
+    ``fields`` all fields of the resulting front matter. ``markdown`` are the bytes of its Markdown form, ``body`` the
+    text below its front matter. ``reading`` is None for a node without a file. ``lent`` is inherited from meta files:
+    `value` and `by`, by field. ``layout`` is the name of a class for its page; ``tags`` are those in its text.
+    """
+
+    path: str
+    url: str
+    dialect: DialectName | Literal["listing"]
+    id: str
+    type: str
+    title: str
+    summary: str
+    markdown: bytes
+    body: str
+    fields: Mapping[str, Value]
+    derived: Mapping[str, Value] = field(default_factory=dict)
+    actions: tuple[Mapping[str, Value], ...] = ()
+    reading: DialectReading[object] | None = None
+    lent: Mapping[str, Value] = field(default_factory=dict)
+    layout: str = ""
+    tags: tuple[str, ...] = ()
+
+
+class Neighbour(NamedTuple):
+    """A document that a node is connected with.
+
+    ``url`` is empty if it is not a node. ``rel`` is the relation seen from the node, empty for a plain link. ``note``
+    is the author's description. ``external`` marks an absolute URL.
+    """
+
+    title: str
+    url: str
+    rel: str = ""
+    note: str = ""
+    external: bool = False
+
+
+class Neighbourhood(Struct, frozen=True):
+    """The connections of a node: typed ``relationships`` both ways, plain ``links`` of its own, ``backlinks`` of
+    others, each document once; for a document that represents a folder, what is ``inside``."""
+
+    relationships: tuple[Neighbour, ...] = ()
+    links: tuple[Neighbour, ...] = ()
+    backlinks: tuple[Neighbour, ...] = ()
+    inside: tuple[Neighbour, ...] = ()
+
+
+class NodeRow(NamedTuple):
+    """A node in a list: what the indexes of a site say of it (HA1)."""
+
+    id: str
+    type: str
+    title: str
+    url: str
+    path: str
+    dialect: str
+    updated: str = ""

@@ -20,7 +20,7 @@ from posixpath import normpath
 from msgspec import Struct
 
 from prosa.data import Value
-from prosa.site.view import NodeRow
+from prosa.site.layout import NodeRow
 from prosa.source.url import origin_of
 
 MAX_ENTRIES = 5_000

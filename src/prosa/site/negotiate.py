@@ -1,17 +1,20 @@
-"""Which form of a node a request gets (RFC 9110 section 12.5.1, H8, HA7). In: the text of `Accept`. Out: a form.
+"""Which form of a node a request gets (RFC 9110 section 12.5.1, H8, HA7), its JSON form, and conditional requests
+(H18).
 
 Markdown is the default, also if none of the accepted forms exists: never 406.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from types import MappingProxyType
 
+from prosa.data import Value
 from prosa.regex import regex
-from prosa.site.view import Form
+from prosa.site.layout import Form, NodeView
 
 MEDIA_TYPES: Mapping[Form, str] = MappingProxyType(
     {
@@ -81,3 +84,39 @@ def _rank(media_type: str, ranges: list[tuple[str, str, float]]) -> tuple[float,
         if closeness > found[1] or (closeness == found[1] and quality > found[0]):
             found = (quality, closeness)
     return found
+
+
+_OURS = ("md_url", "body")
+
+
+def json_of(view: NodeView, prefix: str = "") -> dict[str, Value]:
+    """Return the JSON form. ``prefix`` is the path of the site. An author's field with a reserved name is left out, so
+    that clients can rely on those."""
+    fields = {name: value for name, value in view.fields.items() if name not in _OURS}
+    fields |= {"id": view.id, "type": view.type, "title": view.title}
+    if view.actions or "actions" in fields:
+        fields["actions"] = [dict(action) for action in view.actions]
+        fields.pop("action", None)
+    if view.lent:
+        fields.setdefault("lent", dict(view.lent))
+    head = {name: fields.pop(name) for name in ("id", "type", "title")}
+    return {**head, **fields, "md_url": f"{prefix}{view.url}", "body": view.body}
+
+
+MAX_TAGS = 8_192
+"""Characters of `If-None-Match` that are read."""
+
+_TAG = regex(r'(?:W/)?("[\x21\x23-\x7e\x80-\xff]*")')
+
+
+def entity_tag(content: bytes, kind: str = "") -> str:
+    """Return a strong tag: of these bytes in that form, and of no others."""
+    return f'"{hashlib.sha256(content).hexdigest()[:24]}{kind}"'
+
+
+def is_known(if_none_match: str, tag: str) -> bool:
+    """Return whether `If-None-Match` names the tag; weak comparison, as section 13.1.2 requires."""
+    value = if_none_match.strip()
+    if value == tag or value == "*":
+        return True
+    return tag.removeprefix("W/") in _TAG.findall(value[:MAX_TAGS])

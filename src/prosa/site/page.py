@@ -1,18 +1,22 @@
-"""An answer of a site in any form, read as a node (H8, HA8). In: its bytes, media type and headers. Out: a `SiteNode`,
-or the `Elsewhere` that a page of HTML names for its Markdown, or `NoNode`. Nothing is requested here."""
+"""An answer of a site in any form, read as a node (H8, HA8): Markdown, JSON, or the Markdown behind a page of HTML.
+
+Nothing is requested here. Nothing of a page is run or shown; it is read up to a limit, and text outside `<pre>` is
+ignored. A page that names another address for its Markdown is an `Elsewhere`.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from html.parser import HTMLParser
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from prosa.data import JsonError, parse_json
-from prosa.site.body import is_json
-from prosa.site.html_node import linked_markdown, read_html
-from prosa.site.node import SiteNode, is_node_json, node_of_json, node_of_text
-from prosa.site.page_link import led, same_site
+from prosa.regex import regex
+from prosa.site.node import SiteNode, is_node_json, led, node_of_json, node_of_text, same_site
+from prosa.site.values import is_json
 
 NODE_FORMS = "text/markdown, application/json;q=0.8, text/plain;q=0.5, */*;q=0.1"
 """Markdown first; the answer of a site without negotiation is read in any form (H8, HA8)."""
@@ -92,3 +96,105 @@ def _noted(node: SiteNode, content: bytes) -> SiteNode:
 
 def _decoded(content: bytes) -> str:
     return content.decode("utf-8", "replace")
+
+
+MAX_HTML = 2 * 1024 * 1024
+"""Characters of a page that are read."""
+
+_STEP = 64 * 1024
+"""Characters that are handed to the reader of HTML at once."""
+
+MAX_PENDING = 4 * _STEP
+"""Maximum length of one tag: the reader scans an open one again with every step."""
+
+_LINK = regex(r"<([^<>]{1,2000})>([^<>]{0,1000})")
+MARKDOWN_TYPE = "text/markdown"
+
+
+class HtmlPage(Struct, frozen=True):
+    """``alternate`` is the page's address for its Markdown, as written; ``pre`` the text of its first `<pre>` that
+    starts with front matter. Both may be empty."""
+
+    alternate: str
+    pre: str
+
+
+def read_html(text: str) -> HtmlPage:
+    """Return the addresses of Markdown in a page of HTML. Never fails."""
+    reader = _Reader()
+    for start in range(0, min(len(text), MAX_HTML), _STEP):
+        reader.feed(text[start : min(start + _STEP, MAX_HTML)])
+        if len(reader.rawdata) > MAX_PENDING:
+            break
+    return HtmlPage(reader.found.alternate, reader.found.markdown())
+
+
+def linked_markdown(header: str) -> str:
+    """Return the destination that an HTTP `Link` header names for the Markdown of a page (RFC 8288); empty without
+    one."""
+    for target, parameters in _LINK.findall(header[:MAX_PENDING]):
+        told = parameters.lower()
+        if re.search(r';\s*rel="?[^";]*\balternate\b', told) and re.search(r';\s*type="?text/markdown\b', told):
+            return str(target).strip()
+    return ""
+
+
+class _Found(Struct):
+    alternate: str = ""
+    texts: list[str] = field(default_factory=list)
+    done: list[str] = field(default_factory=list)
+    depth: int = 0
+    href: str = ""
+    anchor_from: int = -1
+
+    def markdown(self) -> str:
+        every = (*self.done, "".join(self.texts))
+        stripped = (each.lstrip("\r\n") for each in every)
+        return next((each for each in stripped if each.startswith("---")), "")
+
+
+class _Reader(HTMLParser):
+    """Keeps the first alternate and the texts of `<pre>`. A link in one becomes Markdown again, where the site has
+    made an anchor of it."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.found = _Found()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found, values = self.found, {name: value or "" for name, value in attrs}
+        if tag == "link" and not found.alternate and _is_alternate(values):
+            found.alternate = values.get("href", "").strip()
+        elif tag == "pre":
+            found.depth += 1
+        elif tag == "a" and found.depth:
+            found.href, found.anchor_from = values.get("href", ""), len(found.texts)
+
+    def handle_endtag(self, tag: str) -> None:
+        found = self.found
+        if tag == "a" and found.anchor_from >= 0:
+            self._close_anchor()
+        elif tag == "pre" and found.depth:
+            found.depth -= 1
+            if not found.depth:
+                found.done.append("".join(found.texts))
+                found.texts.clear()
+                found.anchor_from = -1
+
+    def handle_data(self, data: str) -> None:
+        if self.found.depth:
+            self.found.texts.append(data)
+
+    def _close_anchor(self) -> None:
+        found = self.found
+        text = "".join(found.texts[found.anchor_from :])
+        before = found.texts[found.anchor_from - 1] if found.anchor_from else ""
+        # The brackets may be inside the anchor, or around it, or removed by the site.
+        if found.href and "](" not in text and not before.endswith(("](", "[", "<")):
+            found.texts[found.anchor_from :] = [f"[{text}]({found.href})"]
+        found.anchor_from = -1
+
+
+def _is_alternate(values: dict[str, str]) -> bool:
+    kind = values.get("type", "").partition(";")[0].strip().lower()
+    return "alternate" in values.get("rel", "").lower().split() and kind == MARKDOWN_TYPE

@@ -1,12 +1,13 @@
 """The request of an action, built according to §8.4 of the specification and the decisions HA8–HA19. Pure.
 
-In: an action as plain data, the input, the root of the site, and a token. Out: a `Request`, or `RequestError` with
-every problem at once. The order is: method and URL, query, body, credential, `Accept`.
+The order is: method and URL, query, body, credential (H12, HA14, HA15, X8), `Accept`. A `RequestError` has every
+problem at once. Tokens are not verified. OAuth 2 is a bearer token that the caller already has.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar, Literal
 from urllib.parse import parse_qsl, quote, urldefrag, urlencode, urljoin, urlsplit
 
 from msgspec import Struct
@@ -15,12 +16,12 @@ from msgspec.structs import replace
 from prosa.data import Value
 from prosa.diagnostics.nearest import nearest
 from prosa.schema import Schema
-from prosa.site.body import body_bytes, body_of
-from prosa.site.contract import Contract, read_contract
-from prosa.site.credential import Credential, credential_of
+from prosa.site.contract import DEFAULT_KEY_NAME, Auth, Contract, read_contract
 from prosa.site.problems import RequestError, RequestProblem, refuse
-from prosa.site.values import path_texts, query_pairs
+from prosa.site.values import body_bytes, body_of, path_texts, query_pairs, unsendable
+from prosa.source.secrets import HIDDEN
 from prosa.source.url import MAX_URL, Origin, origin_of, requoted_path
+from prosa.source.values import PartlyShown
 
 _PARTS = ("query", "path", "body")
 """What stays as it is in a path that a site wrote; its escapes are its own."""
@@ -195,3 +196,54 @@ def _filled(text: str, texts: Mapping[str, str]) -> str:
     for name, value in texts.items():
         text = text.replace(f"{{{name}}}", value)
     return text
+
+
+FRAMING = frozenset(
+    {"accept", "connection", "content-length", "content-type", "host", "te", "trailer", "transfer-encoding", "upgrade"}
+)
+"""Headers that say what a request is: a page must not put a key into them."""
+
+
+class Credential(PartlyShown, Struct, frozen=True):
+    """A secret in its place. ``text`` is the header or parameter as sent, ``shown`` the same with `***`."""
+
+    place: Literal["header", "query"]
+    name: str
+    text: str
+    shown: str
+
+    unshown: ClassVar = frozenset({"text"})
+
+
+def credential_of(auth: Auth, token: str | None, origin: Origin, problems: list[RequestProblem]) -> Credential | None:
+    """Return where the token is sent. None without a token, and if the action requires none (HA14)."""
+    if token is None or not auth.wants_token:
+        return None
+    wrong = wrong_token(token) or _unsafe(origin)
+    if auth.type == "api_key" and auth.place == "header" and auth.name.lower() in FRAMING:
+        problems.append(RequestProblem("action", "auth.name", f"`{auth.name}` is a header that no key can be sent in"))
+    if wrong:
+        problems.append(RequestProblem("token", "", wrong))
+        return None
+    if auth.type == "api_key":
+        name = auth.name or DEFAULT_KEY_NAME[auth.place]
+        return Credential("query" if auth.place == "query" else "header", name, token, HIDDEN)
+    if auth.type == "cookie":
+        name = f"{auth.name}=" if auth.name else ""
+        return Credential("header", "Cookie", f"{name}{token}", f"{name}{HIDDEN}")
+    return Credential("header", "Authorization", f"Bearer {token}", f"Bearer {HIDDEN}")
+
+
+def wrong_token(token: str) -> str | None:
+    """Return why a token cannot be sent in a header; None for one that can."""
+    if not token.strip():
+        return "is empty"
+    if wrong := unsendable(token):
+        return wrong
+    if not all(" " <= character <= "~" for character in token):
+        return "must be printable ASCII; a header carries nothing else"
+    return "must not begin or end with a space" if token != token.strip() else None
+
+
+def _unsafe(origin: Origin) -> str | None:
+    return None if origin.keeps_secrets else f"is not sent over plain http to {origin.host}; use https"

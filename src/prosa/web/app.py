@@ -12,20 +12,17 @@ from collections.abc import Callable
 
 from prosa.app.options import say_nothing
 from prosa.site.negotiate import choose
-from prosa.web.answer import NEVER, Receive, Scope, Send, answer, header_of, send_answer
+from prosa.web.answer import AGENT_COPIES, NEVER, Receive, Scope, Send, UnderWay, answer, header_of, send_answer
 from prosa.web.api_life import ApiLife
-from prosa.web.context import Web
+from prosa.web.context import ANYBODY, Reader, Web, is_bearer
 from prosa.web.endpoints import Asgi, Request, Route, SiteParts, send_refusal
-from prosa.web.flow import AGENT_COPIES, UnderWay
-from prosa.web.graph import Graphs
-from prosa.web.guard import SAFE_METHODS, Guard, Refusal, client_of
 from prosa.web.indexes import Indexes
-from prosa.web.limits import NO_PROXIES, Proxies, client_behind, is_proxy
+from prosa.web.limits import NO_PROXIES, SAFE_METHODS, Guard, Proxies, Refusal, client_behind, client_of, is_proxy
 from prosa.web.log import PAUSE, AccessLog
 from prosa.web.nodes import Nodes
 from prosa.web.routes import API, MCP, place_of
 from prosa.web.run.problem import Refused
-from prosa.web.session import ANYBODY, Reader, is_bearer
+from prosa.web.search import Graphs
 
 
 class SiteApp:

@@ -6,10 +6,9 @@ from functools import partial
 
 from prosa.app.site.assets import Asset
 from prosa.app.site.live import LiveSite
-from prosa.site.conditional import entity_tag
+from prosa.site.negotiate import entity_tag
 from prosa.source import FileProblem
-from prosa.web.answer import PRIVATE, PUBLIC, Answer, answer, large_answer
-from prosa.web.flow import PIECE
+from prosa.web.answer import PIECE, PRIVATE, PUBLIC, Answer, answer, large_answer
 
 MAX_ASSET = 64 * 1024 * 1024
 """Bytes of a file beside documents; a larger one belongs on a server for large files."""

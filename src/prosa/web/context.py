@@ -1,14 +1,26 @@
-"""What the endpoints of a site share: the live site, what the user chose, who may do what."""
+"""What the endpoints of a site share: the live site, what the user chose, and the reader of a request (X23).
+
+The token comes in `Authorization: Bearer`, or once in a form, which then gives a cookie: HttpOnly, SameSite=Strict, and
+made of a random number and a signature, never of the token. A token in a URL is ignored. Forms of a signed-in reader
+carry a second signature, so that no other site can fill them in (H20).
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import hmac
+import secrets
+import time
+from collections import OrderedDict
+from collections.abc import Iterator
+from hashlib import sha256
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from msgspec import Struct, field
 
 from prosa.render.page.model import Frame
-from prosa.web.run.gate import Attempts
-from prosa.web.session import Reader, Sessions
+from prosa.source.values import PartlyShown
+from prosa.web.answer import Scope, header_of
+from prosa.web.run.runner import Attempts
 
 if TYPE_CHECKING:
     from prosa.app.site.live import LiveSite
@@ -40,3 +52,113 @@ class Web(Struct, frozen=True):
             signed_in=reader.signed_in,
             csrf=reader.csrf,
         )
+
+
+COOKIE = "prosa-session"
+LIFETIME = 12 * 3600
+"""Seconds after which a reader signs in again: a working day."""
+
+MAX_ENDED = 10_000
+"""Sessions that were ended before their time, and are remembered as such."""
+
+
+class Reader(Struct, frozen=True):
+    """``via`` is how the reader sent the token, empty for anonymous. ``csrf`` is required in forms of a reader with a
+    cookie; a bearer token is proof in itself."""
+
+    via: Literal["", "bearer", "cookie"] = ""
+    csrf: str = ""
+
+    @property
+    def signed_in(self) -> bool:
+        """Whether the token was shown."""
+        return bool(self.via)
+
+
+ANYBODY = Reader()
+"""Who has shown nothing."""
+
+
+class Sessions(PartlyShown, Struct, frozen=True):
+    """The sessions of one server. ``token`` is the secret of the readers; if empty, sign-in is disabled. ``secure`` is
+    set if the site is reached over https."""
+
+    token: str
+    secure: bool = False
+    _secret: bytes = field(default_factory=lambda: secrets.token_bytes(32))
+    _ended: OrderedDict[str, int] = field(default_factory=OrderedDict)
+
+    unshown: ClassVar = frozenset({"token", "_secret", "_ended"})
+
+    def reader(self, scope: Scope) -> Reader:
+        """Return who sends this request."""
+        given = header_of(scope, b"authorization")
+        if given:
+            known = is_bearer(given) and self.knows(given.partition(" ")[2].strip())
+            return Reader("bearer") if known else ANYBODY
+        for value in _cookies(scope):
+            if self._holds(value):
+                return Reader("cookie", self._signed("csrf", value))
+        return ANYBODY
+
+    def end(self, scope: Scope) -> None:
+        """End the sessions whose cookies come with a request. A copied cookie stops working."""
+        now = int(time.time())
+        for value in _cookies(scope):
+            if self._holds(value):
+                plain = value.rpartition(".")[0]
+                self._ended[plain] = _expiry(plain)
+        for plain in [each for each, expires in self._ended.items() if expires <= now]:
+            del self._ended[plain]
+        while len(self._ended) > MAX_ENDED:
+            self._ended.popitem(last=False)
+
+    def knows(self, token: str) -> bool:
+        """Return whether this is the token; takes as long for a wrong one."""
+        return bool(self.token) and hmac.compare_digest(token.encode("utf-8", "replace"), self.token.encode("utf-8"))
+
+    def cookie(self, path: str = "/") -> str:
+        """Return the value of `Set-Cookie` for one who has shown the token."""
+        plain = f"{secrets.token_urlsafe(18)}.{int(time.time()) + LIFETIME}"
+        value = f"{plain}.{self._signed('session', plain)}"
+        flags = f"Path={path}; HttpOnly; SameSite=Strict; Max-Age={LIFETIME}" + ("; Secure" if self.secure else "")
+        return f"{COOKIE}={value}; {flags}"
+
+    def no_cookie(self, path: str = "/") -> str:
+        """Return the value of `Set-Cookie` that ends a session."""
+        return f"{COOKIE}=; Path={path}; HttpOnly; SameSite=Strict; Max-Age=0"
+
+    def accepts_form(self, reader: Reader, csrf: str) -> bool:
+        """Return whether a form may do something for a reader: a cookie alone is no proof of intent."""
+        if reader.via == "bearer":
+            return True
+        return reader.via == "cookie" and hmac.compare_digest(csrf.encode("utf-8", "replace"), reader.csrf.encode())
+
+    def _holds(self, value: str) -> bool:
+        plain, _, signature = value.rpartition(".")
+        if not hmac.compare_digest(signature.encode("utf-8", "replace"), self._signed("session", plain).encode()):
+            return False
+        return plain not in self._ended and _expiry(plain) > time.time()
+
+    def _signed(self, purpose: str, value: str) -> str:
+        return hmac.new(self._secret, f"{purpose}\0{value}".encode("utf-8", "replace"), sha256).hexdigest()
+
+
+def is_bearer(authorization: str) -> bool:
+    """Return whether a value of `Authorization` shows a token."""
+    return authorization.partition(" ")[0].lower() == "bearer"
+
+
+def _cookies(scope: Scope) -> Iterator[str]:
+    """Yield the values of our cookies in a request."""
+    cookies = header_of(scope, b"cookie")
+    for each in cookies.replace(",", ";").split(";") if cookies else ():
+        name, _, value = each.strip().partition("=")
+        if name == COOKIE:
+            yield value
+
+
+def _expiry(plain: str) -> int:
+    """Return when a session ends, in seconds of the epoch; 0 if unlimited."""
+    expires = plain.rpartition(".")[2]
+    return int(expires) if expires.isdigit() else 0

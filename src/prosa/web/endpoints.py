@@ -16,14 +16,11 @@ from prosa.corpus.errors import CorpusError
 from prosa.render.json import dump
 from prosa.web.answer import NEVER, Answer, Receive, Scope, Send, answer, header_of, send_answer
 from prosa.web.assets import page_asset
-from prosa.web.context import Web
-from prosa.web.errors import error, not_found
-from prosa.web.graph import Graphs
-from prosa.web.guard import Refusal
+from prosa.web.context import Reader, Web
 from prosa.web.indexes import Indexes
-from prosa.web.nodes import Nodes
-from prosa.web.search import search_answer
-from prosa.web.session import Reader
+from prosa.web.limits import Refusal
+from prosa.web.nodes import Nodes, error, not_found
+from prosa.web.search import Graphs, search_answer
 
 Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
 
@@ -134,7 +131,7 @@ async def script(asked: Request) -> int:
 
 async def schema(asked: Request) -> int:
     """Return the schema of what a program answers."""
-    from prosa.web.run.schema import show_schema
+    from prosa.web.run.program import show_schema
 
     return await show_schema(asked.scope, asked.receive, asked.send, asked.shown.web, asked.route.methods)
 

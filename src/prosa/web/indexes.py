@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterator
 
 from msgspec import Struct, field
 
-from prosa.app.site.declared import declared_actions, summaries
+from prosa.app.site.search import declared_actions, summaries
 from prosa.dialects.mdh.url import is_reserved
 from prosa.render.json import dump
 from prosa.site import indexes
-from prosa.site.layout import twin_of
-from prosa.site.view import Form, NodeRow
+from prosa.site.layout import Form, NodeRow, twin_of
 from prosa.web.answer import PRIVATE, PUBLIC, Answer, answer
 from prosa.web.context import Web
 from prosa.web.locate import READY_SECONDS

@@ -15,7 +15,7 @@ from threading import Thread
 from msgspec import Struct, field
 
 from prosa.web.answer import Scope
-from prosa.web.guard import client_of
+from prosa.web.limits import client_of
 
 BATCH = 200
 """Lines that wait for being written, at most."""

@@ -1,7 +1,6 @@
-"""Nodes: one URL, the requested form (H7, H8, HA7). Answers are cached while file and graph stay the same.
+"""Nodes: one URL, the requested form (H7, H8, HA7), and errors in the requested form (HW1).
 
-In: a GET or HEAD request. Out: the status that was sent. The common case only reads the cache and the stamp of the
-file.
+Answers are cached while file and graph stay the same: the common case only reads the cache and the stamp of the file.
 """
 
 from __future__ import annotations
@@ -9,39 +8,46 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 from weakref import WeakValueDictionary
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from prosa.app.site.around import around, named_blocks
 from prosa.app.site.assets import Asset
 from prosa.app.site.files import CHECK_SECONDS
 from prosa.app.site.live import LiveSite
+from prosa.app.site.neighbours import named_blocks, neighbourhood
 from prosa.app.site.unindexed import folder_now
 from prosa.corpus.found import Stamp
 from prosa.dialects.mdh.url import decoded, is_reserved
 from prosa.render.json import dump
-from prosa.render.page.chrome import POLICY
-from prosa.render.page.model import Crumb, Page
+from prosa.render.page.chrome import POLICY, message_page
+from prosa.render.page.model import Crumb, Frame, MessagePage, Page
 from prosa.render.page.node import language_of, node_page
 from prosa.site import layout
-from prosa.site.layout import twin_of
-from prosa.site.listing import folder_above, listing_of
-from prosa.site.negotiate import MEDIA_TYPES, choose
-from prosa.site.represent import json_of
-from prosa.site.view import Around, Form, NodeView
+from prosa.site.indexes import folder_above, link_text, listing_of
+from prosa.site.layout import Form, Neighbourhood, NodeView, twin_of
+from prosa.site.negotiate import MEDIA_TYPES, choose, json_of
 from prosa.source import FileProblem
-from prosa.web.answer import NEVER, PRIVATE, PUBLIC, Answer, Scope, Send, answer, header_of, send_answer
+from prosa.web.answer import NEVER, PRIVATE, PUBLIC, Answer, Scope, Send, UnderWay, answer, header_of, send_answer
 from prosa.web.assets import asset_answer
-from prosa.web.context import Web
-from prosa.web.errors import not_found
-from prosa.web.flow import UnderWay
-from prosa.web.locate import Document, Folder, LargeDocument, Moved, locate
-from prosa.web.resolving import Place, Shown, Targets, for_agents, has_wikilinks, resolver_of, targets_of
-from prosa.web.session import Reader
+from prosa.web.context import Reader, Web
+from prosa.web.locate import (
+    Document,
+    Folder,
+    LargeDocument,
+    Moved,
+    Place,
+    Shown,
+    Targets,
+    for_agents,
+    has_wikilinks,
+    locate,
+    resolver_of,
+    targets_of,
+)
 
 MAX_KEPT_BYTES = 48 * 1024 * 1024
 """Bytes of answers that are kept."""
@@ -230,8 +236,8 @@ def page_of(
     made = resolver_of(targets, web.prefix, place=place, shown=shown).page(web.frame(reader))
     page = _in_order(web, replace(made, crumbs=crumbs_of(web, view)))
     if not view.path:
-        return replace(page, around=Around())
-    near, blocks = around(web.site.index, view.path), named_blocks(web.site.index, view.path)
+        return replace(page, around=Neighbourhood())
+    near, blocks = neighbourhood(web.site.index, view.path), named_blocks(web.site.index, view.path)
     return replace(page, around=near, blocks=blocks)
 
 
@@ -345,3 +351,31 @@ def folder_view(site: LiveSite, folder: str, *, prefix: str = "", form: Form | N
     return listing_of(
         folder, site=site.options.name, folders=folders, nodes=rows, above=above, prefix=prefix, form=form
     )
+
+
+PROBLEM = "application/problem+json"
+"""RFC 9457."""
+
+Pairs = Iterable[tuple[str, str]]
+
+
+def not_found(frame: Frame, accept: str, path: str) -> Answer:
+    """Return 404 for a node that is missing or not published, without distinguishing them."""
+    said = f"There is no node at {path[:200]}." if path else "There is no such node."
+    return error(frame, accept, 404, "Not found", said)
+
+
+def error(frame: Frame, accept: str, status: int, title: str, text: str, headers: Pairs = ()) -> Answer:
+    """Return an error in words."""
+    form = choose(accept)
+    more = [("vary", "Accept"), *headers]
+    if form == "json":
+        value = {"type": "about:blank", "title": title, "status": status, "detail": text}
+        return answer(dump(value) + "\n", PROBLEM, status=status, cache=NEVER, headers=more)
+    if form == "markdown":
+        overview = f"[{link_text(frame.name)}]({frame.prefix}/)"
+        body = f"# {title}\n\n{link_text(text)}\n\nThe root of this site is {overview}.\n"
+        return answer(body, MEDIA_TYPES["markdown"], status=status, cache=NEVER, headers=more)
+    page = message_page(MessagePage(frame, title, text, (Crumb(frame.name, "/"),)))
+    more.append(("content-security-policy", POLICY))
+    return answer(page, MEDIA_TYPES["html"], status=status, cache=NEVER, headers=more)

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from prosa.web import endpoints
 from prosa.web.answer import Scope
 from prosa.web.endpoints import Route
-from prosa.web.guard import METHODS
+from prosa.web.limits import METHODS
 
 _READ = ("GET", "HEAD")
 _POST = ("POST",)

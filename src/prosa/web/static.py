@@ -22,16 +22,14 @@ from prosa.render.page.node import node_page
 from prosa.render.page.templates import ASSETS
 from prosa.site.assets import suffix_of
 from prosa.site.drawing import inert_drawing
-from prosa.site.layout import twin_of
-from prosa.site.represent import json_of
+from prosa.site.layout import Form, NodeView, twin_of
+from prosa.site.negotiate import json_of
 from prosa.site.search_index import IndexedPage, search_index
-from prosa.site.view import Form, NodeView
 from prosa.web.assets import asset_bytes
-from prosa.web.context import Web
+from prosa.web.context import Reader, Web
 from prosa.web.indexes import Indexes, listed
+from prosa.web.locate import Place, Targets, for_agents, resolver_of, targets_of
 from prosa.web.nodes import folder_view, page_of
-from prosa.web.resolving import Place, Targets, for_agents, resolver_of, targets_of
-from prosa.web.session import Reader
 
 WHY = "a drawing of a static site must not run anything or ask other hosts"
 _ATTRIBUTE = r"""\s++[^\s"'>=/]++(?:="[^"]*+")?+"""

@@ -161,7 +161,7 @@ def test_an_answer_that_is_no_vector_is_an_error_and_nothing_is_written(
     folder: Path, service: FakeService, answer: object, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("prosa.runtime.retry.FIRST_WAIT", 0.001)
-    monkeypatch.setattr("prosa.app.corpus.embedding.RETRIES", 0)
+    monkeypatch.setattr("prosa.app.corpus.semantic.RETRIES", 0)
     path = write(folder, "tides.ymj")
     before = path.read_text()
     service.answers = [(200, answer)] * 8

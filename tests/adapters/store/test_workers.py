@@ -191,7 +191,7 @@ def test_x26_a_budget_is_that_of_all_workers_together(fleet: Fleet, model_server
     config.mkdir()
     (config / "settings.toml").write_text('prices."gpt-4o".input = 10\nprices."gpt-4o".output = 100\n')
     fleet.environ["PROSA_CONFIG_DIR"] = str(config)
-    from prosa.app.agreement import accept_agreement
+    from prosa.app.trust import accept_agreement
 
     accept_agreement(fleet.environ, 0)
     model = Counting(0.02)
@@ -297,7 +297,7 @@ def priced(fleet: Fleet, model_server: ModelServer, usage: dict[str, int], delay
     config.mkdir()
     (config / "settings.toml").write_text('prices."gpt-4o".input = 10\nprices."gpt-4o".output = 100\n')
     fleet.environ["PROSA_CONFIG_DIR"] = str(config)
-    from prosa.app.agreement import accept_agreement
+    from prosa.app.trust import accept_agreement
 
     accept_agreement(fleet.environ, 0)
     model = Counting(delay)

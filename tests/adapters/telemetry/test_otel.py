@@ -17,7 +17,7 @@ import pytest
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from prosa.app.agreement import accept_agreement
+from prosa.app.trust import accept_agreement
 from tests import warm
 from tests.house.tree import ROOT
 

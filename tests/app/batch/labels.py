@@ -8,7 +8,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from prosa.app.agreement import accept_agreement
+from prosa.app.trust import accept_agreement
 from prosa.runtime.errors import ProviderError
 from prosa.runtime.messages import ModelReply, ModelRequest
 from prosa.runtime.usage import Usage

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from prosa.app.check.check import CheckOptions
 from prosa.app.check.workspace import Workspace
-from prosa.app.editor.place import Place
+from prosa.app.editor.changes import DocumentSpan
 
 MARK = "|"
 
@@ -20,7 +20,7 @@ class Marked(NamedTuple):
     path: Path
     offset: int
 
-    def show(self, place: Place) -> str:
+    def show(self, place: DocumentSpan) -> str:
         """A place as `path:line text`."""
         source = self.workspace.source(place.path)
         root = self.workspace.root

@@ -11,13 +11,11 @@ from hypothesis import strategies as st
 
 from prosa.app.check.check import CheckOptions
 from prosa.app.check.workspace import Workspace
-from prosa.app.editor.definition import definitions
-from prosa.app.editor.links import document_links
-from prosa.app.editor.outline import folds, outline, selections
-from prosa.app.editor.place import Place
+from prosa.app.editor.changes import DocumentSpan
+from prosa.app.editor.definition import definitions, document_links
+from prosa.app.editor.outline import folds, outline, selections, workspace_symbols
 from prosa.app.editor.references import backlink_counts, highlights, references
 from prosa.app.editor.rename import Renaming, renamable, rename, renamed_files
-from prosa.app.editor.workspace_symbols import workspace_symbols
 from prosa.corpus.moves import MoveRefused
 from prosa.source import FileProblem
 from tests.app.editor.marked import opened
@@ -125,11 +123,11 @@ def test_any_text_and_any_offset_has_answers_within_the_project(
         for places in answers(workspace, real, offset):
             assert_inside(workspace, places)
         for made in renamings(workspace, real, offset, name):
-            assert_inside(workspace, [Place(each.path, each.start, each.end) for each in made.edits])
+            assert_inside(workspace, [DocumentSpan(each.path, each.start, each.end) for each in made.edits])
             assert all(new.is_relative_to(workspace.root) for _, new in made.moves)
 
 
-def answers(workspace: Workspace, path: Path, offset: int) -> Iterable[list[Place]]:
+def answers(workspace: Workspace, path: Path, offset: int) -> Iterable[list[DocumentSpan]]:
     """The places of every answer."""
     found = definitions(workspace, path, offset)
     yield [place for each in found for place in (each.origin, each.whole, each.name)]
@@ -159,7 +157,7 @@ def renamings(workspace: Workspace, path: Path, offset: int, name: str) -> Itera
             assert str(refused)
 
 
-def assert_inside(workspace: Workspace, places: Iterable[Place]) -> None:
+def assert_inside(workspace: Workspace, places: Iterable[DocumentSpan]) -> None:
     for each in places:
         assert each.path.is_relative_to(workspace.root)
         source = workspace.source(each.path)

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from prosa.app.check.check import CheckOptions
 from prosa.app.check.workspace import Workspace
-from prosa.app.editor.hover import Hover, hover
-from prosa.app.editor.preview import preview
+from prosa.app.editor.hover import Hover, hover, preview
 from prosa.dialects.markdownlang.fields import PROGRAM as FIELDS
 from tests.app.editor.test_complete import FILES, PROGRAM
 from tests.depth import examples

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from prosa.app.check.workspace import Workspace
-from prosa.app.editor.links import document_links
-from prosa.app.editor.outline import OutlineSymbol, folds, outline, selections
-from prosa.app.editor.workspace_symbols import workspace_symbols
+from prosa.app.editor.definition import document_links
+from prosa.app.editor.outline import OutlineSymbol, folds, outline, selections, workspace_symbols
 from tests.app.editor.marked import marked, opened
 
 CASES = {

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from prosa.app.editor.changes import DocumentSpan
 from prosa.app.editor.corpus import EditorCorpus
-from prosa.app.editor.place import Place
 from prosa.app.editor.references import backlink_counts, highlights, references
 from prosa.corpus.moves.world import World
 from prosa.graph.records import record_of
@@ -75,7 +75,7 @@ CASES = {
 }
 
 
-def shown(at: Marked, places: Iterable[Place]) -> list[str]:
+def shown(at: Marked, places: Iterable[DocumentSpan]) -> list[str]:
     return [at.show(each) for each in places]
 
 

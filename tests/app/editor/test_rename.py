@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from prosa.app.check.check import CheckOptions
 from prosa.app.check.workspace import Workspace
 from prosa.app.editor.corpus import EditorCorpus
-from prosa.app.editor.pointers import pointers_in
 from prosa.app.editor.rename import Renaming, renamable, rename, renamed_files
+from prosa.app.editor.targets import pointers_in
 from prosa.corpus.moves import Move, MoveRefused, plan_move
 from prosa.corpus.moves.world import World
 from prosa.graph.records import record_of

@@ -14,9 +14,9 @@ import pytest
 
 import prosa as library
 from prosa.adapters.mcp import McpServers
-from prosa.app.agreement import accept_agreement
 from prosa.app.options import Environment, Options
 from prosa.app.permission import PermittedServers
+from prosa.app.trust import accept_agreement
 from prosa.cli.commands import COMMANDS
 from prosa.runtime.errors import NotTrusted
 from prosa.runtime.ports import Origin, ServerConfig

@@ -11,7 +11,7 @@ from prosa.dialects.reading import open_document
 from prosa.document.links import wikilink_target
 from prosa.render.page.model import Frame, Page
 from prosa.render.page.node import node_page
-from prosa.site.view import Around, NodeView
+from prosa.site.layout import Neighbourhood, NodeView
 from prosa.site.wikilinks import AS_WRITTEN, MISSING, Wiki, fragment_of
 from prosa.source import SourceText
 from tests.render.page.elements import Tree, tree
@@ -66,23 +66,23 @@ def page_of(
     dialect: DialectName = "plain",
     *,
     frame: Frame = FRAME,
-    around: Around | None = None,
+    around: Neighbourhood | None = None,
     vault: bool = False,
     **more: Any,
 ) -> Page:
     """The page of a document."""
-    return Page(frame, view(text, dialect, **more), link, embed, around or Around(), wiki=wiki, vault=vault)
+    return Page(frame, view(text, dialect, **more), link, embed, around or Neighbourhood(), wiki=wiki, vault=vault)
 
 
 def html_of(
-    text: str, dialect: DialectName = "plain", *, frame: Frame = FRAME, around: Around | None = None, **more: Any
+    text: str, dialect: DialectName = "plain", *, frame: Frame = FRAME, around: Neighbourhood | None = None, **more: Any
 ) -> str:
     """The page of a document as HTML."""
     return node_page(page_of(text, dialect, frame=frame, around=around, **more))
 
 
 def seen(
-    text: str, dialect: DialectName = "plain", *, frame: Frame = FRAME, around: Around | None = None, **more: Any
+    text: str, dialect: DialectName = "plain", *, frame: Frame = FRAME, around: Neighbourhood | None = None, **more: Any
 ) -> Tree:
     """The page of a document as elements."""
     return tree(html_of(text, dialect, frame=frame, around=around, **more))

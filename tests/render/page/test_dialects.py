@@ -8,7 +8,7 @@ import pytest
 
 from prosa.render.page.model import Frame, Page
 from prosa.render.page.node import node_page
-from prosa.site.view import Around, NodeView
+from prosa.site.layout import Neighbourhood, NodeView
 from tests.render.page.elements import Tree, tree
 from tests.render.page.sample import FRAME, embed, link, seen
 
@@ -218,7 +218,7 @@ def test_a_listing_is_its_links():
     node = NodeView(
         "", "/notes/", "listing", "notes", "listing", "Notes", "", b"", "\n- [Fog](/fog)\n- [Lamp](/lamp)\n", {}
     )
-    page = tree(node_page(Page(FRAME, node, link, embed, Around())))
+    page = tree(node_page(Page(FRAME, node, link, embed, Neighbourhood())))
     assert page.one("h1").text == "Notes"
     assert [each["href"] for each in page.all("a") if "article" in each.inside] == ["/fog", "/lamp"]
     assert page.one("a", type="text/markdown")["href"] == "/notes/index.md"

@@ -14,7 +14,7 @@ from prosa.render.page.chrome import hits_fragment, message_page, search_page, s
 from prosa.render.page.clean import safe_html
 from prosa.render.page.model import Crumb, Found, Frame, MessagePage, Page, SearchPage
 from prosa.render.page.node import node_page
-from prosa.site.view import Around, Neighbour
+from prosa.site.layout import Neighbour, Neighbourhood
 from tests.depth import examples
 from tests.render.page.elements import Tree, forbidden, tree
 from tests.render.page.sample import html_of, link, seen, view
@@ -108,13 +108,13 @@ def _fields(text: str) -> dict[str, Any]:
     }
 
 
-def _around(text: str) -> Around:
+def _around(text: str) -> Neighbourhood:
     each = (
         Neighbour(text, text, text, text),
         Neighbour(text, f"/{text}", "", text),
         Neighbour(text, "", text, text, True),
     )
-    return Around(each, each, each)
+    return Neighbourhood(each, each, each)
 
 
 def _page(text: str) -> Page:

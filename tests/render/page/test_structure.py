@@ -11,7 +11,7 @@ from prosa.render.page.bodies import MAX_CONTENTS
 from prosa.render.page.chrome import POLICY
 from prosa.render.page.model import Crumb, Frame, Page
 from prosa.render.page.node import MAX_NEIGHBOURS, node_page
-from prosa.site.view import Around, Neighbour
+from prosa.site.layout import Neighbour, Neighbourhood
 from tests.render.page.elements import Tree, forbidden, tree
 from tests.render.page.sample import FRAME, html_of, page_of, seen
 from tests.site.actions import BOOK, SAILINGS
@@ -20,7 +20,7 @@ TEXT = "# Sailings\n\n## One\n\nx\n\n### Deeper\n\n## Two\n\n## Three\n"
 
 
 def _full() -> Tree:
-    around = Around((Neighbour("Rules", "/rules", "depends_on", "By law"),), (Neighbour("Fares", "/fares"),))
+    around = Neighbourhood((Neighbour("Rules", "/rules", "depends_on", "By law"),), (Neighbour("Fares", "/fares"),))
     page = page_of(TEXT, around=around, fields={"tags": ["a"], "owner": {"name": "x"}}, actions=(SAILINGS, BOOK))
     return tree(node_page(replace(page, crumbs=(Crumb("Start", "/"), Crumb("Sailings", "/sailings")))))
 
@@ -100,7 +100,7 @@ def test_contents_are_there_when_there_is_something_to_find():
 
 
 def test_connections_are_grouped_and_say_their_notes():
-    around = Around(
+    around = Neighbourhood(
         (
             Neighbour("Rules", "/rules", "depends_on", "By law"),
             Neighbour("Sea", "https://sea.example/", "depends_on", "", True),
@@ -120,7 +120,7 @@ def test_connections_are_grouped_and_say_their_notes():
 
 def test_long_lists_are_cut_and_say_so():
     many = tuple(Neighbour(f"n{number}", f"/n{number}", f"rel{number % 3}") for number in range(MAX_NEIGHBOURS + 30))
-    page = seen("text", around=Around(many, many, many))
+    page = seen("text", around=Neighbourhood(many, many, many))
     links = [each for each in page.all("a") if each.get("href").startswith("/n")]
     assert len(links) == 3 * MAX_NEIGHBOURS
     assert page.one("aside").text.count("and 30 more") == 3
@@ -130,7 +130,7 @@ def test_a_graph_that_is_being_built_says_so():
     building = tree(node_page(replace(page_of("text"), around=None)))
     assert "are being read" in building.one("aside").text
     assert building.all("img") == []
-    ready = seen("text", url="/a b&c/ä", around=Around(backlinks=(Neighbour("Start", "/"),)))
+    ready = seen("text", url="/a b&c/ä", around=Neighbourhood(backlinks=(Neighbour("Start", "/"),)))
     assert seen("text").all("img") == []
     assert ready.one("img")["src"] == "/mdh/graph.svg?around=%2Fa%20b%26c%2F%C3%A4&small=1"
     assert ready.one("a", class_="picture")["href"] == "/mdh/graph?around=%2Fa%20b%26c%2F%C3%A4"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prosa.site.probe.checks import CHECKS
+from prosa.site.probe.report import CHECKS
 from tests.site.probe.probing import check, failing, probe, report
 from tests.site.probe.site import FERRIES, HOME, NODES, harbour
 

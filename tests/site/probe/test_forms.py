@@ -10,10 +10,9 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prosa.site.probe.checks import CHECKS
-from prosa.site.probe.finding import Check, Status
+from prosa.site.probe.evidence import Check, Status
 from prosa.site.probe.questions import sample
-from prosa.site.probe.report import CAP, WEIGHTS, score_of, weight_of
+from prosa.site.probe.report import CAP, CHECKS, WEIGHTS, score_of, weight_of
 from tests.house.tree import ROOT
 from tests.render.demands import junit_complaints, sarif_complaints
 from tests.site.probe.probing import probe, report, written

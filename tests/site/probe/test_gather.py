@@ -11,11 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prosa.render.probe import render_probe, render_probe_json, render_probe_junit, render_probe_sarif
-from prosa.site.probe.evidence import path_on
+from prosa.site.probe.evidence import Reply, path_on
 from prosa.site.probe.gather import NoSite, gather
-from prosa.site.probe.probed_files import file_of
-from prosa.site.probe.questions import Ask, twin
-from prosa.site.probe.reply import Reply
+from prosa.site.probe.questions import Ask, file_of, twin
 from prosa.site.probe.report import report_on
 from tests.depth import examples
 
@@ -174,8 +172,8 @@ def test_of_the_paths_of_a_document_the_one_without_a_suffix_is_asked_in_every_f
 
 def test_pages_of_very_many_links_are_not_read(monkeypatch: pytest.MonkeyPatch):
     """X9: neither one page nor all together."""
-    monkeypatch.setattr("prosa.site.probe.crawl.MAX_PAGE_LINKS", 8)
-    monkeypatch.setattr("prosa.site.probe.crawl.MAX_LINKS", 14)
+    monkeypatch.setattr("prosa.site.probe.gather.MAX_PAGE_LINKS", 8)
+    monkeypatch.setattr("prosa.site.probe.gather.MAX_LINKS", 14)
     head = "---\nid: {}\ntype: b\ntitle: c\n---\n"
     nodes = {
         "/": head.format("a") + "[x](/long) [y](/some) [z](/more) [w](/last)",

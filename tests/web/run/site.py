@@ -22,12 +22,10 @@ from prosa.runtime.messages import ModelReply, ModelRequest
 from prosa.runtime.ports import OnText
 from prosa.settings import Settings
 from prosa.web.app import SiteApp
-from prosa.web.context import Web
-from prosa.web.guard import Guard, Rate
+from prosa.web.context import Sessions, Web
+from prosa.web.limits import Guard, Rate
 from prosa.web.log import AccessLog
-from prosa.web.run.gate import Gate
-from prosa.web.run.runner import Runner
-from prosa.web.session import Sessions
+from prosa.web.run.runner import Gate, Runner
 from tests.cli.programs import script as replies_file
 from tests.cli.programs import user
 

@@ -11,7 +11,7 @@ import pytest
 
 from prosa.schema import Schema
 from prosa.site.contract import read_contract
-from prosa.web.run.actions import action_id
+from prosa.web.run.runner import action_id
 from tests.web.run.site import TOKEN, greeting, site
 
 

@@ -13,9 +13,8 @@ from prosa.runtime.messages import ModelReply, ModelRequest
 from prosa.runtime.ports import OnText
 from prosa.runtime.usage import Usage
 from prosa.web.answer import Answer
-from prosa.web.run.gate import Gate
-from prosa.web.run.kept_answers import LIFETIME, MAX_KEPT, KeptAnswers
 from prosa.web.run.problem import Refused
+from prosa.web.run.runner import LIFETIME, MAX_KEPT, Gate, KeptAnswers
 from tests.web.run.site import answered_by, greeting, site
 
 

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from prosa.runtime.events import AttemptFailed, Scope, TextArrived
 from prosa.runtime.messages import ModelReply, ModelRequest
 from prosa.runtime.ports import OnText
-from prosa.web.run import event_stream
-from prosa.web.run.event_stream import Live, written
+from prosa.web.run import result
+from prosa.web.run.result import Live, written
 from tests.app.scripts.documents import block
 from tests.web.run.site import BEARER, FORM, JSON, TOKEN, Slow, answered_by, site
 
@@ -264,7 +264,7 @@ def test_x9_a_reader_who_goes_away_ends_the_run(tmp_path: Path, monkeypatch: pyt
 
 def test_x9_a_silent_run_keeps_its_connection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """X9. Comments are sent while a model thinks; they are no events."""
-    monkeypatch.setattr(event_stream, "HEARTBEAT", 0.01)
+    monkeypatch.setattr(result, "HEARTBEAT", 0.01)
 
     async def work() -> None:
         answered_by(monkeypatch, Slow())

@@ -14,13 +14,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from prosa.web import session
+from prosa.web import context
 from prosa.web.app import reader_of
+from prosa.web.context import Sessions
 from prosa.web.run import sign_in
-from prosa.web.run.gate import Attempts
 from prosa.web.run.problem import Refused
+from prosa.web.run.runner import Attempts
 from prosa.web.run.sign_in import safe_back
-from prosa.web.session import Sessions
 from tests.web.run.site import BEARER, FORM, JSON, TOKEN, greeting, site
 
 
@@ -177,15 +177,15 @@ def scope_of(cookie: dict[str, str]) -> dict[str, list[tuple[bytes, bytes]]]:
 
 def test_x9_ended_sessions_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     """X9. The oldest beyond a bound, and all whose time is over: they would not hold anyway."""
-    monkeypatch.setattr(session, "MAX_ENDED", 2)
+    monkeypatch.setattr(context, "MAX_ENDED", 2)
     sessions = Sessions(TOKEN)
     cookies = [{"cookie": sessions.cookie().partition(";")[0]} for _ in range(3)]
     for cookie in cookies:
         sessions.end(scope_of(cookie))
     sessions.end({"headers": [(b"cookie", b"prosa-session=a.99999999999.b")]})
     assert [sessions.reader(scope_of(each)).signed_in for each in cookies] == [True, False, False]
-    later = time.time() + session.LIFETIME + 1
-    monkeypatch.setattr(session.time, "time", lambda: later)
+    later = time.time() + context.LIFETIME + 1
+    monkeypatch.setattr(context.time, "time", lambda: later)
     sessions.end({"headers": []})
     assert not sessions._ended
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prosa.app.check.project import dialect_here
+from prosa.app.check.gather import dialect_here
 from prosa.app.run.load import ready_program
 from prosa.app.scripts.choose import selection
 from prosa.app.scripts.load import load_scripts

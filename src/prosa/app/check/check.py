@@ -1,8 +1,5 @@
 """The check of documents for all doors: with the settings of their projects and their surroundings, optionally in
-several processes and with a cache.
-
-In: groups of documents, options, the environment. Out: the findings of each. It prints nothing.
-"""
+several processes, and with a cache on disk or in memory. It prints nothing."""
 
 from __future__ import annotations
 
@@ -26,6 +23,7 @@ from prosa.diagnostics import Diagnostic
 from prosa.dialects import DialectName
 from prosa.dialects.table import known_dialect
 from prosa.rules.analyzer import Analyzer, Workers
+from prosa.rules.cache import Stamped
 from prosa.rules.engine import Checked, CorpusScope, check
 from prosa.rules.overlay import Overlay
 from prosa.rules.policy import Profile, specification
@@ -35,7 +33,7 @@ from prosa.source import Files, TextFiles
 
 if TYPE_CHECKING:
     from prosa.adapters.files.result_store import ResultStore
-    from prosa.app.check.memory import MemoryStore
+
 
 _DAY = 24 * 60 * 60
 
@@ -156,3 +154,41 @@ def _store(environ: Mapping[str, str]) -> ResultStore | None:
         return ResultStore(cache_dir(environ), code_mark(), int(time.time()) // _DAY)
     except OSError:
         return None
+
+
+MOST_CHARACTERS = 64_000_000
+"""Beyond this size the cache is cleared: rows still needed are added again."""
+
+
+class MemoryStore(Struct):
+    """Meets `prosa.rules.cache.Store`. Several threads may use it at once: what one forgets another makes again."""
+
+    rows: dict[str, str] = {}
+    files: dict[str, tuple[Stamped, str]] = {}
+    characters: int = 0
+
+    def get(self, keys: Sequence[str]) -> Mapping[str, str]:
+        """Return the existing rows."""
+        rows = self.rows
+        return {key: row for key in keys if (row := rows.get(key)) is not None}
+
+    def put(self, rows: Mapping[str, str]) -> None:
+        """Keep rows."""
+        self.characters += sum(len(text) - len(self.rows.get(key, "")) for key, text in rows.items())
+        if self.characters > MOST_CHARACTERS:
+            self.rows, self.files, self.characters = {}, {}, 0
+        else:
+            self.rows.update(rows)
+
+    def digests(self, stamps: Mapping[str, Stamped]) -> Mapping[str, str]:
+        """Return the digests of the files that look as they did when they were hashed, by path."""
+        files = self.files
+        found = {path: known for path in stamps if (known := files.get(path)) is not None}
+        return {path: digest for path, (stamp, digest) in found.items() if stamp == stamps[path]}
+
+    def remember(self, digests: Mapping[str, tuple[Stamped, str]]) -> None:
+        """Keep the digests of files with their stamps."""
+        self.files.update(digests)
+
+    def close(self) -> None:
+        """Keep everything: the next check is in the same process."""

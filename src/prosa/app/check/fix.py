@@ -1,22 +1,27 @@
-"""The fixes of a check, and the replacement of files: each whole, and only if it is unchanged since it was read.
-
-In: groups of documents and a checker. Out: new texts, remaining findings, and files that could not be written.
-"""
+"""The fixes of a check, the normal form of documents, and the replacement of files: each whole, and only if it is
+unchanged since it was read."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from msgspec import Struct
 
 from prosa.adapters.files import replace_file
+from prosa.adapters.processes import Pool, worker_count
 from prosa.app.check.check import Checker
 from prosa.app.check.gather import Group
 from prosa.diagnostics import Diagnostic
+from prosa.dialects import DialectName
+from prosa.dialects.dialect import FormatOptions, Hints
+from prosa.dialects.table import known_dialect
 from prosa.rules.fix import Dropped, Fixed, fix_documents
+from prosa.rules.formatting import format_text
+from prosa.rules.policy import Profile
 from prosa.rules.severity import ordered
-from prosa.source import FileProblem, SourceText, TextFiles
+from prosa.source import FileProblem, Files, SourceText, TextFiles
 
 
 class Change(Struct, frozen=True):
@@ -82,3 +87,68 @@ def _changes(group: Group, fixed: Fixed) -> list[Change]:
         for path, real in named
         if real in fixed.texts
     ]
+
+
+CHUNK = 50
+"""Documents that a process formats in one go."""
+
+
+class FormattedDocument(Struct, frozen=True):
+    """What became of one document: ``after`` is None when it was refused, for the ``problem`` in words. ``is_stdin``
+    is one that has no file to write to."""
+
+    path: Path
+    before: SourceText | None
+    after: str | None
+    problem: str = ""
+    is_stdin: bool = False
+
+    @property
+    def change(self) -> Change | None:
+        """The change that brings it to its normal form; None where it is in that form, or was refused."""
+        if self.before is None or self.after is None or self.after == self.before.text:
+            return None
+        return Change(self.path, self.before, self.after, self.is_stdin)
+
+
+def format_groups(
+    groups: Sequence[Group],
+    options: FormatOptions | None = None,
+    *,
+    dialect: DialectName | None = None,
+    jobs: int | None = 1,
+) -> tuple[FormattedDocument, ...]:
+    """Format every document, in memory and in the order they were named. ``dialect`` None leaves the choice to the
+    project and the documents; ``jobs`` is the number of processes, None one for each processor."""
+    pool = Pool(worker_count() if jobs is None else jobs, here=True)
+    chosen = known_dialect(dialect) if dialect is not None else None
+    return tuple(each for group in groups for each in _formatted(group, options or FormatOptions(), chosen, pool))
+
+
+def _formatted(
+    group: Group, options: FormatOptions, dialect: DialectName | None, pool: Pool
+) -> list[FormattedDocument]:
+    profile = Profile(dialect, settings=group.project.settings, root=group.root)
+    work = partial(_format_some, files=group.files, profile=profile, options=options)
+    chunks = [group.paths[start : start + CHUNK] for start in range(0, len(group.paths), CHUNK)]
+    return [each for some in pool.map(work, chunks) for each in some]
+
+
+def _format_some(
+    paths: Sequence[Path], *, files: Files, profile: Profile, options: FormatOptions
+) -> list[FormattedDocument]:
+    return [_format(path, files, profile.hints(files.real(path)), options) for path in paths]
+
+
+def _format(path: Path, files: Files, hints: Hints, options: FormatOptions) -> FormattedDocument:
+    is_stdin = isinstance(files, TextFiles) and str(path) == files.source.path
+    try:
+        source = files.read(path)
+    except FileProblem as problem:
+        return FormattedDocument(path, None, None, f"{path}: {problem.reason}", is_stdin)
+    made = format_text(source, hints, options)
+    if made.text is None:
+        line = source.position(made.problem.span.start).line if made.problem else 1
+        words = f"{made.problem.message} [{made.problem.rule}]" if made.problem else made.reason
+        return FormattedDocument(path, source, None, f"{path}:{line}: {words}", is_stdin)
+    return FormattedDocument(path, source, made.text, is_stdin=is_stdin)

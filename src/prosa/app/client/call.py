@@ -13,14 +13,14 @@ from uuid import uuid4
 
 from msgspec import Struct
 
-from prosa.app.client.tokens import site_tokens
+from prosa.app.client.requests import site_tokens
 from prosa.data import Value
 from prosa.diagnostics.nearest import nearest
 from prosa.schema import Schema
 from prosa.site.answer import Answer, json_of
-from prosa.site.arguments import arranged
 from prosa.site.contract import Contract, read_contract
 from prosa.site.node import SiteNode
+from prosa.site.offer import arranged
 from prosa.site.pages import MAX_PAGES, Pages, items_of, next_page
 from prosa.site.problems import HttpProblem, PageProblem
 from prosa.site.request import Request, build_request, root_of

@@ -23,9 +23,8 @@ from prosa.data import Value
 from prosa.runtime.errors import RunError
 from prosa.site.answer import Answer
 from prosa.site.copy_path import copy_path, other_path, place_key
-from prosa.site.node import SiteNode, node_of_text
+from prosa.site.node import SiteNode, led, node_of_text, same_site
 from prosa.site.page import Elsewhere, NoNode, is_only_text, read_page
-from prosa.site.page_link import led, same_site
 from prosa.site.problems import HttpProblem
 from prosa.source import FileProblem
 from prosa.source.url import normal_url, origin_of

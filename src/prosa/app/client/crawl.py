@@ -27,10 +27,9 @@ from prosa.app.client.copy_writer import KEPT, CopyRecords, CopyWriter, Outcome
 from prosa.app.client.requests import SiteClient
 from prosa.runtime.errors import RunError
 from prosa.site.answer import json_of
-from prosa.site.follow import index_of, index_urls
-from prosa.site.frontier import Frontier
+from prosa.site.follow import Frontier, index_of, index_urls
+from prosa.site.node import led, same_site
 from prosa.site.page import NoNode
-from prosa.site.page_link import led, same_site
 from prosa.site.problems import HttpProblem
 from prosa.site.robots import ALL, Robots, read_robots
 from prosa.source import FileProblem

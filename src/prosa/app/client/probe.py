@@ -28,11 +28,9 @@ from prosa.dialects.reading import dialect_of, open_document
 from prosa.dialects.table import dialect
 from prosa.rules.policy import Profile
 from prosa.site.identity import view_of
-from prosa.site.probe.evidence import Evidence
+from prosa.site.probe.evidence import Evidence, Reply, read_nodes
 from prosa.site.probe.gather import gather
 from prosa.site.probe.questions import Ask
-from prosa.site.probe.reading import read_nodes
-from prosa.site.probe.reply import Reply
 from prosa.site.probe.report import report_on
 from prosa.site.problems import HttpProblem
 from prosa.site.request import Request

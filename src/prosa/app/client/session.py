@@ -24,10 +24,9 @@ from prosa.runtime.errors import SiteError, first_error
 from prosa.runtime.ports import SiteAction, SiteSession, ToolResult
 from prosa.site.answer import json_of
 from prosa.site.follow import INDEX_PATH, FollowProblem, followed, index_of, leads
-from prosa.site.node import SiteNode
+from prosa.site.node import SiteNode, led
 from prosa.site.offer import offer_of
 from prosa.site.page import NODE_FORMS, NoNode, read_page
-from prosa.site.page_link import led
 from prosa.site.problems import HttpProblem
 from prosa.site.request import get_request
 from prosa.source.url import normal_url, origin_of

@@ -15,8 +15,8 @@ from msgspec.structs import replace
 
 from prosa.adapters.files import replace_file
 from prosa.adapters.sqlite.similar import classified_paths
-from prosa.app.corpus.embedding import vectors_of
 from prosa.app.corpus.open import open_corpus
+from prosa.app.corpus.semantic import vectors_of
 from prosa.app.run.world import system_clock
 from prosa.corpus.embedding import BATCH, Embedder, embedded_text, looks_classified, may_be_sent
 from prosa.dialects.reading import dialect_of, open_as

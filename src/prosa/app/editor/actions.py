@@ -1,9 +1,4 @@
-"""What can be done about the diagnostics of a document: their fixes, and comments that keep their rules quiet.
-
-In: a document of a workspace that has been judged as it stands, and a range. Out: actions with edits. A fix is that of
-`prosa check --fix`, hashes and line ends kept; a comment is offered only where it is read back as one that covers the
-diagnostic, and where the document still reads as before.
-"""
+"""Quick fixes of diagnostics, fixing of everything in a document, and formatting, as edits."""
 
 from __future__ import annotations
 
@@ -15,11 +10,11 @@ from typing import Literal, NamedTuple
 from msgspec import Struct
 
 from prosa.app.check.workspace import Workspace
-from prosa.app.editor.changes import edits_between
-from prosa.app.editor.place import Edit
+from prosa.app.editor.changes import Edit, edits_between
 from prosa.diagnostics import Applicability, Diagnostic
 from prosa.dialects.reading import DialectReading
 from prosa.rules.fix import ends_lines_with_crlf, fix_documents, with_kept_hash, with_line_ends
+from prosa.rules.formatting import format_text
 from prosa.rules.suppressions import MARK, find_suppressions
 from prosa.source import LineIndex, SourceText, apply_edits
 from prosa.source.text import Edit as SourceEdit
@@ -236,3 +231,42 @@ def _marks(line: str) -> str:
 
 def _eol(source: SourceText) -> str:
     return "\r\n" if ends_lines_with_crlf(source.text) else "\n"
+
+
+class FormatEdits(Struct, frozen=True):
+    """``edits`` bring a document to its normal form; ``problem`` says why it is left alone."""
+
+    edits: tuple[Edit, ...] = ()
+    problem: str = ""
+
+
+def format_document(workspace: Workspace, path: Path) -> FormatEdits:
+    """Return the edits of a whole document."""
+    source = workspace.source(path)
+    if source is None:
+        return FormatEdits(problem=f"not formatted: {path} cannot be read")
+    made = format_text(source, workspace.profile.hints(path))
+    if made.text is not None:
+        return FormatEdits(edits_between(path, source.text, made.text))
+    line = source.position(made.problem.span.start).line if made.problem else 1
+    words = f"{made.problem.message} [{made.problem.rule}]" if made.problem else made.reason
+    return FormatEdits(problem=f"not formatted: {path.name}:{line}: {words}")
+
+
+def format_range(workspace: Workspace, path: Path, start: int, end: int) -> FormatEdits:
+    """Return those of them that change lines of a range."""
+    found = format_document(workspace, path)
+    source = workspace.source(path)
+    some = tuple(each for each in found.edits if _touches(each, start, end))
+    if source is None or not some or some == found.edits:
+        return FormatEdits(some, found.problem)
+    text = apply_edits(source.text, [SourceEdit(Span(each.start, each.end), each.text) for each in some])
+    again = format_text(SourceText(text, source.path), workspace.profile.hints(path))
+    if again.text is None:
+        return FormatEdits(problem=f"not formatted: {path.name}: its normal form needs changes outside the selection")
+    return FormatEdits(some)
+
+
+def _touches(edit: Edit, start: int, end: int) -> bool:
+    """Return whether an edit changes lines of a range; one that inserts does at both of its ends."""
+    return edit.start < end and start < edit.end if edit.start < edit.end else start <= edit.start <= end

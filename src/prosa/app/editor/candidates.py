@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from prosa.app.editor.place import Edit
+from prosa.app.editor.changes import Edit
 from prosa.source import Span
 
 MOST = 200

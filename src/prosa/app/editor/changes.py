@@ -1,5 +1,5 @@
-"""From two texts of a document to the edits between them, as narrow as lines are. In: a text before and after. Out:
-`Edit`s, in order, which touch only lines that differ."""
+"""Places in documents and edits of them, as every answer to an editor names them, and the edits between two texts,
+which touch only lines that differ."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from difflib import SequenceMatcher
 from itertools import accumulate, pairwise
 from pathlib import Path
 
-from prosa.app.editor.place import Edit
+from msgspec import Struct
+
 from prosa.source import LineIndex
 
 MAX_COMPARED = 4_000
@@ -48,3 +49,21 @@ def _lines(text: str) -> list[str]:
     """Return the lines of a text with their ends."""
     starts = (*LineIndex(text).starts, len(text))
     return [text[start:end] for start, end in pairwise(starts)]
+
+
+class DocumentSpan(Struct, frozen=True, order=True):
+    """The characters from ``start`` up to, not including, ``end`` of the document at a real path. Offsets count code
+    points in the text of the workspace."""
+
+    path: Path
+    start: int
+    end: int
+
+
+class Edit(Struct, frozen=True, order=True):
+    """Put ``text`` in place of the characters from ``start`` to ``end`` of the document at a real path."""
+
+    path: Path
+    start: int
+    end: int
+    text: str

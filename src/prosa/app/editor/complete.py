@@ -1,22 +1,24 @@
-"""Completion at an offset of a document, in any context.
-
-In: a workspace, a real path, an offset. Out: `Completions`, each an exact change of the typed text. It also works in a
-document that cannot be parsed yet, since the context is found from lines. The names of other documents come from
-memory; before the corpus has been read only the document itself is used. Nothing is run and nothing fetched.
-"""
+"""Completion at an offset, by what may be written there; and in settings: tables, keys and values of `prosa.toml`."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from prosa.app.check.workspace import Workspace
-from prosa.app.editor.candidates import NOTHING, Completions
-from prosa.app.editor.complete_body import body_completions, fence_completions, front_words
+from prosa.app.editor.candidates import NOTHING, Candidate, Completions, completions
+from prosa.app.editor.complete_body import body_completions, fence_completions, front_words, rule_names
 from prosa.app.editor.complete_data import data_completions
-from prosa.app.editor.complete_settings import settings_completions
-from prosa.app.editor.complete_template import template_completions, template_spot
-from prosa.app.editor.spot import EditorSpot
-from prosa.settings.model import PROJECT_FILES
+from prosa.app.editor.complete_documents import attachments
+from prosa.app.editor.complete_template import template_at_cursor, template_completions
+from prosa.app.editor.cursor import CursorContext
+from prosa.dialects.magi.fields import REL_TYPES
+from prosa.dialects.table import DIALECTS
+from prosa.regex import regex
+from prosa.settings.model import PROJECT_FILES, PYPROJECT_FILE, SETTINGS, Setting
+from prosa.settings.model import Path as SettingPath
+from prosa.source import Span
 
 TRIGGERS = ("[", "(", "#", "^", "{", ".", "$", "|", "@", "/", "%", '"', ":", " ", "-", "`", "!")
 """Characters behind which something may be offered that was not there before."""
@@ -24,25 +26,130 @@ TRIGGERS = ("[", "(", "#", "^", "{", ".", "$", "|", "@", "/", "%", '"', ":", " "
 
 def complete(workspace: Workspace, path: Path, offset: int) -> Completions:
     """Return the completions at an offset, if there are any."""
-    spot = EditorSpot.at(workspace, path, offset)
-    if spot is None:
+    cursor = CursorContext.at(workspace, path, offset)
+    if cursor is None:
         return NOTHING
     if path.name in PROJECT_FILES:
-        return settings_completions(spot)
-    part = spot.standing.part
+        return settings_completions(cursor)
+    part = cursor.standing.part
     if part == "front":
-        words = front_words(spot)
-        return words if words is not None else _of_data(spot)
+        words = front_words(cursor)
+        return words if words is not None else _of_data(cursor)
     if part == "mark":
         return NOTHING
-    if (found := template_spot(spot)) is not None:
-        return template_completions(spot, *found)
+    if (found := template_at_cursor(cursor)) is not None:
+        return template_completions(cursor, *found)
     if part == "opening":
-        return fence_completions(spot)
-    made = _of_data(spot)
-    return made if made.items or part == "fence" else body_completions(spot)
+        return fence_completions(cursor)
+    made = _of_data(cursor)
+    return made if made.items or part == "fence" else body_completions(cursor)
 
 
-def _of_data(spot: EditorSpot) -> Completions:
-    data = spot.data
-    return data_completions(spot, data) if data is not None else NOTHING
+def _of_data(cursor: CursorContext) -> Completions:
+    data = cursor.data
+    return data_completions(cursor, data) if data is not None else NOTHING
+
+
+MAX_LINE = 2_000
+"""Maximum length of a line that is read."""
+
+_HEADER = regex(r"^[ \t]*\[([^\[\]\r\n]*)\][ \t]*(?:#[^\r\n]*)?$", re.MULTILINE)
+_PART = regex(r"\"([^\"]*)\"|'([^']*)'|([A-Za-z0-9_-]+)")
+_IN_HEADER = regex(r"[ \t]*\[(?P<name>[\w.-]*)\Z")
+_KEY = regex(r"[ \t]*(?P<name>[\w-]*)\Z")
+_VALUE = regex(r"[ \t]*(?P<key>\"[^\"]*\"|'[^']*'|[\w-]+)[ \t]*=[ \t]*(?P<value>[^\r\n]*)\Z")
+_LISTED = regex(r"^[ \t]*(?P<key>[\w-]+)[ \t]*=[ \t]*\[[^\]]*\Z", re.MULTILINE)
+_TYPED = regex(r"(?P<quote>[\"']?)(?P<text>[^\"',\[\]= \t]*)\Z")
+_REST = regex(r"[^\"',\[\]\s]*")
+
+
+def settings_completions(cursor: CursorContext) -> Completions:
+    """Return what may be written at a cursor of the settings."""
+    inside: SettingPath = ("tool", "prosa") if cursor.path.name == PYPROJECT_FILE else ()
+    line = cursor.line[-MAX_LINE:]
+    if (header := _IN_HEADER.match(line)) is not None:
+        return _plain(cursor, header["name"], _tables(inside))
+    table = _table(cursor)
+    if table[: len(inside)] != inside:
+        return NOTHING
+    table = table[len(inside) :]
+    if (value := _VALUE.match(line)) is not None:
+        return _values(cursor, (*table, value["key"].strip("\"'")), value["value"])
+    listed = _LISTED.search(cursor.text, max(0, cursor.standing.line.start - MAX_LINE), cursor.offset)
+    if listed is not None:
+        return _values(cursor, (*table, listed["key"]), line)
+    key = _KEY.match(line)
+    return _plain(cursor, key["name"], _keys(cursor, table)) if key is not None else NOTHING
+
+
+def _plain(cursor: CursorContext, typed: str, candidates: Iterable[Candidate]) -> Completions:
+    rest = _REST.match(cursor.text, cursor.offset, cursor.standing.line.end)
+    end = rest.end() if rest else cursor.offset
+    return completions(cursor.path, Span(cursor.offset - len(typed), end), typed, candidates)
+
+
+def _table(cursor: CursorContext) -> SettingPath:
+    """Return the parts of the last header above."""
+    found: SettingPath = ()
+    for match in _HEADER.finditer(cursor.text, 0, cursor.standing.line.start):
+        found = tuple(part[1] or part[2] or part[3] or "" for part in _PART.finditer(match[1]))
+    return found
+
+
+def _ours() -> Iterator[Setting]:
+    return (each for each in SETTINGS if each.level == "project")
+
+
+def _tables(inside: SettingPath) -> Iterator[Candidate]:
+    lead = ".".join(inside)
+    if lead:
+        yield Candidate(lead, "setting", detail="the settings of Prosa")
+    for each in dict.fromkeys(each.path[0] for each in _ours() if len(each.path) > 1):
+        yield Candidate(f"{lead}.{each}" if lead else each, "setting")
+
+
+def _keys(cursor: CursorContext, table: SettingPath) -> Iterator[Candidate]:
+    """Yield the keys of a table; for names that the writer chooses nothing is known."""
+    written = cursor.text[max(0, cursor.offset - 100_000) : cursor.offset + 100_000]
+    for each in _ours():
+        *above, name = each.path
+        fits = len(above) == len(table) and name != "*" and _matches(tuple(above), table)
+        if fits and (table or not re.search(rf"^{re.escape(name)}[ \t]*=", written, re.MULTILINE)):
+            yield Candidate(name, "setting", f"{name} = ", f"default: {each.default}", each.doc)
+
+
+def _matches(wanted: SettingPath, table: SettingPath) -> bool:
+    return all(one in ("*", two) for one, two in zip(wanted, table, strict=True))
+
+
+def _values(cursor: CursorContext, path: SettingPath, written: str) -> Completions:
+    """Return the values of a key, in quotes where the author has not written any."""
+    setting = next((each for each in _ours() if len(each.path) == len(path) and _matches(each.path, path)), None)
+    found = _TYPED.search(written)
+    if setting is None or found is None:
+        return NOTHING
+    typed, quote = found["text"], found["quote"]
+    rest = _REST.match(cursor.text, cursor.offset, cursor.standing.line.end)
+    end = rest.end() if rest else cursor.offset
+    ending = "" if not quote or cursor.text.startswith(quote, end) else quote
+
+    def text(name: str) -> str:
+        return f"{name}{ending}" if quote else name if setting.kind == "flag" else f'"{name}"'
+
+    named = (
+        Candidate(each.label, each.kind, text(each.label), each.detail, each.documentation, each.names)
+        for each in _named(cursor, setting, typed)
+    )
+    return completions(cursor.path, Span(cursor.offset - len(typed), end), typed, named)
+
+
+def _named(cursor: CursorContext, setting: Setting, typed: str) -> Iterable[Candidate]:
+    if setting.path[-1] in ("select", "ignore"):
+        return rule_names()
+    if setting.path[0] == "dialects":
+        return (Candidate(row.name, "dialect", detail=row.title) for row in DIALECTS)
+    if setting.path[0] == "schemas":
+        return (each for each in attachments(cursor, typed) if each.label.endswith((".json", ".yaml", ".yml")))
+    if setting.path[0] == "relations":
+        return (Candidate(each, "relation") for each in REL_TYPES)
+    return (Candidate(each, "value") for each in ("true", "false")) if setting.kind == "flag" else ()

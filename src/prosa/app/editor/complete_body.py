@@ -1,7 +1,7 @@
 """Completion in the body of a document: wikilinks, links, anchors, labels, footnotes, tools, suppressions, fences, and
 the lines of a chat.
 
-In: a spot in a body; the line up to the offset decides what is being written. Out: the candidates. There are none in
+In: a cursor in a body; the line up to the offset decides what is being written. Out: the candidates. There are none in
 code.
 """
 
@@ -24,7 +24,7 @@ from prosa.app.editor.complete_documents import (
     link_paths,
     stems,
 )
-from prosa.app.editor.spot import EditorSpot
+from prosa.app.editor.cursor import CursorContext
 from prosa.dialects import DialectName
 from prosa.dialects.evals.document.fields import BLOCKS
 from prosa.dialects.markdownlang.model import ProgramModel, ServerModel
@@ -68,28 +68,28 @@ _ACTION = regex(r"[ \t]{0,3}(?:>[ \t]{0,4})*(?://)?%%?!?[ \t]*(?P<action>[\w.]+)
 _ASSIGNED = regex(r"[ \t]{0,3}(?:>[ \t]{0,4})*(?://)?%%?!?[ \t]*(?P<key>[\w.-]+)[ \t]*=[ \t]*(?P<value>[^\r\n]*)\Z")
 
 
-def body_completions(spot: EditorSpot) -> Completions:
-    """Return what may be written at a spot in a body."""
-    line = spot.line[-MAX_LINE:]
-    for look in (_suppression, *_OF_DIALECT.get(spot.dialect, ()), _wikilink, _link, _footnote, _label, _tool):
-        found = look(spot, line)
+def body_completions(cursor: CursorContext) -> Completions:
+    """Return what may be written at a cursor in a body."""
+    line = cursor.line[-MAX_LINE:]
+    for look in (_suppression, *_OF_DIALECT.get(cursor.dialect, ()), _wikilink, _link, _footnote, _label, _tool):
+        found = look(cursor, line)
         if found is not None:
             return found
     return NOTHING
 
 
-def fence_completions(spot: EditorSpot) -> Completions:
+def fence_completions(cursor: CursorContext) -> Completions:
     """Return what may stand in the info string of a fence."""
-    line = spot.line
+    line = cursor.line
     found = _FENCE_OPEN.match(line)
-    words = _INFO.get(spot.dialect, ())
+    words = _INFO.get(cursor.dialect, ())
     if found is None or not words:
         return NOTHING
     typed = found["info"].lstrip()
-    start = spot.offset - len(typed)
+    start = cursor.offset - len(typed)
     return completions(
-        spot.path,
-        Span(start, spot.standing.line.end),
+        cursor.path,
+        Span(start, cursor.standing.line.end),
         typed,
         (Candidate(name, "language", None, about) for name, about in words),
     )
@@ -103,45 +103,45 @@ _INFO: dict[DialectName, tuple[tuple[str, str], ...]] = {
 """The fences that mean something in a dialect."""
 
 
-def front_words(spot: EditorSpot) -> Completions | None:
+def front_words(cursor: CursorContext) -> Completions | None:
     """Return completions of a line of front matter besides its data: a suppression, a wikilink in a value."""
-    line = spot.line[-MAX_LINE:]
-    return _suppression(spot, line) or _wikilink(spot, line)
+    line = cursor.line[-MAX_LINE:]
+    return _suppression(cursor, line) or _wikilink(cursor, line)
 
 
-def _rest(spot: EditorSpot, pattern: re.Pattern[str]) -> int:
+def _rest(cursor: CursorContext, pattern: re.Pattern[str]) -> int:
     """Return where the word under the offset ends."""
-    found = pattern.match(spot.text, spot.offset, spot.standing.line.end)
-    return found.end() if found else spot.offset
+    found = pattern.match(cursor.text, cursor.offset, cursor.standing.line.end)
+    return found.end() if found else cursor.offset
 
 
-def _around(spot: EditorSpot, typed: str, rest: re.Pattern[str]) -> Span:
-    return Span(spot.offset - len(typed), _rest(spot, rest))
+def _around(cursor: CursorContext, typed: str, rest: re.Pattern[str]) -> Span:
+    return Span(cursor.offset - len(typed), _rest(cursor, rest))
 
 
 # ---- links ----
 
 
-def _wikilink(spot: EditorSpot, line: str) -> Completions | None:
+def _wikilink(cursor: CursorContext, line: str) -> Completions | None:
     at = line.rfind("[[")
     found = _WIKI.search(line, max(0, at - 1)) if at >= 0 else None
     if found is None:
         return None
     mark, part = found["mark"] or "", found["part"]
     if mark:
-        return _part_of(spot, found["target"].strip(), mark, part)
+        return _part_of(cursor, found["target"].strip(), mark, part)
     typed = found["target"]
-    span = _around(spot, typed, _WIKI_REST)
-    ending = _closing(spot, span.end)
-    candidates = [*stems(spot, typed.strip()), *(attached(spot, typed.strip()) if found["embed"] else ())]
-    return completions(spot.path, span, typed.strip(), (_ended(each, ending) for each in candidates))
+    span = _around(cursor, typed, _WIKI_REST)
+    ending = _closing(cursor, span.end)
+    candidates = [*stems(cursor, typed.strip()), *(attached(cursor, typed.strip()) if found["embed"] else ())]
+    return completions(cursor.path, span, typed.strip(), (_ended(each, ending) for each in candidates))
 
 
-def _closing(spot: EditorSpot, at: int) -> str:
+def _closing(cursor: CursorContext, at: int) -> str:
     """Return the brackets that a wikilink lacks behind its target."""
-    if spot.text.startswith(("]]", "|", "#", "^", "\\|"), at):
+    if cursor.text.startswith(("]]", "|", "#", "^", "\\|"), at):
         return ""
-    return "]" if spot.text.startswith("]", at) else "]]"
+    return "]" if cursor.text.startswith("]", at) else "]]"
 
 
 def _ended(candidate: Candidate, ending: str) -> Candidate:
@@ -151,88 +151,88 @@ def _ended(candidate: Candidate, ending: str) -> Candidate:
     return replace(candidate, text=f"{text}{ending}")
 
 
-def _part_of(spot: EditorSpot, target: str, mark: str, part: str) -> Completions:
+def _part_of(cursor: CursorContext, target: str, mark: str, part: str) -> Completions:
     """Return headings behind `#`, blocks behind `^` or `#^`."""
-    span = _around(spot, part, _PART_REST)
-    ending = _closing(spot, span.end)
+    span = _around(cursor, part, _PART_REST)
+    ending = _closing(cursor, span.end)
     make = block_names if "^" in mark else headings
-    made = _within(spot, target, make, wikilink=True)
-    return completions(spot.path, span, part, (_ended(each, ending) for each in made))
+    made = _within(cursor, target, make, wikilink=True)
+    return completions(cursor.path, span, part, (_ended(each, ending) for each in made))
 
 
 def _within(
-    spot: EditorSpot,
+    cursor: CursorContext,
     target: str,
     make: Callable[[DialectReading[object], Path], Iterable[Candidate]],
     *,
     wikilink: bool,
 ) -> Iterable[Candidate]:
     """Return what ``make`` finds in the document that a target leads to."""
-    real = document_named(spot, target, wikilink=wikilink)
+    real = document_named(cursor, target, wikilink=wikilink)
     if real is None:
         return ()
-    reading = spot.reading if real == spot.path else spot.workspace.reading(real)
+    reading = cursor.reading if real == cursor.path else cursor.workspace.reading(real)
     return make(reading, real) if reading is not None else ()
 
 
-def _link(spot: EditorSpot, line: str) -> Completions | None:
+def _link(cursor: CursorContext, line: str) -> Completions | None:
     found = _LINK.search(line) if "](" in line else None
     found = found or _DEFINITION.match(line)
     if found is None:
         return None
     target, part = found["target"], found["part"]
     if found["mark"]:
-        span = _around(spot, part, _FRAGMENT_REST)
+        span = _around(cursor, part, _FRAGMENT_REST)
         return completions(
-            spot.path, span, part, _within(spot, unquote(target).partition("?")[0], anchors, wikilink=False)
+            cursor.path, span, part, _within(cursor, unquote(target).partition("?")[0], anchors, wikilink=False)
         )
     if "://" in target:
         return NOTHING
     embedded = found.groupdict().get("embed") == "!"
-    span = _around(spot, target, _LINK_REST)
+    span = _around(cursor, target, _LINK_REST)
     typed = unquote(target)
-    return completions(spot.path, span, typed, link_paths(spot, typed, embedded=embedded))
+    return completions(cursor.path, span, typed, link_paths(cursor, typed, embedded=embedded))
 
 
-def _label(spot: EditorSpot, line: str) -> Completions | None:
+def _label(cursor: CursorContext, line: str) -> Completions | None:
     """Return the label of a reference, or of a link by its label alone."""
     found = _LABEL.search(line)
-    if found is None or spot.reading is None:
+    if found is None or cursor.reading is None:
         return None
-    defined = spot.reading.document.definitions
+    defined = cursor.reading.document.definitions
     candidates = (Candidate(each.label, "label", None, each.destination[:100], each.title) for each in defined)
-    return completions(spot.path, _around(spot, found["label"], _LABEL_REST), found["label"], candidates)
+    return completions(cursor.path, _around(cursor, found["label"], _LABEL_REST), found["label"], candidates)
 
 
-def _footnote(spot: EditorSpot, line: str) -> Completions | None:
+def _footnote(cursor: CursorContext, line: str) -> Completions | None:
     """Return the label of a footnote that is defined."""
     found = _FOOTNOTE.search(line)
-    if found is None or spot.reading is None:
+    if found is None or cursor.reading is None:
         return None
-    document, text = spot.reading.document, spot.text
-    span = _around(spot, found["label"], _LABEL_REST)
+    document, text = cursor.reading.document, cursor.text
+    span = _around(cursor, found["label"], _LABEL_REST)
     ending = "" if text.startswith("]", span.end) else "]"
     candidates = (
         Candidate(each.label, "label", f"{each.label}{ending}", " ".join(each.content.of(text)[:200].split())[:100])
         for each in document.footnote_definitions
     )
-    return completions(spot.path, span, found["label"], candidates)
+    return completions(cursor.path, span, found["label"], candidates)
 
 
-def _tool(spot: EditorSpot, line: str) -> Completions | None:
+def _tool(cursor: CursorContext, line: str) -> Completions | None:
     """Return the tools of a program: those of its servers by how their names begin, in backticks imported programs
     too."""
-    found = _TOOL.search(line) if spot.dialect == "markdownlang" else None
-    program = spot.reading.model_of(MARKDOWNLANG) if found is not None and spot.reading is not None else None
+    found = _TOOL.search(line) if cursor.dialect == "markdownlang" else None
+    program = cursor.reading.model_of(MARKDOWNLANG) if found is not None and cursor.reading is not None else None
     if found is None or program is None:
         return None
     servers = (each for each in program.mcp_servers if each.name and not each.built_in and not each.disabled)
     candidates = [each for server in servers for each in _server_tools(server)]
     if not found["name"].startswith("mcp_"):
-        candidates += [Candidate(PYTHON_TOOL, "tool", None, "the built-in interpreter"), *_imported(spot, program)]
+        candidates += [Candidate(PYTHON_TOOL, "tool", None, "the built-in interpreter"), *_imported(cursor, program)]
         if program.mailbox is not None:
             candidates += [Candidate(name, "tool", None, "a tool of the mailbox") for name in MAIL_TOOLS]
-    return completions(spot.path, _around(spot, found["name"], _WORD_REST), found["name"], candidates)
+    return completions(cursor.path, _around(cursor, found["name"], _WORD_REST), found["name"], candidates)
 
 
 def _server_tools(server: ServerModel) -> list[Candidate]:
@@ -243,11 +243,11 @@ def _server_tools(server: ServerModel) -> list[Candidate]:
     return [Candidate(name, "tool", None, words or f"a tool of {server.name}") for name, words in names]
 
 
-def _imported(spot: EditorSpot, program: ProgramModel) -> Iterator[Candidate]:
+def _imported(cursor: CursorContext, program: ProgramModel) -> Iterator[Candidate]:
     """Yield the programs that a program imports, by the names under which they are tools."""
-    by_real = {each.real: each for each in spot.catalogue.of_dialect("markdownlang")}
+    by_real = {each.real: each for each in cursor.catalogue.of_dialect("markdownlang")}
     for each in program.imports:
-        known = by_real.get(spot.workspace.files.real(spot.path.parent / each.text))
+        known = by_real.get(cursor.workspace.files.real(cursor.path.parent / each.text))
         if known is not None:
             name = known.ids[0] if known.ids else known.stem
             yield Candidate(tool_name(name), "program", None, each.text, about=known.real)
@@ -256,13 +256,13 @@ def _imported(spot: EditorSpot, program: ProgramModel) -> Iterator[Candidate]:
 # ---- suppressions ----
 
 
-def _suppression(spot: EditorSpot, line: str) -> Completions | None:
+def _suppression(cursor: CursorContext, line: str) -> Completions | None:
     """Return the rules that a suppression names, or the word that begins one."""
     if MARK in line:
         found = _IGNORE.search(line)
         if found is None:
             return None
-        return completions(spot.path, _around(spot, found["name"], _WORD_REST), found["name"], rule_names())
+        return completions(cursor.path, _around(cursor, found["name"], _WORD_REST), found["name"], rule_names())
     found = _MARKING.search(line)
     if found is None:
         return None
@@ -270,7 +270,7 @@ def _suppression(spot: EditorSpot, line: str) -> Completions | None:
         Candidate(MARK, "keyword", f"{MARK} ", "keeps a rule quiet for the next block, or for this line"),
         Candidate(f"{MARK}-file", "keyword", f"{MARK}-file ", "keeps a rule quiet in this document"),
     )
-    return completions(spot.path, _around(spot, found["name"], _WORD_REST), found["name"], words)
+    return completions(cursor.path, _around(cursor, found["name"], _WORD_REST), found["name"], words)
 
 
 def rule_names() -> Iterator[Candidate]:
@@ -283,43 +283,43 @@ def rule_names() -> Iterator[Candidate]:
 # ---- chats ----
 
 
-def _chat(spot: EditorSpot, line: str) -> Completions | None:
+def _chat(cursor: CursorContext, line: str) -> Completions | None:
     """Return the roles of messages, and configuration lines."""
     if (role := _ROLE.match(line)) is not None:
-        return _role(spot, role)
+        return _role(cursor, role)
     if "%" not in line:
         return None
     if (named := _CONFIG.match(line)) is not None:
         typed = named["name"]
-        return completions(spot.path, _around(spot, typed, _NAME_REST), typed, _settings(spot))
+        return completions(cursor.path, _around(cursor, typed, _NAME_REST), typed, _settings(cursor))
     if (assigned := _ASSIGNED.match(line)) is not None:
-        return _assigned(spot, assigned["key"], assigned["value"])
+        return _assigned(cursor, assigned["key"], assigned["value"])
     found = _ACTION.match(line)
-    return _argument(spot, found["action"], found["args"]) if found is not None else None
+    return _argument(cursor, found["action"], found["args"]) if found is not None else None
 
 
-def _role(spot: EditorSpot, found: re.Match[str]) -> Completions:
-    rest = spot.text[_rest(spot, _NAME_REST) : spot.standing.line.end]
+def _role(cursor: CursorContext, found: re.Match[str]) -> Completions:
+    rest = cursor.text[_rest(cursor, _NAME_REST) : cursor.standing.line.end]
     if found["slash"]:
-        names = _participants(spot)
+        names = _participants(cursor)
         made = (Candidate(name, "role", name if rest.startswith(":") else f"{name}:") for name in names)
-        return completions(spot.path, _around(spot, found["name"], _NAME_REST), found["name"], made)
+        return completions(cursor.path, _around(cursor, found["name"], _NAME_REST), found["name"], made)
     ending = "" if rest.startswith((":", "/")) else ":"
     roles = (
         Candidate(role, "role", f"{role}{ending}", far=0 if role in CHAT_ROLES else 1)
         for role in (*CHAT_ROLES, *TEXT_ROLES)
     )
-    return completions(spot.path, _around(spot, found["role"], _NAME_REST), found["role"], roles)
+    return completions(cursor.path, _around(cursor, found["role"], _NAME_REST), found["role"], roles)
 
 
-def _participants(spot: EditorSpot) -> list[str]:
+def _participants(cursor: CursorContext) -> list[str]:
     """Return the names that messages of this chat have."""
-    model = spot.reading.model_of(PRAPTI) if spot.reading is not None else None
+    model = cursor.reading.model_of(PRAPTI) if cursor.reading is not None else None
     return sorted({each.name for each in model.messages if each.name}) if model is not None else []
 
 
-def _settings(spot: EditorSpot) -> Iterator[Candidate]:
-    lead = " " if spot.line.endswith("%") else ""
+def _settings(cursor: CursorContext) -> Iterator[Candidate]:
+    lead = " " if cursor.line.endswith("%") else ""
     for each in SETTINGS:
         name = each.path.removeprefix("vars.")
         yield Candidate(
@@ -329,29 +329,29 @@ def _settings(spot: EditorSpot) -> Iterator[Candidate]:
         yield Candidate(action, "command", f"{lead}{action} ", "a command", about)
 
 
-def _assigned(spot: EditorSpot, key: str, typed: str) -> Completions:
+def _assigned(cursor: CursorContext, key: str, typed: str) -> Completions:
     """Return the values that a setting may have."""
     setting = setting_of(key)
     words = ["true", "false"] if setting is not None and setting.type == "flag" else []
-    span = Span(spot.offset - len(typed), spot.standing.line.end)
-    return completions(spot.path, span, typed, (Candidate(each, "value") for each in words))
+    span = Span(cursor.offset - len(typed), cursor.standing.line.end)
+    return completions(cursor.path, span, typed, (Candidate(each, "value") for each in words))
 
 
-def _argument(spot: EditorSpot, action: str, typed: str) -> Completions:
+def _argument(cursor: CursorContext, action: str, typed: str) -> Completions:
     """Return what an action takes."""
     words = typed.split(" ")
     last = words[-1]
-    span = _around(spot, last, _ARGUMENT_REST)
+    span = _around(cursor, last, _ARGUMENT_REST)
     if action in ("include", "include.code") and len(words) == 1:
-        return completions(spot.path, span, last, link_paths(spot, last))
+        return completions(cursor.path, span, last, link_paths(cursor, last))
     names: Iterable[str] = ()
     if action == "responder.new" and len(words) == 2:
         names = kind_names()
     elif action == "responder.push" and len(words) == 1:
-        names = dict.fromkeys(match[1] for match in _NEW.finditer(spot.text))
+        names = dict.fromkeys(match[1] for match in _NEW.finditer(cursor.text))
     elif action == "plugins.load" and len(words) == 1:
         names = BUILT_IN_PLUGINS
-    return completions(spot.path, span, last, (Candidate(each, "value") for each in names))
+    return completions(cursor.path, span, last, (Candidate(each, "value") for each in names))
 
 
-_OF_DIALECT: dict[DialectName, tuple[Callable[[EditorSpot, str], Completions | None], ...]] = {"prapti": (_chat,)}
+_OF_DIALECT: dict[DialectName, tuple[Callable[[CursorContext, str], Completions | None], ...]] = {"prapti": (_chat,)}

@@ -1,6 +1,6 @@
 """Completion in data: front matter, ai-script blocks, relationships, footers, the blocks of tests.
 
-In: a spot in data. Out: the absent names, or the known values: those of the shape, and the names of documents if the
+In: a cursor in data. Out: the absent names, or the known values: those of the shape, and the names of documents if the
 field names one. Inserted text is YAML or JSON in the style around it.
 """
 
@@ -24,7 +24,7 @@ from prosa.app.editor.complete_documents import (
     shared_actions,
     stems,
 )
-from prosa.app.editor.spot import DataSpot, EditorSpot
+from prosa.app.editor.cursor import CursorContext, DataContext
 from prosa.data import Value
 from prosa.data.place import DataPlace
 from prosa.data.yaml_write import yaml_text
@@ -37,18 +37,18 @@ _OPEN = ("plain", "magi")
 """Dialects whose front matter may have fields of the author's own."""
 
 
-def data_completions(spot: EditorSpot, data: DataSpot) -> Completions:
+def data_completions(cursor: CursorContext, data: DataContext) -> Completions:
     """Return what may be written at a place of data."""
     place = data.place
     if place.slot == "key":
-        return _names(spot, data, place.path)
-    if place.slot == "item" and not place.flow and (_kind(spot, data), place.path) not in _NAMED:
-        found = _names(spot, data, place.path)
-        return found if found.items else _values(spot, data)
-    return _values(spot, data)
+        return _names(cursor, data, place.path)
+    if place.slot == "item" and not place.flow and (_kind(cursor, data), place.path) not in _NAMED:
+        found = _names(cursor, data, place.path)
+        return found if found.items else _values(cursor, data)
+    return _values(cursor, data)
 
 
-def _names(spot: EditorSpot, data: DataSpot, way: Way) -> Completions:
+def _names(cursor: CursorContext, data: DataContext, way: Way) -> Completions:
     """Return the names that a mapping may have and has not: those that it needs first."""
     place = data.place
     members: dict[str, Member] = {}
@@ -57,10 +57,10 @@ def _names(spot: EditorSpot, data: DataSpot, way: Way) -> Completions:
             known = members.get(each.name)
             if known is None or (each.about and not known.about):
                 members[each.name] = each
-    if data.name == "front" and not way and spot.dialect in _OPEN:
-        for name, rel in spot.workspace.profile.relations:
+    if data.name == "front" and not way and cursor.dialect in _OPEN:
+        for name, rel in cursor.workspace.profile.relations:
             members.setdefault(name, Member(name, "the name of a document", f"a relation of this project: `{rel}`"))
-    span, write = _key_writer(place, data, spot.text)
+    span, write = _key_writer(place, data, cursor.text)
     found = (
         Candidate(
             each.name,
@@ -73,10 +73,10 @@ def _names(spot: EditorSpot, data: DataSpot, way: Way) -> Completions:
         for each in members.values()
         if each.name not in place.beside
     )
-    return completions(spot.path, span, place.typed, found)
+    return completions(cursor.path, span, place.typed, found)
 
 
-def _key_writer(place: DataPlace, data: DataSpot, text: str) -> tuple[Span, Callable[[Member], str]]:
+def _key_writer(place: DataPlace, data: DataContext, text: str) -> tuple[Span, Callable[[Member], str]]:
     """Return the characters that a name replaces, and how it is written with the missing text after it."""
     span, quote = place.span, place.quote or ('"' if data.json else "")
     closes = place.quote != "" and place.closed
@@ -95,19 +95,19 @@ def _key_writer(place: DataPlace, data: DataSpot, text: str) -> tuple[Span, Call
     return span, write
 
 
-def _values(spot: EditorSpot, data: DataSpot) -> Completions:
+def _values(cursor: CursorContext, data: DataContext) -> Completions:
     place = data.place
     choices = unique(_choices(data, place.path))
-    named = _NAMED.get((_kind(spot, data), place.path))
+    named = _NAMED.get((_kind(cursor, data), place.path))
     found: list[Candidate] = [*choices]
     known = {each.label for each in found}
-    found += [each for each in (named(spot, place.typed) if named is not None else ()) if each.label not in known]
+    found += [each for each in (named(cursor, place.typed) if named is not None else ()) if each.label not in known]
     if data.name == "front" and not found:
-        found += _relation(spot, place)
+        found += _relation(cursor, place)
     written = [each for each in found if each.kind != "value"]
     writer = _value_writer(place, data)
     made = completions(
-        spot.path,
+        cursor.path,
         place.span,
         place.typed,
         [*(each for each in found if each.kind == "value"), *(_written(each, writer) for each in written)],
@@ -115,7 +115,7 @@ def _values(spot: EditorSpot, data: DataSpot) -> Completions:
     return made if made.items else NOTHING
 
 
-def _choices(data: DataSpot, way: Way) -> Iterator[Candidate]:
+def _choices(data: DataContext, way: Way) -> Iterator[Candidate]:
     writer = _value_writer(data.place, data)
     for shape in data.shapes:
         for each in shape.choices(way):
@@ -134,7 +134,7 @@ def _written(candidate: Candidate, writer: Callable[[Value], str | None]) -> Can
     return replace(candidate, text=text)
 
 
-def _value_writer(place: DataPlace, data: DataSpot) -> Callable[[Value], str | None]:
+def _value_writer(place: DataPlace, data: DataContext) -> Callable[[Value], str | None]:
     """Return how a value is written at a place; None for one that cannot stand between the quotes there."""
     lead = "" if place.gap else " "
 
@@ -149,34 +149,34 @@ def _value_writer(place: DataPlace, data: DataSpot) -> Callable[[Value], str | N
     return write
 
 
-def _relation(spot: EditorSpot, place: DataPlace) -> Iterable[Candidate]:
+def _relation(cursor: CursorContext, place: DataPlace) -> Iterable[Candidate]:
     """Return the documents that a field may name that is a relation of the project."""
-    fields = {name for name, _ in spot.workspace.profile.relations}
+    fields = {name for name, _ in cursor.workspace.profile.relations}
     way = place.path[:-1] if place.path and place.path[-1] is None else place.path
     if len(way) != 1 or way[0] not in fields:
         return ()
-    return (replace(each, text=None) for each in stems(spot, place.typed))
+    return (replace(each, text=None) for each in stems(cursor, place.typed))
 
 
-def _kind(spot: EditorSpot, data: DataSpot) -> str:
-    return spot.dialect if data.name == "front" else data.name
+def _kind(cursor: CursorContext, data: DataContext) -> str:
+    return cursor.dialect if data.name == "front" else data.name
 
 
-def _servers(spot: EditorSpot, typed: str) -> Iterator[Candidate]:
-    del spot, typed
+def _servers(cursor: CursorContext, typed: str) -> Iterator[Candidate]:
+    del cursor, typed
     yield Candidate(BUILT_IN_SERVER, "tool", detail="the built-in interpreter of Python")
 
 
-def _files(spot: EditorSpot, typed: str) -> Iterable[Candidate]:
-    return attachments(spot, typed)
+def _files(cursor: CursorContext, typed: str) -> Iterable[Candidate]:
+    return attachments(cursor, typed)
 
 
-def _providers(spot: EditorSpot, typed: str) -> Iterator[Candidate]:
-    del spot, typed
+def _providers(cursor: CursorContext, typed: str) -> Iterator[Candidate]:
+    del cursor, typed
     return (Candidate(each.name, "value", detail="a provider", names=each.aliases) for each in PROVIDERS)
 
 
-Named: TypeAlias = Callable[[EditorSpot, str], Iterable[Candidate]]
+Named: TypeAlias = Callable[[CursorContext, str], Iterable[Candidate]]
 
 _NAMED: Mapping[tuple[str, Way], Named] = {
     ("markdownlang", ("imports", None)): program_paths,

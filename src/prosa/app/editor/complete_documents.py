@@ -1,6 +1,6 @@
 """The documents of a workspace as candidates: by name, by path, by URL, by id; and the parts of one of them.
 
-In: a spot and the typed text. Out: candidates; near documents count before far ones. Names and paths come from the
+In: a cursor and the typed text. Out: candidates; near documents count before far ones. Names and paths come from the
 catalogue in memory; for headings and blocks only their document is read.
 """
 
@@ -14,9 +14,8 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from prosa.app.editor.candidates import MOST, Candidate, rank_of, steps_between
-from prosa.app.editor.catalogue import NamedDocument
 from prosa.app.editor.corpus import EditorCorpus
-from prosa.app.editor.spot import EditorSpot
+from prosa.app.editor.cursor import CursorContext, NamedDocument
 from prosa.corpus.moves.writing import percent_encoded
 from prosa.dialects import DialectName
 from prosa.dialects.reading import DialectReading
@@ -37,11 +36,11 @@ MAX_SHOWN = 80
 """Characters of a block that are shown beside its name."""
 
 
-def stems(spot: EditorSpot, typed: str) -> Iterator[Candidate]:
+def stems(cursor: CursorContext, typed: str) -> Iterator[Candidate]:
     """Yield the documents as wikilinks name them: by stem, by path where a stem is not enough, by their other names."""
-    for known, far in _nearest(spot, typed):
+    for known, far in _nearest(cursor, typed):
         name = known.stem
-        if spot.catalogue.stems[known.stem.casefold()] > 1:
+        if cursor.catalogue.stems[known.stem.casefold()] > 1:
             name = posixpath.join(known.folder, known.stem)
         if _NO_NAME.search(name):
             continue
@@ -58,16 +57,16 @@ def _detail(known: NamedDocument) -> str:
 
 
 def _nearest(
-    spot: EditorSpot, typed: str, documents: Iterable[NamedDocument] | None = None, *, prefix: str = ""
+    cursor: CursorContext, typed: str, documents: Iterable[NamedDocument] | None = None, *, prefix: str = ""
 ) -> list[tuple[NamedDocument, int]]:
     """Return the documents with a name that matches the typed text, the best and nearest of them, each with its
     distance. Paths count from after ``prefix``, which all documents share."""
-    wanted, folder, cut = typed.casefold(), spot.folder, len(prefix)
+    wanted, folder, cut = typed.casefold(), cursor.folder, len(prefix)
     far: dict[str, int] = {}
     ranked: list[tuple[int, int, int, NamedDocument]] = []
-    for at, known in enumerate(spot.catalogue.documents if documents is None else documents):
+    for at, known in enumerate(cursor.catalogue.documents if documents is None else documents):
         best = _best(known.folded, wanted, cut) if wanted else 0
-        if best is None or known.real == spot.path:
+        if best is None or known.real == cursor.path:
             continue
         if known.folder not in far:
             far[known.folder] = steps_between(folder, known.folder)
@@ -92,65 +91,65 @@ def _best(names: tuple[str, ...], wanted: str, cut: int) -> int | None:
 # ---- paths and URLs ----
 
 
-def link_paths(spot: EditorSpot, typed: str, *, embedded: bool = False) -> Iterator[Candidate]:
+def link_paths(cursor: CursorContext, typed: str, *, embedded: bool = False) -> Iterator[Candidate]:
     """Yield the destinations of a link: paths of documents and of other files, URLs within a site."""
     if typed.startswith("/"):
-        yield from _from_root(spot, typed)
+        yield from _from_root(cursor, typed)
         return
-    for known, path, far in () if embedded else _paths(spot, typed):
+    for known, path, far in () if embedded else _paths(cursor, typed):
         names = (known.title, known.stem)
         text = percent_encoded(path, typed, spaces=False)
         detail = known.title or _TITLES[known.dialect]
         yield Candidate(path, "document", text, detail, names=names, far=far, about=known.real)
-    for path in _file_paths(spot, typed):
+    for path in _file_paths(cursor, typed):
         text = percent_encoded(path, typed, spaces=False)
         yield Candidate(path, "file", text, far=20, names=(path.rpartition("/")[2],))
 
 
 def _paths(
-    spot: EditorSpot, typed: str, documents: Iterable[NamedDocument] | None = None
+    cursor: CursorContext, typed: str, documents: Iterable[NamedDocument] | None = None
 ) -> Iterator[tuple[NamedDocument, str, int]]:
-    """Yield documents with their paths from the folder of the spot, in the style of the typed text: below the folder
+    """Yield documents with their paths from the folder of the cursor, in the style of the typed text: below the folder
     that it starts with, else anywhere."""
     folder, slash, rest = typed.rpartition("/")
     if slash or typed in (".", ".."):
         lead = f"{folder}{slash}" if slash else ""
-        base = posixpath.normpath(posixpath.join(spot.folder, folder)) if slash else spot.folder
+        base = posixpath.normpath(posixpath.join(cursor.folder, folder)) if slash else cursor.folder
         if typed in (".", "..") or base.startswith(".."):
             return
         prefix = "" if base == "." or not base else f"{base}/"
-        inside = [each for each in _all(spot, documents) if each.path.startswith(prefix)]
-        for known, far in _nearest(spot, rest, inside, prefix=prefix):
+        inside = [each for each in _all(cursor, documents) if each.path.startswith(prefix)]
+        for known, far in _nearest(cursor, rest, inside, prefix=prefix):
             yield known, f"{lead}{known.path[len(prefix) :]}", far
         return
-    for known, far in _nearest(spot, rest, documents):
-        yield known, posixpath.relpath(known.path, spot.folder or "."), far
+    for known, far in _nearest(cursor, rest, documents):
+        yield known, posixpath.relpath(known.path, cursor.folder or "."), far
 
 
-def _all(spot: EditorSpot, documents: Iterable[NamedDocument] | None) -> Iterable[NamedDocument]:
-    return spot.catalogue.documents if documents is None else documents
+def _all(cursor: CursorContext, documents: Iterable[NamedDocument] | None) -> Iterable[NamedDocument]:
+    return cursor.catalogue.documents if documents is None else documents
 
 
-def _from_root(spot: EditorSpot, typed: str) -> Iterator[Candidate]:
+def _from_root(cursor: CursorContext, typed: str) -> Iterator[Candidate]:
     """Destinations that begin with a slash: URLs where the document is part of a site, else paths below the root."""
-    sites = EditorCorpus(spot.workspace).lookup.sites
-    root = sites.root_of(spot.here)
+    sites = EditorCorpus(cursor.workspace).lookup.sites
+    root = sites.root_of(cursor.here)
     if root is None:
-        for known, far in _nearest(spot, typed[1:]):
+        for known, far in _nearest(cursor, typed[1:]):
             path = f"/{known.path}"
             text = percent_encoded(path, typed, spaces=False)
             yield Candidate(path, "document", text, known.title, names=(known.title,), far=far, about=known.real)
         return
-    inside = [each for each in spot.catalogue.documents if sites.root_of(each.path) == root]
-    for known, far in _nearest(spot, typed[1:], inside, prefix=f"{root}/" if root else ""):
+    inside = [each for each in cursor.catalogue.documents if sites.root_of(each.path) == root]
+    for known, far in _nearest(cursor, typed[1:], inside, prefix=f"{root}/" if root else ""):
         names = (known.title, f"/{below(root, known.path)}")
         url = sites.url_of(known.path)
         yield Candidate(url, "url", None, known.title or known.path, names=names, far=far, about=known.real)
 
 
-def _file_paths(spot: EditorSpot, typed: str) -> Iterator[str]:
-    """Yield the files below the root that are no documents, as paths from the folder of the spot, `MOST` at most."""
-    names = spot.workspace.names
+def _file_paths(cursor: CursorContext, typed: str) -> Iterator[str]:
+    """Yield the files below the root that are no documents, as paths from the folder of the cursor, `MOST` at most."""
+    names = cursor.workspace.names
     if names is None:
         return
     wanted = typed.removeprefix("./").casefold()
@@ -159,7 +158,7 @@ def _file_paths(spot: EditorSpot, typed: str) -> Iterator[str]:
     for path in names.file_names().values():
         if suffix_of(path) in DOCUMENT_SUFFIXES:
             continue
-        near = posixpath.relpath(path, spot.folder or ".")
+        near = posixpath.relpath(path, cursor.folder or ".")
         if not wanted or wanted in near.casefold():
             yield f"{lead}{near}"
             count += 1
@@ -167,23 +166,23 @@ def _file_paths(spot: EditorSpot, typed: str) -> Iterator[str]:
                 return
 
 
-def attachments(spot: EditorSpot, typed: str) -> Iterator[Candidate]:
+def attachments(cursor: CursorContext, typed: str) -> Iterator[Candidate]:
     """Return the files that are no documents."""
-    return (Candidate(path, "file", names=(path.rpartition("/")[2],)) for path in _file_paths(spot, typed))
+    return (Candidate(path, "file", names=(path.rpartition("/")[2],)) for path in _file_paths(cursor, typed))
 
 
-def attached(spot: EditorSpot, typed: str) -> Iterator[Candidate]:
+def attached(cursor: CursorContext, typed: str) -> Iterator[Candidate]:
     """Yield the same as double brackets name them: by file name."""
-    for path in _file_paths(spot, typed):
+    for path in _file_paths(cursor, typed):
         name = path.rpartition("/")[2]
         if not _NO_NAME.search(name):
             yield Candidate(name, "file", detail=path, far=20)
 
 
-def program_paths(spot: EditorSpot, typed: str) -> Iterator[Candidate]:
+def program_paths(cursor: CursorContext, typed: str) -> Iterator[Candidate]:
     """Yield the programs of the workspace as imports name them: by path, with `./` in front."""
-    programs = [*spot.catalogue.of_dialect("markdownlang")]
-    for known, path, far in _paths(spot, typed, programs):
+    programs = [*cursor.catalogue.of_dialect("markdownlang")]
+    for known, path, far in _paths(cursor, typed, programs):
         shown = path if path.startswith(".") else f"./{path}"
         name = known.ids[0] if known.ids else known.stem
         yield Candidate(shown, "program", None, name, names=(known.stem, name), far=far, about=known.real)
@@ -192,12 +191,12 @@ def program_paths(spot: EditorSpot, typed: str) -> Iterator[Candidate]:
 # ---- ids and relations ----
 
 
-def ids(dialect: DialectName) -> Callable[[EditorSpot, str], Iterator[Candidate]]:
+def ids(dialect: DialectName) -> Callable[[CursorContext, str], Iterator[Candidate]]:
     """Return the ids of the documents of one dialect."""
 
-    def found(spot: EditorSpot, typed: str) -> Iterator[Candidate]:
-        documents = [each for each in spot.catalogue.of_dialect(dialect) if each.ids]
-        for known, far in _nearest(spot, typed, documents):
+    def found(cursor: CursorContext, typed: str) -> Iterator[Candidate]:
+        documents = [each for each in cursor.catalogue.of_dialect(dialect) if each.ids]
+        for known, far in _nearest(cursor, typed, documents):
             for each in known.ids[:1]:
                 names = (known.title, known.stem)
                 yield Candidate(each, "id", None, _detail(known), names=names, far=far, about=known.real)
@@ -205,41 +204,41 @@ def ids(dialect: DialectName) -> Callable[[EditorSpot, str], Iterator[Candidate]
     return found
 
 
-def nodes(spot: EditorSpot, typed: str) -> Iterator[Candidate]:
+def nodes(cursor: CursorContext, typed: str) -> Iterator[Candidate]:
     """Yield the possible link targets of a node: ids of nodes, and after `url:` URLs of the site."""
     if typed.startswith("url:"):
-        for each in _from_root(spot, typed.removeprefix("url:") or "/"):
+        for each in _from_root(cursor, typed.removeprefix("url:") or "/"):
             yield replace(each, label=f"url:{each.label}", text=None)
         return
-    yield from ids("mdh")(spot, typed)
+    yield from ids("mdh")(cursor, typed)
     yield Candidate("url:", "url", None, "a URL of this site or of another one", far=50)
 
 
-def shared_actions(spot: EditorSpot, typed: str) -> Iterator[Candidate]:
+def shared_actions(cursor: CursorContext, typed: str) -> Iterator[Candidate]:
     """Yield the actions of other nodes, which a node may have too."""
     del typed
-    for known in spot.catalogue.of_dialect("mdh"):
-        facts = spot.workspace.entries.get(known.real) if known.real != spot.path else None
+    for known in cursor.catalogue.of_dialect("mdh"):
+        facts = cursor.workspace.entries.get(known.real) if known.real != cursor.path else None
         declared = facts.extra.get("actions") if facts is not None else None
         for each in declared if isinstance(declared, list | tuple) else ():
             name, method, url = (str(part) for part in each[:3])
-            far = steps_between(spot.folder, known.folder)
+            far = steps_between(cursor.folder, known.folder)
             yield Candidate(name, "command", None, f"{method} {url} · {known.path}", far=far, about=known.real)
 
 
-def edges(spot: EditorSpot, typed: str) -> Iterator[Candidate]:
+def edges(cursor: CursorContext, typed: str) -> Iterator[Candidate]:
     """Yield what an edge of a record may lead to: documents by name, in brackets, or by path."""
-    for each in stems(spot, typed.removeprefix("[[").removesuffix("]]")):
+    for each in stems(cursor, typed.removeprefix("[[").removesuffix("]]")):
         name = each.label if each.text is None else each.text
         yield replace(each, label=f"[[{name}]]", text=None, names=(*each.names, name))
 
 
-def relation_types(origin: Origin, dialect: DialectName) -> Callable[[EditorSpot, str], Iterator[Candidate]]:
+def relation_types(origin: Origin, dialect: DialectName) -> Callable[[CursorContext, str], Iterator[Candidate]]:
     """Return the relations that documents of one dialect write at one place."""
 
-    def found(spot: EditorSpot, typed: str) -> Iterator[Candidate]:
+    def found(cursor: CursorContext, typed: str) -> Iterator[Candidate]:
         del typed
-        known = spot.catalogue.relations(origin, dialect)
+        known = cursor.catalogue.relations(origin, dialect)
         return (Candidate(rel, "relation", detail="written in this corpus", far=1) for rel in known[:MOST])
 
     return found
@@ -279,13 +278,13 @@ def block_names(reading: DialectReading[object], real: Path) -> Iterator[Candida
             yield Candidate(found[1], "block", None, line[:MAX_SHOWN], about=real, fragment=f"^{found[1]}")
 
 
-def document_named(spot: EditorSpot, target: str, *, wikilink: bool) -> Path | None:
-    """Return the document that a target leads to from the spot; the document itself for an empty one."""
+def document_named(cursor: CursorContext, target: str, *, wikilink: bool) -> Path | None:
+    """Return the document that a target leads to from the cursor; the document itself for an empty one."""
     if not target:
-        return spot.path
-    corpus = EditorCorpus(spot.workspace)
+        return cursor.path
+    corpus = EditorCorpus(cursor.workspace)
     if corpus.workspace.names is None:
         return None
     reference = Reference("wikilink" if wikilink else "inline", target, "stem" if wikilink else "path", 0, 0, 0)
-    lead = corpus.lookup.lead(Record(spot.here, spot.dialect), reference)
+    lead = corpus.lookup.lead(Record(cursor.here, cursor.dialect), reference)
     return corpus.real_of(lead.paths[0]) if lead.paths else None

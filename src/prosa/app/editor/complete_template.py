@@ -1,6 +1,6 @@
 """Completion in the template of a program: names of the input, variables, functions, words, names of templates.
 
-In: a spot in an action. Out: what its place takes. The names come from the input schema, and from the lines of the
+In: a cursor in an action. Out: what its place takes. The names come from the input schema, and from the lines of the
 front matter while that cannot be read.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prosa.app.editor.candidates import NOTHING, Candidate, Completions, completions
-from prosa.app.editor.spot import EditorSpot
+from prosa.app.editor.cursor import CursorContext
 from prosa.dialects.shapes import Member, SchemaShape
 from prosa.dialects.shapes import Path as Way
 from prosa.dialects.table import MARKDOWNLANG
@@ -21,44 +21,44 @@ from prosa.template.place import TemplatePlace, template_names, template_place
 _STATEMENTS = ("if", "range", "with", "template", "define", "block")
 
 
-def template_spot(spot: EditorSpot) -> tuple[TemplatePlace, int] | None:
-    """Return the place of a spot in the template of a program, and where the template begins; None outside of
+def template_at_cursor(cursor: CursorContext) -> tuple[TemplatePlace, int] | None:
+    """Return the place of a cursor in the template of a program, and where the template begins; None outside of
     actions."""
-    if spot.dialect != "markdownlang" or spot.standing.part in ("front", "mark"):
+    if cursor.dialect != "markdownlang" or cursor.standing.part in ("front", "mark"):
         return None
-    start = _body_start(spot)
-    place = template_place(spot.text[start:], spot.offset - start)
+    start = _body_start(cursor)
+    place = template_place(cursor.text[start:], cursor.offset - start)
     return (place, start) if place is not None else None
 
 
-def template_completions(spot: EditorSpot, place: TemplatePlace, start: int) -> Completions:
+def template_completions(cursor: CursorContext, place: TemplatePlace, start: int) -> Completions:
     """Return what may be written at a place of a template."""
     span = place.span.shift(start)
     if place.slot == "name":
         if place.path is None:
             return NOTHING
-        found = (_input(each, each.name) for each in members_at(spot, place.path))
-        return completions(spot.path, span, place.typed, found)
+        found = (_input(each, each.name) for each in members_at(cursor, place.path))
+        return completions(cursor.path, span, place.typed, found)
     if place.slot == "variable":
         found = (Candidate(name, "variable", name[1:], _path(path)) for name, path in place.variables.items())
-        return _behind_dollar(spot, span, place, found)
+        return _behind_dollar(cursor, span, place, found)
     if place.slot == "template":
-        names = template_names(spot.text[start:])
-        return completions(spot.path, span, place.typed, (Candidate(name, "function") for name in names))
-    return completions(spot.path, span, place.typed, _words(spot, place))
+        names = template_names(cursor.text[start:])
+        return completions(cursor.path, span, place.typed, (Candidate(name, "function") for name in names))
+    return completions(cursor.path, span, place.typed, _words(cursor, place))
 
 
-def _behind_dollar(spot: EditorSpot, span: Span, place: TemplatePlace, found: Iterator[Candidate]) -> Completions:
+def _behind_dollar(cursor: CursorContext, span: Span, place: TemplatePlace, found: Iterator[Candidate]) -> Completions:
     """Return variables, with the `$` that stands there already."""
     whole = Span(span.start - 1, span.end)
     full = (Candidate(each.label, each.kind, None, each.detail) for each in found)
-    return completions(spot.path, whole, f"${place.typed}", full)
+    return completions(cursor.path, whole, f"${place.typed}", full)
 
 
-def _words(spot: EditorSpot, place: TemplatePlace) -> Iterator[Candidate]:
+def _words(cursor: CursorContext, place: TemplatePlace) -> Iterator[Candidate]:
     """Yield what an operand or a statement may begin with: names first."""
     if not place.piped and place.dot is not None:
-        yield from (_input(each, f".{each.name}") for each in members_at(spot, place.dot))
+        yield from (_input(each, f".{each.name}") for each in members_at(cursor, place.dot))
     if not place.piped:
         for name, path in place.variables.items():
             yield Candidate(name, "variable", None, _path(path), far=1)
@@ -91,19 +91,19 @@ def _path(path: Way | None) -> str:
     return "." + ".".join("[]" if step is None else step for step in path) if path is not None else ""
 
 
-def members_at(spot: EditorSpot, path: Way) -> list[Member]:
+def members_at(cursor: CursorContext, path: Way) -> list[Member]:
     """Return the members of the value of the input at a path."""
-    program = spot.reading.model_of(MARKDOWNLANG) if spot.reading is not None else None
+    program = cursor.reading.model_of(MARKDOWNLANG) if cursor.reading is not None else None
     if program is not None and program.input is not None:
         return SchemaShape(SchemaView(program.input.value)).members(path)
     way: list[str | None] = ["input"]
     for step in path:
         way += ["items"] if step is None else ["properties", step]
-    return [Member(name, "", "") for name in spot.names.get((*way, "properties"), ())]
+    return [Member(name, "", "") for name in cursor.names.get((*way, "properties"), ())]
 
 
-def _body_start(spot: EditorSpot) -> int:
-    program = spot.reading.model_of(MARKDOWNLANG) if spot.reading is not None else None
+def _body_start(cursor: CursorContext) -> int:
+    program = cursor.reading.model_of(MARKDOWNLANG) if cursor.reading is not None else None
     if program is not None:
-        return min(program.body_offset, spot.offset)
-    return spot.front.end if spot.front is not None and spot.front.end <= spot.offset else 0
+        return min(program.body_offset, cursor.offset)
+    return cursor.front.end if cursor.front is not None and cursor.front.end <= cursor.offset else 0

@@ -1,6 +1,7 @@
-"""Where what stands at an offset is defined: the document that a link leads to, the label of a reference, an input.
+"""Where what stands at an offset is defined, and the links that an editor underlines.
 
-In: a workspace, a path and an offset. Out: definitions, each with the characters that were asked about.
+A link leads to a document, the label of a reference, an input, or an address. Only what exists is one, and nothing is
+fetched.
 """
 
 from __future__ import annotations
@@ -11,11 +12,10 @@ from pathlib import Path
 from msgspec import Struct
 
 from prosa.app.check.workspace import Workspace
+from prosa.app.editor.changes import DocumentSpan
 from prosa.app.editor.corpus import EditorCorpus
 from prosa.app.editor.names import Name, name_at, names_in, same_name
-from prosa.app.editor.place import Place
-from prosa.app.editor.pointers import Pointer, pointer_at, pointers_in
-from prosa.app.editor.targets import Destination, file_of, targets_of
+from prosa.app.editor.targets import Destination, Pointer, file_of, pointer_at, pointers_in, targets_of
 from prosa.dialects.reading import DialectReading
 from prosa.dialects.table import MARKDOWNLANG, MDH
 from prosa.graph.keys import tiers_of
@@ -27,9 +27,9 @@ from prosa.source import Span
 class Definition(Struct, frozen=True):
     """``origin`` is the span of the query, ``whole`` the definition and ``name`` the part of it with the name."""
 
-    origin: Place
-    whole: Place
-    name: Place
+    origin: DocumentSpan
+    whole: DocumentSpan
+    name: DocumentSpan
 
 
 class Asked(Struct, frozen=True):
@@ -78,8 +78,8 @@ def definitions(workspace: Workspace, path: Path, offset: int) -> tuple[Definiti
     return tuple(Definition(_place(path, span), each.whole, each.name) for each in targets)
 
 
-def _place(path: Path, span: Span) -> Place:
-    return Place(path, span.start, span.end)
+def _place(path: Path, span: Span) -> DocumentSpan:
+    return DocumentSpan(path, span.start, span.end)
 
 
 def _followed(found: Asked, pointer: Pointer) -> list[Destination]:
@@ -129,3 +129,47 @@ def _mentioned(found: Asked, offset: int) -> tuple[Span, list[Destination]]:
     reference = Reference("inline", code.text, "path", code.content.start, code.content.end, 0)
     file = file_of(found.corpus, found.path, reference) if " " not in code.text else None
     return code.content, [Destination.of_file(file)] if file is not None else []
+
+
+MAX_LINKS = 2_000
+"""Links of a document that are underlined."""
+
+
+class DocumentLink(Struct, frozen=True):
+    """``place`` is the target as written. It leads to the file at ``path``, else to the address ``url``."""
+
+    place: DocumentSpan
+    path: Path | None = None
+    url: str = ""
+
+
+def document_links(workspace: Workspace, path: Path) -> tuple[DocumentLink, ...]:
+    """Return the links of a document that lead to one file or to an address of the web."""
+    reading = workspace.reading(path)
+    if reading is None:
+        return ()
+    corpus = EditorCorpus(workspace)
+    own = corpus.path_of(path)
+    record = Record(own, reading.name)
+    found: list[DocumentLink] = []
+    for pointer in pointers_in(reading, own)[:MAX_LINKS]:
+        link = _link(corpus, record, path, pointer)
+        if link is not None:
+            found.append(link)
+    return tuple(found)
+
+
+def _link(corpus: EditorCorpus, record: Record, real: Path, pointer: Pointer) -> DocumentLink | None:
+    place = DocumentSpan(real, pointer.span.start, pointer.span.end)
+    reference = pointer.reference
+    if not reference.target:
+        return None
+    lead = corpus.lookup.lead(record, reference)
+    if lead.to is not None:
+        return DocumentLink(place, corpus.real_of(lead.to))
+    if reference.kind == "url":
+        web = reference.target.lower().startswith(("http://", "https://"))
+        fragment = f"#{reference.fragment}" if reference.fragment else ""
+        return DocumentLink(place, None, f"{reference.target}{fragment}") if web else None
+    file = file_of(corpus, record.path, reference) if not lead.paths else None
+    return DocumentLink(place, file) if file is not None else None

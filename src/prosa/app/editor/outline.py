@@ -1,11 +1,9 @@
-"""The parts of one document for an editor: a tree of symbols, folds, growing selections.
-
-In: a workspace and a path. Out: symbols, folds, spans, from the reading alone: other documents are not used.
-"""
+"""The symbols of a document as a tree, and those of a workspace whose names match a query."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from heapq import nsmallest
 from itertools import chain, islice
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
@@ -13,10 +11,13 @@ from typing import Literal, NamedTuple, TypeAlias
 from msgspec import Struct
 
 from prosa.app.check.workspace import Workspace
-from prosa.app.editor.place import Place
+from prosa.app.editor.changes import DocumentSpan
 from prosa.data import Entry, Mapping, Sequence
 from prosa.dialects.reading import DialectReading
 from prosa.dialects.table import MAGI, MDH, PRAPTI, YMJ
+from prosa.document.anchors import slug
+from prosa.regex import regex
+from prosa.rules.subject import Facts
 from prosa.source import SourceText, Span
 
 SymbolKind: TypeAlias = Literal[
@@ -36,8 +37,8 @@ class OutlineSymbol(Struct, frozen=True):
 
     name: str
     kind: SymbolKind
-    whole: Place
-    place: Place
+    whole: DocumentSpan
+    place: DocumentSpan
     detail: str = ""
     children: tuple[OutlineSymbol, ...] = ()
 
@@ -45,7 +46,7 @@ class OutlineSymbol(Struct, frozen=True):
 class Fold(Struct, frozen=True, order=True):
     """What can be folded: from the line that stays to the end of the last line that goes."""
 
-    place: Place
+    place: DocumentSpan
     kind: FoldKind
 
 
@@ -86,7 +87,10 @@ def _nested(path: Path, parts: list[_Part]) -> list[OutlineSymbol]:
 
 
 def _symbol(path: Path, part: _Part, children: list[OutlineSymbol]) -> OutlineSymbol:
-    whole, span = Place(path, part.whole.start, part.whole.end), Place(path, part.span.start, part.span.end)
+    whole, span = (
+        DocumentSpan(path, part.whole.start, part.whole.end),
+        DocumentSpan(path, part.span.start, part.span.end),
+    )
     return OutlineSymbol(part.name, part.kind, whole, span, part.detail, tuple(children))
 
 
@@ -194,7 +198,7 @@ def folds(workspace: Workspace, path: Path) -> tuple[Fold, ...]:
         span = _trimmed(source, span)
         lines = source.lines.line(span.start), source.lines.line(span.end)
         if lines[0] < lines[1]:
-            found.setdefault(lines, Fold(Place(path, span.start, span.end), kind))
+            found.setdefault(lines, Fold(DocumentSpan(path, span.start, span.end), kind))
     return tuple(sorted(found.values()))
 
 
@@ -221,7 +225,7 @@ def _foldable(reading: DialectReading[object]) -> Iterator[tuple[Span, FoldKind]
     yield from ((each.span, "block") for each in document.html if each.block)
 
 
-def selections(workspace: Workspace, path: Path, offset: int) -> tuple[Place, ...]:
+def selections(workspace: Workspace, path: Path, offset: int) -> tuple[DocumentSpan, ...]:
     """Return the steps of a growing selection at an offset, the smallest first, each inside the next: the word, the
     link, the paragraph, the blocks around it, the sections, the document."""
     reading = workspace.reading(path)
@@ -232,7 +236,7 @@ def selections(workspace: Workspace, path: Path, offset: int) -> tuple[Place, ..
     for span in around:
         if not grown or (span != grown[-1] and span.start <= grown[-1].start and grown[-1].end <= span.end):
             grown.append(span)
-    return tuple(Place(path, each.start, each.end) for each in grown)
+    return tuple(DocumentSpan(path, each.start, each.end) for each in grown)
 
 
 def _around(reading: DialectReading[object], offset: int) -> Iterator[Span]:
@@ -252,3 +256,122 @@ def _around(reading: DialectReading[object], offset: int) -> Iterator[Span]:
     if start < end:
         yield Span(start, end)
     yield Span(0, len(text))
+
+
+FoundKind: TypeAlias = Literal["document", "program", "id", "action", "heading"]
+
+MAX_FOUND = 100
+"""Maximum number of symbols in an answer; further typing narrows the search."""
+
+MAX_QUERY = 200
+"""Characters of a question that count."""
+
+_ORDER: tuple[FoundKind, ...] = ("document", "program", "id", "action", "heading")
+_HEADINGS = _ORDER.index("heading")
+_HEADING = regex(r"^[ \t>]{0,20}(?:[-*+][ \t]+)?#{1,6}[ \t]+(.{1,1000}?)(?:(?<![ \t#])[ \t#]++)?$")
+_PIECES = regex(r"[\W_]+")
+
+
+class WorkspaceSymbol(Struct, frozen=True):
+    """A symbol of a document; ``container`` is the path of the document relative to the root."""
+
+    name: str
+    kind: FoundKind
+    place: DocumentSpan
+    container: str
+
+
+class _Hit(NamedTuple):
+    """A name that fits; of two hits the smaller one fits better."""
+
+    fit: int
+    order: int
+    length: int
+    name: str
+    path: str
+    start: int
+    end: int
+    real: Path
+
+
+def workspace_symbols(workspace: Workspace, query: str, limit: int = MAX_FOUND) -> tuple[WorkspaceSymbol, ...]:
+    """Return the symbols in whose names every word of a question occurs, whatever its case, the best first. Without a
+    question these are documents."""
+    words = tuple(word for word in _PIECES.split(query[:MAX_QUERY].casefold()) if word)
+    hits = nsmallest(limit, _hits(workspace, words))
+    return tuple(_workspace_symbol(workspace, each) for each in hits)
+
+
+def _hits(workspace: Workspace, words: tuple[str, ...]) -> Iterator[_Hit]:
+    spaced, joined = " ".join(words), "-".join(words)
+    for real, facts in workspace.entries.items():
+        searched = _searched(workspace, real, facts)
+        if not all(word in searched for word in words):
+            continue
+        path = str(real)
+        for name, kind, start, end in _named(real, facts):
+            folded = name.casefold()
+            if all(word in folded for word in words):
+                fit = min(_fit(folded, spaced, " "), _fit(folded, joined, "-"))
+                yield _Hit(fit, _ORDER.index(kind), len(name), name, path, start, end, real)
+        for anchor in facts.anchors if words else ():
+            if words[0] in anchor and anchor[0] not in "^*" and all(word in anchor for word in words):
+                yield _Hit(_fit(anchor, joined, "-"), _HEADINGS, len(anchor), anchor, path, 0, 0, real)
+
+
+def _searched(workspace: Workspace, real: Path, facts: Facts) -> str:
+    """Return all names of a document in one text, kept as long as its facts are the same: most documents have none that
+    is looked for."""
+    kept = workspace.searched.get(real)
+    if kept is None or kept[0] is not facts:
+        names = (name.casefold() for name, *_ in _named(real, facts))
+        kept = workspace.searched[real] = facts, "\n".join((*names, *facts.anchors))
+    return kept[1]
+
+
+def _fit(name: str, whole: str, between: str) -> int:
+    """Return how well a name fits: exactly, at its beginning, at that of a word, within one."""
+    if name.startswith(whole):
+        return 0 if len(name) == len(whole) else 1
+    return 2 if f"{between}{whole}" in name else 3
+
+
+def _named(real: Path, facts: Facts) -> Iterator[tuple[str, FoundKind, int, int]]:
+    title = False
+    for each in facts.defs:
+        if each.kind == "title" and not title:
+            title = True
+            yield each.name, "document", 0, 0
+        elif each.kind == "id":
+            kind: FoundKind = "program" if facts.dialect == "markdownlang" else "id"
+            yield each.name, kind, each.span.start, each.span.end
+    if not title:
+        yield real.stem, "document", 0, 0
+    actions = facts.extra.get("actions") if facts.dialect == "mdh" else None
+    for action in actions if isinstance(actions, list | tuple) else ():
+        yield str(action[0]), "action", action[4][0], action[4][1]
+
+
+def _workspace_symbol(workspace: Workspace, hit: _Hit) -> WorkspaceSymbol:
+    container = hit.real.relative_to(workspace.root).as_posix()
+    if hit.order != _HEADINGS:
+        return WorkspaceSymbol(hit.name, _ORDER[hit.order], DocumentSpan(hit.real, hit.start, hit.end), container)
+    source = workspace.source(hit.real)
+    name, start, end = _heading(source, hit.name) if source is not None else (hit.name, 0, 0)
+    return WorkspaceSymbol(name, "heading", DocumentSpan(hit.real, start, end), container)
+
+
+def _heading(source: SourceText, anchor: str) -> tuple[str, int, int]:
+    """Return the heading with an anchor, found in the text without parsing it: the first line that makes this anchor,
+    or as many as its number says that make the one without; else the beginning of the document."""
+    bare, _, number = anchor.rpartition("-")
+    wanted, met = int(number) if number.isascii() and number.isdecimal() else -1, 0
+    start = 0
+    for line in source.text.splitlines(keepends=True):
+        found = _HEADING.match(line.rstrip("\r\n")) if "#" in line else None
+        made = slug(found[1]) if found is not None else ""
+        if found is not None and made and (made == anchor or (made == bare and met == wanted)):
+            return found[1], start + found.start(1), start + found.end(1)
+        met += bool(made) and made == bare
+        start += len(line)
+    return anchor, 0, 0

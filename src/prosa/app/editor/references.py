@@ -1,7 +1,7 @@
-"""Every place that names what stands at an offset: backlinks of a document or a heading, a label, a variable.
+"""Every place that names what stands at an offset: backlinks of a document or a heading, a label, a variable, an input
+in the tests of a program.
 
-In: a workspace, a path and an offset. Out: places, in every document of the corpus. Nothing is read but the documents
-that name a heading, and those that are being edited.
+Nothing is read but the documents that name a heading, and those that are being edited.
 """
 
 from __future__ import annotations
@@ -9,24 +9,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from msgspec import Struct
+
 from prosa.app.check.workspace import Workspace
+from prosa.app.editor.changes import DocumentSpan
 from prosa.app.editor.corpus import EditorCorpus
 from prosa.app.editor.definition import Asked, asked
 from prosa.app.editor.names import same_name
-from prosa.app.editor.place import Place
-from prosa.app.editor.pointers import pointers_in
-from prosa.app.editor.targets import section_named, target_in, targets_of
-from prosa.app.editor.tested_inputs import tested_inputs
+from prosa.app.editor.targets import pointers_in, section_named, target_in, targets_of
+from prosa.corpus.moves.writing import Syntax
+from prosa.data import Mapping, Node, Sequence
 from prosa.dialects.reading import DialectReading
+from prosa.dialects.table import TEST
 from prosa.document.model import Section
 from prosa.graph.record import Record, Reference
-from prosa.source import Span
+from prosa.source import FileProblem, Span
 
 MAX_REFERENCES = 5_000
 """Maximum number of places in an answer."""
 
 
-def references(workspace: Workspace, path: Path, offset: int, *, definitions: bool = True) -> tuple[Place, ...]:
+def references(workspace: Workspace, path: Path, offset: int, *, definitions: bool = True) -> tuple[DocumentSpan, ...]:
     """Return the places that name what stands at an offset, in order, each once; with ``definitions`` where it is
     defined too."""
     found = asked(workspace, path, offset)
@@ -36,7 +39,7 @@ def references(workspace: Workspace, path: Path, offset: int, *, definitions: bo
     return tuple(sorted(places)[:MAX_REFERENCES])
 
 
-def highlights(workspace: Workspace, path: Path, offset: int) -> tuple[Place, ...]:
+def highlights(workspace: Workspace, path: Path, offset: int) -> tuple[DocumentSpan, ...]:
     """Return the places of the document itself that name the item at an offset. Other documents are not used."""
     found = asked(workspace, path, offset)
     if found is None:
@@ -51,10 +54,10 @@ def highlights(workspace: Workspace, path: Path, offset: int) -> tuple[Place, ..
     if section is None:
         return ()
     content = section.heading.content
-    return Place(path, content.start, content.end), *_own(path, found.path, found.reading, section)
+    return DocumentSpan(path, content.start, content.end), *_own(path, found.path, found.reading, section)
 
 
-def _meaning(found: Asked, meant: set[Place]) -> Iterator[Place]:
+def _meaning(found: Asked, meant: set[DocumentSpan]) -> Iterator[DocumentSpan]:
     """Yield the pointers of a document that lead to any of some places."""
     files = {each.path for each in meant}
     for each in pointers_in(found.reading, found.path):
@@ -62,31 +65,31 @@ def _meaning(found: Asked, meant: set[Place]) -> Iterator[Place]:
         if each.reference.target and lead.paths and files.isdisjoint(map(found.corpus.real_of, lead.paths)):
             continue
         if any(one.name in meant for one in targets_of(found.corpus, found.path, found.reading, each)):
-            yield Place(found.real, each.span.start, each.span.end)
+            yield DocumentSpan(found.real, each.span.start, each.span.end)
 
 
-def backlink_counts(workspace: Workspace, path: Path) -> tuple[tuple[Place, int], ...]:
+def backlink_counts(workspace: Workspace, path: Path) -> tuple[tuple[DocumentSpan, int], ...]:
     """Return how many places of other documents refer to a document, and to each of its headings that any does: for a
     lens above the text. The place of the document is its beginning."""
     reading = workspace.reading(path)
     if reading is None:
         return ()
     corpus = EditorCorpus(workspace)
-    counts: dict[Place, int] = {Place(path, 0, 0): 0}
+    counts: dict[DocumentSpan, int] = {DocumentSpan(path, 0, 0): 0}
     for _, reference in corpus.backlinks(corpus.path_of(path)):
-        counts[Place(path, 0, 0)] += 1
+        counts[DocumentSpan(path, 0, 0)] += 1
         name = target_in(path, reading, reference)
         if name.section is not None:
             counts[name.name] = counts.get(name.name, 0) + 1
     return tuple(sorted((place, count) for place, count in counts.items() if count))
 
 
-def _places(found: Asked, offset: int, *, definitions: bool) -> Iterator[Place]:
+def _places(found: Asked, offset: int, *, definitions: bool) -> Iterator[DocumentSpan]:
     if found.name is not None:
         yield from _names(found, definitions=definitions)
         if found.name.kind == "input":
             for each in tested_inputs(found.corpus, found.path, found.name.key):
-                yield Place(found.corpus.real_of(each.path), each.span.start, each.span.end)
+                yield DocumentSpan(found.corpus.real_of(each.path), each.span.start, each.span.end)
     elif found.pointer is not None:
         for target in targets_of(found.corpus, found.path, found.reading, found.pointer):
             if definitions and target.name.end > target.name.start:
@@ -94,19 +97,19 @@ def _places(found: Asked, offset: int, *, definitions: bool) -> Iterator[Place]:
             yield from _of(found.corpus, target.whole.path, target.section)
     elif (section := heading_at(found.reading, offset)) is not None and section.heading != found.reading.document.title:
         if definitions:
-            yield Place(found.real, section.heading.content.start, section.heading.content.end)
+            yield DocumentSpan(found.real, section.heading.content.start, section.heading.content.end)
         yield from _of(found.corpus, found.real, section)
     elif section is not None or _is_definition(found.reading, offset):
         if definitions and section is not None:
-            yield Place(found.real, section.heading.content.start, section.heading.content.end)
+            yield DocumentSpan(found.real, section.heading.content.start, section.heading.content.end)
         yield from _of(found.corpus, found.real, None)
 
 
-def _names(found: Asked, *, definitions: bool) -> tuple[Place, ...]:
+def _names(found: Asked, *, definitions: bool) -> tuple[DocumentSpan, ...]:
     if found.name is None:
         return ()
     some = (each for each in same_name(found.names, found.name) if definitions or not each.defines)
-    return tuple(Place(found.real, each.span.start, each.span.end) for each in some)
+    return tuple(DocumentSpan(found.real, each.span.start, each.span.end) for each in some)
 
 
 def heading_at(reading: DialectReading[object], offset: int) -> Section | None:
@@ -125,11 +128,11 @@ def _is_definition(reading: DialectReading[object], offset: int) -> bool:
     return offset == 0 or any(each.span.start <= offset <= each.span.end for each in reading.definitions())
 
 
-def _own(real: Path, path: str, reading: DialectReading[object], section: Section) -> Iterator[Place]:
+def _own(real: Path, path: str, reading: DialectReading[object], section: Section) -> Iterator[DocumentSpan]:
     """Yield the links of a document to one of its own headings."""
     for each in pointers_in(reading, path):
         if not each.reference.target and _names_section(reading, section, each.reference):
-            yield Place(real, each.span.start, each.span.end)
+            yield DocumentSpan(real, each.span.start, each.span.end)
 
 
 def _names_section(reading: DialectReading[object], section: Section, reference: Reference) -> bool:
@@ -137,7 +140,7 @@ def _names_section(reading: DialectReading[object], section: Section, reference:
     return bool(fragment) and section_named(reading, fragment) == section
 
 
-def _of(corpus: EditorCorpus, real: Path, section: Section | None) -> Iterator[Place]:
+def _of(corpus: EditorCorpus, real: Path, section: Section | None) -> Iterator[DocumentSpan]:
     """Yield the references of other documents to a document, or all to one of its sections."""
     path = corpus.path_of(real)
     reading = corpus.workspace.reading(real) if section is not None else None
@@ -145,4 +148,48 @@ def _of(corpus: EditorCorpus, real: Path, section: Section | None) -> Iterator[P
         yield from _own(real, path, reading, section)
     for other, reference in corpus.backlinks(path):
         if section is None or (reading is not None and _names_section(reading, section, reference)):
-            yield Place(corpus.real_of(other), reference.start, reference.end)
+            yield DocumentSpan(corpus.real_of(other), reference.start, reference.end)
+
+
+class GivenInput(Struct, frozen=True):
+    """A key of the test document at ``path``, and how keys are written there."""
+
+    path: str
+    span: Span
+    syntax: Syntax
+
+
+def tested_inputs(corpus: EditorCorpus, path: str, key: str) -> Iterator[GivenInput]:
+    """Yield the places where tests of the program at ``path`` give an input."""
+    tests = dict.fromkeys(other for other, each in corpus.backlinks(path) if each.rel == "tests")
+    for other in tests:
+        try:
+            reading = corpus.reading(other)
+        except FileProblem:
+            continue
+        yield from _given(other, reading, key)
+
+
+def _given(path: str, reading: DialectReading[object], key: str) -> Iterator[GivenInput]:
+    model = reading.model_of(TEST)
+    for case in model.cases if model is not None else ():
+        block = case.blocks.get("input")
+        if block is not None and block.node is not None:
+            syntax: Syntax = "json" if block.language == "json" else "yaml"
+            for span in _keys(block.node, tuple(key.split("/")[1:])):
+                yield GivenInput(path, span, syntax)
+
+
+def _keys(node: Node, steps: tuple[str, ...]) -> Iterator[Span]:
+    """Yield the keys at the end of a path; an empty step means every element of a list."""
+    if not steps:
+        return
+    if steps[0] == "":
+        for item in node.items if isinstance(node, Sequence) else ():
+            yield from _keys(item, steps[1:])
+        return
+    entry = node.entry(steps[0]) if isinstance(node, Mapping) else None
+    if entry is not None and len(steps) == 1:
+        yield entry.key.span
+    elif entry is not None:
+        yield from _keys(entry.value, steps[1:])

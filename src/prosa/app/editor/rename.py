@@ -16,15 +16,12 @@ from msgspec import Struct
 
 from prosa.app.check.workspace import Workspace
 from prosa.app.corpus.move import plan_for
-from prosa.app.editor.changes import edits_between
+from prosa.app.editor.changes import DocumentSpan, Edit, edits_between
 from prosa.app.editor.corpus import EditorCorpus
 from prosa.app.editor.definition import Asked, asked
 from prosa.app.editor.names import Name, NameKind, names_in, same_name
-from prosa.app.editor.place import Edit, Place
-from prosa.app.editor.pointers import Pointer
-from prosa.app.editor.references import heading_at
-from prosa.app.editor.targets import targets_of
-from prosa.app.editor.tested_inputs import tested_inputs
+from prosa.app.editor.references import heading_at, tested_inputs
+from prosa.app.editor.targets import Pointer, targets_of
 from prosa.corpus.moves import Change, Move, MoveRefused, NameRefused, Note, changes_of, check_problems, edited
 from prosa.corpus.moves.headings import HeadingMove, heading_changes, heading_name
 from prosa.corpus.moves.writing import write
@@ -48,7 +45,7 @@ _FORMS: Mapping[NameKind, tuple[re.Pattern[str], str]] = {
 class Renamable(Struct, frozen=True):
     """What can be renamed at an offset: where it stands, and the name that it has."""
 
-    place: Place
+    place: DocumentSpan
     name: str
 
 
@@ -127,8 +124,8 @@ def renamed_files(workspace: Workspace, files: Iterable[tuple[Path, Path]]) -> R
     return Renaming(_edits(corpus, changes.values()), notes=notes)
 
 
-def _place(path: Path, span: Span) -> Place:
-    return Place(path, span.start, span.end)
+def _place(path: Path, span: Span) -> DocumentSpan:
+    return DocumentSpan(path, span.start, span.end)
 
 
 def _own_id(found: Asked, offset: int) -> tuple[str, Span] | None:

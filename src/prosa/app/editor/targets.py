@@ -1,8 +1,5 @@
-"""Where a pointer leads: documents, and in them headings, blocks and ids; else a file below the root.
-
-In: the corpus of a workspace, and a pointer of one of its documents. Out: `Destination`s. Nothing outside the root is
-ever one, and no file is opened but documents.
-"""
+"""The references of a document in any notation (links, wikilinks, ids, imports, images, headings), and what the corpus
+resolves them to."""
 
 from __future__ import annotations
 
@@ -10,19 +7,22 @@ import posixpath
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import unquote
 
 from msgspec import Struct
 
+from prosa.app.editor.changes import DocumentSpan
 from prosa.app.editor.corpus import EditorCorpus
-from prosa.app.editor.place import Place
-from prosa.app.editor.pointers import Pointer
+from prosa.corpus.moves.places import Place, own_places, places_of
+from prosa.data import Mapping, Node, Scalar
 from prosa.dialects.reading import DialectReading
 from prosa.document.anchors import section_number
 from prosa.document.document import NAMED_BLOCK
-from prosa.document.model import Section
+from prosa.document.model import Link, Section
 from prosa.graph.outside import ELSEWHERE
 from prosa.graph.pages import joined
 from prosa.graph.record import Record, Reference
+from prosa.graph.records import record_of
 from prosa.source import Span
 
 _ANCHOR = r"""(?:\{{:?[^{{}}\n#]{{0,200}}#|\s(?:id|name)\s*=\s*["']?|^\(){name}(?=["'\s>}})])"""
@@ -32,14 +32,14 @@ class Destination(Struct, frozen=True):
     """``whole`` is all that is meant, ``name`` the part of it that names it; both are empty at the beginning of a
     document that is meant as a whole. ``section`` is the heading that is meant, where one is."""
 
-    whole: Place
-    name: Place
+    whole: DocumentSpan
+    name: DocumentSpan
     section: Section | None = None
 
     @classmethod
     def of_file(cls, real: Path) -> Destination:
         """Return a file as a whole."""
-        return cls(Place(real, 0, 0), Place(real, 0, 0))
+        return cls(DocumentSpan(real, 0, 0), DocumentSpan(real, 0, 0))
 
 
 def targets_of(corpus: EditorCorpus, path: str, reading: DialectReading[object], pointer: Pointer) -> list[Destination]:
@@ -60,7 +60,7 @@ def target_in(real: Path, reading: DialectReading[object], reference: Reference)
     if reference.kind == "id":
         for each in reading.definitions():
             if each.kind == "id" and each.name == reference.target:
-                place = Place(real, each.span.start, each.span.end)
+                place = DocumentSpan(real, each.span.start, each.span.end)
                 return Destination(place, place)
     fragment = reference.fragment
     if reference.kind == "stem":
@@ -70,12 +70,12 @@ def target_in(real: Path, reading: DialectReading[object], reference: Reference)
     section = section_named(reading, fragment)
     if section is not None:
         content = section.heading.content
-        whole = Place(real, section.span.start, section.span.end)
-        return Destination(whole, Place(real, content.start, content.end), section)
+        whole = DocumentSpan(real, section.span.start, section.span.end)
+        return Destination(whole, DocumentSpan(real, content.start, content.end), section)
     span = _other_anchor(reading, fragment)
     if span is None:
         return Destination.of_file(real)
-    return Destination(Place(real, span.start, span.end), Place(real, span.start, span.end))
+    return Destination(DocumentSpan(real, span.start, span.end), DocumentSpan(real, span.start, span.end))
 
 
 def section_named(reading: DialectReading[object], fragment: str) -> Section | None:
@@ -149,3 +149,64 @@ def _attached(corpus: EditorCorpus, path: str, target: str) -> Path | None:
         return beside
     listed = names.file_names().get(target.rpartition("/")[2].casefold(), "")
     return next(_existing(corpus, iter([corpus.path_of(Path(listed))])), None) if listed else None
+
+
+class Pointer(Struct, frozen=True):
+    """``span`` is the target as written, ``reach`` the clickable range. An empty target is the document itself.
+    ``place`` is the notation, None if a rename may not touch it."""
+
+    span: Span
+    reach: Span
+    reference: Reference
+    place: Place | None = None
+
+
+def pointers_in(reading: DialectReading[object], path: str) -> tuple[Pointer, ...]:
+    """Return the pointers of a document, in the order of the text."""
+    links = (*reading.document.links, *reading.document.images)
+    reach = {each.destination_span.start: each.span for each in links if each.destination_span is not None}
+    found: dict[tuple[int, str], Pointer] = {}
+    record = record_of(reading, path)
+    for place in (*places_of(reading, record), *own_places(reading)):
+        span = Span(place.reference.start, place.reference.end)
+        found.setdefault(
+            (span.start, place.reference.kind), Pointer(span, reach.get(span.start, span), place.reference, place)
+        )
+    for each in (*record.references, *_labelled(links), *_schema_references(reading)):
+        span = Span(each.start, each.end)
+        found.setdefault((span.start, each.kind), Pointer(span, reach.get(span.start, span), each))
+    return tuple(sorted(found.values(), key=lambda each: (each.span.start, each.span.end)))
+
+
+def pointer_at(pointers: tuple[Pointer, ...], offset: int) -> Pointer | None:
+    """Return the pointer at an offset, the narrowest of several; behind its last character it still is there."""
+    at = (each for each in pointers if each.reach.start <= offset <= each.reach.end)
+    return min(at, key=lambda each: (offset == each.reach.end, len(each.reach)), default=None)
+
+
+def _labelled(links: tuple[Link, ...]) -> Iterator[Reference]:
+    """Yield links by a label: they lead where its definition does."""
+    for link in links:
+        if link.form == "reference" and link.destination and "://" not in link.destination:
+            path, _, fragment = link.destination.partition("#")
+            target = unquote(path.partition("?")[0])
+            span = link.span
+            yield Reference("inline", target, "path", span.start, span.end, 0, fragment=unquote(fragment))
+
+
+def _schema_references(reading: DialectReading[object]) -> Iterator[Reference]:
+    """Yield the files that `$ref` names in front matter; a place in the same schema is a name of its own (`$ref:
+    '#/…'`)."""
+    waiting: list[Node] = [reading.front.fields] if reading.front.fields is not None else []
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, Mapping):
+            waiting += [entry.value for entry in node]
+            ref = node.get("$ref")
+            if isinstance(ref, Scalar) and ref.text and "://" not in ref.text:
+                path, _, fragment = ref.text.partition("#")
+                yield Reference(
+                    "front-matter", unquote(path), "path", ref.span.start, ref.span.end, 0, "schema", fragment=fragment
+                )
+        elif not isinstance(node, Scalar):
+            waiting += node.items

@@ -12,7 +12,7 @@ from prosa.app.run.service import WithStoredKeys
 from prosa.regex import regex
 from prosa.runtime.errors import RunError
 from prosa.runtime.program import Program, reachable
-from prosa.site.credential import FRAMING, wrong_token
+from prosa.site.request import FRAMING, wrong_token
 from prosa.source.url import Origin, origin_of, secret_origin
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from prosa.app.check.check import Checker, CheckOptions
-from prosa.app.check.project import project_at
-from prosa.app.site.around import around
+from prosa.app.check.gather import project_at
 from prosa.app.site.live import LiveSite
+from prosa.app.site.neighbours import neighbourhood
 from prosa.app.site.published import PublishedGroup, published_files
 from prosa.app.site.search import published_hits
 from prosa.corpus.search import Search
@@ -23,7 +23,7 @@ from prosa.diagnostics.nearest import nearest
 from prosa.dialects import DialectName
 from prosa.document.model import Section
 from prosa.render.json import diagnostic_object
-from prosa.site.view import Neighbour, NodeRow, NodeView
+from prosa.site.layout import Neighbour, NodeRow, NodeView
 from prosa.source import FileProblem, SourceText, TextFiles
 
 CHARACTERS_OF_TOKEN = 4
@@ -111,7 +111,7 @@ def outline(site: LiveSite, document: str) -> Mapping[str, Value]:
 def links(site: LiveSite, document: str) -> Mapping[str, Value]:
     """Return the links of a document and the links to it. Raises `UnknownDocument`, `FileProblem`."""
     view = _view(site, document)
-    found = around(site.index, view.path)
+    found = neighbourhood(site.index, view.path)
     if found is None:
         return {**_named(view), "relationships": [], "links": [], "backlinks": [], "complete": False}
     by_url = site.index.catalogue.by_url

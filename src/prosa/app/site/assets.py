@@ -22,7 +22,7 @@ from prosa.site.assets import NAMED, asset_type, suffix_of
 from prosa.source import FileProblem
 
 if TYPE_CHECKING:
-    from prosa.app.site.keeper import SiteIndex
+    from prosa.app.site.keeper import IndexThread
 
 LOOK_SECONDS = 5.0
 """How long the names of all files are trusted, at least."""
@@ -50,7 +50,7 @@ class Assets(Struct):
     """The files of a site that are no documents."""
 
     files: SiteFiles
-    index: SiteIndex
+    index: IndexThread
     clock: Callable[[], float] = time.monotonic
     _by_name: dict[str, list[Named]] = field(default_factory=dict)
     _until: float = 0.0

@@ -16,9 +16,8 @@ from msgspec.structs import replace
 
 from prosa.adapters.files.builds import Build, compared
 from prosa.dialects.mdh.url import is_reserved
-from prosa.site.layout import twin_of
+from prosa.site.layout import Form, Neighbour, Neighbourhood, NodeView, twin_of
 from prosa.site.navigation import Shown
-from prosa.site.view import Around, Form, Neighbour, NodeView
 from prosa.source import FileProblem
 
 if TYPE_CHECKING:
@@ -56,7 +55,7 @@ def static_url(url: str) -> str:
     return f"{twin_of(path, 'html')}{mark}{rest}" if path.startswith("/") else url
 
 
-def static_around(near: Around | None) -> Around | None:
+def static_around(near: Neighbourhood | None) -> Neighbourhood | None:
     """Return what stands around a node, with URLs of static pages."""
     if near is None:
         return None
@@ -64,7 +63,7 @@ def static_around(near: Around | None) -> Around | None:
     def moved(some: Iterable[Neighbour]) -> tuple[Neighbour, ...]:
         return tuple(each if each.external else each._replace(url=static_url(each.url)) for each in some)
 
-    return Around(*map(moved, (near.relationships, near.links, near.backlinks, near.inside)))
+    return Neighbourhood(*map(moved, (near.relationships, near.links, near.backlinks, near.inside)))
 
 
 def static_nav(entries: Iterable[Shown]) -> tuple[Shown, ...]:

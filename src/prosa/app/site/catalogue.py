@@ -33,9 +33,8 @@ from prosa.dialects.mdh.url import (
     standing_readmes,
 )
 from prosa.site.identity import type_of
-from prosa.site.layout import LayoutName, asked, url_of
+from prosa.site.layout import LayoutName, NodeRow, asked, url_of
 from prosa.site.navigation import Nodes
-from prosa.site.view import NodeRow
 from prosa.source.files import is_hidden
 from prosa.source.values import PartlyShown
 

@@ -1,6 +1,6 @@
 """The index of a site, kept up to date by its own thread, with the data derived from it (X5, X6, X9).
 
-In: a folder and the user's options. Out: `SiteIndex`: the catalogue of all nodes, inheritance from meta files, and
+In: a folder and the user's options. Out: `IndexThread`: the catalogue of all nodes, inheritance from meta files, and
 answers of the corpus. Meta files are read first, so that a node can be served before the index is built (H2).
 """
 
@@ -98,7 +98,7 @@ class _Pace(Struct):
             raise _Ended
 
 
-class SiteIndex:
+class IndexThread:
     """The index of the documents of a site. Call `start`, and `close` at the end. Safe to use from several threads.
 
     ``catalogue`` is replaced, never changed. ``complaint`` says why there is no index, where there will be none;

@@ -1,43 +1,47 @@
 """The published content of a folder for all doors: documents, and the files beside them (H2, X23, X30).
 
-In: a folder and the user's options. Out: `LiveSite`: the document at a path and its content, the file beside documents
-at a path. Each document is read on request; its connections come from the index (`app.site.keeper`). Nothing in a
-document is run, and nothing outside the folder is read (X5, X6).
+Each document is read on request; its connections come from the index (`app.site.keeper`). Nothing in a document is run,
+and nothing outside the folder is read (X5, X6).
 """
 
 from __future__ import annotations
 
 import os
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from prosa.adapters.files import RootedFiles
+from prosa.adapters.files.places import is_in_vault
 from prosa.adapters.files.read import decode
+from prosa.adapters.processes import Pool, worker_count
 from prosa.app.options import say_nothing
-from prosa.app.site.around import typed_links
 from prosa.app.site.assets import Assets
 from prosa.app.site.catalogue import is_shadowed, nodes_of
 from prosa.app.site.files import SiteFiles, is_document, stamp_at
 from prosa.app.site.inheritance import FieldLender, LentFields, facets_at, facets_of_lender
-from prosa.app.site.keeper import SiteIndex, SiteOptions
+from prosa.app.site.keeper import IndexThread, SiteOptions
+from prosa.app.site.neighbours import typed_links
 from prosa.corpus.found import Stamp
 from prosa.corpus.published import is_published
 from prosa.data import Value
 from prosa.dialects.dialect import Hints
 from prosa.dialects.mdh.url import FOLDER_PAGES, is_readme
 from prosa.dialects.reading import DialectReading, open_document
+from prosa.graph.records import own_title
+from prosa.settings import Settings
 from prosa.site.identity import view_of
-from prosa.site.layout import url_of
+from prosa.site.layout import NodeView, url_of
 from prosa.site.navigation import NO_NAVIGATION, Navigation, navigation_of
-from prosa.site.view import NodeView
 from prosa.source import FileProblem, SourceText
 
 if TYPE_CHECKING:
     from prosa.rules.analyzer import Workers
-    from prosa.settings import Settings
+
 
 READY_SECONDS = 2.0
 """How long a question whether there is some data waits for the index."""
@@ -69,7 +73,7 @@ class LiveSite:
         self._notice = notice
         self._navigation: tuple[int, Navigation] = (-1, NO_NAVIGATION)
         self.files = SiteFiles(root, max_size, options.exclude)
-        self.index = SiteIndex(self.files, options, environ, settings, workers, notice)
+        self.index = IndexThread(self.files, options, environ, settings, workers, notice)
         self.assets = Assets(self.files, self.index)
 
     def start(self) -> None:
@@ -229,3 +233,36 @@ class LiveSite:
         folder = path[: path.rfind("/") + 1]
         names = (each for each in FOLDER_PAGES if self.files.place(f"{folder}{each}") is not None)
         return is_readme(path) and next(names, "") == path[len(folder) :]
+
+
+@contextmanager
+def open_site(
+    root: Path,
+    options: SiteOptions,
+    environ: Mapping[str, str],
+    settings: Settings,
+    *,
+    max_size: int,
+    notice: Callable[[str], None] = say_nothing,
+) -> Iterator[LiveSite]:
+    """Return the site below ``root``, a real path; ``max_size`` is that of the largest document, in bytes."""
+    count = worker_count()
+    workers = Pool(count, fresh=True) if count > 1 else None  # beside the threads of a server
+    site = LiveSite(root, options, environ, settings, max_size, workers=workers, notice=notice)
+    try:
+        yield site
+    finally:
+        site.close()
+
+
+def site_name(root: Path) -> str:
+    """Return the title of the first page, else the name of the folder."""
+    for name in ("index.md", "README.md"):
+        try:
+            source = RootedFiles(root).read(root / name)
+        except FileProblem:
+            continue
+        title = own_title(open_document(source, Hints(vault=is_in_vault(root))))
+        if title:
+            return title
+    return root.name or "site"

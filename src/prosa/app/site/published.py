@@ -1,7 +1,8 @@
-"""The files around a document as a check sees them at the door of agents: those that are published, and no other (X23).
+"""The files around a document as a check sees them at the door of agents: those that are published, and no other (X23);
+and which imports of a program are not.
 
-In: a site. Out: `PublishedFiles` and `PublishedGroup` in the place of the files on the disk. Paths are relative to the
-root of the site, so that nothing of a finding names a place on this machine.
+`PublishedFiles` and `PublishedGroup` take the place of the files on the disk. Paths are relative to the root of the
+site, so that nothing of a finding names a place on this machine. Nothing runs here.
 """
 
 from __future__ import annotations
@@ -13,15 +14,16 @@ from itertools import islice
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from prosa.adapters.files import RootedFiles
 from prosa.adapters.files.places import VAULT_MARK
 from prosa.adapters.files.read import decode
-from prosa.app.check.gather import MAX_BESIDE, META_SUFFIX, Group
-from prosa.app.check.project import Project
+from prosa.app.check.gather import MAX_BESIDE, META_SUFFIX, Group, Project
 from prosa.app.site.files import is_document
 from prosa.app.site.live import LiveSite
 from prosa.app.site.unindexed import has_folder
+from prosa.runtime.program import Program, reachable
 from prosa.source import FileProblem, SourceText
 
 
@@ -115,3 +117,34 @@ def _documents(site: LiveSite) -> Iterator[str]:
         yield from (row.path for row in site.index.catalogue.rows)
     else:
         yield from (path for path in site.files.others(is_document) if site.has(path))
+
+
+def unpublished(site: LiveSite, program: Program) -> Iterator[str]:
+    """Yield the imported programs that are no published documents, and the files of skills that may not be seen: their
+    documents are published, their other files have paths that say nothing against them."""
+    programs = reachable(program)
+    for each in programs[1:]:
+        path = _below(site, Path(each.folder, each.file))
+        if not site.has(path):
+            yield each.name
+    for each in programs:
+        for skill in each.skills:
+            for file in skill.files:
+                path = _below(site, Path(skill.folder, file))
+                if not (site.has(path) if is_document(path) else site.is_open(path)):
+                    yield f"{skill.name}/{file}"
+
+
+def as_published(site: LiveSite, program: Program) -> Program:
+    """Return a program that names no file of its skills but published ones, for readers who do not run it."""
+    shown = (
+        replace(each, scripts=(), files=tuple(file for file in each.files if site.has(_below(site, each.folder, file))))
+        for each in program.skills
+    )
+    return replace(program, skills=tuple(shown)) if program.skills else program
+
+
+def _below(site: LiveSite, *parts: str | Path) -> str:
+    """Return a path below the root; empty, which no file has, for one outside."""
+    place = Path(*parts)
+    return place.relative_to(site.root).as_posix() if place.is_relative_to(site.root) else ""

@@ -1,9 +1,10 @@
-"""The published sections that answer a query (X23). In: a site and a question. Out: hits with their nodes."""
+"""What the index has for all published documents (X23): sections that answer a query, actions, and summaries."""
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -12,8 +13,10 @@ from prosa.app.corpus.search import search_corpus
 from prosa.app.site.catalogue import still_published
 from prosa.app.site.live import LiveSite
 from prosa.corpus.search import Hit, Search
+from prosa.data import Value
+from prosa.site.layout import NodeRow
 from prosa.site.search_index import IndexedSection
-from prosa.site.view import NodeRow
+from prosa.source import FileProblem
 
 
 class PublishedHit(NamedTuple):
@@ -48,3 +51,40 @@ def published_hits(site: LiveSite, asked: Search) -> tuple[PublishedHit, ...]:
     # a newly read text may no longer be shown while the catalogue is older
     shown = site.index.ask(lambda corpus: still_published(corpus.index.connection(), paths, private=private))
     return tuple(each for each in found[: asked.limit] if each.hit.path in shown)
+
+
+_WITH_ACTIONS = "SELECT path, actions FROM document WHERE actions <> '[]' ORDER BY path"
+_SUMMARIES = """SELECT d.path, m.key, m.text FROM metadata m JOIN document d ON d.id = m.document
+  WHERE m.key IN ('summary', 'description', 'footer.ops.page.seo.description')
+    AND m.n = 0 AND m.kind = 'text' AND m.lent_by IS NULL"""
+
+MAX_SUMMARY = 300
+
+
+def declared_actions(site: LiveSite) -> Iterator[tuple[str, Mapping[str, Value]]]:
+    """Yield every action with the id of its node, by path."""
+    for path in _paths(site):
+        try:
+            view = site.view(path)
+        except FileProblem:
+            continue
+        if view is not None:
+            yield from ((view.id, action) for action in view.actions)
+
+
+def summaries(site: LiveSite) -> dict[str, str]:
+    """Return what documents say of themselves in one line, by path; `summary` before `description`."""
+    rows = site.index.ask(lambda corpus: corpus.index.connection().execute(_SUMMARIES).fetchall())
+    found: dict[str, str] = {}
+    for path, key, text in rows:
+        if key != "description" or path not in found:
+            found[path] = " ".join(text.split())[:MAX_SUMMARY]
+    return found
+
+
+def _paths(site: LiveSite) -> list[str]:
+    rows = site.index.ask(lambda corpus: corpus.index.connection().execute(_WITH_ACTIONS).fetchall())
+    declaring = {path for path, actions in rows if json.loads(actions)}
+    if site.options.actions is not None:
+        declaring |= {row.path for row in site.index.catalogue.rows if row.dialect == "markdownlang"}
+    return sorted(path for path in declaring if path in site.index.catalogue.by_path)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from prosa.app.site.files import is_document
 from prosa.data.surrogates import has_surrogate
-from prosa.site.view import NodeRow
+from prosa.site.layout import NodeRow
 from prosa.source import FileProblem
 
 if TYPE_CHECKING:

@@ -133,7 +133,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 def _agreement(console: Console) -> int:
     """On a terminal the agreement is asked for, at the beginning; elsewhere the shipped programs run without it."""
-    from prosa.app.agreement import check_agreement
+    from prosa.app.trust import check_agreement
     from prosa.cli.agree import agree
     from prosa.runtime.errors import AgreementRequired
 

@@ -94,10 +94,9 @@ def _app(args: argparse.Namespace, console: Console, site: LiveSite, runner: Run
     from urllib.parse import urlsplit
 
     from prosa.web.app import SiteApp
-    from prosa.web.context import Web
-    from prosa.web.guard import Guard
+    from prosa.web.context import Sessions, Web
+    from prosa.web.limits import Guard
     from prosa.web.serving import hosts_of
-    from prosa.web.session import Sessions
 
     origin, prefix = base_of(args)
     named = tuple(args.allow_host) + ((urlsplit(origin).netloc,) if origin else ())

@@ -86,8 +86,7 @@ def runner_of(args: argparse.Namespace, console: Console, root: Path) -> Runner 
     from prosa.app.journal.place import store_path
     from prosa.app.run.money import server_budget
     from prosa.app.run.service import complete_options, service_of
-    from prosa.web.run.gate import Gate
-    from prosa.web.run.runner import Runner
+    from prosa.web.run.runner import Gate, Runner
 
     around = environment_of(console, root / "prosa", say_nothing)  # problems of settings were reported for the site
     around = replace(around, notice=console.err)
@@ -152,8 +151,8 @@ def _prefix(args: argparse.Namespace) -> str:
 
 def _tell(choices: Options, around: Environment, console: Console) -> None:
     """Who answers, and what still keeps programs from running."""
-    from prosa.app.agreement import check_agreement
     from prosa.app.run.service import service_words
+    from prosa.app.trust import check_agreement
     from prosa.runtime.errors import AgreementRequired
 
     console.note(f"runs are allowed, and answered by {service_words(choices, around, model_name=choices.model_name)}")

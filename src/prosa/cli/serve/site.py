@@ -70,7 +70,7 @@ def live_site(
     """Return the site, not started yet, and what ``make_runner`` gives for its root. It is closed at the end."""
     from prosa.app.settings import settings_for
     from prosa.app.site.keeper import SiteOptions
-    from prosa.app.site.open import open_site, site_name
+    from prosa.app.site.live import open_site, site_name
     from prosa.render.plain import safe
 
     folder = Path(args.folder or ".")

@@ -14,8 +14,8 @@ from msgspec import Struct, field
 
 from prosa.document import Document
 from prosa.regex import regex
+from prosa.site.layout import Neighbourhood, NodeView
 from prosa.site.navigation import Shown
-from prosa.site.view import Around, NodeView
 from prosa.site.wikilinks import WikiHref, as_written
 from prosa.source import Span
 
@@ -80,7 +80,7 @@ class Page(Struct, frozen=True):
     view: NodeView
     link: Href
     embed: Href
-    around: Around | None = None
+    around: Neighbourhood | None = None
     crumbs: tuple[Crumb, ...] = ()
     wiki: WikiHref = as_written
     excerpt: ExcerptOf = no_excerpt

@@ -15,9 +15,8 @@ from prosa.render.page.bodies import Body, body_of
 from prosa.render.page.chrome import chrome
 from prosa.render.page.model import Crumb, Frame, Page, in_query, is_external, link_url, site_url
 from prosa.render.page.templates import render
-from prosa.site.layout import twin_of
+from prosa.site.layout import Neighbour, twin_of
 from prosa.site.navigation import Shown
-from prosa.site.view import Neighbour
 
 _LANGUAGE = regex(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}")
 _LANGUAGE_FIELDS = ("language", "lang")

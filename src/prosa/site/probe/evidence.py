@@ -1,18 +1,32 @@
-"""What the probe has seen, as records: the nodes of a site or a folder, what rules remarked, what a server answered.
+"""What the probe has seen, as records: answers of a server, nodes with the remarks of rules, and the findings of
+checks.
 
-The checks judge this and nothing else.
+The media type decides the form of an answer, as it does for a client. Suppressions in a document are ignored:
+conformance is not a matter of taste. The checks judge these records and nothing else.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from msgspec import Struct, field
 
+from prosa.data import Entry, JsonError, Value, parse_json
+from prosa.diagnostics import Problem
+from prosa.dialects.dialect import Hints
+from prosa.dialects.fields import shown
 from prosa.dialects.mdh.model import NodeModel
 from prosa.dialects.mdh.url import resolve
-from prosa.site.probe.reply import Reply
+from prosa.rules.analysis import Analysis
+from prosa.rules.analyzer import Analyzer
+from prosa.rules.engine import check_corpus
+from prosa.rules.subject import Corpus
+from prosa.site.values import is_json
+from prosa.source import Files, Span
 from prosa.source.url import origin_of
 
 Kind: TypeAlias = Literal["node", "html", "asset", "action", "index", "elsewhere", "missing", "unasked"]
@@ -159,3 +173,199 @@ def path_on(root: str, base: str, href: str) -> str | None:
         if found.origin.startswith("//"):
             return resolve(base, f"{root.partition('//')[0]}{href}").path
     return found.path
+
+
+MARKDOWN = ("text/markdown", "text/x-markdown")
+HTML = ("text/html", "application/xhtml+xml")
+
+
+class Reply(Struct, frozen=True):
+    """``url`` is where the answer came from, after redirects. ``headers`` have names in lower case. ``text`` is None
+    if the bytes are not UTF-8; ``size`` counts the bytes. ``problem`` says why there is no answer, ``hint`` what to do
+    about it, and ``status`` is 0 then. ``asked`` is False if the probe had reached its limit and sent no request."""
+
+    url: str
+    status: int = 0
+    headers: Mapping[str, str] = field(default_factory=dict)
+    text: str | None = ""
+    size: int = 0
+    problem: str = ""
+    hint: str = ""
+    asked: bool = True
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the request succeeded."""
+        return 200 <= self.status < 300
+
+    @property
+    def media_type(self) -> str:
+        """The media type in lower case, without parameters."""
+        return self.header("content-type").partition(";")[0].strip().lower()
+
+    @property
+    def is_markdown(self) -> bool:
+        """Whether a client would read it as Markdown."""
+        kind = self.media_type
+        return self.is_success and (kind in MARKDOWN or (kind in ("text/plain", "") and self._has_front_matter))
+
+    @property
+    def is_html(self) -> bool:
+        """Whether it is a page for browsers."""
+        return self.is_success and self.media_type in HTML
+
+    @property
+    def is_json(self) -> bool:
+        """Whether it is declared as JSON."""
+        return self.is_success and is_json(self.media_type)
+
+    @property
+    def value(self) -> Value:
+        """The JSON value; None where it is none."""
+        try:
+            return parse_json(self.text or "") if is_json(self.media_type) else None
+        except JsonError:
+            return None
+
+    @property
+    def said(self) -> str:
+        """What came back, in a few words for a sentence."""
+        if self.problem:
+            return self.problem
+        if not self.is_success:
+            return f"the answer is {self.status}"
+        return f"the answer is {shown(self.media_type) or 'of no named type'}"
+
+    def header(self, name: str) -> str:
+        """Return a header, empty where it is not there."""
+        return self.headers.get(name, "")
+
+    def lists(self, name: str, word: str) -> bool:
+        """Return whether a header that is a list with commas has a word, in any letters."""
+        return word in (each.partition("=")[0].strip().lower() for each in self.header(name).split(","))
+
+    @property
+    def _has_front_matter(self) -> bool:
+        return re.match("\ufeff?---[\r\n]", self.text or "") is not None
+
+
+_HEAD = ("id", "type", "title")
+_ACTIONS = ("actions", "action")
+_NONE: Mapping[Path, Collection[str]] = MappingProxyType({})
+_AS_NODE = Hints(explicit="mdh")
+
+
+class Read(Struct, frozen=True):
+    """The result of reading; ``unreadable`` are files that are not documents."""
+
+    nodes: tuple[NodeSeen, ...]
+    remarks: tuple[Remark, ...]
+    unreadable: tuple[Mark, ...]
+
+
+def read_nodes(
+    paths: Mapping[Path, str],
+    files: Files,
+    root: Path,
+    *,
+    others: Sequence[Path] = (),
+    derived: Mapping[Path, Collection[str]] = _NONE,
+    own: Callable[[Path], Hints],
+) -> Read:
+    """Read ``paths`` as nodes, whatever their shape; the values are their decoded URL paths. ``others`` are documents
+    beside them, read in the dialect of ``own``, so that links to them resolve; ``derived`` are the fields that a site
+    would add."""
+    reals = {files.real(path) for path in paths}
+    analyzer = Analyzer(files, lambda real: _AS_NODE if real in reals else own(real))
+    seen = analyzer.analyses([*paths, *others])
+    entries = {real: each.facts for real, each in seen.items() if each.readable}
+    corpus = Corpus(entries, files, files.real(root), complete=True, load=analyzer.facts, rooted="given")
+    found = {real: list(each.problems) for real, each in seen.items() if real in reals}
+    for real, problem in check_corpus(corpus):
+        if real in found:
+            found[real].append(problem)
+    return Read(
+        tuple(_nodes(paths, files, seen, derived)),
+        tuple(remark for real, problems in found.items() for remark in _remarks(problems, seen[real])),
+        tuple(Mark(seen[real].facts.path, seen[real].problems[0].message) for real in found if not seen[real].readable),
+    )
+
+
+def _nodes(
+    paths: Mapping[Path, str], files: Files, seen: Mapping[Path, Analysis], derived: Mapping[Path, Collection[str]]
+) -> Iterator[NodeSeen]:
+    for path, url in paths.items():
+        analysis = seen[files.real(path)]
+        model = analysis.reading.model if analysis.reading else None
+        if isinstance(model, NodeModel):
+            yield NodeSeen(analysis.facts.path, url, model, derived.get(path, ()))
+
+
+def _remarks(problems: Sequence[Problem], analysis: Analysis) -> Iterator[Remark]:
+    source, model = analysis.source, analysis.reading.model if analysis.reading else None
+    if source is None or not isinstance(model, NodeModel):
+        return
+    for each in sorted(problems, key=lambda problem: (problem.span.start, problem.rule, problem.message)):
+        mark = Mark(source.path, each.message, source.position(each.span.start).line)
+        yield Remark(each.rule, _part(each.span, model), mark)
+
+
+def _part(span: Span, model: NodeModel) -> Part:
+    if model.fields is None or span == model.anchor:
+        return "head"
+    if any(_inside(span, model.fields.entry(name)) for name in _HEAD):
+        return "head"
+    return "actions" if any(_inside(span, model.fields.entry(name)) for name in _ACTIONS) else "rest"
+
+
+def _inside(span: Span, entry: Entry | None) -> bool:
+    return entry is not None and entry.span.start <= span.start < entry.span.end
+
+
+Level: TypeAlias = Literal["MUST", "SHOULD", "MAY"]
+Status: TypeAlias = Literal["passed", "failed", "not-applicable"]
+
+FILES_ONLY = "files only: a running site shows it"
+
+
+class Outcome(Struct, frozen=True):
+    """``marks`` are the evidence: problems or observations. ``words`` say what was examined, or why nothing was."""
+
+    status: Status
+    marks: tuple[Mark, ...] = ()
+    words: str = ""
+
+
+Judge: TypeAlias = Callable[[Evidence], Outcome]
+
+
+class Check(Struct, frozen=True):
+    """One row of the table. ``source`` is the section and the requirement; ``headline`` states what should hold;
+    ``advice`` says what to do if it does not. ``live`` checks need a running site."""
+
+    id: str
+    level: Level
+    source: str
+    headline: str
+    advice: str
+    judge: Judge
+    live: bool = False
+
+    def outcome(self, evidence: Evidence) -> Outcome:
+        """Return the outcome of the check."""
+        if self.live and evidence.site is None:
+            return Outcome("not-applicable", words=FILES_ONLY)
+        return self.judge(evidence)
+
+
+def judged(
+    wrong: Iterable[Mark], looked_at: int, one: str, many: str, *, noticed: Iterable[Mark] = (), none: str = ""
+) -> Outcome:
+    """Return failed if there are problems, not applicable if nothing was examined. ``noticed`` is reported if all is
+    well; ``one`` and ``many`` name what was examined, ``none`` says that nothing was."""
+    marks = tuple(dict.fromkeys(wrong))
+    if marks:
+        return Outcome("failed", marks, f"{looked_at} {one if looked_at == 1 else many} looked at")
+    if not looked_at:
+        return Outcome("not-applicable", words=none or f"no {many}")
+    return Outcome("passed", tuple(dict.fromkeys(noticed)), f"{looked_at} {one if looked_at == 1 else many}")

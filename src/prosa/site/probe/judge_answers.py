@@ -11,9 +11,7 @@ from prosa.data import Value
 from prosa.dialects.fields import shown
 from prosa.dialects.mdh.jsonpath import Parts
 from prosa.site.pages import value_at
-from prosa.site.probe.evidence import Evidence, Mark, NodeSeen, PageSeen
-from prosa.site.probe.finding import Outcome, judged
-from prosa.site.probe.reply import MARKDOWN, Reply
+from prosa.site.probe.evidence import MARKDOWN, Evidence, Mark, NodeSeen, Outcome, PageSeen, Reply, judged
 
 _META = ("meta", "front_matter", "frontmatter")
 """Where the JSON of a node may have its front matter when it is not at the top (HA8)."""

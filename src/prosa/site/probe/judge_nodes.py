@@ -14,8 +14,7 @@ from prosa.dialects.mdh.fields import METHODS, action_url_form
 from prosa.dialects.mdh.model import ActionModel, Text
 from prosa.dialects.mdh.url import is_readme
 from prosa.site.contract import read_contract
-from prosa.site.probe.evidence import Evidence, Mark, NodeSeen
-from prosa.site.probe.finding import Outcome, judged
+from prosa.site.probe.evidence import Evidence, Mark, NodeSeen, Outcome, judged
 from prosa.site.problems import RequestError
 from prosa.source.url import http_origin
 

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from prosa.data import Value
 from prosa.dialects.fields import shown
-from prosa.site.probe.evidence import Evidence, Kind, Mark, NodeSeen, PageSeen, SiteSeen
-from prosa.site.probe.finding import Outcome, judged
+from prosa.site.probe.evidence import Evidence, Kind, Mark, NodeSeen, Outcome, PageSeen, SiteSeen, judged
 from prosa.site.probe.gather import ACTIONS_INDEX, LLMS, NODES_INDEX, entries_of
 from prosa.site.probe.questions import twin
 

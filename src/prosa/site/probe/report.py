@@ -1,10 +1,9 @@
-"""Evidence to a report: every check judged, the score, and what the reader has to know besides.
+"""Evidence to a report: the table of checks, their findings, and the score.
 
-The agent-readiness score is one number from 0 to 100 out of all findings that apply.
-
-Each check has a weight by its level; the six points of §11 weigh twice as much as others of their level, because they
-are what the specification calls conformance. The score is the share of the weight that passed. Where a MUST failed it
-stays below 50, however much else is right: an agent cannot rely on the site.
+The agent-readiness score is one number from 0 to 100 out of all findings that apply. Each check has a weight by its
+level; the six points of §11 weigh twice as much as others of their level, because they are what the specification calls
+conformance. Where a MUST failed it stays below 50: an agent cannot rely on the site. A MUST that cannot be observed
+from outside has no row: that a GET has no side effect, that a forged request is refused.
 """
 
 from __future__ import annotations
@@ -13,9 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import Struct
 
-from prosa.site.probe.checks import CHECKS
-from prosa.site.probe.evidence import Evidence, Mark
-from prosa.site.probe.finding import Check, Level, Status
+from prosa.site.probe import judge_answers as answers
+from prosa.site.probe import judge_nodes as nodes
+from prosa.site.probe import judge_pages as pages
+from prosa.site.probe.evidence import Check, Evidence, Level, Mark, Status
 
 WEIGHTS: Mapping[Level, int] = {"MUST": 10, "SHOULD": 3, "MAY": 1}
 CONFORMANCE = "§11"
@@ -103,3 +103,324 @@ def _notes(evidence: Evidence) -> Iterator[str]:
         yield f"{unasked} more paths were not asked for, so nothing is said of them; see --max-pages"
     if 0 < len(site.sampled) < len(site.nodes):
         yield f"{len(site.sampled)} of {len(site.nodes)} nodes were asked in every form"
+
+
+CHECKS: tuple[Check, ...] = (
+    Check(
+        "markdown-for-every-node",
+        "MUST",
+        "§11 (1), H21",
+        "every node has its Markdown at a stable URL",
+        "serve the Markdown of each node at its URL, or at the same path with `.md`",
+        pages.markdown,
+    ),
+    Check(
+        "front-matter-in-every-node",
+        "MUST",
+        "§11 (2), H21",
+        "every node begins with `id`, `type` and `title`",
+        "write the three into the front matter of each node",
+        nodes.front_matter,
+    ),
+    Check(
+        "unique-ids",
+        "MUST",
+        "§5.1, HA20",
+        "no two nodes share an id",
+        "give one of them another id",
+        nodes.unique_ids,
+    ),
+    Check(
+        "links-lead-to-nodes",
+        "MUST",
+        "§11 (3), H21, HA5",
+        "every inline link leads to a node of the site",
+        "mend the link, or publish what it leads to",
+        pages.links,
+    ),
+    Check(
+        "complete-actions",
+        "MUST",
+        "§11 (4), H21",
+        "every action has `id`, `method` and `url`",
+        "write all three; the method is GET, POST, PUT, PATCH or DELETE",
+        nodes.complete_actions,
+    ),
+    Check(
+        "actions-stay-on-the-site",
+        "MUST",
+        "§8.1, HA12",
+        "every action is called on its own site",
+        "write the `url` as a path from the root of the site; clients refuse others",
+        nodes.actions_stay,
+    ),
+    Check(
+        "one-meaning-per-action-id",
+        "MUST",
+        "§8.1, HA13",
+        "an action id stands for one method and one URL",
+        "give one of the actions another id",
+        nodes.one_meaning,
+    ),
+    Check(
+        "negotiates-markdown",
+        "SHOULD",
+        "§11 (5), H21e",
+        "`Accept: text/markdown` gives Markdown at the URL of a node",
+        "answer with `Content-Type: text/markdown; charset=utf-8`",
+        answers.negotiates_markdown,
+        live=True,
+    ),
+    Check(
+        "negotiates-json",
+        "SHOULD",
+        "§11 (5), H21e, H23",
+        "`Accept: application/json` gives a node as JSON",
+        "answer with the front matter as an object, with `md_url` and `body`",
+        answers.negotiates_json,
+        live=True,
+    ),
+    Check(
+        "json-agrees",
+        "SHOULD",
+        "§7, HA8",
+        "the JSON of a node has the id, type and title of its Markdown",
+        "make both from the same document",
+        answers.json_agrees,
+        live=True,
+    ),
+    Check(
+        "respects-q-values",
+        "SHOULD",
+        "RFC 9110 §12.4.2, HA7, HW1",
+        "q-values decide between Markdown and JSON",
+        "parse `Accept`; do not search it for a word",
+        answers.weights_respected,
+        live=True,
+    ),
+    Check(
+        "markdown-by-default",
+        "SHOULD",
+        "§4, HA7",
+        "a client that takes anything gets Markdown",
+        "answer `*/*` with Markdown; give HTML to those that prefer text/html",
+        answers.markdown_by_default,
+        live=True,
+    ),
+    Check(
+        "never-406",
+        "SHOULD",
+        "§4, HA7",
+        "a form that there is not gives Markdown, not 406",
+        "fall back to Markdown",
+        answers.never_refused,
+        live=True,
+    ),
+    Check(
+        "vary-accept",
+        "SHOULD",
+        "RFC 9110 §12.5.5, HA7",
+        "answers whose form is negotiated have `Vary: Accept`",
+        "send `Vary: Accept` with every form, or caches mix them up",
+        answers.varies,
+        live=True,
+    ),
+    Check(
+        "head-like-get",
+        "SHOULD",
+        "RFC 9110 §9.3.2, HA7",
+        "HEAD answers as GET does, without a body",
+        "let HEAD take the same way as GET",
+        answers.head_like_get,
+        live=True,
+    ),
+    Check(
+        "same-bytes-twice",
+        "SHOULD",
+        "§2, H6",
+        "a node that is asked for twice gives the same bytes",
+        "keep times and tokens out of nodes",
+        answers.same_twice,
+        live=True,
+    ),
+    Check(
+        "auth-on-every-action",
+        "SHOULD",
+        "§11 (6), H21, HA14",
+        "every action declares `auth`",
+        "write `auth: {type: none}` where anybody may call",
+        nodes.auth_declared,
+    ),
+    Check(
+        "csrf-documented",
+        "SHOULD",
+        "§10.4, H20",
+        "changes with a cookie say how they are protected from forged requests",
+        "say it in the action, under `csrf` for example, or in the text",
+        nodes.csrf_documented,
+    ),
+    Check(
+        "reads-by-get",
+        "SHOULD",
+        "§10.1, H17, HA19",
+        "no GET action is called after a change",
+        "use POST, PUT, PATCH or DELETE for what changes something",
+        nodes.reads_by_get,
+    ),
+    Check(
+        "readable-contracts",
+        "SHOULD",
+        "§8, H12, H13, HA16, HA18",
+        "authentication, query, body and pages of every action can be read",
+        "look at the action with `prosa check`",
+        nodes.readable_contracts,
+    ),
+    Check(
+        "copies-agree",
+        "SHOULD",
+        "§8.1, HA13, HW8",
+        "an action that is declared twice has one contract",
+        "make the copies alike, or keep one",
+        nodes.copies_agree,
+    ),
+    Check(
+        "followable-pagination",
+        "SHOULD",
+        "§9.1, H15",
+        "what is declared about pages leads to the next one",
+        "declare a cursor, its parameter and where the next one is",
+        nodes.pagination_followed,
+    ),
+    Check(
+        "listing-envelope",
+        "SHOULD",
+        "§9.2, H16",
+        "pages of a listing have `page` and `links`",
+        "answer with page_size and next_cursor in `page`, self and next in `links`",
+        answers.listing_envelope,
+        live=True,
+    ),
+    Check(
+        "reads-answer",
+        "SHOULD",
+        "§8.4, H5",
+        "GET actions that need no input answer",
+        "mend the endpoint, or declare what it needs",
+        answers.reads_answer,
+        live=True,
+    ),
+    Check(
+        "declared-links-lead-to-nodes",
+        "SHOULD",
+        "§5.2, HA4",
+        "targets in front matter are ids of nodes",
+        "write the id of a node, or `url:` and a URL",
+        nodes.declared_links,
+    ),
+    Check(
+        "well-formed-fields",
+        "SHOULD",
+        "§5.1, §5.2, H9, H10",
+        "the other fields of front matter have their form",
+        "look at the node with `prosa check`",
+        nodes.forms,
+    ),
+    Check(
+        "cache-headers",
+        "SHOULD",
+        "§10.2, H18",
+        "nodes have `Cache-Control` and `ETag`",
+        "send both with every node",
+        answers.cache_headers,
+        live=True,
+    ),
+    Check(
+        "not-modified",
+        "SHOULD",
+        "§10.2, RFC 9110 §13.1.2, HA7",
+        "a node that has not changed answers 304",
+        "compare `If-None-Match` with the ETag",
+        answers.not_modified,
+        live=True,
+    ),
+    Check(
+        "etag-for-each-form",
+        "SHOULD",
+        "RFC 9110 §8.8.3, HA7",
+        "the forms of a node have different ETags",
+        "make the ETag of the bytes that are sent",
+        answers.etag_for_each_form,
+        live=True,
+    ),
+    Check(
+        "pages-may-be-stored",
+        "SHOULD",
+        "§10.2, HW2",
+        "public nodes are not `no-store`",
+        "keep `no-store` for what is sensitive or belongs to one user",
+        answers.may_be_stored,
+        live=True,
+    ),
+    Check(
+        "missing-pages-answer-404",
+        "SHOULD",
+        "RFC 9110 §15.5.5, HW1",
+        "a page that is not there is a 404 in the form that was asked for",
+        "negotiate the 404 as everything else",
+        pages.not_found,
+        live=True,
+    ),
+    Check(
+        "indexes-agree",
+        "SHOULD",
+        "HA1",
+        "indexes, where there are any, say what the nodes say",
+        "rebuild the indexes, or remove them: they are optional",
+        pages.indexes,
+    ),
+    Check(
+        "has-indexes",
+        "MAY",
+        "HA1",
+        "/mdh/nodes.json and /mdh/actions.json list the site",
+        "serve them, and agents know the site without walking it",
+        pages.has_indexes,
+        live=True,
+    ),
+    Check(
+        "has-llms-txt",
+        "MAY",
+        "llms.txt",
+        "/llms.txt introduces the site",
+        "serve a short Markdown file with the most important links",
+        pages.has_llms,
+        live=True,
+    ),
+    Check(
+        "file-forms",
+        "MAY",
+        "HA7",
+        "nodes are at the same path with `.md` and `.json` too",
+        "serve them for clients that cannot send `Accept`",
+        answers.file_forms,
+        live=True,
+    ),
+    Check(
+        "html-for-people",
+        "MAY",
+        "§4, H8",
+        "a browser gets HTML",
+        "render the nodes for people at the same URLs",
+        answers.html_for_people,
+        live=True,
+    ),
+    Check(
+        "html-is-guarded",
+        "MAY",
+        "HW3",
+        "HTML has a content security policy and its type is not guessed",
+        "send `Content-Security-Policy` and `X-Content-Type-Options: nosniff`",
+        answers.html_guarded,
+        live=True,
+    ),
+)

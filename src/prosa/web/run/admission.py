@@ -1,5 +1,4 @@
-"""Who may start a run, and the document of a URL below `/mdh/…`. In: a request. Out: the runner, the reader, the
-document; or `Refused`.
+"""Who may start a run, of which document, and with which body: a `Refused` has 400, 401, 403, 404, 408, 413 or 415.
 
 A bearer token is proof of intent. A cookie is not: its reader must send a second value that only this site's own pages
 have (H20). A token in a URL is ignored.
@@ -7,20 +6,22 @@ have (H20). A token in a URL is ignored.
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl
 
-from prosa.data import Value
+from prosa.data import JsonError, Value, parse_json
 from prosa.dialects.mdh.url import decoded
 from prosa.source import FileProblem
 from prosa.web import locate
-from prosa.web.answer import Scope, header_of
-from prosa.web.run.problem import Refused
+from prosa.web.answer import Receive, Scope, header_of
+from prosa.web.run.problem import ClientGone, Refused
 
 if TYPE_CHECKING:
-    from prosa.web.context import Web
+    from prosa.web.context import Reader, Web
     from prosa.web.locate import Document
     from prosa.web.run.runner import Runner
-    from prosa.web.session import Reader
+
 
 CSRF_HEADER = b"x-csrf-token"
 BEARER = ("www-authenticate", 'Bearer realm="prosa"')
@@ -78,3 +79,87 @@ def document_below(scope: Scope, web: Web, area: str) -> Document:
     if not isinstance(found, locate.Document):
         raise Refused(404, "There is no such document.")
     return found
+
+
+MAX_BODY = 1024 * 1024
+"""Bytes of a body; inputs of programs and texts of readers are far smaller."""
+
+BODY_SECONDS = 30.0
+"""How long a client may take to send it: a slow one must not hold a connection open for ever."""
+
+MAX_FIELDS = 32
+"""Fields of a form; ours have four."""
+
+FORM = "application/x-www-form-urlencoded"
+JSON = "application/json"
+
+
+async def read_body(scope: Scope, receive: Receive, limit: int = MAX_BODY) -> bytes:
+    """Return the whole body, of at most ``limit`` bytes. Raises `Refused`, and `ClientGone`."""
+    length = header_of(scope, b"content-length")
+    if length.isdigit() and int(length[:12]) > limit:
+        raise _too_large(limit)
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            return await _read(receive, limit)
+    except TimeoutError:
+        raise Refused(408, f"The body did not arrive within {BODY_SECONDS:g} seconds.") from None
+
+
+async def _read(receive: Receive, limit: int) -> bytes:
+    parts = bytearray()
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientGone
+        parts += message.get("body", b"")
+        if len(parts) > limit:
+            raise _too_large(limit)
+        if not message.get("more_body", False):
+            return bytes(parts)
+
+
+def _too_large(limit: int) -> Refused:
+    return Refused(413, f"The body of a request has at most {limit:,} bytes.")
+
+
+def media_type_of(scope: Scope) -> str:
+    """Return the media type of the body in lower case, without parameters; empty if absent."""
+    return header_of(scope, b"content-type").partition(";")[0].strip().lower()
+
+
+def json_body(scope: Scope, body: bytes) -> Value:
+    """Return the value of a JSON body; an empty body is an empty object. Raises `Refused`."""
+    kind = media_type_of(scope)
+    if kind != JSON and not (kind.startswith("application/") and kind.endswith("+json")) and (body or kind):
+        raise Refused(415, f"The body must be {JSON}, not {kind or 'without a Content-Type'}.")
+    if not body.strip():
+        return {}
+    try:
+        return parse_json(body.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise Refused(400, f"The body is not UTF-8: byte {error.start}.") from None
+    except JsonError as error:
+        where = f"line {error.line}, column {error.column}"
+        raise Refused(400, f"The body is not valid JSON: {where}: {error.message}.") from None
+
+
+def form_fields(scope: Scope, body: bytes) -> dict[str, str]:
+    """Return the fields of a form, or of a JSON object of texts. Of a field that is there twice the last one counts.
+    Raises `Refused`."""
+    kind = media_type_of(scope)
+    if kind == JSON:
+        return _texts(json_body(scope, body))
+    if kind != FORM:
+        raise Refused(415, f"The body must be {FORM} or {JSON}, not {kind or 'without a Content-Type'}.")
+    try:
+        pairs = parse_qsl(body.decode("utf-8"), keep_blank_values=True, errors="strict", max_num_fields=MAX_FIELDS)
+    except ValueError:
+        raise Refused(400, f"The body is not a form in UTF-8 with at most {MAX_FIELDS} fields.") from None
+    return dict(pairs)
+
+
+def _texts(value: Value) -> dict[str, str]:
+    if not isinstance(value, dict) or not all(isinstance(each, str) for each in value.values()):
+        raise Refused(400, "The body must be an object of texts.")
+    return value

@@ -1,4 +1,4 @@
-"""`POST /mdh/run/…`: a program as an action (H12, H19). In: its input as JSON. Out: its output as JSON, or a problem.
+"""`POST /mdh/run/…`: a program as an action (H12, H19), and `GET /mdh/schema/…`: the schema of its answer (H11).
 
 A program runs as `prosa run` would run it, with imports inside the site only (X5). Its own MCP servers and sites are
 reached only where the user allowed that too.
@@ -12,29 +12,28 @@ from typing import TYPE_CHECKING
 
 from prosa.app.run.load import ready_program
 from prosa.app.runs import Job
-from prosa.app.site.programs import unpublished
+from prosa.app.site.published import unpublished
 from prosa.data import Value
+from prosa.dialects.table import MARKDOWNLANG
 from prosa.render.json import dump
 from prosa.runtime.accept import accept_input
 from prosa.runtime.errors import RunError
 from prosa.runtime.usage import Meter
 from prosa.source import FileProblem
-from prosa.web.answer import NEVER, Answer, Receive, Scope, Send, answer, send_answer
-from prosa.web.run.actions import RUN
+from prosa.web.answer import NEVER, PRIVATE, PUBLIC, Answer, Receive, Scope, Send, answer, send_answer
 from prosa.web.run.admission import (
     csrf_of,
     document_below,
+    json_body,
+    read_body,
     require_intent,
     require_method,
     require_reader,
     require_runner,
 )
-from prosa.web.run.body import json_body, read_body
-from prosa.web.run.failures import refusal
-from prosa.web.run.kept_answers import idempotency_key
-from prosa.web.run.problem import GONE, ClientGone, Refused, problem, taken
-from prosa.web.run.runner import keep_when_done
-from prosa.web.run.waiting import waited
+from prosa.web.run.problem import GONE, ClientGone, Refused, problem, refusal, taken
+from prosa.web.run.result import waited
+from prosa.web.run.runner import RUN, SCHEMA, idempotency_key, keep_when_done, output_schema
 
 if TYPE_CHECKING:
     from prosa.runtime.program import Program
@@ -107,3 +106,26 @@ async def _outcome(runner: Runner, program: Program, data: Value) -> Answer:
         runner.tell(program.name, found, error)
         return problem(found.status, found.detail, headers=(*found.headers, *taken(meter)), wrong=found.wrong)
     return answer(f"{dump(output)}\n", "application/json", cache=NEVER, headers=taken(meter))
+
+
+SCHEMA_TYPE = "application/schema+json"
+
+
+async def show_schema(scope: Scope, receive: Receive, send: Send, web: Web, methods: Sequence[str]) -> int:
+    """Return the endpoint. Return the status that was sent."""
+    del receive
+    try:
+        require_method(scope, *methods)
+        found = await asyncio.to_thread(_schema, scope, web)
+    except Refused as refused:
+        found = refused.answer()
+    return await send_answer(scope, send, found)
+
+
+def _schema(scope: Scope, web: Web) -> Answer:
+    view = document_below(scope, web, SCHEMA).view
+    model = view.reading.model_of(MARKDOWNLANG) if view.reading is not None else None
+    if model is None:
+        raise Refused(404, "The document is no program.")
+    cache = PRIVATE if web.closed else PUBLIC
+    return answer(f"{dump(output_schema(model))}\n", SCHEMA_TYPE, cache=cache)

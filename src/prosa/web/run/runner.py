@@ -1,16 +1,24 @@
-"""What the user allowed to run on a site, and what of it runs now. In: programs and their inputs. Out: their outputs,
-within places, rate, budget and wall clock (X7, X9).
+"""What the user allowed to run on a site, and what of it runs now, within places, rate, budget and wall clock (X7, X9).
+
+There is no queue: a refused client gets 429 and keeps no connection open. Answers are kept for repeated requests by
+path and `Idempotency-Key` (H19): 409 while the first one runs, 422 for another body under the same key. A request
+refused before its start is not kept: it may be retried.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Mapping
+import math
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
+from hashlib import sha256
 from http import HTTPStatus
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from prosa.app.options import Environment, Once, Options
@@ -18,18 +26,22 @@ from prosa.app.run.jobs import driving
 from prosa.app.runs import Job
 from prosa.app.runs.record import OpenStore
 from prosa.data import Value
+from prosa.dialects.mdh.url import md_url
+from prosa.dialects.table import MARKDOWNLANG
+from prosa.regex import regex
 from prosa.render.plain import safe
 from prosa.runtime.budget import Budget
 from prosa.runtime.errors import RunError
 from prosa.runtime.events import Listener, ignore
 from prosa.runtime.usage import Meter
-from prosa.web.run.actions import program_action
-from prosa.web.run.gate import Gate
-from prosa.web.run.kept_answers import KeptAnswers
+from prosa.web.answer import Answer, Scope, header_of
+from prosa.web.limits import network_of
 from prosa.web.run.problem import Refused
 
 if TYPE_CHECKING:
+    from prosa.dialects.markdownlang import ProgramModel
     from prosa.dialects.reading import DialectReading
+
 
 T = TypeVar("T")
 
@@ -123,3 +135,208 @@ class Runner:
 def keep_when_done(runner: Runner, path: str, key: str, task: asyncio.Task[Any]) -> None:
     """Keep the answer of a run for requests that repeat it."""
     task.add_done_callback(partial(runner.kept.finish, path, key))
+
+
+MINUTE = 60.0
+SOON = 5
+"""Seconds after which a slot may be free; the duration of a run is unknown."""
+
+MAX_CLIENTS = 10_000
+"""Maximum number of clients whose wrong tokens are counted."""
+
+
+class Gate(Struct):
+    """Lets runs in: at most ``at_once`` of them at a time, and ``per_minute`` in any sixty seconds."""
+
+    at_once: int = 2
+    per_minute: int = 30
+    now: Callable[[], float] = time.monotonic
+    inside: int = 0
+    _begun: deque[float] = field(default_factory=deque)
+
+    def enter(self) -> None:
+        """Take a slot, which `leave` returns. Raises `Refused`."""
+        now = self.now()
+        while self._begun and now - self._begun[0] >= MINUTE:
+            self._begun.popleft()
+        if self.inside >= self.at_once:
+            raise too_many(f"This site runs {self.at_once} at a time, and they are all busy.", SOON)
+        if len(self._begun) >= self.per_minute:
+            wait = math.ceil(MINUTE - (now - self._begun[0]))
+            raise too_many(f"This site begins {self.per_minute} runs in a minute, and it has.", wait)
+        self.inside += 1
+        self._begun.append(now)
+
+    def leave(self) -> None:
+        """Return a place back."""
+        self.inside -= 1
+
+
+class Attempts(Struct):
+    """Wrong tokens by client: after ``most`` of them in a minute no further one is checked."""
+
+    most: int = 5
+    now: Callable[[], float] = time.monotonic
+    _failed: OrderedDict[str, deque[float]] = field(default_factory=OrderedDict)
+
+    def require(self, client: str) -> None:
+        """Raise `Refused` for a client that has guessed too often."""
+        now, failed = self.now(), self._failed.get(network_of(client))
+        while failed and now - failed[0] >= MINUTE:
+            failed.popleft()
+        if failed and len(failed) >= self.most:
+            wait = math.ceil(MINUTE - (now - failed[0]))
+            raise too_many("That was the wrong token too often.", wait)
+
+    def failed(self, client: str) -> None:
+        """Note a wrong token."""
+        name = network_of(client)
+        self._failed.setdefault(name, deque()).append(self.now())
+        self._failed.move_to_end(name)
+        while len(self._failed) > MAX_CLIENTS:
+            self._failed.popitem(last=False)
+
+
+def too_many(detail: str, wait: int) -> Refused:
+    """429 with the seconds after which to come again."""
+    return Refused(429, f"{detail} Come again in {wait} seconds.", headers=(("retry-after", str(wait)),))
+
+
+RUN = "/mdh/run"
+SCHEMA = "/mdh/schema"
+
+TOKEN_HELP = "The token of this site, as printed where it was started. It goes into the header `Authorization: Bearer`."  # noqa: S105
+MAX_TITLE = 200
+
+_ODD = regex(r"[^A-Za-z0-9_-]+")
+
+
+def program_action(reading: DialectReading[object], path: str, prefix: str = "") -> tuple[Mapping[str, Value], ...]:
+    """Return the action of the document at ``path``. ``prefix`` is the path of the site.
+
+    Its id is made of the path, as `tools.greet.run`, so that it does not depend on other documents.
+    """
+    model = reading.model_of(MARKDOWNLANG)
+    if model is None:
+        return ()
+    url, schema = md_url(path), input_schema(model)
+    action = {
+        "id": action_id(path),
+        "title": " ".join(f"Run {model.name}: {model.description}".split())[:MAX_TITLE],
+        "method": "POST",
+        "url": f"{prefix}{RUN}{url}",
+        "accept": "application/json",
+        "content_type": "application/json",
+        "auth": {"type": "bearer", "token_help": TOKEN_HELP},
+        "body_schema": schema,
+        "response_schema": f"{prefix}{SCHEMA}{url}",
+    }
+    examples = _examples(schema)
+    return ({**action, **({"examples": examples} if examples else {})},)
+
+
+def action_id(path: str) -> str:
+    """Return the id of the action of the program at ``path``, unique on a site: if the path has characters that ids
+    should not have, a part of its hash is added."""
+    written = path.removesuffix(".md").split("/")
+    parts = [_ODD.sub("-", each).strip("-") or "-" for each in written]
+    same = parts == written
+    return ".".join((*parts, "run")) + ("" if same else f"-{sha256(path.encode('utf-8', 'replace')).hexdigest()[:6]}")
+
+
+def input_schema(model: ProgramModel) -> dict[str, Value]:
+    """Return what the body of the action must be. A program that declares no input takes any object."""
+    value = model.input.value if model.input is not None else None
+    return dict(value) if isinstance(value, dict) and value else {"type": "object"}
+
+
+def output_schema(model: ProgramModel) -> dict[str, Value] | bool:
+    """Return the schema of the answer of the action."""
+    value = model.output.value if model.output is not None else None
+    return value if isinstance(value, dict | bool) else {}
+
+
+def _examples(schema: Mapping[str, Value]) -> list[dict[str, Value]]:
+    """Return the examples that the author gave for the input."""
+    found = schema.get("examples")
+    return [{"request": {"body": each}} for each in found] if isinstance(found, list) else []
+
+
+MAX_KEPT = 1_000
+MAX_KEPT_BYTES = 64 * 1024 * 1024
+LIFETIME = 24 * 3600.0
+"""Seconds that an answer is stored: longer than any retry."""
+
+MAX_KEY = 255
+REPLAYED = (b"idempotency-replayed", b"true")
+"""Tells a client that nothing was run for this request."""
+
+Name: TypeAlias = tuple[str, str]
+
+
+class _Entry(Struct):
+    digest: bytes
+    until: float
+    answer: Answer | None = None
+
+
+class KeptAnswers(Struct):
+    """At most a thousand answers of the last day, the oldest forgotten first."""
+
+    now: Callable[[], float] = time.monotonic
+    _known: OrderedDict[Name, _Entry] = field(default_factory=OrderedDict)
+    _bytes: int = 0
+
+    def begin(self, path: str, key: str, body: bytes) -> Answer | None:
+        """Return the stored answer; None for a new request, which must be finished. Raises `Refused`."""
+        self._forget_old()
+        digest, entry = sha256(body).digest(), self._known.get((path, key))
+        if entry is None:
+            self._known[path, key] = _Entry(digest, self.now() + LIFETIME)
+            self._shrink()
+            return None
+        if entry.digest != digest:
+            raise Refused(422, "This Idempotency-Key was used with another body; a new request needs a new key.")
+        if entry.answer is None:
+            wait = (("retry-after", "1"),)
+            raise Refused(409, "The request with this Idempotency-Key still runs. Ask again later.", headers=wait)
+        return replace(entry.answer, headers=(*entry.answer.headers, REPLAYED))
+
+    def finish(self, path: str, key: str, task: asyncio.Task[Answer]) -> None:
+        """Keep what came of a run; one that was broken off is forgotten."""
+        if task.cancelled() or task.exception() is not None:
+            self.forget(path, key)
+            return
+        entry = self._known.get((path, key))
+        if entry is not None:
+            entry.answer = task.result()
+            self._bytes += len(entry.answer.body)
+            self._shrink()
+
+    def forget(self, path: str, key: str) -> None:
+        """Let a key be used again."""
+        entry = self._known.pop((path, key), None)
+        if entry is not None and entry.answer is not None:
+            self._bytes -= len(entry.answer.body)
+
+    def _forget_old(self) -> None:
+        now = self.now()
+        while self._known and next(iter(self._known.values())).until <= now:
+            self.forget(*next(iter(self._known)))
+
+    def _shrink(self) -> None:
+        """Forget the oldest; one that still runs is left, so that it is not run twice."""
+        if len(self._known) <= MAX_KEPT and self._bytes <= MAX_KEPT_BYTES:
+            return
+        for name in [name for name, entry in self._known.items() if entry.answer is not None]:
+            if len(self._known) <= MAX_KEPT and self._bytes <= MAX_KEPT_BYTES:
+                return
+            self.forget(*name)
+
+
+def idempotency_key(scope: Scope) -> str:
+    """Return the key of a request, empty where it has none. Raises `Refused` for one that is none."""
+    key = header_of(scope, b"idempotency-key").strip()
+    if len(key) > MAX_KEY or not (key.isascii() and (key.isprintable() or not key)):
+        raise Refused(400, f"An Idempotency-Key has at most {MAX_KEY} visible ASCII characters.")
+    return key

@@ -32,17 +32,15 @@ from prosa.web.run.admission import (
     below,
     csrf_of,
     document_below,
+    form_fields,
+    read_body,
     require_intent,
     require_method,
     require_reader,
     require_runner,
 )
-from prosa.web.run.body import form_fields, read_body
-from prosa.web.run.event_stream import EVENTS, Live, streamed
-from prosa.web.run.failures import refusal
-from prosa.web.run.problem import GONE, ClientGone, Refused, taken
-from prosa.web.run.result import Result, said
-from prosa.web.run.waiting import waited
+from prosa.web.run.problem import GONE, ClientGone, Refused, refusal, taken
+from prosa.web.run.result import EVENTS, Live, Result, said, streamed, waited
 
 if TYPE_CHECKING:
     from prosa.app.scripts.load import ScriptFile, ScriptJob

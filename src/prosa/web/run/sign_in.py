@@ -15,15 +15,14 @@ from prosa.regex import regex
 from prosa.render.page.chrome import sign_in_page
 from prosa.source.url import ESCAPED_SAFE
 from prosa.web.answer import NEVER, Answer, Receive, Scope, Send, answer, send_answer
-from prosa.web.guard import client_of
-from prosa.web.run.admission import csrf_of, require_intent, require_method
-from prosa.web.run.body import form_fields, read_body
+from prosa.web.limits import client_of
+from prosa.web.run.admission import csrf_of, form_fields, read_body, require_intent, require_method
 from prosa.web.run.problem import GONE, ClientGone, Refused
 from prosa.web.run.result import html_page, said
 
 if TYPE_CHECKING:
     from prosa.web.context import Web
-    from prosa.web.run.gate import Attempts
+    from prosa.web.run.runner import Attempts
 
 WRONG_SECONDS = 0.5
 """How late a wrong token is answered."""

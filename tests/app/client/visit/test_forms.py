@@ -9,10 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from prosa.site.html_node import MAX_HTML, linked_markdown, read_html
-from prosa.site.node import BELOW, NO_FRONT, SINGULAR, WITH_HREF, SiteNode, node_of_text
-from prosa.site.page import IN_PRE, NOT_UTF8, Elsewhere, NoNode, read_page
-from prosa.site.page_link import LinkEntry
+from prosa.site.node import BELOW, NO_FRONT, SINGULAR, WITH_HREF, LinkEntry, SiteNode, node_of_text
+from prosa.site.page import IN_PRE, MAX_HTML, NOT_UTF8, Elsewhere, NoNode, linked_markdown, read_html, read_page
 from tests.app.client.visit.site import FERRY, HARBOUR, TIDES, Site
 from tests.app.client.visit.visiting import facts, visit
 from tests.depth import examples

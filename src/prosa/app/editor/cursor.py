@@ -1,20 +1,20 @@
-"""The context of an editor's query: a document in the workspace, and an offset in it.
+"""What stands at the cursor: a document of the workspace, and an offset in it.
 
-In: a workspace, a path and an offset. Out: an `EditorSpot`, which knows the part of the document, its dialect, and the
-shapes of the data there. Parsing happens on first access; the dialect is guessed from the names of fields while the
-front matter cannot be read.
+A `CursorContext` knows the part of the document, its dialect, and the shapes of the data there. Parsing happens on
+first access; the dialect is guessed from the names of fields while the front matter cannot be read.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property, partial
 from pathlib import Path
+from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from prosa.app.check.workspace import Workspace
-from prosa.app.editor.catalogue import NameCatalogue, catalogue_of
 from prosa.data.place import DataPlace, json_place, yaml_names, yaml_place
 from prosa.dialects import DialectName
 from prosa.dialects.agent_files import agent_fields
@@ -30,9 +30,11 @@ from prosa.dialects.shapes import Path as Way
 from prosa.dialects.skill_md.fields import CLIENT
 from prosa.dialects.table import DOCUMENT_SUFFIXES, MARKDOWNLANG, TEST, dialect
 from prosa.dialects.ymj.fields import FOOTER
+from prosa.document.references import Origin
 from prosa.document.standing import Standing, standing
 from prosa.regex import regex
 from prosa.rules.schema_files import schema_at
+from prosa.rules.subject import Facts
 from prosa.schema import Schema
 from prosa.schema.described import SchemaView
 from prosa.source import Span
@@ -44,7 +46,7 @@ _FOOTNOTE = regex(r"[ \t>]*\[\^[^\]\r\n]{1,200}\]:")
 _BREAK = regex(r"(?>\r\n|\n|\r)[ \t]*(?:(?>\r\n|\n|\r)|\Z)|(?>\r\n|\n|\r)(?=[ \t>]*\[\^)")
 
 
-class DataSpot(Struct, frozen=True):
+class DataContext(Struct, frozen=True):
     """Data that is being written: its place, its shape, and its kind: ``front``, ``script``, ``relationship``,
     ``footer`` or a block of a test."""
 
@@ -54,7 +56,7 @@ class DataSpot(Struct, frozen=True):
     json: bool = False
 
 
-class EditorSpot(Struct, frozen=True, dict=True):
+class CursorContext(Struct, frozen=True, dict=True):
     """``text`` is the document as it stands, ``path`` its real path."""
 
     workspace: Workspace
@@ -63,8 +65,8 @@ class EditorSpot(Struct, frozen=True, dict=True):
     offset: int
 
     @classmethod
-    def at(cls, workspace: Workspace, path: Path, offset: int) -> EditorSpot | None:
-        """Return the spot at an offset; None where there is no such document."""
+    def at(cls, workspace: Workspace, path: Path, offset: int) -> CursorContext | None:
+        """Return the cursor at an offset; None where there is no such document."""
         source = workspace.source(path)
         return cls(workspace, path, source.text, max(0, min(offset, len(source.text)))) if source is not None else None
 
@@ -120,13 +122,13 @@ class EditorSpot(Struct, frozen=True, dict=True):
         return self.here.rpartition("/")[0]
 
     @cached_property
-    def data(self) -> DataSpot | None:
+    def data(self) -> DataContext | None:
         """The data at the offset, with its place in it; None if no data can be written there."""
         if self.dialect == "evals":
             return self._of_skill()
         if self.standing.part == "front":
             place = yaml_place(self.text, self.standing.region, self.offset)
-            return DataSpot("front", place, self.front_shapes) if place is not None else None
+            return DataContext("front", place, self.front_shapes) if place is not None else None
         if self.standing.part == "fence":
             return self._fenced()
         return self._footnote() if self.standing.part == "body" and self.dialect == "magi" else None
@@ -165,7 +167,7 @@ class EditorSpot(Struct, frozen=True, dict=True):
         schema: Schema | None = schema_at(self.workspace.root, path, self.workspace.files).schema
         return SchemaView(schema.raw) if schema is not None else None
 
-    def _fenced(self) -> DataSpot | None:
+    def _fenced(self) -> DataContext | None:
         """Return the data in a fence: an ai-script block, the footer of a record, a block of a test."""
         language, _, rest = self.standing.info.partition(" ")
         region = self.standing.region
@@ -177,29 +179,29 @@ class EditorSpot(Struct, frozen=True, dict=True):
             return self._of_block(rest.strip(), region, json=language == "json")
         return None
 
-    def _of_skill(self) -> DataSpot | None:
+    def _of_skill(self) -> DataContext | None:
         """Return the data of a file that says how a skill is tried: cases in an object, requests in a list."""
         place = json_place(self.text, Span(0, len(self.text)), self.offset)
         if place is None:
             return None
         if place.path[:1] == (None,):
-            return DataSpot("queries", replace(place, path=place.path[1:]), (TableShape(QUERY),), json=True)
+            return DataContext("queries", replace(place, path=place.path[1:]), (TableShape(QUERY),), json=True)
         if len(place.path) > 3 and place.path[0] == "evals" and place.path[2] in ("assertions", "expectations"):
-            return DataSpot("assertions", place, (WordsShape((*WORDS, *RUN)),), json=True)
-        return DataSpot("evals", place, (TableShape(TOP),), json=True)
+            return DataContext("assertions", place, (WordsShape((*WORDS, *RUN)),), json=True)
+        return DataContext("evals", place, (TableShape(TOP),), json=True)
 
-    def _of_block(self, role: str, region: Span, *, json: bool) -> DataSpot | None:
+    def _of_block(self, role: str, region: Span, *, json: bool) -> DataContext | None:
         """Return the data in a block of a test."""
         shapes = self._of_case(role)
         lines = _whole_lines(region, self.text)
         place = (json_place if json else yaml_place)(self.text, lines, self.offset) if shapes else None
-        return DataSpot(role, place, shapes, json=json) if place is not None else None
+        return DataContext(role, place, shapes, json=json) if place is not None else None
 
-    def _json(self, name: str, region: Span, shape: DataShape) -> DataSpot | None:
+    def _json(self, name: str, region: Span, shape: DataShape) -> DataContext | None:
         place = json_place(self.text, region, self.offset)
-        return DataSpot(name, place, (shape,), json=True) if place is not None else None
+        return DataContext(name, place, (shape,), json=True) if place is not None else None
 
-    def _footnote(self) -> DataSpot | None:
+    def _footnote(self) -> DataContext | None:
         """Return the object of a relationship: what stands between braces in the definition of a footnote."""
         region = footnote_object(self.text, self.offset)
         if region is None:
@@ -267,3 +269,81 @@ def _whole_lines(region: Span, text: str) -> Span:
     if end > region.start and text[end - 1] == "\r":
         end -= 1
     return Span(region.start, end)
+
+
+class NamedDocument(NamedTuple):
+    """A document: its real path, and that below the root with `/`. A tuple: a large corpus has very many."""
+
+    real: Path
+    path: str
+    folder: str
+    stem: str
+    dialect: DialectName
+    title: str
+    aliases: tuple[str, ...]
+    ids: tuple[str, ...]
+    folded: tuple[str, ...]
+    """All its names in lower case: stem, title, other names, ids, path."""
+
+
+class NameCatalogue(Struct, frozen=True):
+    """``stems`` says how many documents have a stem, case aside; ``rels`` how often a relation is written, by the place
+    where it is."""
+
+    documents: tuple[NamedDocument, ...] = ()
+    stems: dict[str, int] = {}
+    rels: dict[tuple[Origin, DialectName], dict[str, int]] = {}
+
+    def of_dialect(self, dialect: DialectName) -> Iterator[NamedDocument]:
+        """Return the documents of one dialect."""
+        return (each for each in self.documents if each.dialect == dialect)
+
+    def relations(self, origin: Origin, dialect: DialectName) -> list[str]:
+        """Return the relations that documents of a dialect write, the most frequent first."""
+        found = self.rels.get((origin, dialect), {})
+        return sorted(found, key=lambda rel: (-found[rel], rel))
+
+
+_EMPTY = NameCatalogue()
+
+
+def catalogue_of(workspace: Workspace) -> NameCatalogue:
+    """Return the documents of a workspace."""
+    names = workspace.names
+    if names is None:
+        return _EMPTY
+    return names.derived("catalogue", "called", lambda: _made(workspace))
+
+
+def _made(workspace: Workspace) -> NameCatalogue:
+    root = f"{workspace.root.as_posix().rstrip('/')}/"
+    rels: dict[tuple[Origin, DialectName], dict[str, int]] = {}
+    stems: dict[str, int] = {}
+    documents: list[NamedDocument] = []
+    for real, facts in workspace.entries.items():
+        known = _known(real, facts, root)
+        documents.append(known)
+        folded = known.stem.casefold()
+        stems[folded] = stems.get(folded, 0) + 1
+        for ref in facts.refs:
+            if ref.rel:
+                counted = rels.setdefault((ref.origin, facts.dialect), {})
+                counted[ref.rel] = counted.get(ref.rel, 0) + 1
+    return NameCatalogue(tuple(documents), stems, rels)
+
+
+def _known(real: Path, facts: Facts, root: str) -> NamedDocument:
+    path = real.as_posix().removeprefix(root)
+    folder, _, name = path.rpartition("/")
+    title, aliases, ids = "", [], []
+    for each in facts.defs:
+        if each.kind == "title":
+            title = title or each.name
+        elif each.kind == "alias":
+            aliases.append(each.name)
+        else:
+            ids.append(each.name)
+    stem = name.rpartition(".")[0] or name
+    names = (stem, title, *aliases, *ids, path)
+    folded = tuple("\n".join(names).casefold().split("\n"))
+    return NamedDocument(real, path, folder, stem, facts.dialect, title, tuple(aliases), tuple(ids), folded)

@@ -15,13 +15,13 @@ from prosa.dialects.mdh.url import is_reserved
 from prosa.document.anchors import heading_names
 from prosa.graph.answers import inverse_of
 from prosa.graph.node import Edge
-from prosa.site.layout import url_of
-from prosa.site.listing import listing_id
-from prosa.site.view import Around, Neighbour, NodeRow, TypedLink
+from prosa.site.indexes import listing_id
+from prosa.site.layout import Neighbour, Neighbourhood, NodeRow, TypedLink, url_of
 
 if TYPE_CHECKING:
     from prosa.app.site.catalogue import Catalogue
-    from prosa.app.site.keeper import SiteIndex
+    from prosa.app.site.keeper import IndexThread
+
 
 T = TypeVar("T")
 
@@ -32,7 +32,7 @@ MAX_TYPED = 500
 """Derived links of one node."""
 
 
-def typed_links(index: SiteIndex, path: str) -> tuple[TypedLink, ...]:
+def typed_links(index: IndexThread, path: str) -> tuple[TypedLink, ...]:
     """Return the `links` of a document that has none of its own: its relationships and wikilinks (H10), and the
     content of the folder that it represents, so that every node can be reached from the root (H7)."""
     if not index.is_ready:
@@ -49,7 +49,7 @@ def typed_links(index: SiteIndex, path: str) -> tuple[TypedLink, ...]:
     return tuple(found)[:MAX_TYPED]
 
 
-def around(index: SiteIndex, path: str) -> Around | None:
+def neighbourhood(index: IndexThread, path: str) -> Neighbourhood | None:
     """Return what stands around the node at a path; None while there is no graph."""
     if not index.is_ready:
         return None
@@ -58,7 +58,7 @@ def around(index: SiteIndex, path: str) -> Around | None:
         return None
     nodes = index.catalogue.by_node
     typed = [*_typed(out, nodes), *_typed_back(back, nodes, path)]
-    return Around(
+    return Neighbourhood(
         relationships=_once(typed),
         links=_once(_plain(out, nodes)),
         backlinks=_once(_back(back, nodes, path)),
@@ -66,7 +66,7 @@ def around(index: SiteIndex, path: str) -> Around | None:
     )
 
 
-def named_blocks(index: SiteIndex, path: str) -> frozenset[str]:
+def named_blocks(index: IndexThread, path: str) -> frozenset[str]:
     """Return the ids of the blocks of a document that others point at: `^id` at the end of a block is its name then."""
     edges = _asked(index.edges_to, path) if index.is_ready else None
     return frozenset(edge.fragment[1:] for edge in edges or () if edge.fragment.startswith("^"))
@@ -76,7 +76,7 @@ _HEADINGS = """SELECT s.anchor, s.heading, substr(s.text, 1, 1000) FROM section 
   WHERE d.path = ? AND s.number > 0 ORDER BY s.number"""
 
 
-def headings_of(index: SiteIndex, path: str) -> Mapping[str, str]:
+def headings_of(index: IndexThread, path: str) -> Mapping[str, str]:
     """Return the anchors of the headings of a document by everything that a fragment may call them
     (`anchors.heading_named`)."""
     rows = _asked(
@@ -105,7 +105,7 @@ def _inside(catalogue: Catalogue, path: str) -> Iterator[tuple[str, str, str]]:
     yield from ((row.title, row.url, row.id) for row in catalogue.nodes_in(folder) if row.path != path)
 
 
-def edges_from(index: SiteIndex, path: str) -> Sequence[Edge]:
+def edges_from(index: IndexThread, path: str) -> Sequence[Edge]:
     """Return the edges of a document; none where there is no index."""
     return _asked(index.edges_from, path) or ()
 
