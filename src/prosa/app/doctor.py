@@ -81,10 +81,10 @@ def examine(environ: Mapping[str, str], folder: Path) -> tuple[Finding, ...]:
 def reach_services(environ: Mapping[str, str], folder: Path) -> tuple[Finding, ...]:
     """Return whether the service that the user's own choice leads to answers at all. No key is sent."""
     settings = _known_settings(environ, folder)
-    around = Environment(environ=environ, settings=settings)
-    route = resolve(Options(), around, model_name=settings.model_name)
+    environment = Environment(environ=environ, settings=settings)
+    route = resolve(Options(), environment, model_name=settings.model_name)
     if route.kind == "embedded":
-        return (_starts(route, settings, around),)
+        return (_starts(route, settings, environment),)
     url = route.service or DEFAULT_BASE_URL
     answer = reach(url)
     if answer.answers:
@@ -94,14 +94,14 @@ def reach_services(environ: Mapping[str, str], folder: Path) -> tuple[Finding, .
     )
 
 
-def _starts(route: Route, settings: Settings, around: Environment) -> Finding:
+def _starts(route: Route, settings: Settings, environment: Environment) -> Finding:
     """Return whether the embedded model that the user chose starts."""
     import asyncio
 
     from prosa.app.run.embedded import open_embedded
 
     async def start() -> None:
-        provider = await open_embedded(route.word or EMBEDDED, around)
+        provider = await open_embedded(route.word or EMBEDDED, environment)
         try:
             await provider.start()
         finally:

@@ -63,20 +63,20 @@ def survey(
 
     Raises `RunError` for an unknown name, with the nearest one.
     """
-    around = Environment(environ, settings_for(folder, environ))
-    rows = [known_row(name, around.settings) for name in names] or _all_rows(around.settings)
-    return asyncio.run(_survey(around, rows, names, online=online))
+    environment = Environment(environ, settings_for(folder, environ))
+    rows = [known_row(name, environment.settings) for name in names] or _all_rows(environment.settings)
+    return asyncio.run(_survey(environment, rows, names, online=online))
 
 
 async def _survey(
-    around: Environment, rows: Sequence[ProviderRow], names: Sequence[str], *, online: bool
+    environment: Environment, rows: Sequence[ProviderRow], names: Sequence[str], *, online: bool
 ) -> tuple[Service, ...]:
     kinds = [None if row.name == LOCAL_NAME else row.name for row in rows if row.is_local] if names else [None]
-    here = [each for kind in kinds for each in await _local(around, kind)]
+    here = [each for kind in kinds for each in await _local(environment, kind)]
     asking = []
     for row in rows:
         if not row.is_local:
-            service, endpoint = _hosted(row, around)
+            service, endpoint = _hosted(row, environment)
             asks = endpoint is not None and (names or online)
             asking.append(_listed(service, row.protocol, endpoint) if endpoint and asks else _same(service))
     return (*here, *await asyncio.gather(*asking))
@@ -89,10 +89,10 @@ def _all_rows(settings: Settings) -> list[ProviderRow]:
     return known + [row for row in own if row is not None and row.name not in {each.name for each in known}]
 
 
-async def _local(around: Environment, kind: str | None) -> list[Service]:
+async def _local(environment: Environment, kind: str | None) -> list[Service]:
     titles = {row.title: row.name for row in PROVIDERS if row.port is not None}
     made = []
-    for each in await local_servers(local_places(around.settings, around.environ, kind)):
+    for each in await local_servers(local_places(environment.settings, environment.environ, kind)):
         if isinstance(each, LocalServer):
             models = tuple(Model(model.name, model.context, model.is_loaded) for model in each.models if model.answers)
             name = titles.get(each.kind, LOCAL_NAME)
@@ -108,9 +108,9 @@ def _silent(found: Silent, titles: Mapping[str, str]) -> Service:
     return Service(name, place.expected, place.base_url, "silent", is_local=True, note=found.why)
 
 
-def _hosted(row: ProviderRow, around: Environment) -> tuple[Service, Endpoint | None]:
+def _hosted(row: ProviderRow, environment: Environment) -> tuple[Service, Endpoint | None]:
     """Return what is known of a service without asking it, and how it would be asked; None where it cannot be."""
-    names, route = row.key_variables, resolve(Options(), around, row)
+    names, route = row.key_variables, resolve(Options(), environment, row)
     endpoint = route.endpoint
     if route.problem is not None and not route.is_unset:
         shown = Endpoint(row.base_url or DEFAULT_BASE_URL, None).shown

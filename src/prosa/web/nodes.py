@@ -236,9 +236,9 @@ def page_of(
     made = resolver_of(targets, web.prefix, place=place, shown=shown).page(web.frame(reader))
     page = _in_order(web, replace(made, crumbs=crumbs_of(web, view)))
     if not view.path:
-        return replace(page, around=Neighbourhood())
+        return replace(page, neighbourhood=Neighbourhood())
     near, blocks = neighbourhood(web.site.index, view.path), named_blocks(web.site.index, view.path)
-    return replace(page, around=near, blocks=blocks)
+    return replace(page, neighbourhood=near, blocks=blocks)
 
 
 def _in_order(web: Web, page: Page) -> Page:

@@ -159,8 +159,8 @@ def static_page(page: Page) -> Page:
     """Return a page whose breadcrumbs and neighbours link to files."""
     frame, crumbs = replace(page.frame, live=False), tuple(map(_static_crumb, page.crumbs))
     before, behind = (_static_crumb(each) if each else None for each in (page.before, page.behind))
-    around, nav = static_around(page.around), static_nav(page.nav)
-    return replace(page, frame=frame, crumbs=crumbs, around=around, nav=nav, before=before, behind=behind)
+    near, nav = static_around(page.neighbourhood), static_nav(page.nav)
+    return replace(page, frame=frame, crumbs=crumbs, neighbourhood=near, nav=nav, before=before, behind=behind)
 
 
 def _static_crumb(crumb: Crumb) -> Crumb:

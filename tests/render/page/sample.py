@@ -78,11 +78,11 @@ def html_of(
     text: str, dialect: DialectName = "plain", *, frame: Frame = FRAME, around: Neighbourhood | None = None, **more: Any
 ) -> str:
     """The page of a document as HTML."""
-    return node_page(page_of(text, dialect, frame=frame, around=around, **more))
+    return node_page(page_of(text, dialect, frame=frame, neighbourhood=around, **more))
 
 
 def seen(
     text: str, dialect: DialectName = "plain", *, frame: Frame = FRAME, around: Neighbourhood | None = None, **more: Any
 ) -> Tree:
     """The page of a document as elements."""
-    return tree(html_of(text, dialect, frame=frame, around=around, **more))
+    return tree(html_of(text, dialect, frame=frame, neighbourhood=around, **more))

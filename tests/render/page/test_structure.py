@@ -21,7 +21,7 @@ TEXT = "# Sailings\n\n## One\n\nx\n\n### Deeper\n\n## Two\n\n## Three\n"
 
 def _full() -> Tree:
     around = Neighbourhood((Neighbour("Rules", "/rules", "depends_on", "By law"),), (Neighbour("Fares", "/fares"),))
-    page = page_of(TEXT, around=around, fields={"tags": ["a"], "owner": {"name": "x"}}, actions=(SAILINGS, BOOK))
+    page = page_of(TEXT, neighbourhood=around, fields={"tags": ["a"], "owner": {"name": "x"}}, actions=(SAILINGS, BOOK))
     return tree(node_page(replace(page, crumbs=(Crumb("Start", "/"), Crumb("Sailings", "/sailings")))))
 
 
@@ -109,7 +109,7 @@ def test_connections_are_grouped_and_say_their_notes():
         (Neighbour("Fares", "/fares"),),
         (Neighbour("Start", "/"),),
     )
-    page = seen("text", around=around, frame=Frame("F", prefix="/docs"))
+    page = seen("text", neighbourhood=around, frame=Frame("F", prefix="/docs"))
     groups = [each.text.split() for each in page.all("section", class_="group")]
     assert [each[0] for each in groups] == ["depends_on", "cites", "Links", "Linked", "Around"]
     assert "By law" in page.one("aside").text
@@ -120,17 +120,17 @@ def test_connections_are_grouped_and_say_their_notes():
 
 def test_long_lists_are_cut_and_say_so():
     many = tuple(Neighbour(f"n{number}", f"/n{number}", f"rel{number % 3}") for number in range(MAX_NEIGHBOURS + 30))
-    page = seen("text", around=Neighbourhood(many, many, many))
+    page = seen("text", neighbourhood=Neighbourhood(many, many, many))
     links = [each for each in page.all("a") if each.get("href").startswith("/n")]
     assert len(links) == 3 * MAX_NEIGHBOURS
     assert page.one("aside").text.count("and 30 more") == 3
 
 
 def test_a_graph_that_is_being_built_says_so():
-    building = tree(node_page(replace(page_of("text"), around=None)))
+    building = tree(node_page(replace(page_of("text"), neighbourhood=None)))
     assert "are being read" in building.one("aside").text
     assert building.all("img") == []
-    ready = seen("text", url="/a b&c/ä", around=Neighbourhood(backlinks=(Neighbour("Start", "/"),)))
+    ready = seen("text", url="/a b&c/ä", neighbourhood=Neighbourhood(backlinks=(Neighbour("Start", "/"),)))
     assert seen("text").all("img") == []
     assert ready.one("img")["src"] == "/mdh/graph.svg?around=%2Fa%20b%26c%2F%C3%A4&small=1"
     assert ready.one("a", class_="picture")["href"] == "/mdh/graph?around=%2Fa%20b%26c%2F%C3%A4"

@@ -77,8 +77,8 @@ def test_x9_the_bounds_are_those_of_the_user(tmp_path: Path) -> None:
     runner = runner_of(parsed(at, *flags, *more), at.console, tmp_path)
     assert runner is not None
     assert (runner.gate.at_once, runner.gate.per_minute, runner.budget.ledger.cap) == (3, 4, Decimal("2.50"))
-    assert (runner.choices.wall_clock, runner.prefix, runner.choices.allow_servers) == (9, "/docs", True)
-    assert (runner.choices.root, runner.budget.explicit) == (tmp_path, True)
+    assert (runner.options.wall_clock, runner.prefix, runner.options.allow_servers) == (9, "/docs", True)
+    assert (runner.options.root, runner.budget.explicit) == (tmp_path, True)
     assert "runs are allowed" in at.err and "replies.jsonl" in at.err and "sk-secret" not in at.err
 
 
@@ -87,7 +87,7 @@ def test_x9_there_are_bounds_where_nothing_is_said(tmp_path: Path) -> None:
     runner = runner_of(parsed(at, "--allow-run", "--model", "gpt-4o"), at.console, tmp_path)
     assert runner is not None
     assert (runner.gate.at_once, runner.gate.per_minute, runner.budget.ledger.cap) == (2, 30, 5)
-    assert (runner.around.settings.wall_clock, runner.choices.allow_servers, runner.budget.explicit) == (
+    assert (runner.environment.settings.wall_clock, runner.options.allow_servers, runner.budget.explicit) == (
         120,
         False,
         False,

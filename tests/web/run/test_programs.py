@@ -53,9 +53,9 @@ def test_x7_that_a_key_stays_here_is_said_once_and_not_for_every_run(tmp_path: P
     async def work() -> None:
         with site(greeting(tmp_path)) as at:
             runner = at.runner
-            runner.choices = replace(runner.choices, model=None, base_url="http://127.0.0.1:9/v1")
-            environ = {**runner.around.environ, "OPENAI_API_KEY": "sk-mine"}
-            runner.around = replace(runner.around, environ=environ)
+            runner.options = replace(runner.options, model=None, base_url="http://127.0.0.1:9/v1")
+            environ = {**runner.environment.environ, "OPENAI_API_KEY": "sk-mine"}
+            runner.environment = replace(runner.environment, environ=environ)
             assert [(await at.run()).status for _ in range(3)] == [502] * 3
             about = [each for each in at.said if "OPENAI_API_KEY is not sent to http://127.0.0.1:9/v1" in each]
             assert len(about) == 1

@@ -133,17 +133,19 @@ class SiteAccess(PartlyShown, Struct):
         return schema_in(await self.send(get_request(url, SCHEMA_FORMS)), url, root)
 
 
-def site_access(rights: SiteRights, around: Environment, starts: Collection[str] = ()) -> SiteAccess:
+def site_access(rights: SiteRights, environment: Environment, starts: Collection[str] = ()) -> SiteAccess:
     """Return the way to sites for one run. ``starts`` are the pages of the program that the user named. Flags win over
     the user's settings. Raises `RunError` for an origin that is none, and for a variable that a flag names and that is
     not set."""
     given = site_variables(rights.variables)
     for origin, variable in given.items():
-        if not around.environ.get(variable):
+        if not environment.environ.get(variable):
             message = f"--site-token {origin}={variable}: there is no such variable, or it is empty"
             raise RunError(message, hint="it names the variable that holds the token, not the token")
-    variables = {**site_variables(around.settings.site_variables), **given}
-    return SiteAccess(rights, variables, WithStoredKeys(around.environ), around.confirm, {*starts, *rights.named})
+    variables = {**site_variables(environment.settings.site_variables), **given}
+    return SiteAccess(
+        rights, variables, WithStoredKeys(environment.environ), environment.confirm, {*starts, *rights.named}
+    )
 
 
 def _answer(exchange: Exchange, request: Request, *, anywhere: bool) -> Answer:

@@ -182,13 +182,13 @@ class EmbeddingChoice(Struct, frozen=True):
     max_cost: Decimal | None = None
 
 
-def choose_embedder(choice: EmbeddingChoice, around: Environment) -> Embedder:
+def choose_embedder(choice: EmbeddingChoice, environment: Environment) -> Embedder:
     """Return the embedder that the user chose. Raises `EmbeddingError`, with the alternatives if none is chosen, and
     `prosa.runtime.errors.ProviderError` for an unusable key, `PriceUnknown` under a cap (X26)."""
-    name = choice.model or around.settings.embedding_model
+    name = choice.model or environment.settings.embedding_model
     if not name:
         raise EmbeddingError("no model is chosen that makes vectors", hint=WAYS)
-    return _local() if name == LOCAL else _service(name, choice, around)
+    return _local() if name == LOCAL else _service(name, choice, environment)
 
 
 def _local() -> Embedder:
@@ -244,24 +244,24 @@ class Paid(Struct, frozen=True):
         return self.budget.price(self.model_name, Usage(tokens), self.embedder.service) or Decimal(0)
 
 
-def _paid(embedder: OpenAIEmbedder, cap: Decimal, around: Environment) -> Paid:
-    budget = Budget(known_prices(around.settings), Ledger(cap), notice=around.notice)
+def _paid(embedder: OpenAIEmbedder, cap: Decimal, environment: Environment) -> Paid:
+    budget = Budget(known_prices(environment.settings), Ledger(cap), notice=environment.notice)
     budget.require_price(embedder.model_name, embedder.service, {})
     return Paid(embedder, budget)
 
 
-def _service(name: str, choice: EmbeddingChoice, around: Environment) -> Embedder:
+def _service(name: str, choice: EmbeddingChoice, environment: Environment) -> Embedder:
     from prosa.adapters.providers.embeddings import OpenAIEmbedder
 
-    settings, environ = around.settings, around.environ
+    settings, environ = environment.settings, environment.environ
     base_url = (
         choice.base_url or settings.embedding_base_url or environ.get(URL_VARIABLE, "").strip() or settings.base_url
     )
-    route = keyed(base_url, choice.api_key_env, around)
+    route = keyed(base_url, choice.api_key_env, environment)
     if route.is_unset:
         raise EmbeddingError("there is no key for the service that makes vectors", hint=WAYS)
     made = OpenAIEmbedder(model_name=name, api_key=route.key, base_url=base_url, headers=route.headers)
-    return made if choice.max_cost is None else _paid(made, choice.max_cost, around)
+    return made if choice.max_cost is None else _paid(made, choice.max_cost, environment)
 
 
 async def vectors_of(

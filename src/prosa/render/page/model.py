@@ -71,7 +71,7 @@ def no_excerpt(_: str) -> Excerpt | None:
 
 
 class Page(Struct, frozen=True):
-    """A node as a page. ``around`` is None while the graph is being built. ``link`` resolves destinations of links,
+    """A node as a page. ``neighbourhood`` is None while the graph is being built. ``link`` resolves targets of links,
     ``embed`` those of images, ``wiki`` wikilinks, ``excerpt`` embedded documents. ``vault`` is true in an Obsidian
     vault; ``blocks`` are the ids of its blocks that others point at. ``nav`` are the pages of the site in the order of
     the sidebar, ``before`` and ``behind`` the previous and next one."""
@@ -80,7 +80,7 @@ class Page(Struct, frozen=True):
     view: NodeView
     link: Href
     embed: Href
-    around: Neighbourhood | None = None
+    neighbourhood: Neighbourhood | None = None
     crumbs: tuple[Crumb, ...] = ()
     wiki: WikiHref = as_written
     excerpt: ExcerptOf = no_excerpt

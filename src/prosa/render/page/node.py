@@ -66,7 +66,7 @@ def node_page(page: Page) -> str:
         "forms": _forms(page),
         "properties": properties(view.fields, view.lent),
         "derived": sorted(map(str, view.derived)),
-        "building": page.around is None,
+        "building": page.neighbourhood is None,
         "connections": connections(page),
         "picture": picture(page),
         **_address(page, body, title),
@@ -193,17 +193,17 @@ def _cut(text: str) -> str:
 
 def connections(page: Page) -> list[dict[str, Value]]:
     """Return groups of neighbours: typed ones by relation, plain links, incoming links."""
-    around = page.around
-    if around is None:
+    near = page.neighbourhood
+    if near is None:
         return []
     groups = [
-        _group(page.frame, rel or "related", found, typed=True) for rel, found in _by_rel(around.relationships).items()
+        _group(page.frame, rel or "related", found, typed=True) for rel, found in _by_rel(near.relationships).items()
     ]
     _bound(groups)
     if not page.nav:  # the content of a folder is listed beside the page already
-        groups.append(_group(page.frame, "In this folder", around.inside))
-    groups.append(_group(page.frame, "Links to", around.links))
-    groups.append(_group(page.frame, "Linked from", around.backlinks))
+        groups.append(_group(page.frame, "In this folder", near.inside))
+    groups.append(_group(page.frame, "Links to", near.links))
+    groups.append(_group(page.frame, "Linked from", near.backlinks))
     return [each for each in groups if each["rows"] or each["more"]]
 
 
@@ -241,8 +241,8 @@ def _row(frame: Frame, each: Neighbour) -> dict[str, Value]:
 
 def picture(page: Page) -> dict[str, str] | None:
     """Return the small graph around the node; None where nothing draws it, and where it would show the node alone."""
-    around = page.around
-    if not page.frame.live or around is None or not (around.relationships or around.links or around.backlinks):
+    near = page.neighbourhood
+    if not page.frame.live or near is None or not (near.relationships or near.links or near.backlinks):
         return None
     where = f"around={in_query(page.view.url)}"
     start = f"{page.frame.prefix}/mdh/graph"

@@ -85,7 +85,7 @@ async def _begun(runner: Runner, web: Web, path: str, given: Value) -> asyncio.T
 def _accepted(runner: Runner, web: Web, path: str, given: Value) -> tuple[Program, Value]:
     """Return the program, and its input with the defaults of its schema. All refusals happen here, before any model
     call. Raises `Refused`, `RunError`, `FileProblem`."""
-    program = ready_program(runner.root / path, runner.choices, runner.around, within=runner.root)
+    program = ready_program(runner.root / path, runner.options, runner.environment, within=runner.root)
     _require_published(program, web)
     return program, accept_input(program, given)
 

@@ -55,29 +55,29 @@ CLOSING_SECONDS = 10.0
 class Runner:
     """What runs on the site below ``root``.
 
-    ``choices`` and ``around`` are the user's, ``prefix`` is the path that the site lives under.
+    ``options`` and ``environment`` are the user's, ``prefix`` is the path that the site lives under.
     """
 
     def __init__(
         self,
         root: Path,
-        choices: Options,
-        around: Environment,
+        options: Options,
+        environment: Environment,
         budget: Budget,
         gate: Gate | None = None,
         *,
         prefix: str = "",
     ) -> None:
         """Programs import only what lies in the site (X5), and may lower the wall clock but not raise it (X9)."""
-        settings = around.settings
+        settings = environment.settings
         if settings.wall_clock is None:
-            around = replace(around, settings=replace(settings, wall_clock=WALL_CLOCK))
-        self.root, self.choices, self.around = root, replace(choices, root=root), around
+            environment = replace(environment, settings=replace(settings, wall_clock=WALL_CLOCK))
+        self.root, self.options, self.environment = root, replace(options, root=root), environment
         self.budget, self.gate, self.kept = budget, gate or Gate(), KeptAnswers()
         self.prefix = prefix
         self._tasks: set[asyncio.Task[Any]] = set()
-        self._about_keys = Once(around.notice)
-        self._store = OpenStore(choices.journal, around)
+        self._about_keys = Once(environment.notice)
+        self._store = OpenStore(options.journal, environment)
 
     def program_action(self, reading: DialectReading[object], path: str) -> tuple[Mapping[str, Value], ...]:
         """Return the action that the site adds to a program: `SiteOptions.actions`."""
@@ -106,8 +106,8 @@ class Runner:
         """Run a job, and return its output; ``meter`` counts its usage. Raises `RunError`."""
         self._store.keep_open()
         async with driving(
-            self.choices,
-            self.around,
+            self.options,
+            self.environment,
             listener=listener,
             budget=self.budget,
             meter=meter,
@@ -120,7 +120,7 @@ class Runner:
         """Report a failed run to the user, for reasons that concern them."""
         if found.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             why = error.message if isinstance(error, RunError) else f"{type(error).__name__}: {error}"
-            self.around.notice(safe(f"warning: {name} failed ({found.status}): {why}"))
+            self.environment.notice(safe(f"warning: {name} failed ({found.status}): {why}"))
 
     async def aclose(self) -> None:
         """Break off what still runs, and wait until it has ended."""

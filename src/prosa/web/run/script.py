@@ -101,7 +101,9 @@ def _prepared(scope: Scope, web: Web, runner: Runner, fields: dict[str, str]) ->
     if document.view.dialect != "magi":
         raise Refused(404, "The document has no scripts.")
     try:
-        file = load_scripts(runner.root / document.path, runner.choices, runner.around.settings, within=runner.root)
+        file = load_scripts(
+            runner.root / document.path, runner.options, runner.environment.settings, within=runner.root
+        )
         script = _interactive(file, fields.get("script", ""))
         return _Asked(runner, document, _job(file, script, runner, _text(script, fields)))
     except (RunError, FileProblem) as error:
@@ -129,7 +131,7 @@ def _text(script: Script, fields: dict[str, str]) -> str | None:
 
 def _job(file: ScriptFile, script: Script, runner: Runner, text: str | None) -> ScriptJob:
     """Return the one job. Raises `Refused` and `RunError`."""
-    found = selection(file, Choice(ids=(script.address,), text=text), runner.choices, runner.around)
+    found = selection(file, Choice(ids=(script.address,), text=text), runner.options, runner.environment)
     try:
         found.require_named()
     except ScriptNotRun as error:
