@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 
 from prosa.data import Value
-from prosa.document.mask import encodable
 from prosa.document.shown import shown_runs
-from prosa.document.walk import OPTIONS
+from prosa.document.walk import OPTIONS, encodable
 from tests.document.markdown import SOUP
 
 _INLINE = {"Emphasis", "Strong", "Strikethrough", "Link", "Image"}

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from prosa.template.errors import FunctionError
 from prosa.template.funcs import FUNCTIONS
-from prosa.template.function import FunctionError
 from prosa.template.values import ABSENT
 from tests.depth import examples
 

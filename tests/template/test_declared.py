@@ -8,7 +8,7 @@ import pytest
 
 from prosa.schema.declared import MAX_PARTS, Declarations
 from prosa.template import Template, undeclared
-from prosa.template.undeclared import MAX_SUGGESTIONS
+from prosa.template.analyse import MAX_SUGGESTIONS
 
 A = {"properties": {"a": {}}}
 B = {"properties": {"b": {}}}

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prosa.template import words
+from prosa.template import funcs
+from prosa.template.errors import FunctionError
 from prosa.template.funcs import FUNCTIONS
-from prosa.template.function import FunctionError
 from prosa.template.values import ABSENT
 from tests.depth import examples
 
@@ -101,9 +101,9 @@ def test_split_refuses_lists_and_too_many_parts():
     with pytest.raises(FunctionError, match="needs a string, found a list"):
         call("split", ["a"], ",")
     with pytest.raises(FunctionError, match="more than 1,000,000 parts"):
-        call("split", "," * words.MAX_PARTS, ",")
+        call("split", "," * funcs.MAX_PARTS, ",")
     with pytest.raises(FunctionError, match="more than 1,000,000 parts"):
-        call("split", "a" * (words.MAX_PARTS + 1), "")
+        call("split", "a" * (funcs.MAX_PARTS + 1), "")
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prosa.template.floats import go_float
 from prosa.template.pipeline import parse_number
+from prosa.template.printing import go_float
 from tests.depth import examples
 
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)

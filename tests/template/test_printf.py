@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prosa.template.directive import MAX_WIDTH
+from prosa.template.errors import FunctionError
 from prosa.template.funcs import FUNCTIONS
-from prosa.template.function import FunctionError
-from prosa.template.printf import sprintf
+from prosa.template.printf import MAX_WIDTH, sprintf
 from prosa.template.values import ABSENT
 from tests.depth import examples
 

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from prosa.template.errors import MAX_RESULT, FunctionError
 from prosa.template.funcs import FUNCTIONS
-from prosa.template.function import MAX_RESULT, FunctionError
-from prosa.template.nesting import MAX_NESTING
-from prosa.template.printing import json_text, print_text, println_text, value_text
+from prosa.template.printing import MAX_NESTING, json_text, print_text, println_text, value_text
 from prosa.template.values import ABSENT, truth
 from tests.depth import examples
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prosa.template import Template, TemplateError, template_problems
-from prosa.template.cursor import MAX_DEPTH
 from prosa.template.parse import MAX_PROBLEMS
+from prosa.template.pipeline import MAX_DEPTH
 
 PIECES = (
     *(

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from prosa.template import Template, TemplateError, action_spans, undeclared, value_text
 from prosa.template import exec as execution
-from prosa.template.cursor import MAX_DEPTH
 from prosa.template.exec import MAX_LEVELS
+from prosa.template.pipeline import MAX_DEPTH
 from tests.depth import examples
 from tests.template.vectors import CASES
 from tests.work import is_linear, is_quick

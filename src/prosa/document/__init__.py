@@ -9,8 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from prosa.document.document import Document
-    from prosa.document.fences import fence_texts
+    from prosa.document.document import Document, fence_texts, parse
     from prosa.document.model import (
         CodeSpan,
         Fence,
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
         Section,
         Wikilink,
     )
-    from prosa.document.parser import parse
     from prosa.document.references import Def, Ref, link_references
 
 __all__ = [
@@ -50,9 +48,8 @@ __all__ = [
 ]
 
 _PLACES = {
-    "Document": "document",
-    "fence_texts": "fences",
-    "parse": "parser",  # no module is called like a name of this package: importing it would take the name
+    # No module is called like a name of this package: importing it would take the name.
+    **dict.fromkeys(("Document", "fence_texts", "parse"), "document"),
     **dict.fromkeys(("Def", "Ref", "link_references"), "references"),
 }
 

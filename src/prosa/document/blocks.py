@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from prosa.document.model import Fence, Heading, Paragraph, Section
-from prosa.document.parsed import Parsed
-from prosa.document.walk import FoundCode, FoundHeading, Piece
+from prosa.document.walk import FoundCode, FoundHeading, Parsed, Piece
 from prosa.regex import regex
 from prosa.source import Span
 

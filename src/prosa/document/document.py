@@ -1,4 +1,4 @@
-"""One parsed body, its elements by kind."""
+"""CommonMark into a `Document`: one parsed body, its elements by kind, with character spans."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from msgspec import Struct
 from prosa.document import anchors as anchor_names
 from prosa.document import blocks, links
 from prosa.document.blocks import OutlineEntry, containers
-from prosa.document.cover import Cover
 from prosa.document.model import (
     CodeSpan,
+    Cover,
     Fence,
     FootnoteDefinition,
     FootnoteReference,
@@ -29,10 +29,9 @@ from prosa.document.model import (
     Section,
     Wikilink,
 )
-from prosa.document.parsed import Parsed
-from prosa.document.walk import Piece
+from prosa.document.walk import Parsed, Piece, encodable, mask, walk
 from prosa.regex import regex
-from prosa.source import SourceText, Span
+from prosa.source import LineIndex, SourceText, Span
 from prosa.source.values import PartlyCompared, PartlyShown
 
 if TYPE_CHECKING:
@@ -443,3 +442,54 @@ def _content(parsed: Parsed, span: Span) -> Span:
     gap = _GAP.match(parsed.source.text, mark + 2, span.end)
     start = gap.end() if gap else mark + 2
     return Span(start, max(start, span.end))
+
+
+# CommonMark into a `Document`. In: a source and the span of its body. Out: elements with character spans.
+
+_LONE_CR = regex(r"\r(?!\n)")
+_TAB_AT_END = regex(r"[\t\f\v] *(?:\r?\n|\Z)")
+
+
+def parse(source: SourceText, *, body: Span | None = None, masked: Sequence[Span] = ()) -> Document:
+    """Return the document of ``source``. ``body`` is the part that is Markdown (default: all of it but a byte-order
+    mark); ``masked`` are ordered spans of the source, template actions say, that must not take part in the
+    structure."""
+    body = _whole(source) if body is None else body
+    inside = [span.shift(-body.start) for span in masked if span.start >= body.start and span.end <= body.end]
+    text = _readable(mask(source.slice(body), inside))
+    try:
+        found = walk(text)
+    except UnicodeEncodeError:  # the parser refuses lone surrogates, and few texts hold any
+        text = encodable(text)
+        found = walk(text)
+    parsed = Parsed(source, text, body.start, bool(inside), LineIndex(text), found)
+    return Document(source, body, parsed)
+
+
+def _whole(source: SourceText) -> Span:
+    return Span(1 if source.text.startswith("\ufeff") else 0, len(source.text))
+
+
+def _readable(text: str) -> str:
+    """Return ``text`` for the parser, each character where it was. The parser knows a lone CR as the end of some lines
+    only (X2: of any line); a tab or a form feed behind a heading hides its closing marks from it."""
+    if "\r" in text:
+        text = _LONE_CR.sub("\n", text)
+    # Few texts have such a line, and splitting all lines costs more than looking for one.
+    if "#" in text and any(each in text for each in "\t\f\v") and _TAB_AT_END.search(text):
+        text = "\n".join(_without_last_tabs(line) if "#" in line else line for line in text.split("\n"))
+    return text
+
+
+def _without_last_tabs(line: str) -> str:
+    """Blank space at the end of a line as spaces. Whether that makes a hard line break is nothing we ask for."""
+    end = "\r" if line.endswith("\r") else ""
+    kept = line.rstrip(" \t\f\v\r")
+    return kept + " " * (len(line) - len(kept) - len(end)) + end
+
+
+def fence_texts(text: str, *, languages: Sequence[str]) -> tuple[str, ...]:
+    """Return the code of every fence in one of ``languages`` (``""``: no language), in order. Case is ignored."""
+    document = parse(SourceText(text))
+    wanted = {language.lower() for language in languages}
+    return tuple(document.fence_text(fence) for fence in document.fences if fence.language.lower() in wanted)

@@ -9,8 +9,7 @@ import pyromark
 
 from prosa.data import Value
 from prosa.document.model import Link, LinkDefinition, LinkForm, Wikilink
-from prosa.document.parsed import Parsed
-from prosa.document.walk import OPTIONS, FoundLink
+from prosa.document.walk import OPTIONS, FoundLink, Parsed
 from prosa.regex import regex
 from prosa.source import Span
 

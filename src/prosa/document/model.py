@@ -1,12 +1,9 @@
-"""What a parsed document holds. Spans count characters of the whole source, front matter included.
-
-Elements are listed by kind, each list in document order. ``nested`` is true for a block inside a quotation, a list, a
-table or a footnote; formats that give blocks a meaning usually want the top-level ones only. A string that is text *as
-written* is a slice of the source; all others are decoded as CommonMark specifies.
-"""
+"""What a parsed document holds. Spans count characters of the whole source, front matter included."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections.abc import Iterable
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
@@ -148,3 +145,23 @@ class Html(Struct, frozen=True):
     span: Span
     block: bool
     comment: bool
+
+
+class Cover:
+    """The characters that at least one of ``spans`` covers."""
+
+    __slots__ = ("_ends", "_starts")
+
+    def __init__(self, spans: Iterable[Span]) -> None:
+        self._starts: list[int] = []
+        self._ends: list[int] = []
+        for span in sorted(spans):
+            if self._ends and span.start <= self._ends[-1]:
+                self._ends[-1] = max(self._ends[-1], span.end)
+            elif len(span):
+                self._starts.append(span.start)
+                self._ends.append(span.end)
+
+    def __contains__(self, offset: int) -> bool:
+        at = bisect_right(self._starts, offset) - 1
+        return at >= 0 and offset < self._ends[at]

@@ -19,8 +19,7 @@ import pyromark
 from msgspec import Struct, field
 
 from prosa.data import Value
-from prosa.document.mask import encodable
-from prosa.document.walk import OPTIONS
+from prosa.document.walk import OPTIONS, encodable
 from prosa.regex import regex
 
 Runs: TypeAlias = list[int | str]

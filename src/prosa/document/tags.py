@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from prosa.document.cover import Cover
+from prosa.document.model import Cover
 from prosa.regex import regex
 from prosa.source import Span
 

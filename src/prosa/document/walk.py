@@ -1,11 +1,9 @@
-"""One pass over the parser's events, which only sorts them: what was found, by kind, in the parser's own terms.
-
-In: the text of a body. Out: `Found`. Ranges stay UTF-8 bytes and nothing is built, because this loop sees every event
-of every document; elements are built on first access.
-"""
+"""One pass over the parser's events, which only sorts them: what was found, by kind, in the parser's own terms. Parts
+that are not Markdown are masked by filler of the same length before, so that every offset stays true."""
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
@@ -14,6 +12,8 @@ import pyromark
 from msgspec import Struct, field
 
 from prosa.data import Value
+from prosa.regex import regex
+from prosa.source import LineIndex, SourceText, Span
 
 if TYPE_CHECKING:
     from pyromark.event import Range
@@ -245,3 +245,79 @@ _ENDS: dict[str, Callable[[_Walk, Range, Range], Range]] = {
     **dict.fromkeys(("CodeBlock", "HtmlBlock"), _end_block),
 }
 """Handlers of end events, called with its range and the previous one; the result counts as the last one seen."""
+
+
+# Masking: parts that are not Markdown are replaced by filler of the same length, so every offset stays true.
+
+_FILLER = "x"
+"""A letter: it is part of a word and has no other meaning. Filler has as many characters as the text it hides."""
+
+_SURROGATE = regex("[\ud800-\udfff]")
+
+
+def mask(text: str, spans: Sequence[Span]) -> str:
+    """Return ``text`` with every span filled. Spans are ordered and do not overlap; line ends inside them are kept."""
+    if not spans:
+        return text
+    pieces: list[str] = []
+    done = 0
+    for span in spans:
+        pieces += (text[done : span.start], _fill(span.of(text)))
+        done = span.end
+    return "".join((*pieces, text[done:]))
+
+
+def encodable(text: str) -> str:
+    """Return ``text`` with lone surrogates replaced by U+FFFD, which takes as many bytes; parsers refuse surrogates."""
+    try:
+        _ = text.isascii() or text.encode()  # quicker than to search, and few texts hold any
+    except UnicodeEncodeError:
+        return _SURROGATE.sub("\ufffd", text)
+    return text
+
+
+def _fill(text: str) -> str:
+    return re.sub(r"[^\r\n]", _FILLER, text)
+
+
+class Parsed(Struct, frozen=True):
+    """The body as the parser saw it: ``text`` is as long as the body of ``source``, which starts at ``base``;
+    ``masked`` is true if parts of it were hidden from the parser. ``bytes`` counts its bytes."""
+
+    source: SourceText
+    text: str
+    base: int
+    masked: bool
+    bytes: LineIndex
+    found: Found
+
+    def place(self, byte: int) -> int:
+        """Return the character of the source at a byte of the parsed text."""
+        return self.base + self.bytes.offset_of_byte(byte)
+
+    def span(self, where: Range) -> Span:
+        """Return the characters of the source that a range of the parser covers."""
+        base, offset = self.base, self.bytes.offset_of_byte
+        return Span(base + offset(where["start"]), base + offset(where["end"]))
+
+    def block(self, where: Range) -> Span:
+        """Return the span of a block without the line ends that close it."""
+        base, offset, text = self.base, self.bytes.offset_of_byte, self.source.text
+        start, end = base + offset(where["start"]), base + offset(where["end"])
+        while end > start and text[end - 1] in "\r\n":
+            end -= 1
+        return Span(start, end)
+
+    def before_line_ends(self, end: int) -> int:
+        """Return ``end`` without the line ends right in front of it."""
+        text = self.source.text
+        while end > self.base and text[end - 1] in "\r\n":
+            end -= 1
+        return end
+
+    def shown(self, decoded: str, span: Span) -> str:
+        """Return ``decoded``, the parser's reading of ``span``; where part of it was hidden, the source itself."""
+        if not self.masked:
+            return decoded
+        written = self.source.slice(span)
+        return decoded if written == self.text[span.start - self.base : span.end - self.base] else written

@@ -17,7 +17,7 @@ from prosa.dialects.dialect import Hints
 from prosa.dialects.reading import DialectReading, failed_reading, open_documents
 from prosa.dialects.table import MARKDOWNLANG
 from prosa.document import Document
-from prosa.document.cover import Cover
+from prosa.document.model import Cover
 from prosa.document.references import MADE_LATER, is_named_later
 from prosa.regex import regex
 from prosa.rules.analysis import Analysis

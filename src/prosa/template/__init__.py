@@ -1,11 +1,18 @@
 """Go's text/template language: lex, parse, execute, analyse (X11–X14)."""
 
-from prosa.template.analyse import NameUse
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+
+from prosa.data import Value
+from prosa.template.analyse import NameUse, Undeclared, undeclared, uses
 from prosa.template.errors import TemplateError
+from prosa.template.exec import SPECIAL, render
+from prosa.template.funcs import FUNCTIONS
 from prosa.template.mask import action_spans
+from prosa.template.parse import parse, problems
 from prosa.template.printing import value_text
-from prosa.template.template import Template, template_problems
-from prosa.template.undeclared import Undeclared, undeclared
 
 __all__ = [
     "NameUse",
@@ -17,3 +24,44 @@ __all__ = [
     "undeclared",
     "value_text",
 ]
+
+_FUNCTIONS = frozenset((*FUNCTIONS, *SPECIAL))
+
+
+def template_problems(text: str) -> tuple[TemplateError, ...]:
+    """Return every mistake that keeps a text from being a template; the first is the one that `Template` raises."""
+    return problems(text, _FUNCTIONS)
+
+
+class Template:
+    """A template in Go's `text/template` language as decided in X11–X14.
+
+    Raises `TemplateError` when the text does not parse.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.tree = parse(text, _FUNCTIONS)
+
+    def render(self, data: Value, *, schema: Mapping[str, Value] | bool | None = None) -> str:
+        """Return the text for plain JSON ``data``.
+
+        With the input schema, a name it does not declare is an error where ``additionalProperties`` is false; every
+        other absent name prints nothing (X13). Raises `TemplateError`.
+        """
+        if schema is not None:
+            self._refuse_closed(schema)
+        return render(self.tree, self.text, data)
+
+    @cached_property
+    def uses(self) -> tuple[NameUse, ...]:
+        """The names of the data that the template looks up, in order of appearance."""
+        return uses(self.tree)
+
+    def _refuse_closed(self, schema: Mapping[str, Value] | bool) -> None:
+        for found in undeclared(self, schema):
+            if found.closed:
+                hint = f"; did you mean .{found.suggestion}?" if found.suggestion else ""
+                message = f"the input schema has no {found.name!r} and allows no other names{hint}"
+                fragment = found.span.of(self.text)
+                raise TemplateError(message, text=self.text, offset=found.span.start, fragment=fragment)

@@ -1,18 +1,19 @@
-"""Which names of the data a template looks up: the tree walked once with paths in place of values (X13).
-
-In: a tree. Out: paths from the root, with spans. A path step None stands for any element of a list or map. The result
-of a function has no path and is not followed, so every result is certain.
-"""
+"""The names of the data that a template looks up, and those that the input schema does not declare (X13). The tree is
+walked once, with paths in place of values."""
 
 from __future__ import annotations
 
-from typing import Final, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Final, Protocol, TypeAlias
 
 from msgspec import Struct, field
 
+from prosa.data import Value
+from prosa.diagnostics.nearest import nearest
+from prosa.schema.declared import Declarations
 from prosa.source import Span
 from prosa.template import nodes
-from prosa.template.scope import Scope
+from prosa.template.values import Scope
 
 MAX_CALLS: Final = 1000
 """Different ways in which named templates are entered; beyond it they are followed no further."""
@@ -242,3 +243,49 @@ def _is_bare(pipeline: nodes.Pipeline) -> bool:
 
 def _some(paths: Paths) -> Paths:
     return paths if len(paths) <= _MAX_PATHS else _NOWHERE
+
+
+# Names a template uses and the input schema does not declare (X13).
+
+MAX_SUGGESTIONS: Final = 50
+"""Maximum number of names that are compared with known ones: each comparison takes milliseconds."""
+
+
+class Undeclared(Struct, frozen=True):
+    """A name the schema does not declare. ``name`` is dotted, ``[]`` standing for any element.
+
+    ``closed`` says that the schema allows no other names there; ``suggestion`` is a declared name like it.
+    """
+
+    name: str
+    span: Span
+    closed: bool
+    suggestion: str | None
+
+
+class WithUses(Protocol):
+    """A template that tells which names it uses."""
+
+    @property
+    def uses(self) -> Sequence[NameUse]:
+        """The uses in the order in which they stand."""
+        ...
+
+
+def undeclared(template: WithUses, schema: Mapping[str, Value] | bool) -> tuple[Undeclared, ...]:
+    """Return the undeclared names of a template, in the order they stand, each place and name once.
+
+    Lookups inside an undeclared value are not reported again.
+    """
+    declarations = Declarations(schema)
+    found: dict[Undeclared, None] = {}
+    suggestions: dict[str, str | None] = {}
+    for use in template.uses:
+        missing = declarations.missing(use.path)
+        if missing is None or (missing.depth < use.start and use.path[missing.depth] is not None):
+            continue
+        dotted = ".".join(part if part is not None else "[]" for part in use.path[: missing.depth + 1])
+        if dotted not in suggestions and len(suggestions) < MAX_SUGGESTIONS:
+            suggestions[dotted] = nearest(missing.name, missing.declared)
+        found[Undeclared(dotted, use.span, missing.closed, suggestions.get(dotted))] = None
+    return tuple(found)

@@ -12,12 +12,10 @@ from typing import Final
 from prosa.data import Value
 from prosa.source import Span
 from prosa.template import nodes
-from prosa.template.errors import TemplateError, quoted
+from prosa.template.errors import FunctionError, TemplateError, quoted
 from prosa.template.funcs import FUNCTIONS
-from prosa.template.function import FunctionError
 from prosa.template.printing import value_text
-from prosa.template.scope import Scope
-from prosa.template.values import ABSENT, described, truth
+from prosa.template.values import ABSENT, Scope, described, truth
 
 MAX_OUTPUT: Final = 10 * 1024 * 1024
 """Characters of a rendering: as much as a document may have (X9)."""

@@ -12,11 +12,10 @@ from typing import Final, TypeVar
 
 from prosa.source import Span
 from prosa.template import nodes
-from prosa.template.cursor import Cursor
 from prosa.template.errors import TemplateError, TooDeep, Unended, quoted
 from prosa.template.lex import Token
-from prosa.template.pipeline import KEYWORDS, literal, pipeline
-from prosa.template.scope import Scope
+from prosa.template.pipeline import KEYWORDS, Cursor, literal, pipeline
+from prosa.template.values import Scope
 
 _EMPTY: nodes.Body = ()
 

@@ -16,7 +16,7 @@ from msgspec import Struct, field
 from prosa.regex import regex
 from prosa.source import Span
 from prosa.template.lex import CLOSE, OPEN, Token, lex
-from prosa.template.scope import Scope
+from prosa.template.values import Scope
 
 Path: TypeAlias = tuple[str | None, ...]
 """A way into the data; None stands for any element of a list or map."""

@@ -1,11 +1,11 @@
-"""What a template computes with: plain data, and one value for a name that is absent (X12, X13).
+"""What a template computes with: plain data, one value for a name that is absent (X12, X13), and variables in scope.
 
 Plain data is None (an explicit null), bool, int, float, str, list and dict with string keys. Nothing here prints.
 """
 
 from __future__ import annotations
 
-from typing import Final, final
+from typing import Final, Generic, TypeVar, final
 
 from prosa.data import Value
 
@@ -68,3 +68,41 @@ _WORDS: Final[tuple[tuple[type, str], ...]] = (
     (list, "a list"),
     (dict, "a map"),
 )
+
+
+T = TypeVar("T")
+
+
+class Scope(Generic[T]):
+    """Variables with the name they have in the template, ``$`` included. A new scope holds only ``$``."""
+
+    __slots__ = ("_order", "_values")
+
+    def __init__(self, root: T) -> None:
+        self._order = ["$"]
+        self._values: dict[str, list[T]] = {"$": [root]}
+
+    def __contains__(self, name: str) -> bool:
+        return bool(self._values.get(name))
+
+    def mark(self) -> int:
+        """Return where the scope stands now, for `leave`."""
+        return len(self._order)
+
+    def leave(self, mark: int) -> None:
+        """Forget the variables declared since ``mark``."""
+        while len(self._order) > mark:
+            self._values[self._order.pop()].pop()
+
+    def declare(self, name: str, value: T) -> None:
+        """Declare a new variable, which hides others of this name."""
+        self._order.append(name)
+        self._values.setdefault(name, []).append(value)
+
+    def get(self, name: str) -> T:
+        """Return the innermost variable of this name, which must be in scope."""
+        return self._values[name][-1]
+
+    def assign(self, name: str, value: T) -> None:
+        """Return the innermost variable of this name, which must be in scope, another value."""
+        self._values[name][-1] = value

@@ -22,7 +22,7 @@ from prosa.document.model import Link
 from prosa.regex import regex
 from prosa.source import SourceText, Span
 from prosa.template import Template, nodes
-from prosa.template.scope import Scope
+from prosa.template.values import Scope
 
 _MENTION = regex(r"(?<![\w@./-])@(\w[\w.-]*)")
 _SCRIPT_ID = regex(r'"script-id"[ \t]*:[ \t]*("[^"\\\r\n]*")')

@@ -17,7 +17,7 @@ from msgspec import Struct
 from prosa.dialects.magi.regions import END, MAX_MARKS
 from prosa.dialects.magi.scripts import LANGUAGE
 from prosa.document import Document, Fence, Heading, parse
-from prosa.document.cover import Cover
+from prosa.document.model import Cover
 from prosa.regex import regex
 from prosa.source import SourceText, Span
 

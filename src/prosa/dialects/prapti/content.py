@@ -14,7 +14,7 @@ from msgspec import Struct
 from prosa.dialects.prapti.escape import marks
 from prosa.dialects.prapti.model import ChatMessage
 from prosa.document import Document
-from prosa.document.cover import Cover
+from prosa.document.model import Cover
 from prosa.regex import regex
 from prosa.source import Span
 

@@ -19,8 +19,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct, field
 
-from prosa.document.mask import encodable
-from prosa.document.walk import walk
+from prosa.document.walk import encodable, walk
 from prosa.regex import regex
 from prosa.source import Span
 

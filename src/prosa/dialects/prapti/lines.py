@@ -18,7 +18,7 @@ from prosa.data import JsonError, Value, parse_json
 from prosa.diagnostics import Applicability, Fix, Problem
 from prosa.dialects.prapti.model import ConfigLine
 from prosa.document import Document
-from prosa.document.cover import Cover
+from prosa.document.model import Cover
 from prosa.regex import regex
 from prosa.source import Edit, Span
 

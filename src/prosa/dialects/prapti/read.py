@@ -12,7 +12,7 @@ from prosa.dialects.prapti.headings import MessageHeading, find_headings
 from prosa.dialects.prapti.lines import RawLine, find_lines, read_command
 from prosa.dialects.prapti.model import HEAD_ROLE, ChatMessage, ChatModel, ConfigLine
 from prosa.document import Document
-from prosa.document.cover import Cover
+from prosa.document.model import Cover
 from prosa.source import Span
 
 

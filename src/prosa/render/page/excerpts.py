@@ -14,7 +14,7 @@ from html import escape
 from msgspec import Struct, field
 
 from prosa.document import Document, parse
-from prosa.document.mask import encodable
+from prosa.document.walk import encodable
 from prosa.render.page.clean import cleaner
 from prosa.render.page.highlight import MAX_PAGE as MAX_COLOURED
 from prosa.render.page.highlight import can_be_coloured, highlighted

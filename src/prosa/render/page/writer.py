@@ -17,8 +17,7 @@ import pyromark
 from prosa.data import Value
 from prosa.document import Document, maths, parse
 from prosa.document.autolinks import addresses, may_hold_address
-from prosa.document.mask import encodable
-from prosa.document.walk import OPTIONS
+from prosa.document.walk import OPTIONS, encodable
 from prosa.regex import regex
 from prosa.render.page import obsidian
 from prosa.render.page.model import Href, fragment, link_url, picture_url
