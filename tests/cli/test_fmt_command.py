@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from prosa.cli.main import main
 from prosa.dialects.dialect import Hints
-from prosa.rules.formatting import format_text
+from prosa.rules.fix import format_text
 from prosa.source import SourceText
 from tests.cli.desk import desk
 from tests.depth import examples

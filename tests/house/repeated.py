@@ -14,7 +14,7 @@ from prosa.corpus.extract import extracted
 from prosa.dialects import DialectName
 from prosa.dialects.dialect import FormatOptions, Hints
 from prosa.rules.analyse import analyse
-from prosa.rules.formatting import format_text
+from prosa.rules.fix import format_text
 from prosa.source import SourceText
 
 PLACE = "…"

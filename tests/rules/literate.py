@@ -27,8 +27,7 @@ from prosa.document import Fence, parse
 from prosa.rules.analyzer import Analyzer
 from prosa.rules.engine import Checked, CorpusScope, check, check_documents
 from prosa.rules.policy import Profile, specification
-from prosa.rules.project import project_diagnostics
-from prosa.rules.schema_files import schema_diagnostics
+from prosa.rules.project import project_diagnostics, schema_diagnostics
 from prosa.source import Edit, FileProblem, SourceText, Span, apply_edits
 
 FOLDER = Path(str(resources.files("prosa.rules"))) / "docs"

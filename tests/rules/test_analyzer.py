@@ -16,12 +16,11 @@ from prosa.adapters.processes import Pool
 from prosa.diagnostics import Annotation, Applicability, Fix, Problem, Severity
 from prosa.document import Def, Ref
 from prosa.rules import analyzer
-from prosa.rules.analysis import Analysis, Suppression
 from prosa.rules.analyzer import Analyzer
-from prosa.rules.cache import NotPlain, from_row, to_row
+from prosa.rules.cache import Analysis, NotPlain, Suppression, from_row, to_row
 from prosa.rules.engine import Checked, check
 from prosa.rules.policy import Profile
-from prosa.rules.subject import Facts, LocalLink
+from prosa.rules.rule import Facts, LocalLink
 from prosa.source import Edit, SourceText, Span
 from tests.depth import examples
 from tests.dialects.test_program import HOSTILE

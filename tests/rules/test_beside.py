@@ -16,7 +16,7 @@ from prosa.adapters.files.result_store import ResultStore
 from prosa.app.check.check import Checker, CheckOptions
 from prosa.app.check.gather import gather
 from prosa.corpus.found import RACY_NS
-from prosa.rules import beside
+from prosa.rules import analyzer
 from prosa.rules.analyzer import Analyzer
 from prosa.rules.engine import Checked
 from tests.depth import examples
@@ -32,7 +32,7 @@ def later(monkeypatch: pytest.MonkeyPatch) -> None:
     """No file is young, and one changed document is reason enough to write the row anew."""
     now = time.time_ns
     monkeypatch.setattr("prosa.adapters.files.stamps.time.time_ns", lambda: now() + 2 * RACY_NS)
-    monkeypatch.setattr(beside, "MANY", 0)
+    monkeypatch.setattr(analyzer, "MANY", 0)
 
 
 def put(root: Path, name: str, text: str) -> None:
@@ -138,7 +138,7 @@ def test_x10_a_document_that_is_young_is_not_kept(
 ):
     """X10."""
     root, cache = corpus
-    monkeypatch.setattr(beside, "MANY", 0)
+    monkeypatch.setattr(analyzer, "MANY", 0)
     checked(root, cache)
     analysed.clear()
     checked(root, cache)

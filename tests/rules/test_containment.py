@@ -28,7 +28,7 @@ from prosa.evaluation.jsonpath import BadQuery, compile_query
 from prosa.render.outline import document_facts, render_outline
 from prosa.rules import registry, rule
 from prosa.rules.engine import check_documents
-from prosa.rules.formatting import format_text
+from prosa.rules.fix import format_text
 from prosa.rules.rule import Bound
 from prosa.source import SourceText, TextFiles
 from prosa.web import static

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from prosa.diagnostics import Applicability, Diagnostic, Fix, Severity
 from prosa.rules.analyzer import Analyzer
 from prosa.rules.engine import check
+from prosa.rules.files import Overlay
 from prosa.rules.fix import Fixed, fix_documents
-from prosa.rules.overlay import Overlay
 from prosa.rules.policy import Profile
 from prosa.source import Edit, SourceText, Span
 from tests.depth import examples

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from prosa.diagnostics import Applicability, Diagnostic, Misspelling, Problem
-from prosa.rules.severity import Policy, diagnosed
+from prosa.rules.policy import Policy, diagnosed
 from prosa.source import SourceText, Span, apply_edits
 from tests.rules.literate import ROOT, Example, examples, pages
 

@@ -14,8 +14,7 @@ from prosa.dialects.reading import open_document
 from prosa.document import parse
 from prosa.document.document import NAMED_BLOCK, html, ids
 from prosa.rules.document.text import control_character, line_separator
-from prosa.rules.rule import Finding
-from prosa.rules.subject import Subject
+from prosa.rules.rule import Finding, Subject
 from prosa.source import SourceText
 
 PIECES = (

@@ -20,11 +20,10 @@ from prosa.document import Document
 from prosa.document.model import Cover
 from prosa.document.references import MADE_LATER, is_named_later
 from prosa.regex import regex
-from prosa.rules.analysis import Analysis
-from prosa.rules.recording import RecordingFiles
+from prosa.rules.cache import Analysis
+from prosa.rules.files import RecordingFiles
 from prosa.rules.registry import document_checks, rules_of
-from prosa.rules.rule import found_by
-from prosa.rules.subject import Environment, Facts, LocalLink, Subject
+from prosa.rules.rule import Environment, Facts, LocalLink, Subject, found_by
 from prosa.rules.suppressions import find_suppressions
 from prosa.source import Files, SourceText, Span
 

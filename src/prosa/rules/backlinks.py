@@ -21,7 +21,7 @@ from prosa.dialects.table import DOCUMENT_SUFFIXES
 from prosa.document.references import Origin, Ref, RefKind
 from prosa.graph.pages import PAGE_SUFFIXES, joined
 from prosa.graph.record import Reference
-from prosa.rules.subject import Corpus, Facts, LocalLink
+from prosa.rules.rule import Corpus, Facts, LocalLink
 from prosa.source import FileProblem
 
 _SUFFIXES = (*DOCUMENT_SUFFIXES, *PAGE_SUFFIXES, ".json")

@@ -21,7 +21,7 @@ from prosa.dialects.table import DOCUMENT_SUFFIXES
 from prosa.graph.names import Key
 from prosa.graph.pages import FILE_SUFFIXES, PAGE_SUFFIXES, is_page, page_sources, suffix_of
 from prosa.graph.stems import folded, stem_of
-from prosa.rules.subject import Corpus, Facts
+from prosa.rules.rule import Corpus, Facts
 from prosa.source.files import compared_name
 
 _T = TypeVar("_T")

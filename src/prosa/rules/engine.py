@@ -17,16 +17,13 @@ from msgspec.structs import replace
 from prosa.data import Value
 from prosa.diagnostics import Diagnostic, Problem, Severity
 from prosa.dialects import DialectName
-from prosa.rules.analysis import Analysis, ProgramFindings, Suppression
-from prosa.rules.analyzer import Analyzer
-from prosa.rules.beside import Sighted, facts_beside
+from prosa.rules.analyzer import Analyzer, Sighted, facts_beside
+from prosa.rules.cache import Analysis, ProgramFindings, Suppression
 from prosa.rules.corpus_names import CorpusNames
-from prosa.rules.policy import Profile
+from prosa.rules.policy import Policy, Profile, diagnosed, ordered
 from prosa.rules.program_groups import check_groups
 from prosa.rules.registry import among_checks, corpus_checks, rule_named
-from prosa.rules.rule import Rule, found_by, found_in_corpus
-from prosa.rules.severity import Policy, diagnosed, ordered
-from prosa.rules.subject import Corpus, Facts, Rooted
+from prosa.rules.rule import Corpus, Facts, Rooted, Rule, found_by, found_in_corpus
 from prosa.source import Files, SourceText, TextFiles
 
 if TYPE_CHECKING:

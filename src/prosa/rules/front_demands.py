@@ -24,9 +24,8 @@ from prosa.graph.resolve import Resolution, resolve
 from prosa.graph.sites import Sites
 from prosa.rules.backlinks import relations_in
 from prosa.rules.corpus_names import CorpusNames, NamedDocument, corpus_names
-from prosa.rules.rule import Finding
-from prosa.rules.schema_files import schema_at
-from prosa.rules.subject import Corpus, Facts
+from prosa.rules.project import schema_at
+from prosa.rules.rule import Corpus, Facts, Finding
 from prosa.schema import Schema, SchemaProblem
 from prosa.source import FileProblem
 

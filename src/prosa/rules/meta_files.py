@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from prosa.data import Value
 from prosa.dialects.magi.meta import Inherited, MetaFile, inherited_by
 from prosa.dialects.reading import DialectReading
-from prosa.rules.subject import Corpus
+from prosa.rules.rule import Corpus
 
 
 @lru_cache(maxsize=1)

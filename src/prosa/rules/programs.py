@@ -15,10 +15,9 @@ from prosa.dialects.reading import DialectReading
 from prosa.dialects.table import MARKDOWNLANG
 from prosa.graph import Closure, LoadedProgram, load_closure
 from prosa.graph.closure import ReadOutside
-from prosa.rules.analysis import ProgramFindings, Suppression
+from prosa.rules.cache import ProgramFindings, Suppression
 from prosa.rules.registry import program_checks, rules_of
-from prosa.rules.rule import found_by
-from prosa.rules.subject import ProgramSubject
+from prosa.rules.rule import ProgramSubject, found_by
 from prosa.rules.suppressions import MARK, find_suppressions
 from prosa.source import Files
 

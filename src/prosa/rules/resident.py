@@ -19,18 +19,16 @@ from prosa.data import Value
 from prosa.diagnostics import Diagnostic, Problem
 from prosa.dialects import DialectName
 from prosa.dialects.table import DOCUMENT_SUFFIXES, skill_beside
-from prosa.rules.analysis import Analysis, ProgramFindings
 from prosa.rules.analyzer import Analyzer
 from prosa.rules.backlinks import Backlinks
+from prosa.rules.cache import Analysis, ProgramFindings
 from prosa.rules.corpus_names import CorpusNames
 from prosa.rules.engine import CorpusScope, check_among, corpus_of, dialects_of, ranked
-from prosa.rules.policy import Profile
+from prosa.rules.files import files_of
+from prosa.rules.policy import Profile, ordered
 from prosa.rules.program_groups import GroupFindings, check_again
-from prosa.rules.recording import files_of
 from prosa.rules.registry import corpus_checks
-from prosa.rules.rule import Rule, found_in_corpus
-from prosa.rules.severity import ordered
-from prosa.rules.subject import Corpus, Facts
+from prosa.rules.rule import Corpus, Facts, Rule, found_in_corpus
 from prosa.source import Span
 
 _SITES: DialectName = "mdh"

@@ -42,6 +42,7 @@ class Template:
     def __init__(self, text: str) -> None:
         self.text = text
         self.tree = parse(text, _FUNCTIONS)
+        self._checked: tuple[Mapping[str, Value] | bool, tuple[Undeclared, ...]] | None = None
 
     def render(self, data: Value, *, schema: Mapping[str, Value] | bool | None = None) -> str:
         """Return the text for plain JSON ``data``.
@@ -59,7 +60,9 @@ class Template:
         return uses(self.tree)
 
     def _refuse_closed(self, schema: Mapping[str, Value] | bool) -> None:
-        for found in undeclared(self, schema):
+        if self._checked is None or self._checked[0] is not schema:
+            self._checked = schema, undeclared(self, schema)
+        for found in self._checked[1]:
             if found.closed:
                 hint = f"; did you mean .{found.suggestion}?" if found.suggestion else ""
                 message = f"the input schema has no {found.name!r} and allows no other names{hint}"

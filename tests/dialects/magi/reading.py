@@ -10,7 +10,7 @@ from prosa.dialects.front import read_front
 from prosa.dialects.magi import MagiModel, format_edits, read
 from prosa.document import parse
 from prosa.rules.analyse import analyse
-from prosa.rules.severity import Policy, diagnosed
+from prosa.rules.policy import Policy, diagnosed
 from prosa.source import SourceText, apply_edits
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)

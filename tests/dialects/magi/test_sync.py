@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from prosa.cli.main import main
 from prosa.dialects.dialect import FormatOptions, Hints
 from prosa.dialects.magi.format import sentences
-from prosa.rules.formatting import format_text
+from prosa.rules.fix import format_text
 from prosa.source import SourceText
 from tests.depth import examples
 from tests.dialects.magi.reading import PARENT, footnote, front, model, names

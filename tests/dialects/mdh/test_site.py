@@ -9,10 +9,10 @@ from msgspec.structs import replace
 
 from prosa.diagnostics import Severity
 from prosa.dialects.mdh.facts import corpus_facts
-from prosa.rules.mdh.links import unresolved_inline_link
+from prosa.rules.mdh.nodes import unresolved_inline_link
 from prosa.rules.mdh.site import md_urls, sites
 from prosa.rules.registry import corpus_checks
-from prosa.rules.subject import Corpus, Facts
+from prosa.rules.rule import Corpus, Facts
 from tests.dialects.mdh.documents import checked, found, node, page, reading
 from tests.rules.literate import MemoryFiles
 from tests.work import is_linear

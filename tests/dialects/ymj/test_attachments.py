@@ -13,7 +13,7 @@ from prosa.dialects import ymj
 from prosa.dialects.ymj.attachments import local_path
 from prosa.document import Ref
 from prosa.rules.engine import check_documents
-from prosa.rules.recording import RecordingFiles, still_holds
+from prosa.rules.files import RecordingFiles, still_holds
 from prosa.source import FileProblem
 from tests.dialects.ymj.records import HEADER, facts, found, read, record, sha
 

@@ -19,7 +19,7 @@ from prosa.dialects.front import read_front
 from prosa.dialects.prapti.configuration import TREE_FILE, USER_FILES, Layer, is_config_root
 from prosa.dialects.prapti.read import read
 from prosa.document import parse
-from prosa.rules.severity import Policy, diagnosed
+from prosa.rules.policy import Policy, diagnosed
 
 if TYPE_CHECKING:
     from prosa.diagnostics import Diagnostic

@@ -30,7 +30,7 @@ from prosa.dialects.prapti.configuration import inspected
 from prosa.dialects.prapti.fields import BUILT_IN_PLUGINS, loads
 from prosa.dialects.prapti.perform import CHOOSES_SITES, CHOOSES_TOOLS, misspelled, perform
 from prosa.dialects.prapti.write import NewMessage
-from prosa.rules.severity import Policy, diagnosed, ordered
+from prosa.rules.policy import Policy, diagnosed, ordered
 from prosa.runtime.errors import ProgramRefused, RunError
 from prosa.runtime.lower.prapti import lower, spoken
 from prosa.runtime.messages import Message

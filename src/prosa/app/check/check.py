@@ -25,10 +25,9 @@ from prosa.dialects.table import known_dialect
 from prosa.rules.analyzer import Analyzer, Workers
 from prosa.rules.cache import Stamped
 from prosa.rules.engine import Checked, CorpusScope, check
-from prosa.rules.overlay import Overlay
-from prosa.rules.policy import Profile, specification
+from prosa.rules.files import Overlay
+from prosa.rules.policy import Profile, ordered, specification
 from prosa.rules.registry import known_rules
-from prosa.rules.severity import ordered
 from prosa.source import Files, TextFiles
 
 if TYPE_CHECKING:

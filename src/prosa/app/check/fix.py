@@ -17,10 +17,8 @@ from prosa.diagnostics import Diagnostic
 from prosa.dialects import DialectName
 from prosa.dialects.dialect import FormatOptions, Hints
 from prosa.dialects.table import known_dialect
-from prosa.rules.fix import Dropped, Fixed, fix_documents
-from prosa.rules.formatting import format_text
-from prosa.rules.policy import Profile
-from prosa.rules.severity import ordered
+from prosa.rules.fix import Dropped, Fixed, fix_documents, format_text
+from prosa.rules.policy import Profile, ordered
 from prosa.source import FileProblem, Files, SourceText, TextFiles
 
 

@@ -25,10 +25,9 @@ from prosa.adapters.files.walk import Walk, documents_in
 from prosa.corpus.found import Folders
 from prosa.diagnostics import Diagnostic, Problem
 from prosa.dialects.table import CASES, DOCUMENT_SUFFIXES, EVALS, SKILL_MD, TRIGGERS, dialect_of_file_name, skill_folder
-from prosa.rules.beside import Sighted
-from prosa.rules.policy import Profile, specification
-from prosa.rules.severity import Policy, diagnosed
-from prosa.rules.subject import Rooted
+from prosa.rules.analyzer import Sighted
+from prosa.rules.policy import Policy, Profile, diagnosed, specification
+from prosa.rules.rule import Rooted
 from prosa.settings.model import PROJECT_FILES, Settings, is_about_prosa
 from prosa.source import FileProblem, Files, SourceText, Span, TextFiles
 from prosa.source.files import Skipped, is_hidden
@@ -342,7 +341,7 @@ def _read(path: Path, shown: Path) -> Project | None:
     named = replace(source, path=str(shown))
     settings, found = project_diagnostics(named)
     if settings.schemas:
-        from prosa.rules.schema_files import schema_diagnostics
+        from prosa.rules.project import schema_diagnostics
 
         found = (*found, *schema_diagnostics(settings, named, path.parent, RootedFiles(path.parent)))
     return Project(settings, found)

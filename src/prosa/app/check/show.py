@@ -18,13 +18,13 @@ from prosa.diagnostics import Diagnostic
 from prosa.dialects.reading import failed_reading
 from prosa.dialects.table import YMJ
 from prosa.rules.engine import Checked, CheckedDocument
-from prosa.rules.severity import Policy, diagnosed
+from prosa.rules.policy import Policy, diagnosed
 from prosa.source import FileProblem
 
 if TYPE_CHECKING:
     from prosa.dialects.magi.meta import Inherited
     from prosa.dialects.ymj.payload import Extracted
-    from prosa.rules.subject import Corpus, Facts
+    from prosa.rules.rule import Corpus, Facts
 
 
 class ShownDocument(Struct, frozen=True):

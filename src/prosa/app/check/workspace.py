@@ -24,15 +24,14 @@ from prosa.app.check.gather import Group, Project, gather, project_at
 from prosa.diagnostics import Diagnostic
 from prosa.dialects.reading import DialectReading, open_document
 from prosa.dialects.table import DOCUMENT_SUFFIXES
-from prosa.rules.analysis import unreadable
 from prosa.rules.analyzer import Analyzer
+from prosa.rules.cache import unreadable
 from prosa.rules.corpus_names import CorpusNames
 from prosa.rules.engine import CorpusScope, check_alone
-from prosa.rules.overlay import Overlay
-from prosa.rules.policy import Profile
+from prosa.rules.files import Overlay
+from prosa.rules.policy import Profile, diagnosed, ordered
 from prosa.rules.resident import ResidentCorpus
-from prosa.rules.severity import diagnosed, ordered
-from prosa.rules.subject import Facts
+from prosa.rules.rule import Facts
 from prosa.settings.model import PROJECT_FILES
 from prosa.source import FileProblem, Files, SourceText
 

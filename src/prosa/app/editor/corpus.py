@@ -25,7 +25,7 @@ from prosa.graph.record import Definition, Record, Reference
 from prosa.graph.records import record_of
 from prosa.graph.sites import Sites
 from prosa.rules.backlinks import Backlinks, labels_asked, labels_of
-from prosa.rules.subject import Facts
+from prosa.rules.rule import Facts
 from prosa.source import FileProblem, SourceText
 from prosa.source.files import is_hidden
 

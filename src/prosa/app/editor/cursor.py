@@ -33,8 +33,8 @@ from prosa.dialects.ymj.fields import FOOTER
 from prosa.document.references import Origin
 from prosa.document.standing import Standing, standing
 from prosa.regex import regex
-from prosa.rules.schema_files import schema_at
-from prosa.rules.subject import Facts
+from prosa.rules.project import schema_at
+from prosa.rules.rule import Facts
 from prosa.schema import Schema
 from prosa.schema.described import SchemaView
 from prosa.source import Span

@@ -17,7 +17,7 @@ from prosa.dialects.reading import DialectReading
 from prosa.dialects.table import MAGI, MDH, PRAPTI, YMJ
 from prosa.document.anchors import slug
 from prosa.regex import regex
-from prosa.rules.subject import Facts
+from prosa.rules.rule import Facts
 from prosa.source import SourceText, Span
 
 SymbolKind: TypeAlias = Literal[

@@ -28,7 +28,7 @@ from prosa.dialects.magi import read
 from prosa.dialects.magi.context import context_of
 from prosa.dialects.magi.envelope import read_external
 from prosa.document import parse
-from prosa.rules.severity import Policy, diagnosed
+from prosa.rules.policy import Policy, diagnosed
 from prosa.runtime.contract import contract_of
 from prosa.runtime.errors import RunError
 from prosa.runtime.limits import Limits

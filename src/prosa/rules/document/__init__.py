@@ -8,7 +8,7 @@ RULES: RuleSet[object] = RuleSet(
     __name__,
     "MD",
     None,
-    topics=("front_matter", "settings", "text", "footnotes"),
-    corpus_topics=("links", "wikilinks", "project_fields"),
+    topics=("syntax", "text"),
+    corpus_topics=("links",),
     errors_stop=True,
 )

@@ -1,8 +1,5 @@
-"""The targets of the links of a corpus, and ids of more than one document.
-
-A link leads to a document, a file, nothing, or an unknown target, which only a site generator can resolve: pages by
-their address (`guide/`, `guide.html`). Targets outside the root are not judged.
-"""
+"""The targets of the links and wikilinks of a corpus, ids of more than one document, and what a project demands of
+front matter."""
 
 from __future__ import annotations
 
@@ -12,17 +9,19 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from msgspec import Struct
+
 from prosa.diagnostics import Applicability, Fix, Misspelling, Severity
 from prosa.diagnostics.nearest import nearest
 from prosa.document.anchors import sounding
 from prosa.graph.names import Key
 from prosa.graph.pages import is_page, joined, suffix_of
+from prosa.graph.record import Record, Reference
+from prosa.graph.stems import is_attachment, is_name, stem_tiers
 from prosa.regex import regex
 from prosa.rules.corpus_names import CorpusNames, Place, corpus_names
 from prosa.rules.document import RULES
-from prosa.rules.document.wikilinks import followed_wikilinks
-from prosa.rules.rule import Finding
-from prosa.rules.subject import Corpus, Facts, LocalLink
+from prosa.rules.rule import Corpus, Facts, Finding, LocalLink
 from prosa.source import Edit
 
 
@@ -37,10 +36,10 @@ class FollowedLink(NamedTuple):
 @lru_cache(maxsize=1)
 def followed(corpus: Corpus, path: Path) -> tuple[FollowedLink, ...]:
     """Return the local links of a document, resolved once for all rules."""
-    return tuple(_of_document(path, corpus.entries[path], corpus_names(corpus)))
+    return tuple(_followed_links(path, corpus.entries[path], corpus_names(corpus)))
 
 
-def _of_document(path: Path, facts: Facts, names: CorpusNames) -> Iterator[FollowedLink]:
+def _followed_links(path: Path, facts: Facts, names: CorpusNames) -> Iterator[FollowedLink]:
     folder = posixpath.dirname(path.as_posix())
     for link in facts.links:
         if link.target:
@@ -245,3 +244,122 @@ def duplicate_id(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
             other = next((twin.real for twin in same if twin.real != path), path)
             message = f"`{each.name}` is also the id of {corpus.entries[other].path}"
             yield Finding(message, each.span, ("give one of them another id",))
+
+
+# The targets of wikilinks (Y21, YA21), resolved as in the graph.
+
+
+class FollowedWikilink(Struct, frozen=True):
+    """A wikilink and its possible targets; ``exact`` if the case matches. ``is_file`` is true if it names a file that
+    is no document, anywhere below the root."""
+
+    link: LocalLink
+    candidates: tuple[Path, ...]
+    exact: bool
+    is_file: bool = False
+
+
+@lru_cache(maxsize=1)
+def followed_wikilinks(corpus: Corpus, path: Path) -> tuple[FollowedWikilink, ...]:
+    """Return the wikilinks of a document that count as links, resolved once for all rules."""
+    return tuple(_followed_wikilinks(path, corpus.entries[path], corpus_names(corpus)))
+
+
+def _followed_wikilinks(path: Path, facts: Facts, names: CorpusNames) -> Iterator[FollowedWikilink]:
+    if facts.dialect == "mdh" or not facts.wikilinks:
+        return  # in a node no wikilink is followed; `wikilink-in-node` reports it (HA22)
+    source = Record(path.as_posix(), facts.dialect)
+    found = [_follow(source, link, names) for link in facts.wikilinks if link.target]
+    if facts.dialect == "ymj":
+        yield from found
+    elif any(each.candidates or each.is_file for each in found):
+        yield from (each for each in found if each.candidates or each.is_file or _may_be_meant(each.link.target, names))
+
+
+def _follow(source: Record, link: LocalLink, names: CorpusNames) -> FollowedWikilink:
+    from prosa.graph.resolve import resolve_tiers  # only here: most documents hold no wikilink
+
+    reference = Reference("wikilink", link.target, "stem", link.start, link.end, 0)
+    found = resolve_tiers(source, reference, stem_tiers(source, reference), names)
+    is_file = not found.targets and is_attachment(link.target) and _lies_somewhere(link.target, names)
+    return FollowedWikilink(link, tuple(each.real for each in found.targets), found.exact, is_file)
+
+
+def _lies_somewhere(target: str, names: CorpusNames) -> bool:
+    return target.rpartition("/")[2].casefold() in names.file_names()
+
+
+def _may_be_meant(target: str, names: CorpusNames) -> bool:
+    """Return whether unresolved brackets were meant as a link: as the name of a document, or, if all files are known,
+    as that of another file."""
+    return is_name(target) or (is_attachment(target) and bool(names.file_names()))
+
+
+_ANYWHERE = "a file is found by its name anywhere below the root"
+
+
+@RULES.one_of_many("MD024", "unresolved-wikilink", Severity.WARNING)
+def unresolved_wikilink(corpus: Corpus, path: Path, _: Facts) -> Iterator[Finding]:
+    """Find a `[[name]]` that no document is called (YA21). The finding points at the link; there is none unless all
+    documents below the root are known."""
+    if not corpus.complete:
+        return
+    for each in followed_wikilinks(corpus, path):
+        if not each.candidates and not each.is_file:
+            guess = nearest(each.link.target, corpus_names(corpus).stems())
+            is_file = is_attachment(each.link.target)
+            notes = (f"did you mean `[[{guess}]]`?",) if guess else (_ANYWHERE,) if is_file else ()
+            what = "file" if is_file else "document"
+            message = f"no {what} is called `{each.link.target}`"
+            meant = Misspelling(each.link.target, guess) if guess else None
+            yield Finding(message, each.link.span, notes, misspelling=meant)
+
+
+MAX_NAMED = 3
+"""Documents that the message names."""
+
+
+@RULES.one_of_many("MD025", "ambiguous-wikilink", Severity.WARNING)
+def ambiguous_wikilink(corpus: Corpus, path: Path, _: Facts) -> Iterator[Finding]:
+    """Find a `[[name]]` where several documents have this file name (YA21). The finding points at the link. A document
+    in the same folder is meant before all others."""
+    for each in followed_wikilinks(corpus, path):
+        if len(each.candidates) > 1:
+            named = ", ".join(corpus.entries[other].path for other in each.candidates[:MAX_NAMED])
+            more = ", …" if len(each.candidates) > MAX_NAMED else ""
+            message = f"`{each.link.target}` may be any of {named}{more}"
+            note = "write as much of the path as makes it one: `[[folder/name]]`"
+            yield Finding(message, each.link.span, (note,))
+
+
+@RULES.one_of_many("MD026", "wikilink-case", Severity.HINT)
+def wikilink_case(corpus: Corpus, path: Path, _: Facts) -> Iterator[Finding]:
+    """Find a `[[name]]` that differs from the file name in upper and lower case (YA21). The finding points at the
+    link; it is still followed."""
+    for each in followed_wikilinks(corpus, path):
+        if each.candidates and not each.exact:
+            name = each.candidates[0].stem
+            message = f"`{each.link.target}` is written `{name}` in the name of the file"
+            yield Finding(message, each.link.span, (f"write `[[{name}]]`",))
+
+
+@RULES.one_of_many("MD027", "unresolved-relation", Severity.WARNING)
+def unresolved_relation(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
+    """Find a field of front matter that names other documents, as `[relations]` of the project says, and matches none
+    or several. The finding points at the value. A missing document is only reported if all documents below the root
+    are known."""
+    if corpus.relations:
+        from prosa.rules.front_demands import unresolved_relations
+
+        yield from unresolved_relations(corpus, path, facts)
+
+
+@RULES.one_of_many("MD028", "schema-mismatch", Severity.ERROR)
+def schema_mismatch(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
+    """Find front matter that does not satisfy the JSON Schema which the project gives it (`[schemas]`). The finding
+    points at the value, at the name of an undescribed field, or, for a missing field, at the opening fence. A schema
+    that cannot be read is reported with the settings."""
+    if corpus.schemas is not None:
+        from prosa.rules.front_demands import schema_mismatches
+
+        yield from schema_mismatches(corpus, path, facts)

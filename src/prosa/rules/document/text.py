@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from prosa.diagnostics import INTERNAL, Applicability, Fix, Severity
 from prosa.regex import UNSEEN, regex
 from prosa.rules.document import RULES
-from prosa.rules.rule import Finding
-from prosa.rules.subject import Subject
+from prosa.rules.rule import Finding, Subject
 from prosa.source import Edit, Span
 
 if TYPE_CHECKING:

@@ -13,6 +13,6 @@ RULES: RuleSet[MagiModel] = RuleSet(
     __name__,
     "MG",
     "magi",
-    topics=("front_matter", "expiry", "scripts", "results", "relationships"),
+    topics=("front_matter", "expiry", "scripts", "relationships"),
     corpus_topics=("expiry", "doc_ids"),
 )

@@ -13,8 +13,7 @@ from prosa.dialects.fields import shown
 from prosa.graph.names import Key
 from prosa.rules.corpus_names import CorpusNames, corpus_names
 from prosa.rules.magi import RULES
-from prosa.rules.rule import Finding
-from prosa.rules.subject import Corpus, Facts
+from prosa.rules.rule import Corpus, Facts, Finding
 
 if TYPE_CHECKING:
     from prosa.document.references import Ref

@@ -15,8 +15,7 @@ from prosa.diagnostics import Severity
 from prosa.dialects.dialect import Hints
 from prosa.rules.corpus_names import corpus_names
 from prosa.rules.magi import RULES
-from prosa.rules.rule import Finding
-from prosa.rules.subject import Corpus, Facts, Subject
+from prosa.rules.rule import Corpus, Facts, Finding, Subject
 from prosa.source import FileProblem
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from prosa.dialects.magi.fields import DATE_FIELDS, FRONT, squashed
 from prosa.dialects.magi.model import MagiModel
 from prosa.regex import regex
 from prosa.rules.magi import RULES
-from prosa.rules.rule import Finding
-from prosa.rules.subject import Subject
+from prosa.rules.rule import Finding, Subject
 from prosa.source import Edit, Span
 
 REPORTED = (

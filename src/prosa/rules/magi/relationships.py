@@ -15,8 +15,7 @@ from prosa.dialects.magi.model import MagiModel
 from prosa.dialects.magi.relationships import ALIASES, label_key
 from prosa.document import FootnoteDefinition
 from prosa.rules.magi import RULES
-from prosa.rules.rule import Finding
-from prosa.rules.subject import Subject
+from prosa.rules.rule import Finding, Subject
 from prosa.source import Edit, Span
 
 REPORTED = (

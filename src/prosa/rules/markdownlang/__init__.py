@@ -10,6 +10,4 @@ from prosa.rules.rule import RuleSet
 if TYPE_CHECKING:
     from prosa.dialects.markdownlang.model import ProgramModel
 
-RULES: RuleSet[ProgramModel] = RuleSet(
-    __name__, "ML", "markdownlang", topics=("front_matter", "template", "imports", "servers"), errors_stop=True
-)
+RULES: RuleSet[ProgramModel] = RuleSet(__name__, "ML", "markdownlang", topics=("program", "imports"), errors_stop=True)

@@ -11,8 +11,7 @@ from prosa.dialects.markdownlang.names import MAIL_TOOLS, PYTHON_TOOL, VISIT_TOO
 from prosa.graph import Closure, ResolvedImport
 from prosa.graph.closure import MAX_IMPORT_DEPTH
 from prosa.rules.markdownlang import RULES
-from prosa.rules.rule import Finding
-from prosa.rules.subject import ProgramSubject
+from prosa.rules.rule import Finding, ProgramSubject
 
 
 @RULES.program("ML030", "unknown-import", Severity.ERROR)

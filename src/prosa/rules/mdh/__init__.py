@@ -9,6 +9,4 @@ from prosa.rules.rule import RuleSet
 if TYPE_CHECKING:
     from prosa.dialects.mdh.model import NodeModel
 
-RULES: RuleSet[NodeModel] = RuleSet(
-    __name__, "MH", "mdh", topics=("actions", "requests"), corpus_topics=("links", "shared_actions", "urls")
-)
+RULES: RuleSet[NodeModel] = RuleSet(__name__, "MH", "mdh", topics=("actions",), corpus_topics=("nodes",))

@@ -9,4 +9,4 @@ from prosa.rules.rule import RuleSet
 if TYPE_CHECKING:
     from prosa.dialects.prapti.model import ChatModel
 
-RULES: RuleSet[ChatModel] = RuleSet(__name__, "PR", "prapti", topics=("messages", "configuration"))
+RULES: RuleSet[ChatModel] = RuleSet(__name__, "PR", "prapti", topics=("chat",))

@@ -12,9 +12,8 @@ from msgspec import Struct
 from prosa.diagnostics import Severity
 from prosa.dialects.fields import shown
 from prosa.regex import regex
-from prosa.rules.rule import Finding
+from prosa.rules.rule import Corpus, Finding
 from prosa.rules.skill_md import RULES
-from prosa.rules.subject import Corpus
 from prosa.source import Span
 
 ALIKE = 0.75

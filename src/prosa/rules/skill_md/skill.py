@@ -9,9 +9,8 @@ from prosa.diagnostics import Applicability, Fix, Severity
 from prosa.dialects.fields import shown, type_name
 from prosa.dialects.skill_md.fields import CLIENT_FIELDS, MAX_NAME, as_name, is_name, normal
 from prosa.dialects.skill_md.model import SkillModel
-from prosa.rules.rule import Finding
+from prosa.rules.rule import Finding, Subject
 from prosa.rules.skill_md import RULES
-from prosa.rules.subject import Subject
 from prosa.source import Edit
 
 REPORTED = (RULES.reported("SK001", "skill-without-front-matter", Severity.WARNING, strict=Severity.ERROR),)

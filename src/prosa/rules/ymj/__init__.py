@@ -14,6 +14,6 @@ RULES: RuleSet[YmjModel] = RuleSet(
     __name__,
     "YM",
     "ymj",
-    topics=("sections", "summary", "metadata", "hashes", "handling", "payload", "attachments", "traces"),
+    topics=("sections", "hashes", "payload", "attachments"),
     corpus_topics=("references",),
 )

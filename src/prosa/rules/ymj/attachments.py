@@ -15,8 +15,7 @@ from prosa.dialects.fields import shown
 from prosa.dialects.ymj.attachments import Attachment, local_path, text_in
 from prosa.dialects.ymj.fields import is_sha256
 from prosa.dialects.ymj.model import YmjModel
-from prosa.rules.rule import Finding
-from prosa.rules.subject import Subject
+from prosa.rules.rule import Finding, Subject
 from prosa.rules.ymj import RULES
 from prosa.source import FileProblem, Span
 

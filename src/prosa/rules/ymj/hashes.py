@@ -15,8 +15,7 @@ from prosa.dialects.ymj.hashes import header_hash, payload_hash
 from prosa.dialects.ymj.model import YmjModel
 from prosa.dialects.ymj.sections import EMPTY_SHA256
 from prosa.regex import regex
-from prosa.rules.rule import Finding
-from prosa.rules.subject import Subject
+from prosa.rules.rule import Finding, Subject
 from prosa.rules.ymj import RULES
 
 

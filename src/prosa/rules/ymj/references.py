@@ -17,8 +17,7 @@ from prosa.graph.resolve import resolve_tiers
 from prosa.graph.stems import stem_tiers
 from prosa.rules.corpus_names import CorpusNames, corpus_names
 from prosa.rules.mdh.site import sites, span_of, top_of
-from prosa.rules.rule import Finding
-from prosa.rules.subject import Corpus, Facts
+from prosa.rules.rule import Corpus, Facts, Finding
 from prosa.rules.ymj import RULES
 
 _WORDS: dict[Origin, str] = {

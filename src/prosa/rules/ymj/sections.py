@@ -1,17 +1,30 @@
-"""The three sections of a record: header, body and footer, and how they are fenced."""
+"""The sections of a record: header, body and footer with their fences, the summary, versions, mirrored fields and
+profiles."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prosa.data import Mapping, read_json
-from prosa.diagnostics import Fix, Severity
-from prosa.dialects.ymj.format import fence_edits, line_end_edits, mark_edits
+from prosa.data import Entry, Mapping, Scalar, read_json
+from prosa.diagnostics import Applicability, Fix, Severity
+from prosa.dialects.fields import shown
+from prosa.dialects.ymj.attachments import text_in
+from prosa.dialects.ymj.edits import SUMMARY, raw_second_line, summary_edits
+from prosa.dialects.ymj.fields import KNOWN, LATEST, is_known
+from prosa.dialects.ymj.format import fence_edits, line_end_edits, mark_edits, mirror_edits, mirrors
 from prosa.dialects.ymj.model import YmjModel
-from prosa.dialects.ymj.sections import is_blank
+from prosa.dialects.ymj.profiles import lacking, profile_of
+from prosa.dialects.ymj.sections import (
+    HANDLER,
+    HEAD_CHARACTERS,
+    LEAST_SHARE,
+    MAX_SUMMARY,
+    is_blank,
+    share_of_words,
+    summary_of_line,
+)
 from prosa.regex import regex
-from prosa.rules.rule import Finding
-from prosa.rules.subject import Subject
+from prosa.rules.rule import Finding, Subject
 from prosa.rules.ymj import RULES
 from prosa.source import Span
 
@@ -96,3 +109,151 @@ def crlf_in_record(subject: Subject[YmjModel]) -> Iterator[Finding]:
     count = f"{len(edits):,} line ends are" if len(edits) > 1 else "a line end is"
     message = f"{count} not LF; records prefer LF"
     yield Finding(message, edits[0].span, fix=Fix("write LF everywhere", edits))
+
+
+# The summary of a record, which catalogs read from its second line.
+
+
+@RULES.document("YM010", "summary-not-second", Severity.WARNING, strict=Severity.ERROR)
+def summary_not_second(subject: Subject[YmjModel]) -> Iterator[Finding]:
+    """Find a `doc_summary` that is not on the second line, where catalogs read it (Y4, YA5). The finding points
+    at the key."""
+    model = subject.model
+    entry = model.header.entry("doc_summary") if model.header is not None else None
+    if entry is None or subject.source.slice(raw_second_line(model)).startswith(SUMMARY):
+        return
+    edits = summary_edits(model) if not model.front.problems else ()
+    fix = Fix("move it to the second line", edits) if edits else None
+    message = "the second line of a record begins with `doc_summary:`, and this one does not"
+    yield Finding(message, entry.key.span, fix=fix)
+
+
+@RULES.document("YM011", "summary-too-long", Severity.WARNING, strict=Severity.ERROR)
+def summary_too_long(subject: Subject[YmjModel]) -> Iterator[Finding]:
+    """Find a summary of more than 120 characters (Y4, Y7). The finding points at the summary. Code points of the value
+    count, not those of its quotes or its line breaks."""
+    model = subject.model
+    entry = model.fields.get("doc_summary")
+    if entry is None or not isinstance(entry.value, Scalar):
+        return
+    length = len(entry.value.text.strip())
+    if length > MAX_SUMMARY:
+        message = f"`doc_summary` has {length} characters; catalogs take {MAX_SUMMARY}"
+        yield Finding(message, entry.value.span, ("say the rest in the body",))
+
+
+@RULES.document("YM012", "summary-on-several-lines", Severity.WARNING, strict=Severity.ERROR)
+def summary_on_several_lines(subject: Subject[YmjModel]) -> Iterator[Finding]:
+    """Find a summary that is written, or means, more than one line (Y4, YA5). The finding points at the value."""
+    model = subject.model
+    entry = model.fields.get("doc_summary")
+    if entry is None or not isinstance(entry.value, Scalar):
+        return
+    raw = subject.source.slice(Span(entry.key.span.end, entry.value.span.end))
+    text = entry.value.text
+    if "\n" not in text and not set("\r\n") & set(raw):
+        return
+    edits = summary_edits(model) if not model.front.problems else ()
+    fix = Fix("write it on one line", edits) if edits else None
+    message = "`doc_summary` takes more than one line, so the second line alone does not hold it"
+    yield Finding(message, entry.value.span, fix=fix)
+
+
+@RULES.document("YM013", "not-catalog-readable", Severity.WARNING, strict=Severity.ERROR)
+def not_catalog_readable(subject: Subject[YmjModel]) -> Iterator[Finding]:
+    """Find a second line that does not contain the summary if read alone (YA6). The finding points at the second line.
+    Another rule reports one that holds only half of the summary."""
+    model = subject.model
+    if "doc_summary" not in model.fields or model.catalog is not None or not model.front.complete:
+        return
+    line = raw_second_line(model)
+    text = subject.source.slice(line)
+    if text.startswith(SUMMARY) and (len(text) >= HEAD_CHARACTERS or summary_of_line(text) is None):
+        message = "the second line cannot be read alone, so a catalog does not get the summary"
+        yield Finding(message, line, ("write the text itself, in quotes where it needs them",))
+
+
+@RULES.document("YM014", "diverging-summary", Severity.WARNING)
+def diverging_summary(subject: Subject[YmjModel]) -> Iterator[Finding]:
+    """Find a summary that shares no words with the body (Y26): words are compared, without a model. The finding points
+    at the summary. It is a warning if the record requests it with the handler `validate_summary`, else a hint, and
+    only if not a single word is shared."""
+    model = subject.model
+    entry = model.fields.get("doc_summary")
+    if entry is None or not isinstance(entry.value, Scalar):
+        return
+    share = share_of_words(entry.value.text, model.body_text)
+    asked = any(text_in(item, "name") == HANDLER for item in model.ops_items("handlers"))
+    if share is None or share >= (LEAST_SHARE if asked else 0.001):
+        return
+    severity = Severity.WARNING if asked else Severity.HINT
+    message = "the summary speaks of something else than the body"
+    note = f"the body has {share:.0%} of its words"
+    yield Finding(message, entry.value.span, (note,), severity=severity)
+
+
+# Versions, mirrored fields and profiles of a record.
+
+
+@RULES.document("YM020", "unknown-spec-version", Severity.WARNING)
+def unknown_spec_version(subject: Subject[YmjModel]) -> Iterator[Finding]:
+    """Find a `ymj_spec` that names a version that does not exist; the record is read permissively (Y28). The finding
+    points at the version."""
+    model = subject.model
+    entry, text = model.fields.get("ymj_spec"), model.text("ymj_spec")
+    if entry is None or text is None or is_known(text):
+        return
+    message = f"`{shown(text)}` is no known version of YMJ; the record is read permissively as {LATEST}"
+    notes = [f"known are {KNOWN[0]} to {LATEST}"]
+    if text == model.text("version"):
+        notes.append("`version` is the version of this document, `ymj_spec` that of the format it follows")
+    yield Finding(message, entry.value.span, tuple(notes))
+
+
+_ROLES = {"version": "the document's own version", "schema": "the version of the footer's layout"}
+
+
+@RULES.document("YM021", "confused-versions", Severity.HINT)
+def confused_versions(subject: Subject[YmjModel]) -> Iterator[Finding]:
+    """Find the version of the format where that of the document or of the footer belongs (Y23). The finding points at a
+    `version` or `schema` that repeats `ymj_spec`."""
+    model = subject.model
+    spec = model.text("ymj_spec")
+    if spec is None or not is_known(spec):
+        return
+    for name, entry in (("version", model.fields.get("version")), ("schema", model.entries.get("schema"))):
+        if _text_of(entry) == spec and entry is not None:
+            message = f"`{name}` repeats `ymj_spec`; it is {_ROLES[name]}"
+            yield Finding(message, entry.value.span)
+
+
+def _text_of(entry: Entry | None) -> str | None:
+    return entry.value.text if entry is not None and isinstance(entry.value, Scalar) else None
+
+
+@RULES.document("YM040", "identity-mirror", Severity.WARNING, strict=Severity.ERROR)
+def identity_mirror(subject: Subject[YmjModel]) -> Iterator[Finding]:
+    """Find a key of `index` that repeats a field of the header (Y13, YA1). The finding points at the key. Removing a
+    mirror that differs is left to the author (X22)."""
+    model = subject.model
+    for each in mirrors(model):
+        name = each.entry.key.text
+        applicability = Applicability.SAFE if each.equal else Applicability.UNSAFE
+        fix = Fix(f"remove `index.{name}`", mirror_edits(model, [name]), applicability)
+        other = "" if each.equal else ", and says something else"
+        message = f"`index.{name}` repeats `{each.field}` of the header{other}; it is ignored"
+        yield Finding(message, each.entry.key.span, fix=fix)
+
+
+@RULES.document("YM080", "profile-gap", Severity.HINT)
+def profile_gap(subject: Subject[YmjModel]) -> Iterator[Finding]:
+    """Find what records of this kind usually have and this one lacks (Y30), never as more than a hint. The finding
+    points at `kind`; there is one for the whole record."""
+    model = subject.model
+    entry, wanted = model.fields.get("kind"), profile_of(model)
+    if entry is None or wanted is None or model.footer is None:
+        return
+    missing = tuple(lacking(model, wanted))
+    if missing:
+        message = f"records like this one ({wanted.title}) usually also have {', '.join(missing)}"
+        yield Finding(message, entry.value.span, (f"see: prosa new ymj --profile {wanted.name}",))

@@ -21,10 +21,10 @@ from prosa.dialects.dialect import Hints
 from prosa.dialects.fields import shown
 from prosa.dialects.mdh.model import NodeModel
 from prosa.dialects.mdh.url import resolve
-from prosa.rules.analysis import Analysis
 from prosa.rules.analyzer import Analyzer
+from prosa.rules.cache import Analysis
 from prosa.rules.engine import check_corpus
-from prosa.rules.subject import Corpus
+from prosa.rules.rule import Corpus
 from prosa.site.values import is_json
 from prosa.source import Files, Span
 from prosa.source.url import origin_of

@@ -23,7 +23,7 @@ from prosa.dialects.mdh.model import NodeModel
 from prosa.dialects.mdh.url import target_of
 from prosa.dialects.reading import open_as
 from prosa.dialects.table import MDH
-from prosa.rules.mdh.leads import Leads
+from prosa.rules.mdh.site import Leads
 from prosa.site.contract import read_contract
 from prosa.site.probe.evidence import (
     CallSeen,

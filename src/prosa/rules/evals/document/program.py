@@ -21,8 +21,7 @@ from prosa.evaluation.contradictions import contradictions
 from prosa.evaluation.expectations import Mistake, mistakes
 from prosa.evaluation.matchers import MISSING
 from prosa.rules.evals.document import RULES
-from prosa.rules.rule import Finding
-from prosa.rules.subject import Subject
+from prosa.rules.rule import Finding, Subject
 from prosa.schema import Schema, SchemaError, fill_defaults
 from prosa.source import FileProblem, Files, Span
 

@@ -14,8 +14,7 @@ from prosa.dialects.skill_md.fields import as_name
 from prosa.dialects.skill_md.model import SkillModel
 from prosa.dialects.table import SKILL_MD, skill_folder
 from prosa.rules.evals.suite import RULES
-from prosa.rules.rule import Finding
-from prosa.rules.subject import Subject
+from prosa.rules.rule import Finding, Subject
 from prosa.source import FileProblem
 
 REPORTED = (

@@ -1,4 +1,4 @@
-"""Footnotes of every document."""
+"""Problems that readers report in any dialect: YAML and its fences, fields, suppressions, settings; and footnotes."""
 
 from __future__ import annotations
 
@@ -10,13 +10,47 @@ from prosa.diagnostics import Misspelling, Severity
 from prosa.diagnostics.nearest import nearest
 from prosa.regex import regex
 from prosa.rules.document import RULES
-from prosa.rules.rule import Finding
-from prosa.rules.subject import Subject
+from prosa.rules.rule import Finding, Subject
 
 if TYPE_CHECKING:
     from prosa.dialects.magi.model import MagiModel
     from prosa.dialects.magi.regions import Region
     from prosa.document.model import FootnoteReference
+
+REPORTED = (
+    RULES.reported("MD001", "yaml-syntax", Severity.ERROR),
+    RULES.reported("MD002", "duplicate-key", Severity.ERROR),
+    RULES.reported("MD003", "custom-tag", Severity.ERROR),
+    RULES.reported("MD004", "alias-bomb", Severity.ERROR),
+    RULES.reported("MD005", "nested-too-deep", Severity.ERROR),
+    RULES.reported("MD006", "merge-key", Severity.WARNING, strict=Severity.ERROR),
+    RULES.reported("MD007", "several-documents", Severity.ERROR),
+    RULES.reported("MD008", "complex-key", Severity.ERROR),
+    RULES.reported("MD009", "lone-surrogate", Severity.ERROR),
+    RULES.reported("MD010", "unclosed-front-matter", Severity.ERROR),
+    RULES.reported("MD011", "front-matter-too-large", Severity.ERROR),
+    RULES.reported("MD012", "front-matter-fence", Severity.WARNING, strict=Severity.ERROR),
+    RULES.reported("MD013", "front-matter-not-a-mapping", Severity.ERROR),
+    RULES.reported("MD014", "ambiguous-dialect", Severity.ERROR),
+    RULES.reported("MD101", "missing-field", Severity.ERROR),
+    RULES.reported("MD102", "wrong-type", Severity.ERROR),
+    RULES.reported("MD103", "wrong-form", Severity.ERROR),
+    RULES.reported("MD104", "unknown-value", Severity.ERROR),
+    RULES.reported("MD105", "unknown-field", Severity.WARNING),
+    RULES.reported("MD106", "json-syntax", Severity.ERROR),
+    RULES.reported("MD107", "json-number", Severity.ERROR),
+    RULES.reported("MD030", "unused-suppression", Severity.WARNING),
+    RULES.reported("MD031", "unknown-rule", Severity.WARNING),
+    RULES.reported("MD040", "bad-settings-file", Severity.ERROR),
+    RULES.reported("MD041", "bad-setting", Severity.ERROR),
+    RULES.reported("MD042", "refused-setting", Severity.ERROR),
+    RULES.reported("MD043", "unknown-setting", Severity.WARNING),
+    RULES.reported("MD044", "bad-schema-file", Severity.ERROR),
+)
+"""What readers report by name."""
+
+
+# Footnotes of every document.
 
 _CLASS = regex(r"[^\w]+|\\.*|(?:\w-\w)+\w{0,3}")
 """Labels that are the inside of a pattern, `[^A-Z0-9_]` and `[^\\s]`, and hardly the name of a note."""

@@ -1,25 +1,136 @@
-"""The body of a program: the names that its template uses, and the tools that it speaks of."""
+"""A program by itself: its front matter and schemas, its MCP servers, and the names that its template uses."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from prosa.data import Mapping
-from prosa.diagnostics import Fix, Misspelling, Severity
+from prosa.diagnostics import Annotation, Fix, Misspelling, Severity
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.fields import shown
-from prosa.dialects.markdownlang import ProgramModel, ServerModel
-from prosa.dialects.markdownlang.names import server_prefix, server_tool_name
+from prosa.dialects.markdownlang import ProgramModel
+from prosa.dialects.markdownlang.fields import user_setting
+from prosa.dialects.markdownlang.model import ServerModel
+from prosa.dialects.markdownlang.names import MAX_TOOL_NAME, server_prefix, server_tool_name, tool_name
 from prosa.regex import regex
 from prosa.rules.markdownlang import RULES
-from prosa.rules.rule import Finding
-from prosa.rules.subject import ProgramSubject
+from prosa.rules.rule import Finding, ProgramSubject
 from prosa.source import Edit, Span
 from prosa.template import undeclared
 from prosa.template.mask import action_spans
 
-REPORTED = (RULES.reported("ML020", "template-syntax", Severity.ERROR),)
+REPORTED = (
+    RULES.reported("ML001", "missing-front-matter", Severity.ERROR),
+    RULES.reported("ML002", "missing-description", Severity.WARNING, strict=Severity.ERROR),
+    RULES.reported("ML003", "missing-output", Severity.ERROR, stops="run"),
+    RULES.reported("ML005", "limit-above-ceiling", Severity.WARNING, strict=Severity.ERROR),
+    RULES.reported("ML010", "bad-schema", Severity.ERROR),
+    RULES.reported("ML011", "schema-without-type", Severity.WARNING, strict=Severity.ERROR),
+    RULES.reported("ML012", "unknown-schema-keyword", Severity.WARNING),
+    RULES.reported("ML013", "required-without-property", Severity.WARNING),
+    RULES.reported("ML020", "template-syntax", Severity.ERROR),
+)
 """What readers report by name."""
+
+
+@RULES.program("ML004", "program-name-form", Severity.WARNING, strict=Severity.ERROR)
+def program_name_form(subject: ProgramSubject) -> Iterator[Finding]:
+    """Find a name that model APIs do not take as the name of a tool (LA12); it still works, changed. The finding points
+    at the name."""
+    model = subject.program.model
+    wire = tool_name(model.name)
+    if "name" in model.spans and wire != model.name:
+        message = f"the name `{shown(model.name)}` is no tool name: programs that import it call it `{wire}`"
+        note = f"a tool name is at most {MAX_TOOL_NAME} letters, digits, `_` and `-`"
+        yield Finding(message, model.span("name"), (note,))
+
+
+@RULES.program("ML006", "setting-of-the-user", Severity.ERROR)
+def setting_of_the_user(subject: ProgramSubject) -> Iterator[Finding]:
+    """Find a document that chooses an endpoint, a key, a tool or a permission (X7). The finding points at the field's
+    name."""
+    for entry in subject.program.model.fields or ():
+        instead = user_setting(entry.key.text)
+        if instead:
+            message = f"`{entry.key.text}` is for the user to decide, not for a document: the line is refused"
+            yield Finding(message, entry.key.span, (instead,))
+
+
+# The MCP servers of a program.
+
+
+@RULES.program("ML040", "server-without-transport", Severity.ERROR)
+def server_without_transport(subject: ProgramSubject) -> Iterator[Finding]:
+    """Find an MCP server with neither `command` nor `url` (L7, L18). The finding points at the server's name.
+    `python-interpreter` needs neither: it is the built-in tool (LA17)."""
+    for server in subject.program.model.mcp_servers:
+        if server.command is None and server.url is None and not server.built_in:
+            message = f"the MCP server `{server.name or '?'}` has neither `command` nor `url`"
+            note = "write `command:` to start a program, or `url:` to connect to a running server"
+            yield Finding(message, server.name_span, (note,))
+
+
+@RULES.program("ML041", "server-with-two-transports", Severity.ERROR)
+def server_with_two_transports(subject: ProgramSubject) -> Iterator[Finding]:
+    """Find an MCP server with both `command` and `url` (LA10). The finding points at the server's `url`."""
+    for server in subject.program.model.mcp_servers:
+        if server.command is not None and server.url is not None:
+            message = f"the MCP server `{server.name or '?'}` has both `command` and `url`"
+            yield Finding(message, server.url_span or server.span, ("remove one of them",))
+
+
+@RULES.program("ML042", "server-transport-mismatch", Severity.ERROR)
+def server_transport_mismatch(subject: ProgramSubject) -> Iterator[Finding]:
+    """Find a `transport` that does not go with `command` or with `url` (LA9). The finding points at the transport."""
+    for server in subject.program.model.mcp_servers:
+        if server.transport == "auto" or (server.command is None) == (server.url is None):
+            continue
+        needs = "command" if server.transport == "stdio" else "url"
+        has = "command" if server.command is not None else "url"
+        if needs != has:
+            message = f"the transport `{server.transport}` needs `{needs}`, and the server `{server.name}` has `{has}`"
+            span = server.transport_span or server.span
+            yield Finding(message, span, ("leave `transport` out to let it be found",))
+
+
+_HTTP = regex(r"https?://[^\s/?#]+", re.IGNORECASE)
+
+
+@RULES.program("ML043", "server-url-scheme", Severity.ERROR)
+def server_url_scheme(subject: ProgramSubject) -> Iterator[Finding]:
+    """Find the `url` of an MCP server that is not http or https (L18). The finding points at the URL."""
+    for server in subject.program.model.mcp_servers:
+        if server.url is not None and not _HTTP.match(server.url):
+            message = (
+                f"the URL of an MCP server starts with `http://` or `https://` and a host, not `{shown(server.url)}`"
+            )
+            yield Finding(message, server.url_span or server.span)
+
+
+@RULES.program("ML044", "duplicate-server", Severity.ERROR)
+def duplicate_server(subject: ProgramSubject) -> Iterator[Finding]:
+    """Find two MCP servers of one name, or of names that give their tools the same names (L20, LA12). The finding
+    points at the name of the later one. Disabled servers have no tools and do not count."""
+    first: dict[str, ServerModel] = {}
+    for server in subject.program.model.mcp_servers:
+        if server.disabled or not server.name:
+            continue
+        earlier = first.setdefault(server_prefix(server.name), server)
+        if earlier is server:
+            continue
+        same = earlier.name == server.name
+        message = f"there are two MCP servers `{shown(server.name)}`" if same else _alike(earlier, server)
+        annotation = Annotation(earlier.name_span, "the first one")
+        yield Finding(message, server.name_span, ("give one of them another name",), (annotation,))
+
+
+def _alike(earlier: ServerModel, server: ServerModel) -> str:
+    names = f"`{shown(earlier.name)}` and `{shown(server.name)}`"
+    return f"the MCP servers {names} both offer their tools as `{server_prefix(server.name)}…`"
+
+
+# The body of a program: the names that its template uses, and the tools that it speaks of.
 
 
 def _not_declared(subject: ProgramSubject, *, closed: bool) -> Iterator[Finding]:

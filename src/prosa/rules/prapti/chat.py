@@ -1,4 +1,4 @@
-"""The configuration lines of a chat: assignments, commands, includes."""
+"""The message headings and the configuration lines of a chat: assignments, commands, includes."""
 
 from __future__ import annotations
 
@@ -18,17 +18,35 @@ from prosa.dialects.prapti.fields import (
     refusal,
     setting_of,
 )
-from prosa.dialects.prapti.model import SAMPLING, ChatModel
+from prosa.dialects.prapti.model import PUBLIC_ROLES, SAMPLING, ChatModel
 from prosa.rules.prapti import RULES
-from prosa.rules.rule import Finding
-from prosa.rules.subject import Subject
+from prosa.rules.rule import Finding, Subject
 
 REPORTED = (
+    RULES.reported("PR001", "message-heading-colon", Severity.WARNING, strict=Severity.ERROR),
+    RULES.reported("PR002", "message-heading-text", Severity.HINT),
     RULES.reported("PR010", "empty-configuration-line", Severity.ERROR),
     RULES.reported("PR011", "unreadable-configuration-line", Severity.ERROR),
     RULES.reported("PR012", "configuration-literal", Severity.ERROR),
 )
 """What readers report by name."""
+
+
+@RULES.document("PR003", "unknown-role", Severity.WARNING, strict=Severity.ERROR)
+def unknown_role(subject: Subject[ChatModel]) -> Iterator[Finding]:
+    """Find a role that no responder takes; such a message is not sent (PA12). The finding points at the role of the
+    heading."""
+    for message in subject.model.messages:
+        if message.hidden or message.disabled or message.known_role in PUBLIC_ROLES:
+            continue
+        near = nearest(message.known_role, PUBLIC_ROLES)
+        note = f"did you mean `{near}`?" if near else f"roles are {', '.join(PUBLIC_ROLES)}; `_` in front hides one"
+        text = f"the role `{message.role}` is unknown, so this message is not sent"
+        meant = Misspelling(message.role, near) if near else None
+        yield Finding(text, message.role_span, (note,), misspelling=meant)
+
+
+# The configuration lines of a chat: assignments, commands, includes.
 
 
 @RULES.document("PR013", "user-variable", Severity.HINT)

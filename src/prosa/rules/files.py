@@ -1,7 +1,5 @@
-"""Files that record every read: a finding is valid only while those files stay unchanged.
-
-In: the `Files` of a check. Out: the same results, and for every requested file its digest.
-"""
+"""Views of files for a check: `RecordingFiles` records every read, since a finding is valid only while those files stay
+unchanged; `Overlay` puts new texts over the files they would replace."""
 
 from __future__ import annotations
 
@@ -11,6 +9,7 @@ from pathlib import Path
 from msgspec import Struct, field
 
 from prosa.source import FileProblem, Files, SourceText
+from prosa.source.files import sha256
 
 
 class RecordingFiles(Struct, frozen=True):
@@ -102,3 +101,41 @@ def _raw_now(path: Path, limit: int, files: Files) -> str:
         return f"{_RAW}{limit} {files.digest(path, limit)}"
     except FileProblem as problem:
         return f"{_RAW}{limit} {problem.kind}"
+
+
+class Overlay(Struct, frozen=True):
+    """Meets `Files`: ``texts`` by real path, everything else from ``under``. A text of more bytes than ``max_size`` is
+    refused, as its file would be."""
+
+    texts: Mapping[Path, str]
+    under: Files
+    max_size: int | None = None
+
+    def read(self, path: Path) -> SourceText:
+        """Return the text of a document. Raises `FileProblem`."""
+        text = self.texts.get(self.under.real(path))
+        if text is None:
+            return self.under.read(path)
+        data = text.encode("utf-8", "surrogatepass")
+        if self.max_size is not None and len(data) > self.max_size:
+            raise FileProblem(path, "too-large", f"is larger than {self.max_size:,} bytes")
+        return SourceText(text, str(path), sha256(data).hexdigest())
+
+    def real(self, path: Path) -> Path:
+        """Return the path with links and ``..`` resolved."""
+        return self.under.real(path)
+
+    def inside_root(self, path: Path) -> bool:
+        """Return whether the real path lies inside the root."""
+        return self.under.inside_root(path)
+
+    def exists(self, path: Path) -> bool:
+        """Return whether a file or a folder is there, inside the root; a new text is, whether or not it is written
+        yet."""
+        return self.under.real(path) in self.texts or self.under.exists(path)
+
+    def digest(self, path: Path, limit: int) -> str:
+        """Return the SHA-256 of a file's raw bytes. Raises `FileProblem`."""
+        if self.under.real(path) in self.texts:
+            return self.read(path).digest
+        return self.under.digest(path, limit)
