@@ -7,6 +7,7 @@ run, and fails where they should have and did not.
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import signal
@@ -64,6 +65,13 @@ def pytest_report_header() -> list[str]:
     return [presence.told(), embedded.told(), boxes.told()]
 
 
+def pytest_collection_finish() -> None:
+    """Take what was imported and collected out of the garbage collection: tests that ask for one, or fork, need not
+    look at the heap of a whole session."""
+    gc.collect()
+    gc.freeze()
+
+
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     """Keeps which tests have passed; where there are several workers, their reports arrive here too."""
     if report.when == "call" and report.passed:
@@ -73,6 +81,7 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """A session whose tests with a browser, a model or a box did not run, though they were required, has failed."""
     shutil.rmtree(_HOME, ignore_errors=True)
+    gc.freeze()  # at the end pytest collects garbage ten times, over the heap of all tests
     if hasattr(session.config, "workerinput") or session.config.option.collectonly:
         return
     for each, name in ((presence, "PROSA_BROWSER"), (embedded, "PROSA_EMBEDDED"), (boxes, "PROSA_BUBBLEWRAP")):

@@ -19,7 +19,6 @@ from tests.examples.ferries import FOLDER, HOST, PAGES, WISH, actions, api, book
 from tests.house.examples import differences, surroundings
 
 FILES = sorted(PAGES.rglob("*.md"))
-EXAMPLES = [(action, number) for action, each in actions().items() for number in range(len(each["examples"]))]
 SHOWN = re.compile(r"^`GET (/api/\S+)`\n\n```json\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -50,9 +49,16 @@ def test_hw8_every_action_says_how_it_is_authenticated_and_is_declared_once():
     }
 
 
-@pytest.mark.parametrize(("name", "number"), EXAMPLES)
-def test_every_example_of_an_action_is_a_request_that_succeeds(name: str, number: int):
+def test_every_example_of_an_action_is_a_request_that_succeeds():
     """The contract makes the request; the API answers it."""
+    tried = [(name, number) for name, action in actions().items() for number in range(len(action["examples"]))]
+    assert len(tried) >= len(actions())
+    for name, number in tried:
+        succeeds(name, number)
+
+
+def succeeds(name: str, number: int) -> None:
+    """Make the request of one example; the API must answer it."""
     action, at = actions()[name], client()
     if "SK-1001" in str(action["examples"]):
         booked(at)

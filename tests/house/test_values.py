@@ -7,6 +7,7 @@ import importlib
 import pickle
 from collections.abc import Callable, Iterator
 from copy import copy, deepcopy
+from functools import cache
 from pathlib import Path
 from typing import cast
 
@@ -30,6 +31,7 @@ def structs(above: type[Struct] = Struct) -> Iterator[type[Struct]]:
         yield from structs(each)
 
 
+@cache
 def every() -> list[type[Struct]]:
     for file in modules():
         parts = file.relative_to(PACKAGE.parent).with_suffix("").parts
@@ -38,9 +40,10 @@ def every() -> list[type[Struct]]:
     return sorted(set(structs()), key=lambda each: (each.__module__, each.__qualname__))
 
 
-EVERY = every()
-PLAIN = [each for each in EVERY if not hasattr(each, "__post_init__") and "__reduce__" not in vars(each)]
-"""All but those that look at their fields when they are made, or pickle some of them: these have tests of their own."""
+def plain() -> list[type[Struct]]:
+    """All but those that look at their fields when they are made, or pickle some of them: these have tests of their
+    own."""
+    return [each for each in every() if not hasattr(each, "__post_init__") and "__reduce__" not in vars(each)]
 
 
 def made(of: type[Struct], /, **own: object) -> Struct:
@@ -68,14 +71,14 @@ def test_no_dataclass_is_defined():
 
 
 def test_there_are_values():
-    assert len(EVERY) > 500
-    assert len(PLAIN) > len(EVERY) - 20
+    assert len(every()) > 500
+    assert len(plain()) > len(every()) - 20
 
 
 def for_every_value(check: Callable[[type[Struct]], None]) -> None:
     """Fail with the names of all values for which the check fails, not with the first one alone."""
     failed: dict[str, str] = {}
-    for of in PLAIN:
+    for of in plain():
         try:
             check(of)
         except (AssertionError, pytest.fail.Exception) as error:

@@ -7,7 +7,7 @@ import os
 import re
 import subprocess
 import sys
-from importlib.resources import files
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -31,6 +31,7 @@ from prosa.rules.registry import (
 )
 from prosa.rules.rule import RuleSet
 from prosa.source import SourceText
+from tests.house.tree import modules, parsed
 from tests.rules.literate import examples, line, pages, rewritten
 
 RULES = all_rules()
@@ -128,8 +129,15 @@ def test_a_selector_is_valid_as_soon_as_it_names_a_rule():
     assert {rule.code[:2] for rule in selected("M")} == {"MD", "MG", "ML", "MH"}
 
 
-TREES = {path: ast.parse(path.read_text("utf-8")) for path in Path(str(files("prosa"))).rglob("*.py")}
-TOPICS = {path: tree for path, tree in TREES.items() if "rules" in path.parts[-4:-2] and path.name != "__init__.py"}
+@cache
+def trees() -> dict[Path, ast.Module]:
+    """The syntax trees of the package, by their files."""
+    return {path: parsed(path) for path in modules()}
+
+
+@cache
+def topics_of_rules() -> dict[Path, ast.Module]:
+    return {p: tree for p, tree in trees().items() if "rules" in p.parts[-4:-2] and p.name != "__init__.py"}
 
 
 def imports(tree: ast.Module, module: str, name: str) -> bool:
@@ -141,7 +149,7 @@ def test_every_problem_that_a_reader_names_is_a_rule():
     """A name that no rule has would be a crash in the first document that has the problem."""
     written = {
         node.args[0].value
-        for tree in TREES.values()
+        for tree in trees().values()
         if imports(tree, "prosa.diagnostics", "Problem")
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Problem" and node.args
@@ -154,8 +162,8 @@ def test_every_problem_that_a_reader_names_is_a_rule():
 def test_every_rule_that_readers_report_is_named_by_one():
     named = {
         node.value
-        for path, tree in TREES.items()
-        if path not in TOPICS
+        for path, tree in trees().items()
+        if path not in topics_of_rules()
         for node in ast.walk(tree)
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
@@ -166,24 +174,24 @@ def test_a_rule_stands_in_the_module_of_its_topic_alone():
     """Adding one touches that module and its page: nothing lists rules again."""
     written = [
         (node.value, path)
-        for path, tree in TREES.items()
+        for path, tree in trees().items()
         for node in ast.walk(tree)
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
         if re.fullmatch("(MD|MG|MH|ML|PR|SE|SK|TS|YM)[0-9]{3}", node.value)
         if node.value not in {each.code for each in REMOVED}
     ]
     assert sorted(code for code, _ in written) == [rule.code for rule in RULES]
-    assert {path for _, path in written} <= set(TOPICS)
+    assert {path for _, path in written} <= set(topics_of_rules())
 
 
 def test_what_a_rule_yields_has_no_name():
-    assert [path for path, tree in TOPICS.items() if imports(tree, "prosa.diagnostics", "Problem")] == []
+    assert [path for path, tree in topics_of_rules().items() if imports(tree, "prosa.diagnostics", "Problem")] == []
 
 
 def test_a_rule_is_called_as_it_is_named():
     functions = {
         (call.args[1].value, node.name)
-        for tree in TOPICS.values()
+        for tree in topics_of_rules().values()
         for node in ast.walk(tree)
         if isinstance(node, ast.FunctionDef)
         for call in node.decorator_list
@@ -197,7 +205,7 @@ def test_every_module_with_rules_is_loaded_as_a_topic():
     """Without it a rule would be declared and never run."""
     for folder in FOLDERS:
         rules = rule_set(folder)
-        declaring = {path.stem for path, tree in TOPICS.items() if imports(tree, rules.package, "RULES")}
+        declaring = {path.stem for path, tree in topics_of_rules().items() if imports(tree, rules.package, "RULES")}
         assert declaring == {*rules.topics, *rules.corpus_topics}
 
 

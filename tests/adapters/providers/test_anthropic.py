@@ -30,7 +30,10 @@ from tests.depth import examples
 from tests.model_server import messages as fake
 from tests.model_server.server import ModelServer
 
-VERSION = {"anthropic-version": fake._version()}
+
+def versioned() -> dict[str, str]:
+    """Return the header that names the version which the library of the service was made for."""
+    return {"anthropic-version": fake._version()}
 
 
 def ask(server: ModelServer, *requests: Any, stream: bool = False, **options: Any) -> Any:
@@ -290,7 +293,7 @@ def test_x24_the_service_takes_every_conversation(steps, form, stream, tools, ou
         said += [Message("tool", text, tool_call_id=call.id) for call in calls] or [Message("user", "go on")]
     asked = request(messages=tuple(said), tools=tools, output=output, parameters=parameters)
     body = decode(encode(messages.body(shaped(asked, form), form, stream)))
-    assert fake.refusal(VERSION, body, set()) is None
+    assert fake.refusal(versioned(), body, set()) is None
 
 
 def test_the_fake_refuses_a_request_that_is_wrong() -> None:
@@ -315,10 +318,10 @@ def test_the_fake_refuses_a_request_that_is_wrong() -> None:
         {"output_config": {"format": {"type": "json_schema", "schema": schema}}},
         {"output_config": {"format": {"type": "json_object"}}},
     ]
-    assert fake.refusal(VERSION, good, set()) is None
+    assert fake.refusal(versioned(), good, set()) is None
     assert fake.refusal({}, good, set()) is not None
     for each in wrong:
-        assert fake.refusal(VERSION, {**good, **each}, set()) is not None, each
+        assert fake.refusal(versioned(), {**good, **each}, set()) is not None, each
 
 
 def test_x24_a_tool_that_is_gone_is_still_named_with_its_calls(model_server: ModelServer) -> None:

@@ -7,23 +7,12 @@ import asyncio
 import json
 from collections.abc import Iterable, Mapping
 from functools import cache
+from importlib import import_module
 from typing import Any
 
 import pytest
-from anthropic import AsyncAnthropic
-from google.genai import Client
-from google.genai.types import HttpOptions
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from openai import AsyncOpenAI
-from openai.types.chat.completion_create_params import (
-    CompletionCreateParamsNonStreaming,
-    CompletionCreateParamsStreaming,
-)
-from openai.types.responses.response_create_params import (
-    ResponseCreateParamsNonStreaming,
-    ResponseCreateParamsStreaming,
-)
 from pydantic import TypeAdapter, ValidationError
 
 from prosa.adapters.providers import chat, gemini, messages, responses
@@ -34,18 +23,25 @@ from prosa.runtime.messages import Message, ModelRequest, ToolCall
 from tests.adapters.providers.asking import TOOL, WAYS, Way, camel, request
 from tests.depth import examples
 
-TYPES: dict[tuple[str, bool], Any] = {
-    ("chat", False): TypeAdapter(CompletionCreateParamsNonStreaming),
-    ("chat", True): TypeAdapter(CompletionCreateParamsStreaming),
-    ("responses", False): TypeAdapter(ResponseCreateParamsNonStreaming),
-    ("responses", True): TypeAdapter(ResponseCreateParamsStreaming),
+PARAMETERS = {
+    "chat": ("openai.types.chat.completion_create_params", "CompletionCreateParams"),
+    "responses": ("openai.types.responses.response_create_params", "ResponseCreateParams"),
 }
+
+
+@cache
+def types_of(api: str, *, stream: bool) -> TypeAdapter[Any]:
+    """Return the type of a request. The libraries of the services take seconds to import: only who asks them does."""
+    module, name = PARAMETERS[api]
+    return TypeAdapter(getattr(import_module(module), f"{name}{'Streaming' if stream else 'NonStreaming'}"))
+
+
 BODIES = {"chat": chat.body, "responses": responses.body}
 
 
 def validate(api: str, body: Any, *, stream: bool = False) -> None:
     """Raises `ValidationError`. Lists are validated as they are read, so everything is read."""
-    waiting = [TYPES[api, stream].validate_python(body)]
+    waiting = [types_of(api, stream=stream).validate_python(body)]
     while waiting:
         value = waiting.pop()
         if isinstance(value, Mapping):
@@ -88,7 +84,7 @@ def test_la3_x24_the_types_of_openai_accept_every_request(steps, form, stream, a
 
 @cache
 def _known(api: str, stream: bool) -> frozenset[str]:
-    return frozenset(TYPES[api, stream].json_schema()["properties"])
+    return frozenset(types_of(api, stream=stream).json_schema()["properties"])
 
 
 def test_the_oracle_refuses_a_request_that_is_wrong() -> None:
@@ -129,6 +125,8 @@ def _read(arguments: Any) -> Any:
 
 async def _asked_natively(way: Way, asked: ModelRequest) -> tuple[Any, ...]:
     """Text, calls, refusal and tokens as the anthropic client reads them, from a whole answer or from a stream."""
+    from anthropic import AsyncAnthropic
+
     body = dict(decode(encode(messages.body(asked, messages.FIRST_SHAPE, False))))
     address = way.server.base_url.removesuffix("/v1")
     async with AsyncAnthropic(api_key="k", base_url=address, max_retries=0, timeout=30) as client:
@@ -147,6 +145,9 @@ async def _asked_natively(way: Way, asked: ModelRequest) -> tuple[Any, ...]:
 
 async def _asked_google(way: Way, asked: ModelRequest) -> tuple[Any, ...]:
     """Text, calls and tokens as the client of Google reads them, from a whole answer or from pieces."""
+    from google.genai import Client
+    from google.genai.types import HttpOptions
+
     made = gemini.body(asked, gemini.FIRST_SHAPE, False)
     options = HttpOptions(base_url=way.server.google_url.removesuffix("/v1beta"), api_version="v1beta")
     client = Client(api_key="k", vertexai=False, http_options=options).aio
@@ -166,6 +167,8 @@ async def _asked_google(way: Way, asked: ModelRequest) -> tuple[Any, ...]:
 
 async def _asked(way: Way, asked: ModelRequest) -> tuple[Any, ...]:
     """Text, calls, refusal and tokens as the openai client reads them, from a whole answer."""
+    from openai import AsyncOpenAI
+
     body = dict(decode(encode(BODIES[way.api](asked, RequestShape(), False))))
     async with AsyncOpenAI(api_key="k", base_url=way.server.base_url, max_retries=0) as client:
         if way.api == "chat":
