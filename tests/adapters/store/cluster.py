@@ -55,6 +55,7 @@ class Cluster:
         if self._user:
             os.chown(self.folder, pwd.getpwnam(self._user).pw_uid, pwd.getpwnam(self._user).pw_gid)
         self._names = count(1)
+        self._emptied: list[str] = []
         self._run("initdb", "-D", self.data, "-U", USER, "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
         rules = "local all secret scram-sha-256\nlocal all all trust\n"
         (self.data / "pg_hba.conf").write_text(rules)
@@ -72,11 +73,32 @@ class Cluster:
         return f"postgresql://{user}@/{database}?host={self.folder}"
 
     def database(self) -> str:
-        """The address of a new database."""
+        """The address of an empty database: a new one, which takes a sixth of a second, or one that was emptied."""
         name = f"t{next(self._names)}"
         with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
-            connection.execute(f"CREATE DATABASE {name}")
+            if self._emptied:
+                connection.execute(f"ALTER DATABASE {self._emptied.pop()} RENAME TO {name}")
+            else:
+                connection.execute(f"CREATE DATABASE {name}")
         return self.url(name)
+
+    def empty(self, url: str) -> None:
+        """Takes everything out of a database, for the next test that needs one. One that cannot be entered is left."""
+        try:
+            connection = psycopg.connect(url, autocommit=True)
+        except psycopg.OperationalError:
+            return
+        with connection:
+            name = connection.info.dbname
+            connection.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+            connection.execute("DROP SCHEMA IF EXISTS prosa CASCADE")
+            connection.execute(f"REVOKE ALL ON DATABASE {name} FROM secret")
+            left = connection.execute("SELECT COUNT(*) FROM pg_class WHERE relnamespace >= 16384").fetchone()
+        if left == (0,):
+            self._emptied.append(name)
 
     def stop(self) -> None:
         """Ends the server at once, and with it every connection."""

@@ -24,9 +24,11 @@ def cluster() -> Iterator[Cluster]:
 
 
 @pytest.fixture
-def url(cluster: Cluster) -> str:
+def url(cluster: Cluster) -> Iterator[str]:
     """The address of a database that is empty."""
-    return cluster.database()
+    found = cluster.database()
+    yield found
+    cluster.empty(found)
 
 
 @pytest.fixture(params=["file", "server"])

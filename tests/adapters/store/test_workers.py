@@ -57,6 +57,7 @@ class Fleet:
         open_store(StoreServer(url)).close()
         self.environ = user(folder, OPENAI_BASE_URL=model.base_url, OPENAI_API_KEY=KEY, PROSA_STORE=url)
         self.children: list[subprocess.Popen[str]] = []
+        self._asking = psycopg.connect(url, autocommit=True)
 
     def rows(self, count: int) -> list[str]:
         (self.folder / "rows.jsonl").write_text(
@@ -88,10 +89,12 @@ class Fleet:
 
     def asked(self, text: str) -> Any:
         """What a query of the store gives."""
-        with psycopg.connect(self.url, autocommit=True) as connection:
-            return connection.execute(text).fetchall()
+        if self._asking.closed:
+            self._asking = psycopg.connect(self.url, autocommit=True)
+        return self._asking.execute(text).fetchall()
 
     def close(self) -> None:
+        self._asking.close()
         for child in self.children:
             if child.poll() is None:
                 child.send_signal(signal.SIGCONT)
@@ -116,7 +119,7 @@ def until(happened: Callable[[], Any]) -> None:
     end = time.monotonic() + LONGEST
     while not happened():
         assert time.monotonic() < end
-        time.sleep(0.02)
+        time.sleep(0.05)
 
 
 def at_work(fleet: Fleet) -> list[int]:
