@@ -15,6 +15,7 @@ VECTORS := $(VENV)/.vectors-requirements
 RELEASE := $(VENV)/.release-requirements
 WEIGHTS := $(VENV)/.model
 PACKAGE := $(VENV)/.package
+COMPILED := $(VENV)/.compiled
 NPM     := $(PEERS)/node_modules/.installed
 EDITOR  := $(VSCODE)/node_modules/.installed
 
@@ -42,12 +43,12 @@ demo: .about-demo $(PACKAGE) $(if $(filter 0,$(DEMO_MODEL)),,$(WEIGHTS)) ## inst
   echo "kept in your data folder; DEMO_MODEL=0 leaves it out). Then comes the tour: no key,"; \
 	  echo "no network. It begins with an agreement, which is accepted once."; fi
 
-test: lint peers $(WEIGHTS) ## install everything, lint, check the import contracts, run all tests
+test: lint peers $(WEIGHTS) $(COMPILED) ## install everything, lint, check the import contracts, run all tests
 	@$(BIN)/python -m tests.requirements --count
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pytest -n $(JOBS)
 
 test-deep: export PROSA_TESTS = deep
-test-deep: test ## the same with every example of every property: about twice as long
+test-deep: test ## the same with every example of every property: about three times as long
 
 lint: $(DEV) $(PACKAGE) ## ruff, formatting, strict types, import contracts
 	$(BIN)/ruff check --quiet $(wildcard $(CODE))
@@ -117,6 +118,11 @@ $(RUN): requirements/run.lock | $(BIN)/python
 
 $(DEV): requirements/dev.lock $(RUN)
 	$(INSTALL) -r $<
+	@touch $@
+
+# The interpreter of the sandbox, compiled for this machine.
+$(COMPILED): $(PACKAGE)
+	$(BIN)/python -m tests.compiled
 	@touch $@
 
 # A real model: its engine, and its weights in the user's data folder. What cannot be had is done without.

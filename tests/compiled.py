@@ -38,3 +38,7 @@ def _compiled() -> list[Path]:
         asyncio.run(compile_it())
         found = sorted(CACHE.glob("python-*.cwasm"))
     return found
+
+
+if __name__ == "__main__":
+    _compiled()

@@ -17,11 +17,13 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from xdist.remote import Producer
 
 from tests import depth
 from tests.adapters.agents import presence as boxes
 from tests.adapters.embedded import presence as embedded
 from tests.browser import presence
+from tests.distribution import ByFile, in_order
 
 settings.register_profile(
     "untimed", max_examples=depth.examples(100), deadline=None, suppress_health_check=[HealthCheck.too_slow]
@@ -63,6 +65,18 @@ def pytest_configure() -> None:
 def pytest_report_header() -> list[str]:
     """Says whether the tests with a browser, those with an embedded model, and those in a box run."""
     return [presence.told(), embedded.told(), boxes.told()]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByFile:
+    """Share tests out as `tests.distribution` says."""
+    config.option.loadscopereorder = False
+    return ByFile(config, log)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put what takes long first."""
+    items[:] = in_order(items)
 
 
 def pytest_collection_finish() -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 
 DEEP = os.environ.get("PROSA_TESTS") == "deep"
-SHARE = 5
+SHARE = 10
 """Which part of the examples a quick run tries."""
-FEWEST = 10
+FEWEST = 5
 
 
 def examples(deep: int, share: int = SHARE) -> int:

@@ -11,6 +11,7 @@ import pytest
 from prosa.cli.main import main
 from tests.cli.desk import Desk, desk
 from tests.convert.test_skills import URL_FETCHER, skill
+from tests.depth import examples
 
 GREET = "---\nname: greet\ndescription: Greets.\ninput: {type: object}\noutput: {type: object}\n---\n\nHello.\n"
 
@@ -150,7 +151,7 @@ def test_wrong_use_is_said(folder, words, said):
 
 
 def test_x31_a_large_body_is_converted(folder):
-    body = "word {{ .secret }} \\{{x}}\n### @system:\n" * 25_000
+    body = "word {{ .secret }} \\{{x}}\n### @system:\n" * examples(25_000)
     (folder / "other" / "SKILL.md").write_text(skill(body), encoding="utf-8")
     ran("other", "--to", "program", "-o", "out.md")
     assert ran("out.md", "--to", "skill").out == skill(body)

@@ -27,7 +27,7 @@ from prosa.evaluation.comparison import (
     p_value,
 )
 from prosa.evaluation.statistics import Counted
-from tests.depth import examples
+from tests.depth import DEEP, examples
 
 GOOD, BAD = Counted(1, 1), Counted(0, 1)
 
@@ -360,9 +360,10 @@ GRID = [*product(range(2, 21), (1, 3, 10)), *product((6, 10, 16, 20), (2, 4, 5, 
 @pytest.mark.parametrize("sides", [_equal, _cancelling])
 def test_x34_simulated_suites_without_an_effect(sides: SIDES):
     """At most 18 of 200 for each of 2 to 20 cases and 1 to 10 repeats, and one in twenty of all."""
-    found = {at: _often(*at, sides) for at in GRID}
+    grid = GRID if DEEP else GRID[::4]
+    found = {at: _often(*at, sides) for at in grid}
     assert {at: told for at, told in found.items() if told > 18} == {}
-    assert sum(found.values()) <= 0.05 * 200 * len(GRID)
+    assert sum(found.values()) <= 0.05 * 200 * len(grid)
 
 
 def _helpful(draw: Random) -> tuple[float, float]:

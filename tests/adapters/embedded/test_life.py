@@ -24,7 +24,9 @@ from prosa.runtime.messages import Message, ModelReply, ModelRequest
 from tests.adapters.embedded.presence import weights
 from tests.adapters.embedded.runs import BRIEF, engines_below, is_there, letter, program, ran, started
 from tests.cli.programs import prosa as command
+from tests.depth import DEEP
 
+ROWS = 4 if DEEP else 2
 LONG = "Write a long story about the sea."
 
 
@@ -147,7 +149,7 @@ def test_x35_an_answer_ends_where_the_window_does():
 
 def test_x35_calls_of_a_batch_share_one_engine(tmp_path: Path, environ: dict[str, str]):
     rows = tmp_path / "rows.jsonl"
-    rows.write_text("".join(json.dumps({"text": f"I am Ada and I paid {n} euros."}) + "\n" for n in range(4)))
+    rows.write_text("".join(json.dumps({"text": f"I am Ada and I paid {n} euros."}) + "\n" for n in range(ROWS)))
     output = tmp_path / "out.jsonl"
     process = started(
         "batch", letter(tmp_path), "--rows", rows, "--output", output, "-m", "embedded", "--yes", environ=environ
@@ -160,7 +162,7 @@ def test_x35_calls_of_a_batch_share_one_engine(tmp_path: Path, environ: dict[str
     assert len(seen) == 1
     said = [json.loads(line)["output"] for line in output.read_text().splitlines()]
     assert all(isinstance(each["euros"], int) for each in said)
-    assert len(said) == 4
+    assert len(said) == ROWS
 
 
 def test_x35_runs_after_each_other_share_one_engine(tmp_path: Path, environ: dict[str, str]):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.adapters.providers.asking import WAY_NAMES, WAYS, Way
+from tests.model_server import messages
 from tests.model_server.fixture import model_server  # noqa: F401
 from tests.model_server.server import ModelServer
 
@@ -12,4 +13,6 @@ from tests.model_server.server import ModelServer
 @pytest.fixture(params=WAYS, ids=WAY_NAMES)
 def way(request: pytest.FixtureRequest, model_server: ModelServer) -> Way:  # noqa: F811
     api, stream = request.param
+    if api == "anthropic":
+        messages._types()  # takes seconds once: not while a request waits for its answer
     return Way(model_server, api, stream, [])

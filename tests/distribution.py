@@ -1,0 +1,44 @@
+"""How the tests of a session are shared out to workers: by file, and whole folders where they share something costly.
+
+A browser, a model, a server or what one module parsed is so made once and not in each worker. What takes longest comes
+first, so that the many short files fill up the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from xdist.scheduler import LoadScopeScheduling
+from xdist.workermanage import WorkerController
+
+TOGETHER = ("tests/browser", "tests/adapters/embedded", "tests/adapters/store", "tests/adapters/mcp", "tests/house")
+"""Folders of one worker each, the longest first."""
+
+WHOLE_SESSION = 5_000
+"""Tests from which folders are kept together; a few folders alone are shared out by file."""
+
+
+class ByFile(LoadScopeScheduling):
+    """Share out files, and the folders of `TOGETHER` as a whole."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = nodeid.partition("::")[0]
+        folder = file.rpartition("/")[0]
+        return folder if folder in TOGETHER and len(self.collection or ()) > WHOLE_SESSION else file
+
+    def _assign_work_unit(self, node: WorkerController) -> None:
+        """Do what the original does, without a search through all tests for each of them."""
+        scope, unit = self.workqueue.popitem(last=False)
+        self.assigned_work.setdefault(node, {})[scope] = unit
+        places = {nodeid: at for at, nodeid in enumerate(self.registered_collections[node])}
+        node.send_runtest_some([places[nodeid] for nodeid, completed in unit.items() if not completed])
+
+
+def in_order(items: Sequence[pytest.Item]) -> list[pytest.Item]:
+    """Return the tests with those of the folders of `TOGETHER` first, each folder as it was."""
+    return sorted(items, key=lambda item: _rank(item.nodeid.partition("::")[0].rpartition("/")[0]))
+
+
+def _rank(folder: str) -> int:
+    return TOGETHER.index(folder) if folder in TOGETHER else len(TOGETHER)
