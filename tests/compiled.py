@@ -13,10 +13,11 @@ ROOT = Path(__file__).parents[1]
 CACHE = ROOT / "build" / "sandbox-cache"
 
 
-def lend_compiled(cache: Path) -> Path:
-    """Puts the compiled interpreter into another cache folder, where a test has one of its own. Gives the folder."""
+def lend_compiled(cache: Path, *, if_there: bool = False) -> Path:
+    """Put the compiled interpreter into another cache folder, where a test has one of its own; ``if_there`` compiles
+    none. Return the folder."""
     cache.mkdir(mode=0o700, parents=True, exist_ok=True)
-    for compiled in _compiled():
+    for compiled in CACHE.glob("python-*.cwasm") if if_there else _compiled():
         try:
             os.link(compiled, cache / compiled.name)
         except FileExistsError:

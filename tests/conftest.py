@@ -23,6 +23,7 @@ from tests import depth
 from tests.adapters.agents import presence as boxes
 from tests.adapters.embedded import presence as embedded
 from tests.browser import presence
+from tests.compiled import lend_compiled
 from tests.distribution import ByFile, in_order
 
 settings.register_profile(
@@ -44,6 +45,7 @@ embedded.remember()  # before the home of these tests takes the place of the use
 _HOME = tempfile.mkdtemp(prefix="prosa-home-")
 os.environ["HOME"] = _HOME  # runs are kept in the user's data folder, and tests leave nothing there
 os.environ.pop("XDG_DATA_HOME", None)
+lend_compiled(Path(_HOME, ".cache", "prosa"), if_there=True)
 
 # Processes that tests start take both packages from this tree, as the tests themselves do.
 _TREE = [str(Path(__file__).parents[1] / folder) for folder in ("src", "sandbox/src")]
