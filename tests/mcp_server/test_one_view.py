@@ -210,7 +210,7 @@ async def agents_get(client: Client, names: Iterable[str]) -> set[str]:
 
 
 @pytest.mark.parametrize("opened", [serving, cold], ids=["ready", "building"])
-@settings(max_examples=examples(200, share=20), deadline=None)  # each asks for a hundred names at two doors
+@settings(max_examples=examples(200, share=40), deadline=None)  # each asks for a hundred names at two doors
 @given(tree=trees())
 def test_x23_x30_agents_get_exactly_the_documents_of_the_site(opened: Any, tree: dict[str, Any]):
     """X23, X30. What the one door gives and the other does not is nothing, in both directions."""
