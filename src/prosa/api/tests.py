@@ -9,9 +9,9 @@ from typing import Unpack
 from prosa.api.arguments import EvalKeywords, environment_of, options_of, require_provider, synchronous, takes, words
 from prosa.app.agents.task import agent_options
 from prosa.app.evals.load import find_tests, load_suites
-from prosa.app.evals.run import TestOptions
 from prosa.app.evals.run import run_tests as run_all
 from prosa.app.evals.suite import side_of
+from prosa.app.evals.variants import TestOptions
 from prosa.evaluation.report import Report
 from prosa.runtime.errors import RunError
 from prosa.runtime.events import ignore

@@ -20,8 +20,9 @@ from prosa.cli.parser import WrongUse
 from prosa.cli.progress import progress
 
 if TYPE_CHECKING:
-    from prosa.app.evals.run import TestOptions, TestProgress
+    from prosa.app.evals.run import TestProgress
     from prosa.app.evals.suite import Suite
+    from prosa.app.evals.variants import TestOptions
     from prosa.app.options import Environment, Options
     from prosa.evaluation.report import Report
 
@@ -148,8 +149,8 @@ def _once(args: argparse.Namespace, console: Console) -> int:
 def _chosen(args: argparse.Namespace, console: Console) -> tuple[TestOptions, Options]:
     """Return the user's choices for tests, and for each of their runs."""
     from prosa.app.agents.task import agent_options
-    from prosa.app.evals.run import TestOptions
     from prosa.app.evals.suite import side_of
+    from prosa.app.evals.variants import TestOptions
 
     models = tuple(dict.fromkeys(name for text in args.models or () for name in _names(text)))
     args.model = models[0] if len(models) == 1 else None

@@ -11,7 +11,8 @@ import pytest
 
 from prosa.app.agents.task import AgentOptions, AgentTask, agent_choices
 from prosa.app.evals.load import find_tests, load_suites
-from prosa.app.evals.run import TestOptions, run_tests
+from prosa.app.evals.run import run_tests
+from prosa.app.evals.variants import TestOptions
 from prosa.app.options import Environment, Options, Record, RecordingOptions, Replay
 from prosa.evaluation.report import Report
 from prosa.records.agent import AgentTrace

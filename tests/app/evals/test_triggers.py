@@ -163,7 +163,8 @@ def test_x32_neighbours_that_cannot_be_read_are_told_and_two_of_one_name_are_ref
     told: list[str] = []
     model = Model(obeys, routed)
     from prosa.app.evals.load import find_tests, load_suites
-    from prosa.app.evals.run import TestOptions, run_tests
+    from prosa.app.evals.run import run_tests
+    from prosa.app.evals.variants import TestOptions
     from prosa.app.options import Environment, Options
     from prosa.settings import Settings
 

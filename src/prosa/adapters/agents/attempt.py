@@ -27,7 +27,8 @@ from msgspec.structs import replace
 from prosa.adapters.agents import box
 from prosa.adapters.agents.children import NOT_STARTED, AgentProcess, OutputTooLong, started
 from prosa.adapters.agents.discover import VERSION_SECONDS, Installed, system_path
-from prosa.adapters.agents.streams import Stream, StreamReader, quoted
+from prosa.adapters.agents.forms import quoted
+from prosa.adapters.agents.streams import Stream, StreamReader
 from prosa.adapters.agents.table import KnownAgent, Setting
 from prosa.adapters.agents.workspace import Snapshot, Workspace, WorkspaceProblem, remove_folder
 from prosa.records.agent import AgentStep, AgentTrace, End, FileChange, WireName

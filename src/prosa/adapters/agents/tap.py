@@ -9,37 +9,46 @@ What an answer cost is counted before its last bytes are handed on, as agents cl
 from __future__ import annotations
 
 import asyncio
-import gzip
 import hashlib
 import hmac
 import json
 import secrets
 import socket as sockets
-import zlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext, suppress
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeAlias
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from prosa.adapters.agents.streams import step
+from prosa.adapters.agents.exchange import (
+    FREE,
+    SERVICE_WIRES,
+    WIRES,
+    AnswerReader,
+    Receive,
+    Scope,
+    Send,
+    arguments_of,
+    body_of,
+    bound_of,
+    conversation_of,
+    is_model_call,
+    model_in,
+    object_of,
+    send_answer,
+    set_bound,
+    url_at,
+    user_texts,
+)
+from prosa.adapters.agents.forms import step
 from prosa.adapters.agents.table import KnownAgent
-from prosa.adapters.agents.wires.chat import CHAT
-from prosa.adapters.agents.wires.exchange import Conversation, Refusal, ServiceWire
-from prosa.adapters.agents.wires.gemini import GEMINI, camel
-from prosa.adapters.agents.wires.messages import MESSAGES
-from prosa.adapters.agents.wires.responses import RESPONSES
-from prosa.adapters.providers import chat, gemini, messages, responses
-from prosa.adapters.providers.completion import EventDecoder
-from prosa.adapters.providers.failures import Endpoint, ExchangeProblem
-from prosa.adapters.providers.wire import Assembly, Wire, decode
+from prosa.adapters.agents.wires.exchange import Conversation, Refusal
+from prosa.adapters.providers.failures import Endpoint
 from prosa.data import Value
 from prosa.records.agent import AgentCall, AgentStep, WireName
-from prosa.regex import regex
 from prosa.runtime.errors import RunError
 from prosa.runtime.messages import ModelReply
 from prosa.runtime.ports import Prices
@@ -50,18 +59,10 @@ if TYPE_CHECKING:
 
     from prosa.runtime.budget import Budget, Quote
 
-Scope: TypeAlias = Mapping[str, Value]
-Receive: TypeAlias = Callable[[], Awaitable[Mapping[str, Value]]]
-Send: TypeAlias = Callable[[dict[str, Value]], Awaitable[None]]
-
-MOST_BYTES: Final = 32 * 1024 * 1024
-"""Bytes of one request."""
 
 MOST_STEPS: Final = 10_000
 """Steps of one attempt that are kept."""
 
-MOST_ANSWER: Final = 64 * 1024 * 1024
-"""Bytes of one answer."""
 
 OUTPUT_BOUND: Final = 4_096
 """Output tokens of a call under a cap, where the agent sets no bound (X9)."""
@@ -69,30 +70,7 @@ OUTPUT_BOUND: Final = 4_096
 SILENCE: Final = 600.0
 """Seconds that may pass between two pieces of an answer."""
 
-_SERVICE_WIRES: Final[Mapping[WireName, ServiceWire]] = {
-    each.name: each for each in (MESSAGES, RESPONSES, CHAT, GEMINI)
-}
-_WIRES: Final[Mapping[WireName, Wire]] = {
-    "messages": messages.WIRE,
-    "responses": responses.WIRE,
-    "chat": chat.WIRE,
-    "gemini": gemini.WIRE,
-}
-_ENDINGS: Final[Mapping[WireName, str]] = {
-    "messages": "/messages",
-    "responses": "/responses",
-    "chat": "/chat/completions",
-}
-_GEMINI = regex(r"/models/[^/:]+:(?:generateContent|streamGenerateContent)$")
-_FREE = regex(r"/messages/count_tokens$|:countTokens$|/models(?:/[^/]+)?$|/responses/input_tokens$")
-"""Requests that cost nothing and are handed on."""
 
-_BOUNDS: Final[Mapping[WireName, tuple[str, ...]]] = {
-    "messages": ("max_tokens",),
-    "responses": ("max_output_tokens",),
-    "chat": ("max_completion_tokens", "max_tokens"),
-    "gemini": ("maxOutputTokens",),
-}
 _HANDED_ON: Final = frozenset({"accept", "content-type", "anthropic-version", "anthropic-beta", "openai-beta"})
 """Headers of the agent that the service sees: none that tells of this machine or holds the token."""
 
@@ -156,14 +134,14 @@ class Tap(Struct):
             await self._refuse(send, Refusal("the token of this attempt is missing or wrong", status=401))
             return
         if scope["method"] == "HEAD" or (scope["method"] == "GET" and path in ("", "/")):
-            await _answer(send, 200, b"", {})
+            await send_answer(send, 200, b"", {})
             return
-        data = await _body(receive, headers)
+        data = await body_of(receive, headers)
         if data is None:
             await self._refuse(send, Refusal("the request is too large, or cannot be read", status=413))
-        elif _is_answer(self.wire, path) and scope["method"] == "POST":
+        elif is_model_call(self.wire, path) and scope["method"] == "POST":
             await self._model_call(scope, headers, data, send)
-        elif _FREE.search(path):
+        elif FREE.search(path):
             await self._hand_on(scope, headers, data, send, None)
         else:
             self.notes[f"a request for {path[:80]} is no part of the wire and was refused"] = None
@@ -179,13 +157,13 @@ class Tap(Struct):
     # ---- one model call ----
 
     async def _model_call(self, scope: Scope, headers: Mapping[str, str], data: bytes, send: Send) -> None:
-        body = _read(data)
+        body = object_of(data)
         if body is None:
             await self._refuse(send, Refusal("the body is no JSON object"))
             return
-        said = _conversation(self.wire, body)
+        said = conversation_of(self.wire, body)
         number = self._number(said)
-        model = str(body.get("model") or _model_in(scope["path"]))
+        model = str(body.get("model") or model_in(scope["path"]))
         call = AgentCall(model, self.wire, 400, conversation=number)
         self._look_at(said, data, number)
         if refused := self._refused():
@@ -214,7 +192,7 @@ class Tap(Struct):
 
     def _look_at(self, said: Conversation, data: bytes, number: int) -> None:
         """Take what a request says of skills and of results of tools."""
-        text = "\n".join((said.system, *(f"{each.name}\n{each.description}" for each in said.tools), _others(said)))
+        text = "\n".join((said.system, *(f"{each.name}\n{each.description}" for each in said.tools), user_texts(said)))
         whole = data.decode("utf-8", "replace").replace("\\n", "\n").replace('\\"', '"')
         for name in self.skills:
             pattern = self.agent.lists(name)
@@ -245,11 +223,11 @@ class Tap(Struct):
         `PriceUnknown`."""
         if self.budget is None:
             return None, data
-        bound = _bound(self.wire, body)
+        bound = bound_of(self.wire, body)
         if bound is None:
             bound = self.output_bound or OUTPUT_BOUND
             self.notes[f"each model call was bounded to {bound:,} output tokens, as the agent sets no limit"] = None
-            _set_bound(self.wire, body, bound)
+            set_bound(self.wire, body, bound)
             data = json.dumps(body, ensure_ascii=False).encode()
         quote = self.budget.quote_of(model, Usage(len(data), bound), self.upstream.service)
         if quote is not None:
@@ -264,10 +242,10 @@ class Tap(Struct):
         """Ask the service, and hand its answer on piece by piece."""
         import httpx2
 
-        wire = _WIRES[self.wire]
+        wire = WIRES[self.wire]
         endpoint = wire.endpoint(self.upstream.endpoint)
         own = {name: value for name, value in headers.items() if name in _HANDED_ON}
-        url = _url(endpoint.base_url, scope)
+        url = url_at(endpoint.base_url, scope)
         sent = {**own, "accept-encoding": "identity", "user-agent": "prosa", **endpoint.headers}
         times = httpx2.Timeout(SILENCE, connect=10.0)
         request = httpx2.Request(
@@ -290,7 +268,7 @@ class Tap(Struct):
         status = response.status_code
         kept = [(name.encode(), value.encode()) for name, value in response.headers.items() if name not in _DROPPED]
         await send({"type": "http.response.start", "status": status, "headers": kept})
-        reader = None if call is None else _Reader(self.wire, response.headers.get("content-type", ""), status)
+        reader = None if call is None else AnswerReader(self.wire, response.headers.get("content-type", ""), status)
         try:
             async for piece in response.aiter_bytes():
                 if reader is not None and call is not None:
@@ -316,7 +294,7 @@ class Tap(Struct):
         if reply.content:
             self._add(step("say", reply.content, conversation=number))
         for each in reply.tool_calls:
-            arguments = _plain(each.arguments)
+            arguments = arguments_of(each.arguments)
             for name in self.skills:
                 if self.agent.loaded(name, each.name, arguments):
                     self.loaded[name] = None
@@ -330,8 +308,8 @@ class Tap(Struct):
             self.steps.append(one)
 
     async def _refuse(self, send: Send, refusal: Refusal) -> None:
-        body = json.dumps(_SERVICE_WIRES[self.wire].error(refusal)).encode()
-        await _answer(send, refusal.status, body, {"content-type": "application/json"})
+        body = json.dumps(SERVICE_WIRES[self.wire].error(refusal)).encode()
+        await send_answer(send, refusal.status, body, {"content-type": "application/json"})
 
 
 class _Call(Struct):
@@ -343,7 +321,7 @@ class _Call(Struct):
     quote: Quote | None
     is_settled: bool = False
 
-    def answered(self, status: int, reader: _Reader) -> None:
+    def answered(self, status: int, reader: AnswerReader) -> None:
         """Count a whole answer. Safe to call again."""
         if self.is_settled:
             return
@@ -379,179 +357,6 @@ class _Call(Struct):
         self.tap.calls[self.at] = call
         if self.quote is not None and self.tap.budget is not None:
             self.tap.budget.settle(self.quote, self.quote.cost if cost is None else cost)
-
-
-class _Reader:
-    """Reads an answer on its way through, whole or as events. ``is_whole`` is set once all of it was read."""
-
-    def __init__(self, wire: WireName, content_type: str, status: int) -> None:
-        self._wire, self._status = _WIRES[wire], status
-        self._decoder = EventDecoder() if "text/event-stream" in content_type else None
-        self._assembly: Assembly = self._wire.assembly()
-        self._data = bytearray()
-        self.is_whole = False
-        self.reply: ModelReply | None = None
-        self.problem = ""
-
-    def feed(self, piece: bytes) -> None:
-        """Take some bytes."""
-        if self.is_whole or self.problem:
-            return
-        if self._decoder is None:
-            self._data += piece[: MOST_ANSWER - len(self._data)]
-            return
-        with self._reading():
-            for event, text in self._decoder.feed(piece):
-                self._event(event, text)
-
-    def finish(self) -> None:
-        """Read what is left at the end of the answer."""
-        if self.is_whole or self.problem:
-            return
-        if not 200 <= self._status < 300:
-            self.problem = _words(bytes(self._data[:4096]))
-            return
-        with self._reading():
-            if self._decoder is None:
-                self.reply = self._wire.reply(decode(bytes(self._data)))
-            else:
-                for event, text in self._decoder.finish():
-                    self._event(event, text)
-                self.reply = self._assembly.finish()
-            self.is_whole = True
-
-    def _event(self, event: str, text: str) -> None:
-        if text.strip() == "[DONE]":
-            self._assembly.complete = True
-        elif text:
-            self._assembly.feed(event, decode(text))
-        # A wire that counts in a later event than the last words is read to its end.
-        if (self._assembly.complete and text.strip() == "[DONE]") or event in ("message_stop", "response.completed"):
-            self.reply, self.is_whole = self._assembly.finish(), True
-
-    def _reading(self) -> _Problems:
-        return _Problems(self)
-
-
-class _Problems:
-    """Keeps what is wrong with an answer as a sentence: the agent gets it as it came."""
-
-    def __init__(self, reader: _Reader) -> None:
-        self._reader = reader
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
-        if isinstance(error, ExchangeProblem | RunError | ValueError | KeyError | TypeError | AttributeError):
-            self._reader.problem = f"the answer cannot be read: {error}"
-            return True
-        return False
-
-
-# ---- requests ----
-
-
-def _is_answer(wire: WireName, path: str) -> bool:
-    return bool(_GEMINI.search(path)) if wire == "gemini" else path.endswith(_ENDINGS[wire])
-
-
-def _read(data: bytes) -> dict[str, Value] | None:
-    try:
-        body = json.loads(data)
-    except (ValueError, RecursionError):
-        return None
-    return body if isinstance(body, dict) else None
-
-
-def _conversation(wire: WireName, body: Mapping[str, Value]) -> Conversation:
-    """Return what a request says; nothing where it has another form than the wire's."""
-    try:
-        return _SERVICE_WIRES[wire].read(camel(dict(body)) if wire == "gemini" else body)
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError):
-        return Conversation()
-
-
-def _others(said: Conversation) -> str:
-    """Return the texts of the user's side, in which some agents list skills."""
-    return "\n".join(turn.text for turn in said.turns if turn.role == "user")
-
-
-def _model_in(path: str) -> str:
-    return path.rpartition("/models/")[2].partition(":")[0]
-
-
-def _bound(wire: WireName, body: Mapping[str, Value]) -> int | None:
-    """Return the output tokens that a request allows; None where it sets no bound."""
-    holder = body.get("generationConfig") if wire == "gemini" else body
-    values = [holder.get(name) for name in _BOUNDS[wire]] if isinstance(holder, Mapping) else []
-    known = [each for each in values if isinstance(each, int) and not isinstance(each, bool) and each > 0]
-    return max(known, default=None)
-
-
-def _set_bound(wire: WireName, body: dict[str, Value], bound: int) -> None:
-    if wire != "gemini":
-        body[_BOUNDS[wire][0]] = bound
-        return
-    config = body.get("generationConfig")
-    body["generationConfig"] = {**(config if isinstance(config, Mapping) else {}), "maxOutputTokens": bound}
-
-
-def _url(base_url: str, scope: Scope) -> str:
-    """Return the address at the service: what the agent asked below the version, below the base URL with its own."""
-    path = regex(r"^/v[0-9][0-9a-z]*(?=/)").sub("", scope["path"], 1)
-    given = scope["query_string"].decode("latin-1").split("&")
-    query = "&".join(each for each in given if each and not each.startswith("key="))
-    parts = urlsplit(base_url)
-    return parts._replace(path=parts.path.rstrip("/") + path, query=query, fragment="").geturl()
-
-
-def _plain(arguments: str) -> Value:
-    try:
-        return json.loads(arguments or "{}")
-    except (ValueError, RecursionError):
-        return arguments
-
-
-def _words(data: bytes) -> str:
-    """Return the sentence in the body of an error."""
-    body = _read(data)
-    error = body.get("error") if body is not None else None
-    message = error.get("message") if isinstance(error, Mapping) else error
-    return message if isinstance(message, str) else data.decode("utf-8", "replace")[:300]
-
-
-async def _body(receive: Receive, headers: Mapping[str, str]) -> bytes | None:
-    """Return the bytes of a request, decompressed; None for too many, and for what is broken."""
-    parts, size = [], 0
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            return None
-        piece = message.get("body") or b""
-        size += len(piece)
-        if size > MOST_BYTES:
-            return None
-        parts.append(piece)
-        if not message.get("more_body"):
-            break
-    data = b"".join(parts)
-    encoding = headers.get("content-encoding", "identity").strip().lower()
-    if encoding in ("", "identity"):
-        return data
-    if encoding != "gzip":
-        return None
-    try:
-        unpacked = zlib.decompressobj(31).decompress(data, MOST_BYTES)
-    except (zlib.error, gzip.BadGzipFile):
-        return None
-    return unpacked
-
-
-async def _answer(send: Send, status: int, body: bytes, headers: Mapping[str, str]) -> None:
-    given = [(name.encode(), value.encode()) for name, value in {**headers, "content-length": str(len(body))}.items()]
-    await send({"type": "http.response.start", "status": status, "headers": given})
-    await send({"type": "http.response.body", "body": body})
 
 
 # ---- opening ----

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from prosa.app.agents.known import known_agent
 from prosa.app.agents.task import AgentChoice
-from prosa.app.evals.run import TestOptions, Variant, variants_of
 from prosa.app.evals.suite import Suite
+from prosa.app.evals.variants import TestOptions, Variant, variants_of
 from prosa.app.options import Environment, Options
 from prosa.app.run.facts import facts_of
 from prosa.evaluation.case import Case

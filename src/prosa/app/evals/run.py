@@ -13,13 +13,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from prosa.app.agents.task import AgentChoice, AgentOptions, AgentRefused, AgentSource, SkillFolder
+from prosa.app.agents.task import AgentSource
 from prosa.app.evals.agents import (
     AgentAttempts,
     InAgent,
@@ -31,9 +30,9 @@ from prosa.app.evals.agents import (
 )
 from prosa.app.evals.answers import Answers, Kept, failed_key, open_kept
 from prosa.app.evals.judge import Checks, Grader, Ran, judge, load_grader
-from prosa.app.evals.skills import WITH, WITHOUT, skill_at
-from prosa.app.evals.suite import Side, Suite
-from prosa.app.options import DEFAULT_MODEL, Environment, Options, RecordingOptions
+from prosa.app.evals.suite import Suite
+from prosa.app.evals.variants import TestOptions, Variant, variants_of
+from prosa.app.options import Environment, Options, RecordingOptions
 from prosa.app.permission import require_permission
 from prosa.app.run.jobs import Driver, Progress, driving
 from prosa.app.run.routes import with_provider
@@ -42,14 +41,14 @@ from prosa.app.runs import Job
 from prosa.app.runs.engine import run_list
 from prosa.data import Value
 from prosa.dialects.evals.document.fields import MAX_REPEAT
-from prosa.evaluation.case import Case, FailureKind, RunFacts, gate
+from prosa.evaluation.case import FailureKind, RunFacts, gate
 from prosa.evaluation.report import Attempt, CaseReport, Matched, Reason, Report, SuiteReport, compared
 from prosa.records.recording import given_digest, recording_name
 from prosa.regex import regex
 from prosa.runtime import errors, events
 from prosa.runtime.errors import ProviderError, RunError
 from prosa.runtime.events import Listener, ignore
-from prosa.runtime.program import Program, with_model
+from prosa.runtime.program import with_model
 from prosa.source import FileProblem
 
 if TYPE_CHECKING:
@@ -73,44 +72,6 @@ _KINDS: tuple[tuple[type[RunError], FailureKind], ...] = (
 
 MAX_CALLS = 200
 """Maximum tool calls of one run that are passed to a check."""
-
-
-class TestOptions(Struct, frozen=True):
-    """How tests run. ``models`` and ``repeat`` win over the documents; ``cases`` are names, or parts of names, of those
-    that run, ``failed`` those that failed the last time. ``lower`` asks gates of the lower bound of intervals,
-    ``cache`` lets answers be kept, ``at_once`` is the number of concurrent runs. ``grader_model`` is the model that
-    grades. ``agents`` tries skills in agents in place of Prosa's own loop (X36)."""
-
-    models: tuple[str, ...] = ()
-    repeat: int | None = None
-    cases: tuple[str, ...] = ()
-    failed: bool = False
-    lower: bool = False
-    cache: bool = True
-    at_once: int = 8
-    grader_model: str | None = None
-    against: Side | None = None
-    agents: AgentOptions = AgentOptions()
-
-    __test__ = False
-
-
-class Variant(Struct, frozen=True):
-    """A suite with one program and one model. ``chosen`` is what the user would have to say for that model, ``folder``
-    where it is recorded below that of the test; ``lifts`` is the index of the variant ``without`` the
-    skill, where there is one. ``agent`` is where an agent tries it."""
-
-    suite: Suite
-    program: Program
-    chosen: str | None
-    label: str
-    cases: tuple[Case, ...]
-    repeats: int
-    baseline: bool = False
-    folder: str = ""
-    lifts: int | None = None
-    without: bool = False
-    agent: InAgent | None = None
 
 
 class _Unit(Struct, frozen=True):
@@ -174,158 +135,6 @@ def _require_recording(chosen: RecordingOptions | None) -> None:
     """Raise `FileProblem` where nothing lies where recordings are to be played from: said once, not for each case."""
     if chosen is not None and chosen.replay is not None and not chosen.replay.path.exists():
         raise FileProblem(chosen.replay.path, "missing", "no such file or folder; --record makes a recording")
-
-
-# ---- what is tried ----
-
-
-def variants_of(
-    suites: Sequence[Suite],
-    chosen: TestOptions,
-    options: Options,
-    kept: Kept | None,
-    environment: Environment,
-    stack: AsyncExitStack | None = None,
-) -> tuple[Variant, ...]:
-    """Return what is tried: each suite with each model or agent, and what it is compared with. Without ``stack`` no
-    folder is made for the other side. Raises `RunError` where there is no case."""
-    found: list[Variant] = []
-    for suite in suites:
-        cases = _chosen_cases(suite, chosen, kept, environment)
-        if not cases:
-            continue
-        if chosen.agents.agents:
-            found += _in_agents(suite, chosen, cases, len(found), stack)
-        else:
-            found += _of_suite(suite, chosen, options, cases, len(found))
-    if not found:
-        hint = f"--case {chosen.cases[0]!r} names none" if chosen.cases else "see: prosa show FILE.test.md"
-        raise RunError("there is no case to run", hint=hint)
-    return tuple(found)
-
-
-def _of_suite(
-    suite: Suite, chosen: TestOptions, options: Options, cases: tuple[Case, ...], at: int
-) -> Iterator[Variant]:
-    """Yield a suite with each model, without its skill where it has one, and with what it is compared with. ``at`` is
-    the index of the first of them."""
-    repeats = _repeats(suite, chosen)
-    models = chosen.models or suite.terms.models or (options.model,)
-    several = len(models) > 1 or chosen.against is not None
-    place = "triggers" if suite.routing is not None else ""
-    for model in models:
-        of_model = (model or _own_model(suite.program, options)) if several else ""
-        variant = Variant(
-            suite,
-            suite.program,
-            model,
-            _joined(suite.label, of_model),
-            cases,
-            repeats,
-            folder=_joined(place, of_model),
-            lifts=None if suite.without is None else at + 1,
-        )
-        yield variant
-        at += 1
-        if suite.without is not None:
-            label, folder = _joined(WITHOUT, of_model), _joined("without", of_model)
-            plain = suite.without
-            yield Variant(suite, plain, model, label, cases, repeats, baseline=True, folder=folder, without=True)
-            at += 1
-    if chosen.against is not None:
-        side = chosen.against
-        program = suite.program if side.load is None else side.load(suite)
-        label, folder = _joined(suite.label, side.label), _joined(place, side.label)
-        model = side.model or models[0]
-        yield Variant(suite, program, model, label, cases, repeats, baseline=True, folder=folder)
-
-
-def _in_agents(
-    suite: Suite, chosen: TestOptions, cases: tuple[Case, ...], at: int, stack: AsyncExitStack | None
-) -> Iterator[Variant]:
-    """Yield a skill in each agent: with it, without it where that is compared, and with what it is compared with.
-    Raises `AgentRefused` for what is no skill."""
-    if suite.subject is None:
-        raise AgentRefused(f"{suite.path} tests a program, and --agent tries skills", hint="name a SKILL.md")
-    own, *beside = suite.subject()
-    repeats, lifted = _repeats(suite, chosen), suite.routing is None
-    several = len(chosen.agents.agents) > 1
-    for agent in chosen.agents.agents:
-        of_agent = agent.label if several or agent.model else agent.name
-        with_it = InAgent(agent, (own, *beside), own.name, WITH if lifted else "triggers")
-        label = _joined(suite.label, of_agent)
-        yield Variant(
-            suite, suite.program, None, label, cases, repeats, lifts=at + 1 if lifted else None, agent=with_it
-        )
-        at += 1
-        if lifted:
-            bare = InAgent(agent, (), "", WITHOUT)
-            label, plain = _joined(WITHOUT, of_agent), suite.without or suite.program
-            yield Variant(suite, plain, None, label, cases, repeats, baseline=True, without=True, agent=bare)
-            at += 1
-    if chosen.against is not None:
-        yield _against_in_agent(suite, chosen.against, chosen.agents.agents[0], (own, *beside), cases, repeats, stack)
-
-
-def _against_in_agent(
-    suite: Suite,
-    side: Side,
-    agent: AgentChoice,
-    skills: tuple[SkillFolder, ...],
-    cases: tuple[Case, ...],
-    repeats: int,
-    stack: AsyncExitStack | None,
-) -> Variant:
-    """Return the side that ``--against`` names: another folder of the skill, or another model of the agent."""
-    own, *beside = skills
-    if side.folder is not None and stack is not None:
-        empty = Path(stack.enter_context(TemporaryDirectory(prefix="prosa-against-")))
-        own = skill_at(side.folder(own.folder, empty), own)
-    elif side.model is not None:
-        agent = AgentChoice(agent.name, side.model)
-    other = InAgent(agent, (own, *beside), own.name, side.label)
-    label = _joined(suite.label, agent.label if side.folder is None else _joined(agent.label, side.label))
-    return Variant(suite, suite.program, None, label, cases, repeats, baseline=True, agent=other)
-
-
-def _joined(*parts: str) -> str:
-    return ", ".join(filter(None, parts))
-
-
-def _own_model(program: Program, options: Options) -> str:
-    return options.model or program.model_name or DEFAULT_MODEL
-
-
-def _repeats(suite: Suite, chosen: TestOptions) -> int:
-    """Return how often each case runs. Raises `RunError` for fewer repeats than the rate of the document is about."""
-    repeats = chosen.repeat or suite.terms.repeat
-    require = suite.terms.requirement
-    if require.is_rate and require.k > repeats:
-        message = f"{suite.path} requires `{require.text}`, which {repeats} repeats cannot tell"
-        raise RunError(message, hint=f"--repeat {require.k} or more")
-    if chosen.lower and require.form == "all":
-        message = f"{suite.path} requires all repeats to pass, and no interval of them ends at 1"
-        raise RunError(message, hint='ask for a share or a rate: `require: "pass^1 >= 0.9"`')
-    return repeats
-
-
-def _chosen_cases(suite: Suite, chosen: TestOptions, kept: Kept | None, environment: Environment) -> tuple[Case, ...]:
-    cases = suite.cases
-    if chosen.cases:
-        cases = tuple(each for each in cases if any(_names(text, each.name) for text in chosen.cases))
-    if chosen.failed:
-        key = failed_key(suite.files.real(suite.path))
-        known = kept.get([key]).get(key) if kept is not None else None
-        if known is None:
-            environment.notice(f"note: nothing is known of the last run of {suite.path}: all cases run")
-        else:
-            cases = tuple(each for each in cases if each.name in known.split("\n"))
-    return cases
-
-
-def _names(text: str, name: str) -> bool:
-    """Return whether a text names a case: the whole name or a part of it, but for case."""
-    return text.casefold() in name.casefold()
 
 
 # ---- running ----

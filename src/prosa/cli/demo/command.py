@@ -176,7 +176,8 @@ def _played(console: Console, folder: Path) -> None:
 def _tested(console: Console) -> None:
     """Test the imported program: record unseen, then play."""
     from prosa.app.evals.load import find_tests, load_suites
-    from prosa.app.evals.run import TestOptions, run_tests
+    from prosa.app.evals.run import run_tests
+    from prosa.app.evals.variants import TestOptions
     from prosa.app.options import Options, Record, RecordingOptions, Replay
     from prosa.cli.environment import environment_of
     from prosa.cli.test import rendered

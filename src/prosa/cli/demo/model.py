@@ -83,8 +83,9 @@ def _ran(console: Console, folder: Path, *, progress: bool) -> None:
 def _tested(console: Console) -> None:
     """Try both prompts, and show how they compare."""
     from prosa.app.evals.load import find_tests, load_suites
-    from prosa.app.evals.run import TestOptions, run_tests
+    from prosa.app.evals.run import run_tests
     from prosa.app.evals.suite import side_of
+    from prosa.app.evals.variants import TestOptions
     from prosa.app.options import Options
     from prosa.cli.environment import environment_of
     from prosa.cli.run.interaction import run_stoppable
