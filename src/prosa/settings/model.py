@@ -78,11 +78,13 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("models.*.context", "user", "count", "known windows", "tokens of the context window of that model"),
     Setting("models.*.max-output", "user", "count", "none", "tokens that the model writes in one call at most"),
     Setting("models.*.tokenizer", "user", "text", "by its name", "tokenizer of that model, for `prosa plan`"),
-    Setting("models.*.provider", "user", "text", "none", "provider that answers for that model, whoever names it"),
+    Setting("models.*.provider", "user", "text", "none", "service that this model always uses"),
     Setting("models.*.file", "user", "text", "none", "GGUF file of that model, where its provider is `embedded`"),
-    Setting("models.*.temperature", "user", "amount", "the model's own", "how much chance there is in its answers"),
-    Setting("models.*.top-p", "user", "amount", "the model's own", "share of likely words that count in its answers"),
-    Setting("models.*.seed", "user", "whole", "the model's own", "where the chance in its answers begins"),
+    Setting("models.*.temperature", "user", "amount", "the model's own", "sampling temperature"),
+    Setting(
+        "models.*.top-p", "user", "amount", "the model's own", "nucleus sampling: the share of probability that counts"
+    ),
+    Setting("models.*.seed", "user", "whole", "the model's own", "random seed of its answers"),
     Setting(
         "history", "user", "history", "`summary`", "what is kept of a run that has ended: `off`, `summary`, `full`"
     ),
