@@ -125,7 +125,7 @@ VAULT = {
 PROGRAM = """\
 ---
 name: greet
-description: Greets somebody.
+description: Greets a person.
 input:
   type: object
   properties:

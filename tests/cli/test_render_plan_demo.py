@@ -273,7 +273,7 @@ def test_the_demo_runs_end_to_end_and_prints_json_alone_on_stdout(tmp_path: Path
         "--replay tapes\n   1  release-notes\n   1.0/1  classify-change\n" in told
     )  # the same from its recording (X27)
     assert "Every reply is scripted or recorded, as there is no real model here: " in told  # and none is fetched
-    assert "SCRIPTED" in told and "needs an agreement (`prosa agree`)" in told
+    assert "SCRIPTED" in told and "requires an agreement (`prosa agree`)" in told
     assert "lighthouse.mda:9:5  Keeping the lighthouse" in told  # a hit of the search
     assert "inline    Notes of the watch" in told  # a backlink
     picture = told.partition("open in a browser:\n")[2].splitlines()[0].strip()
@@ -290,7 +290,7 @@ def test_the_demo_runs_end_to_end_and_prints_json_alone_on_stdout(tmp_path: Path
     assert "prosa run" in told and "--base-url URL or --model local" in told
     assert "8 items on 2 pages" in told and "The server has stopped.\n" in told
     assert told.startswith("A tour of Prosa\n") and told.endswith("lists the commands.\n\n")
-    assert "needs an agreement" in told.partition("\n1. ")[0]  # said before it begins
+    assert "requires an agreement" in told.partition("\n1. ")[0]  # said before it begins
     summary = summary_in(told)
     assert summary["agent_calls"]["calls_by_agent"] == {"classify-change": 3}
     assert (summary["iterations"], summary["tools_called"], summary["errors"]) == (4, 1, 1)

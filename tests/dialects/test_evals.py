@@ -233,8 +233,8 @@ def test_x34_the_list_of_skill_evaluator_is_read_and_what_is_not_judged_is_named
         ("The output is what is described here: 07:01",),
     )
     assert [(each.rule, each.message) for each in problems] == [
-        ("unjudged-expectation", "`expected_skill` is not judged here; it stands in one case"),
-        ("unjudged-expectation", "`expected_script` is not judged here; it stands in one case"),
+        ("unjudged-expectation", "`expected_skill` is not evaluated here; it is in one case"),
+        ("unjudged-expectation", "`expected_script` is not evaluated here; it is in one case"),
     ]
 
 

@@ -20,7 +20,7 @@ from prosa.mcp_server.server import build_server
 
 PROGRAM = """---
 name: greet
-description: Greets somebody.
+description: Greets a person.
 input:
   type: object
   properties:

@@ -49,7 +49,7 @@ def test_la28_text_that_was_cut_off_is_taken_where_the_user_allows_it_and_says_s
     ran = run(TEXT, {}, [HALF], allow_cut=True)
     assert (ran.output, ran.summary.cut, ran.summary.as_dict()["cut"]) == ("half a sen", True, True)
     (notice,) = (event for event in ran.events if isinstance(event, Noticed))
-    assert notice.message == "talk: the answer was cut off at the length limit of the model, and is taken as it is"
+    assert notice.message == "talk: the answer was cut off at the length limit of the model, and is accepted as it is"
     assert ran.events[-1].cut
 
 

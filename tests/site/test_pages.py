@@ -1,4 +1,4 @@
-"""From page to page: which signal counts, where it ends, and what goes round in circles."""
+"""From page to page: which signal counts, where it ends, and what goes round in cycle."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_ha17_hw7b_a_page_that_comes_again_ends_the_walk(page: Any):
     """HA17, HW7b: a server that starts anew without a word must not keep a client for ever."""
     state = next_page(BOTH, page, start())
     assert state is not None
-    with pytest.raises(PageProblem, match="circles"):
+    with pytest.raises(PageProblem, match="cycle"):
         next_page(BOTH, page, state)
 
 

@@ -70,7 +70,7 @@ def test_y12_slashes_around_a_route_make_no_difference(serve: Serve, route: str)
         ("/mdh/x", "`/mdh` belongs to the site itself"),
         ("/node", "`/node` belongs to the site itself"),
         ("/x.html", "`.html` asks for a form of another node"),
-        ("/x?y", "`?` cannot stand in it"),
+        ("/x?y", "`?` is not allowed in it"),
         ("/", "the root of the site belongs to its index"),
         ("https://evil.example", "`https:` leads away from the site"),
         ("//evil.example", "a part of it is empty or begins with a dot, it has odd characters, or it is too long"),

@@ -194,7 +194,7 @@ def _recorded_in(record: str | Path | Record | None, replay: str | Path | Replay
     kept = Record(Path(record)) if isinstance(record, str | Path) else record
     played = Replay(Path(replay)) if isinstance(replay, str | Path) else replay
     if played is not None and played.new is not None and kept is None:
-        raise ValueError("new='live' records what it asks for: give record= too")
+        raise ValueError("new='live' records the calls that it makes: give record= too")
     return RecordingOptions(kept, played)
 
 

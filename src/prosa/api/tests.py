@@ -54,7 +54,7 @@ async def arun_tests(
     root = options.get("root")
     groups = find_tests(named, None if root is None else Path(root), options.get("max_size"))
     if not groups:
-        hint = "they are called NAME.test.md; the cases of a skill stand in its evals/evals.json"
+        hint = "they are named NAME.test.md; the cases of a skill are in its evals/evals.json"
         raise RunError(f"no test documents in {', '.join(named)}, and no skill with cases", hint=hint)
     environment = environment_of(groups[0].paths[0], options.get("environ"))
     given = {**options, "model": chosen[0] if len(chosen) == 1 else None}

@@ -211,7 +211,7 @@ def _model(environ: Mapping[str, str], folder: Path) -> Iterator[Finding]:
     settings = _known_settings(environ, folder)
     words = service_words(Options(), Environment(environ=environ, settings=settings), model_name=settings.model_name)
     if "would fail" in words:
-        other = "set the variable, or choose another model: `prosa models` lists those that can be asked"
+        other = "set the variable, or choose another model: `prosa models` lists those that are available"
         yield Finding("model", "warning", words, THREE_WAYS if KEY_VARIABLE in words else other)
     else:
         yield Finding("model", "ok", f"a run asks {words}{f', the model {settings.model}' if settings.model else ''}")

@@ -356,7 +356,7 @@ class Replay(Struct, frozen=True):
         ),
     ] = "exact"
     new: Annotated[
-        Literal["live"] | None, Option("call live for what is not recorded, and record it (needs --record)")
+        Literal["live"] | None, Option("make calls that are not recorded, and record them (needs --record)")
     ] = None
     tools: Annotated[
         Literal["live"] | None, Option("call tools as in any run, and replay only the models", dest="live_tools")
@@ -399,9 +399,9 @@ class JournalOptions(Struct, frozen=True):
     """
 
     door: str
-    store: Annotated[
-        "StorePlace | None", Option("where runs are kept: a file, postgresql://…", "PATH|URL", "store")
-    ] = None
+    store: Annotated["StorePlace | None", Option("the store of runs: a file, postgresql://…", "PATH|URL", "store")] = (
+        None
+    )
     history: "History | None" = None
     resume: Annotated[str | None, Option("continue an interrupted run; its ID is in: prosa runs", "ID")] = None
     rerun_in_doubt: Annotated[

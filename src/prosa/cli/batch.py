@@ -88,7 +88,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     chosen.add_argument("--cancel", action="store_true", help="cancel the remaining rows")
     chosen.add_argument("--retry-failed", action="store_true", help="run failed rows again")
     chosen.add_argument("--export", type=Path, metavar="FILE", help="write the results so far")
-    kept = "where batches are kept: a file, postgresql://…"
+    kept = "the store of batches: a file, postgresql://…"
     add_options(begun, JournalOptions, "rerun_in_doubt", "store", store=kept)
     add_model(parser)
     add_limits(parser, at_once="rows at once (32)")
@@ -103,7 +103,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
             raise WrongUse("which program, or which batch?", hint="prosa batch PROGRAM --rows FILE")
         return _list(args, console)
     if args.rows is None and not about:
-        raise WrongUse("--rows FILE says over what it runs", hint="for an existing batch: --status")
+        raise WrongUse("--rows FILE names the rows", hint="for an existing batch: --status")
     if args.rows is not None and (args.status or args.cancel or args.export is not None):
         raise WrongUse("--status, --cancel and --export apply to an existing batch, and take only its name")
     if args.status:

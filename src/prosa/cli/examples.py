@@ -79,7 +79,7 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
     ),
     "runs": (
         Example("the runs of the last week that failed", "prosa runs --since 7d --failed"),
-        Example("where two runs begin to differ", "prosa runs 7k2m 9q4x"),
+        Example("where two runs start to differ", "prosa runs 7k2m 9q4x"),
         Example("delete what is older than a month", "prosa runs --forget 30d"),
     ),
     "check": (

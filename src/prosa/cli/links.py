@@ -32,7 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, console: Console) -> int:
     """0; 1 where there is no path between two documents. Raises `WrongUse` for flags of another question."""
     if args.impact and args.end is not None:
-        raise WrongUse("--impact asks about one document", hint="leave out --impact for the path between two")
+        raise WrongUse("--impact takes one document", hint="leave out --impact for the path between two")
     if args.directed and args.end is None:
         raise WrongUse("--directed is for the path between two documents", hint="name the other one: prosa links A B")
     if (args.depth or args.rel) and not args.impact:

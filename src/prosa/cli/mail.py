@@ -38,11 +38,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     chosen.add_argument("--where", metavar="EXPRESSION", help="that meet a condition, such as 'payload.urgent = true'")
     chosen.add_argument("--dead", action="store_true", help="dead letters, which are not delivered again")
     chosen.add_argument("--limit", type=count, default=SHOWN, metavar="N", help=f"the last N ({SHOWN})")
-    chosen.add_argument("-w", "--watch", action="store_true", help="print messages as they come, until Ctrl-C")
+    chosen.add_argument("-w", "--watch", action="store_true", help="print messages as they arrive, until Ctrl-C")
     parser.add_argument("--retry", metavar="ID", help="deliver a dead letter again")
-    parser.add_argument(
-        "--store", type=store_place, metavar="PATH|URL", help="where messages are kept (default: yours)"
-    )
+    parser.add_argument("--store", type=store_place, metavar="PATH|URL", help="the store of messages (default: yours)")
     parser.add_argument("--format", choices=("text", "json", "jsonl"), default="text", help="how to print (text)")
 
 
@@ -76,9 +74,9 @@ def _require_sense(args: argparse.Namespace) -> None:
     if not sends and len(args.words) > 1:
         raise WrongUse("one mailbox is read at a time", hint="to send: prosa mail send NAME JSON")
     if sends and (filters or args.watch or args.retry):
-        raise WrongUse(f"{(*filters, '--watch')[0]} is about messages that are there, and goes not with send")
+        raise WrongUse(f"{(*filters, '--watch')[0]} selects existing messages and cannot be used with send")
     if args.retry is not None and (args.words or filters or args.watch):
-        raise WrongUse("--retry names one message, and goes with nothing else")
+        raise WrongUse("--retry takes one message and no other option")
     if args.watch and not args.words:
         raise WrongUse("which mailbox?", hint="prosa mail NAME --watch")
 

@@ -200,4 +200,4 @@ def _require_json(text: str) -> None:
 def _quoting(text: str) -> str:
     """Return a word on shells, where the input looks as if one had eaten its quotes."""
     example = "In a shell, write it in single quotes: -input '{\"start\": 1}'"
-    return example if '"' not in text else "Names and texts stand in double quotes; no comma after the last one."
+    return example if '"' not in text else "Put names and texts in double quotes, and no comma after the last one."

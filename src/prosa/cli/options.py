@@ -210,7 +210,7 @@ def _require_recording(args: argparse.Namespace, record: Path | None, replay: Pa
     if replay is not None and getattr(args, "resume", None):
         raise WrongUse("--replay plays a whole run, and --resume continues one", hint="give one of them")
     if replay is not None and args.new and record is None:
-        raise WrongUse("--new live records what it asks for", hint="say where: --record DIR")
+        raise WrongUse("--new live records the calls that it makes", hint="say where: --record DIR")
     if replay is not None and not args.new and (args.model or "").startswith("scripted"):
         raise WrongUse("--replay and --model scripted both answer every call", hint="give one of them")
 

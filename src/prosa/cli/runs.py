@@ -1,6 +1,6 @@
 """`prosa runs`: the history of runs. Thin: open, ask, print (X25).
 
-In: ids and filters. Out: a list, one run with the tree of its calls, or where two runs begin to differ.
+In: ids and filters. Out: a list, one run with the tree of its calls, or where two runs start to differ.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ MOST = 1_000_000
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `runs`."""
     parser.add_argument(
-        "ids", nargs="*", metavar="ID", help="one ID: the run with its calls; two: where they begin to differ"
+        "ids", nargs="*", metavar="ID", help="one ID: the run with its calls; two: where they start to differ"
     )
     parser.add_argument("--program", metavar="NAME", help="runs of a program, by its name or its file")
-    parser.add_argument("--since", metavar="WHEN", help="runs that began since then: 7d, 12h, or a date")
+    parser.add_argument("--since", metavar="WHEN", help="runs that started since then: 7d, 12h, or a date")
     parser.add_argument("--failed", action="store_true", help="failed runs")
     parser.add_argument("--limit", type=_limit, default=SHOWN, metavar="N", help=f"list at most N runs ({SHOWN})")
     parser.add_argument(
@@ -42,10 +42,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="write the run as a recording (needs its full history)",
     )
-    parser.add_argument("--forget", metavar="BEFORE", help="delete runs that began before: 30d, or a date")
+    parser.add_argument("--forget", metavar="BEFORE", help="delete runs that started before: 30d, or a date")
     parser.add_argument("--dry-run", action="store_true", help="with --forget: only count them")
     parser.add_argument(
-        "--store", type=store_place, metavar="PATH|URL", help="where runs are kept: a file, postgresql://…"
+        "--store", type=store_place, metavar="PATH|URL", help="the store of runs: a file, postgresql://…"
     )
     parser.add_argument("--format", choices=("text", "json", "jsonl"), default="text", help="how to print (text)")
 
@@ -72,11 +72,11 @@ def _require_sense(args: argparse.Namespace) -> None:
     if args.ids and filters:
         raise WrongUse(f"--{filters[0]} chooses among all runs, and an id names one")
     if args.forget is not None and (args.ids or filters):
-        raise WrongUse("--forget takes all runs that began before a moment, and goes with no id and no filter")
+        raise WrongUse("--forget takes all runs that started before a moment, without ids and filters")
     if args.trace is not None and len(args.ids) != 1:
         raise WrongUse("--trace writes one run: name it", hint="prosa runs ID --trace")
     if args.dry_run and args.forget is None:
-        raise WrongUse("--dry-run goes with --forget")
+        raise WrongUse("--dry-run needs --forget")
 
 
 def _list(args: argparse.Namespace, path: StorePlace, console: Console) -> int:

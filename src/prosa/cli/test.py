@@ -54,7 +54,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="the same: show the diff of --update, write nothing")
     parser.add_argument("-w", "--watch", action="store_true", help="run again whenever a document changes")
     parser.add_argument(
-        "--no-cache", action="store_false", dest="cache", help="ask again, even for what was answered before"
+        "--no-cache", action="store_false", dest="cache", help="call the model again, even for stored answers"
     )
     parser.add_argument("--no-progress", action="store_true", help="no status line")
     _add_models(parser)
@@ -96,7 +96,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     is no test."""
     args.paths = args.paths or ["."]
     if args.update and args.format != "text":
-        raise WrongUse("--update shows a diff; it goes with --format text")
+        raise WrongUse("--update shows a diff and needs --format text")
     if not args.watch:
         return _once(args, console)
     from prosa.cli.watch_documents import watch_folders
@@ -114,7 +114,7 @@ def _once(args: argparse.Namespace, console: Console) -> int:
 
     groups = find_tests(args.paths, args.root, args.max_size)
     if not groups:
-        hint = "a test document is called NAME.test.md, and the cases of a skill stand in its evals/evals.json"
+        hint = "a test document is named NAME.test.md, and the cases of a skill are in its evals/evals.json"
         raise WrongUse(
             f"no test documents in {', '.join(args.paths)}, and no skill with cases",
             hint=f"{hint}; `prosa new test NAME` and `prosa new skill NAME` write them",

@@ -38,7 +38,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
         return agree(console, phrase=args.phrase, command="prosa trust --agreement")
     if args.phrase is not None:
-        raise WrongUse("--phrase goes with --agreement")
+        raise WrongUse("--phrase needs --agreement")
     if args.list:
         if args.remove:
             raise WrongUse("--list and --remove do different things: give one of them")

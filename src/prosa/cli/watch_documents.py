@@ -20,7 +20,7 @@ _CLEAR = "\x1b[2J\x1b[3J\x1b[H"
 def watch_documents(args: argparse.Namespace, console: Console, once: Callable[[], int]) -> int:
     """Run ``once`` now and after every change below the paths named, until Ctrl-C. Return the last exit status."""
     if "-" in args.paths or args.stdin_filename:
-        raise WrongUse("--watch watches files, and standard input is none")
+        raise WrongUse("--watch watches files, not standard input")
     return watch_folders(
         {path if path.is_dir() else path.parent for path in map(Path, args.paths or ["."])}, console, once
     )

@@ -61,7 +61,7 @@ def _rows(args: argparse.Namespace, console: Console) -> int:
 
     for name, flag in _OF_THE_BATCH.items():
         if getattr(args, name) is not None:
-            raise WrongUse(f"--{flag} is a matter of the batch", hint="it is named where the batch begins")
+            raise WrongUse(f"--{flag} is a matter of the batch", hint="it is named where the batch is started")
     place = store_of(args.store, console.environ)
     options = _options(args, console)
     at_once, until_empty = args.at_once or 32, args.until_empty
@@ -112,7 +112,7 @@ def until_stopped(work: Callable[[asyncio.Event], Coroutine[None, None, T]], con
 
     async def both() -> T:
         stop = asyncio.Event()
-        with stopping(stop, lambda: console.note("stopping: what is under way ends; Ctrl-C again leaves it")):
+        with stopping(stop, lambda: console.note("stopping: runs in flight finish; Ctrl-C again stops at once")):
             return await work(stop)
 
     return asyncio.run(both())

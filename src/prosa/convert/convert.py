@@ -117,7 +117,7 @@ def _report(
             made.append(Note("lost", key, f"{_named(key)} has no place in a document of this form"))
     for key in said:
         if key not in wanted and key not in told and not key.startswith(("text/", "own/")):
-            made.append(Note("guessed", key, f"{_named(key)} is said though the source does not say it"))
+            made.append(Note("guessed", key, f"{_named(key)} is stated, though the source does not state it"))
     return Report(kept, tuple(_items(source, found, (*notes, *made))))
 
 

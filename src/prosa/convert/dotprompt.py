@@ -160,7 +160,9 @@ def _body(piece: Piece) -> tuple[str, tuple[Note, ...]]:
     for number, each in enumerate(piece.said):
         text = to_handlebars(each.text) if piece.template == "go" else escaped(each.text)
         if text is None:
-            notes.append(Note("manual", f"text/{number}", "the template says what a prompt file cannot: it is text"))
+            notes.append(
+                Note("manual", f"text/{number}", "the template expresses what a prompt file cannot: it becomes text")
+            )
             text = escaped(each.text)
         role = MODEL_ROLES.get(each.role or "", "user")
         if each.role is not None:

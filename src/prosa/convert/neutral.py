@@ -276,7 +276,7 @@ def restored(native: Piece, carry: Carry) -> tuple[Piece, tuple[Note, ...]]:
     for key in (*carry.keep, *carry.added):
         guard, value = carry.says.get(key), carry.keep.get(key)
         if guard is not None and (key not in parts or digest(parts[key]) != guard):
-            notes.append(Note("lost", key, "was edited since it was converted, and what stands there now counts"))
+            notes.append(Note("lost", key, "was edited after the conversion, and the edited text counts"))
         elif key not in carry.keep:
             parts.pop(key, None)
         elif key.startswith("text/") and isinstance(value, dict):

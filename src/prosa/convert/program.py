@@ -110,7 +110,7 @@ def write(piece: Piece, carry: Carry, around: Around) -> Written:
     elif "input" not in slots:
         slots["input"] = REQUEST
         body, marks = f"{body}{'' if body.endswith(chr(10)) else chr(10)}{_REQUEST}", replace(marks, request=True)
-        notes.append(Note("guessed", "input", "the program takes a `request`, told below the text", "/input"))
+        notes.append(Note("guessed", "input", "the program takes a `request`, appended to the text", "/input"))
     if "output" not in slots:
         _guess_output(slots, text, notes)
     _guess_servers(slots, text, notes)
@@ -209,7 +209,7 @@ def _guess_output(slots: dict[str, Value], text: str, notes: list[Note]) -> None
     found = output_of(f"{slots.get('description') or ''}\n\n{text}")
     slots["output"] = found or UNKNOWN_OUTPUT
     names = ", ".join(f"`{name}`" for name in slots["output"]["properties"])
-    how = "what the text says that it returns" if found else "nothing says what it returns: mend this by hand"
+    how = "as the text describes" if found else "the text does not describe what it returns: edit this by hand"
     notes.append(Note("guessed" if found else "manual", "output", f"the program gives {names}: {how}", "/output"))
 
 
@@ -220,7 +220,7 @@ def _guess_servers(slots: dict[str, Value], text: str, notes: list[Note]) -> Non
     if servers:
         slots["servers"] = servers
         names = ", ".join(f"`{each['name']}`" for each in servers)
-        notes.append(Note("guessed", "servers", f"a server for {names}, as the text asks for", "/mcp_servers"))
+        notes.append(Note("guessed", "servers", f"a server for {names}, as the text requires", "/mcp_servers"))
     if unknown:
         names = ", ".join(f"`{name}`" for name in unknown[:20])
         notes.append(Note("manual", "tools", f"no server is known for {names}: declare one, or leave it out"))

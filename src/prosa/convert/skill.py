@@ -75,7 +75,7 @@ def _piece(part: FrontPart, marks: Marks) -> tuple[Piece, tuple[Note, ...]]:
     own |= found.own
     if found.input is not None:
         slots["input"] = found.input
-        notes.append(Note("guessed", "input", f"what it takes is what the text says: {_names(found.input)}", "/input"))
+        notes.append(Note("guessed", "input", f"its input is what the text describes: {_names(found.input)}", "/input"))
     if part.bare:
         slots |= _derived(part.body)
         own[BARE] = True

@@ -111,7 +111,7 @@ _ADVICE = {
     "undefined": "JSON writes null.",
     "True": "JSON writes true.",
     "False": "JSON writes false.",
-    "'": "JSON strings stand in double quotes.",
+    "'": "JSON strings are in double quotes.",
     "/": "JSON has no comments.",
     "#": "JSON has no comments.",
 }

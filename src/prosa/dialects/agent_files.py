@@ -33,7 +33,7 @@ AGENT: tuple[Field, ...] = (
 
 INSTRUCTIONS: tuple[Field, ...] = (
     Field("applyTo", "string", about="globs of the files that the instructions are for, with commas between them"),
-    Field("name", "string", about="what the instructions are called"),
+    Field("name", "string", about="the name of the instructions"),
     _DESCRIPTION,
 )
 

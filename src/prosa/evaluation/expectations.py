@@ -159,7 +159,7 @@ def _mistakes(expected: Value, parts: Parts, *, top: bool = False) -> Iterator[M
             if top and is_query(key):
                 yield from _wrong_query(key, (*parts, key))
             elif (guess := _misspelled(key, expected)) is not None:
-                message = f"`{key}` stands beside words about a value and is none; did you mean `{guess}`?"
+                message = f"`{key}` is beside conditions on a value and is not one; did you mean `{guess}`?"
                 yield Mistake("unknown-matcher", format_pointer((*parts, key)), message, True, key, guess)
             yield from _mistakes(wanted, (*parts, key))
     elif isinstance(expected, list):
@@ -188,7 +188,7 @@ def _wrong_words(words: dict[str, Value], parts: Parts) -> Iterator[Mistake]:
             pointer = format_pointer((*parts, name)) + wrong[0]
             yield Mistake("bad-matcher", pointer, f"`{name}`{_inside(wrong[0])} {wrong[1]}")
     if words.get("absent") is True and len(words) > 1:
-        message = "`absent: true` stands alone: nothing can be said of what is not there"
+        message = "`absent: true` excludes all other conditions"
         yield Mistake("bad-matcher", format_pointer((*parts, "absent")), message)
 
 

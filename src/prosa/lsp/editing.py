@@ -136,7 +136,7 @@ def _register_rename(server: SessionServer) -> None:
             except (MoveRefused, FileProblem) as problem:
                 _refuse(problem)
             if made.moves and not _moves_files(server):
-                _refuse(MoveRefused("this editor lets nobody else rename files", "use `prosa rename`"))
+                _refuse(MoveRefused("this editor does not let the server rename files", "use `prosa rename`"))
             return _edit(view, made)
 
         return await session.ask(params.text_document.uri, found)

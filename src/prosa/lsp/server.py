@@ -141,7 +141,7 @@ class ProsaServer(SessionServer):
         """Take a message that was read. One that is none of the protocol is answered with the error of JSON-RPC."""
         fault = fault_of(message)
         if fault is not None:
-            self.complain(f"a message is none of JSON-RPC 2.0 and was not read: {fault.words}")
+            self.complain(f"a message is not JSON-RPC 2.0 and was not read: {fault.words}")
             self._refuse(fault.id, JsonRpcInvalidRequest(f"Invalid Request: {fault.words}"))
             return
         assert isinstance(message, dict)
@@ -154,7 +154,7 @@ class ProsaServer(SessionServer):
             self.protocol.handle_message(self.protocol.structure_message(whole))
         except JsonRpcException:
             if is_request:
-                wrong = f"{message['method']}: `params` are not what the method takes"
+                wrong = f"{message['method']}: `params` do not fit the method"
                 self._refuse(message["id"], JsonRpcInvalidParams(wrong))
             elif "id" in message:
                 self.protocol.answered_with_nothing(message["id"])
@@ -169,9 +169,9 @@ class ProsaServer(SessionServer):
     def _out_of_turn(self, method: str) -> JsonRpcException | None:
         """Return why a request is not allowed now: before `initialize`, a second time, or after `shutdown`."""
         if self.protocol.is_shut_down:
-            return JsonRpcInvalidRequest("Invalid Request: the client has said `shutdown`")
+            return JsonRpcInvalidRequest("Invalid Request: the client has sent `shutdown`")
         if method == types.INITIALIZE:
-            again = JsonRpcInvalidRequest("Invalid Request: the client has said `initialize` already")
+            again = JsonRpcInvalidRequest("Invalid Request: the client has sent `initialize` already")
             return again if self._session is not None else None
         return NOT_INITIALIZED if self._session is None else None
 

@@ -39,7 +39,7 @@ _T = TypeVar("_T")
 NOT_INITIALIZED = JsonRpcServerNotInitialized("the client has not said `initialize`")
 
 TOO_WIDE = (
-    "{root} holds too much to be one project and nothing marks it as one, so each document is judged by itself. "
+    "{root} holds too much to be one project and nothing marks it as one, so each document is checked by itself. "
     "A file prosa.toml in the folder of your documents makes them a project."
 )
 

@@ -52,7 +52,9 @@ class Fault(Struct, frozen=True):
 def fault_of(message: Value) -> Fault | None:
     """Return the fault in the form of a message; None for a request, a notification or an answer."""
     if not isinstance(message, dict):
-        return Fault("it is no object" + (", and a list of messages is not taken" if isinstance(message, list) else ""))
+        return Fault(
+            "it is no object" + (", and a list of messages is not supported" if isinstance(message, list) else "")
+        )
     number = message.get("id")
     known = number if isinstance(number, int | str) and not isinstance(number, bool) else None
     if message.get("jsonrpc") != "2.0":

@@ -136,7 +136,7 @@ def plan(
 
     def planned(each: Program, given: Value, *, has_input: bool) -> Plan:
         made = _plan(each, given, has_input=has_input, service=service, facts=facts, credentials=credentials)
-        return replace(made, effects=(f"ends before it begins: {refused}",)) if refused else made
+        return replace(made, effects=(f"would end before it starts: {refused}",)) if refused else made
 
     own = planned(program, given, has_input=has_input)
     imports = (planned(each, None, has_input=False) for each in reachable(program)[1:])
@@ -225,7 +225,7 @@ def _unknown_tools(server: ServerConfig) -> list[PlannedTool]:
 
 
 def _site_tools(sites: tuple[str, ...]) -> list[PlannedTool]:
-    goes = PlannedTool(VISIT_TOOL, "action", f"goes from page to page of {', '.join(sites)}")
+    goes = PlannedTool(VISIT_TOOL, "action", f"visits the pages of {', '.join(sites)}")
     return [goes, PlannedTool(ACTION_PREFIX, "action", "every action of the page that the run is on")]
 
 

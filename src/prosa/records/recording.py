@@ -457,7 +457,7 @@ def read_recording(source: SourceText, read: trace.Read) -> Recording:
         hint = "it may have been cut off; record it again, or restore it"
         raise CassetteProblem(f"{path} is no recording: it does not end in a footer that can be read", hint=hint)
     if not is_recording(footer):
-        raise CassetteProblem(f"{path} is no recording of Prosa", hint=f"`prosa show {path}` tells what it is")
+        raise CassetteProblem(f"{path} is no recording of Prosa", hint=f"`prosa show {path}` shows what it is")
     _require_version(path, footer)
     body = _body_of(text)
     if body is None:

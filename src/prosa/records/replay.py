@@ -38,10 +38,10 @@ T = TypeVar("T", ModelReply, ToolResult)
 Match: TypeAlias = Literal["exact", "messages", "path"]
 """What must be as recorded: the whole request, all but descriptions and parameters of tools, nothing but the path."""
 
-_REDACTED = "secrets were taken out of the recording, which may be the reason"
+_REDACTED = "secrets were removed from the recording, which may be the reason"
 
 RECORD_AGAIN = (
-    "record it again with --record; --match path plays it all the same, --new live asks for what is not recorded"
+    "record it again with --record; --match path replays it anyway, --new live makes the calls that are not recorded"
 )
 
 
@@ -106,7 +106,7 @@ class Player(Struct):
         if answer is not None:
             return answer
         error = None if call is None else call.error
-        raise CassetteProblem(f"{self.name}: nothing came of call {path}") if error is None else error.raised()
+        raise CassetteProblem(f"{self.name}: there is no answer to call {path}") if error is None else error.raised()
 
     def _misused(self, step: ToolStep, call: RecordedResult | None) -> ReplayDrift | None:
         """Return why a tool call is not what was recorded."""

@@ -207,5 +207,5 @@ def only(found: Sequence[RunRecord], name: str) -> RunRecord:
     if not found:
         raise NotResumed(f"there is no run {name[:40]!r} in the store", hint="prosa runs lists them")
     if len(found) > 1 and len({each.batch for each in found}) > 1:
-        raise NotResumed(f"several runs begin with {name}: {', '.join(each.id for each in found)}")
+        raise NotResumed(f"several runs start with {name}: {', '.join(each.id for each in found)}")
     return found[0]

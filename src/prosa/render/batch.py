@@ -27,7 +27,7 @@ def plan_lines(plan: BatchPlan) -> list[str]:
     if plan.dollars is None:
         lines.append(f"  cost: not known: {plan.why}")
     else:
-        lines.append(f"  cost: {_range(plan.dollars, _money)} (by {plan.sampled} rows, looked at without asking)")
+        lines.append(f"  cost: {_range(plan.dollars, _money)} (by {plan.sampled} rows, examined without a model call)")
     if plan.backend != "live":
         lines.append(f"  time: {_waves(plan.turns)}; {plan.backend} takes up to a day for each, at half the price")
     elif plan.seconds is None:
@@ -119,7 +119,7 @@ def status_lines(status: BatchStatus) -> list[str]:
 def list_lines(found: Sequence[BatchStatus]) -> list[str]:
     """Return all batches, a line each."""
     if not found:
-        return ["no batches yet: prosa batch PROGRAM --rows FILE begins one"]
+        return ["no batches yet: prosa batch PROGRAM --rows FILE starts one"]
     width = max(len(each.batch.name) for each in found)
     return [
         f"{each.batch.name:{width}}  {'running' if each.running else each.batch.state:9}"

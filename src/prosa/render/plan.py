@@ -30,7 +30,7 @@ def _lines(plan: Plan) -> list[str]:
     lines = [safe(f"{plan.program} ({plan.file}) with {plan.model_name}"), "", "effects:"]
     lines += [f"{INDENT}- {safe(effect)}" for effect in plan.effects]
     if plan.unavailable:
-        lines += ["", "asks for and cannot have here:", *(f"{INDENT}- {safe(each)}" for each in plan.unavailable)]
+        lines += ["", "requirements that are not met here:", *(f"{INDENT}- {safe(each)}" for each in plan.unavailable)]
     lines += ["", *_tools(plan)]
     lines += ["", f"limits: {_limits(plan)}"]
     if plan.form != "json":

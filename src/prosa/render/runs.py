@@ -80,7 +80,7 @@ def run_tree(run: RunRecord, calls: Sequence[CallRecord]) -> str:
     """Return a run with the tree of its calls, indented by the depth of the calling program."""
     head = [*_head(run)]
     if was_scripted(calls):
-        head.insert(1, "  model    not asked: its replies were scripted")
+        head.insert(1, "  model    not called: its replies were scripted")
     return "\n".join((*head, *(_call_line(call) for call in calls)))
 
 
@@ -172,4 +172,4 @@ def _side(call: CallRecord | None, what: str) -> str:
         return f"{call.name} ({call.kind})"
     kept = call.reply if what == "answer" else call.request
     digest = call.answer if what == "answer" else call.digest
-    return kept if kept is not None else f'sha256 {(digest or "none")[:16]} (texts are kept with `history = "full"`)'
+    return kept if kept is not None else f'sha256 {(digest or "none")[:16]} (texts are stored with `history = "full"`)'

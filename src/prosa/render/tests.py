@@ -51,7 +51,7 @@ def tests_text(report: Report, *, color: bool = False) -> str:
     """Return the report for people."""
     blocks = ["\n".join(_suite_lines(each, color)) for each in report.suites]
     if needs := [*dict.fromkeys(each for suite in report.suites for each in suite.unavailable)]:
-        lines = ["asks for and cannot have here:", *(f"  - {safe(each)}" for each in needs)]
+        lines = ["requirements that are not met here:", *(f"  - {safe(each)}" for each in needs)]
         blocks.append("\n".join(part for line in lines for part in _wrapped(line)))
     if unseen := _unseen(report):
         lines = ["not seen, or not held:", *(f"  - {safe(each)}" for each in unseen)]
@@ -82,7 +82,7 @@ def tests_total(report: Report) -> str:
         words.append(f"{_count(kept, 'answer')} from the cache")
     words.append(_money(report))
     if not kept and not any(each.calls for each in attempts):
-        words.append("nothing was asked now")
+        words.append("no model was called now")
     return f"{_ending(report)} · {' · '.join(words)}"
 
 
@@ -100,7 +100,7 @@ def _ending(report: Report) -> str:
     closed = [each for each in report.suites if not each.passed]
     verdicts = Counter(each.comparison.verdict for each in report.comparisons)
     short, lacking = (sum(bool(each.gate.lacking) is said for each in closed) for said in (False, True))
-    failed = [f"{_count(short, 'suite')} short of what is required"] if short else []
+    failed = [f"{_count(short, 'suite')} below what is required"] if short else []
     failed += [f"{_count(verdicts['worse'], 'comparison')} worse"] if verdicts["worse"] else []
     unknown = [_count(lacking, "suite")] if lacking else []
     unknown += [_count(verdicts["not measured"], "comparison")] if verdicts["not measured"] else []

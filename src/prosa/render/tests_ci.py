@@ -72,7 +72,7 @@ def _case_verdict(suite: SuiteReport, at: int) -> _Verdict | None:
     traces = (each.trace for each in case.attempts if each.trace and not each.passed)
     text = "\n".join(filter(None, (case.case.place, *_often(case), *traces)))
     if outcome == "failed":
-        headline = next((str(failure) for failure, _ in case.failures), "short of what is required")
+        headline = next((str(failure) for failure, _ in case.failures), "below what is required")
         return _Verdict("failure", headline, text)
     headline = next((str(reason) for reason, _ in case.reasons), NOT_MEASURED)
     return _Verdict("error", headline, text)
@@ -159,7 +159,7 @@ def tests_github(report: Report) -> str:
     for suite in report.suites:
         for at, case in enumerate(suite.cases):
             if suite.outcome(at) != "passed" and not suite.baseline:
-                why = "\n".join(each.replace("x ", "× ", 1) for each in _often(case)) or "short of what is required"
+                why = "\n".join(each.replace("x ", "× ", 1) for each in _often(case)) or "below what is required"
                 path, _, line = case.case.place.rpartition(":")
                 lines.append(command("error", path or suite.path, int(line or 1), case.case.name, why))
         if (verdict := _gate_verdict(suite)) is not None:

@@ -282,12 +282,12 @@ class Budget(Struct):
         """End the reservation of a call that cost so much."""
         self.ledger.settle(quote.cost, cost)
         if cost > quote.cost:
-            more = "its service counted more tokens than it was asked for, or has another price"
+            more = "its service counted more tokens than requested, or has another price"
             self._tell(
                 f"a call of {quote.request.model_name} cost {dollars(cost)}, at most {dollars(quote.cost)}: {more}"
             )
         if self.ledger.spent >= self.ledger.named:
-            self._tell(f"the budget of {dollars(self.ledger.named)} is spent: no model is asked any more")
+            self._tell(f"the budget of {dollars(self.ledger.named)} is spent: no more model calls are made")
 
     def text_counts(self, model_name: str) -> None:
         """Say that a service counts no tokens."""
@@ -298,7 +298,7 @@ class Budget(Struct):
         left = cap - self.ledger.spent
         held = f", {dollars(self.ledger.spent)} of it spent," if self.ledger.spent else ""
         words = f"up to {usage.input_tokens:,} tokens in and {usage.output_tokens:,} out"
-        reason = f"the budget of {dollars(cap)}{held} does not hold the next model call"
+        reason = f"the budget of {dollars(cap)}{held} does not cover the next model call"
         reason += (
             f" of {quote.request.program or quote.request.model_name}: with {words} it may cost {dollars(quote.cost)}"
         )

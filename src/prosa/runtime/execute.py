@@ -151,7 +151,7 @@ def _words(error: BaseException) -> str:
     if isinstance(error, RunError):
         return error.message
     if isinstance(error, Waits):
-        return "no answer yet: the run begins again when it is there"
+        return "no answer yet: the run restarts when it arrives"
     if isinstance(error, asyncio.CancelledError | KeyboardInterrupt):
         return "interrupted"
     return f"{type(error).__name__}: {error}"

@@ -28,7 +28,7 @@ from prosa.runtime.tools import Toolbox
 from prosa.runtime.transcript import Transcript
 from prosa.runtime.world import World
 
-CUT_NOTICE = "the answer was cut off at the length limit of the model, and is taken as it is"
+CUT_NOTICE = "the answer was cut off at the length limit of the model, and is accepted as it is"
 NO_TOOLS = "no tools are available any more; answer with {wanted}"
 
 
@@ -165,7 +165,7 @@ def _with_reason(error: ProviderError, rejected: tuple[str, ...]) -> ProviderErr
     """Return the error of a provider that has nothing to say any more, with why it was asked again."""
     if error.kind != "missing" or not rejected:
         return error
-    message = f"{error.message}; it was asked again because the last answer was refused: {'; '.join(rejected)}"
+    message = f"{error.message}; it was called again because the last answer was rejected: {'; '.join(rejected)}"
     return ProviderError(message, kind=error.kind, retryable=error.retryable, status=error.status, hint=error.hint)
 
 

@@ -56,7 +56,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("endpoints.*.api-key-env", "user", "variable", "none", "variable with the key for that base URL"),
     Setting("providers.*.base-url", "user", "url", "its own", "base URL of the provider of that name"),
     Setting("providers.*.api-key-env", "user", "variable", "its own", "variable with the key of that provider"),
-    Setting("providers.*.protocol", "user", "protocol", "its own, else `openai`", "what the service speaks"),
+    Setting("providers.*.protocol", "user", "protocol", "its own, else `openai`", "wire protocol of the service"),
     Setting("sites.*.token-env", "user", "variable", "none", "variable with the token for the site of that origin"),
     Setting(
         "servers.*.token-env", "user", "variable", "none", "variable with the token for MCP servers of that origin"
@@ -85,10 +85,10 @@ SETTINGS: tuple[Setting, ...] = (
         "models.*.top-p", "user", "amount", "the model's own", "nucleus sampling: the share of probability that counts"
     ),
     Setting("models.*.seed", "user", "whole", "the model's own", "random seed of its answers"),
+    Setting("history", "user", "history", "`summary`", "what is stored after a run: `off`, `summary`, `full`"),
     Setting(
-        "history", "user", "history", "`summary`", "what is kept of a run that has ended: `off`, `summary`, `full`"
+        "store", "user", "store", "a file of yours", "file or `postgresql://` address of the store of runs and batches"
     ),
-    Setting("store", "user", "store", "a file of yours", "file or `postgresql://` address that keeps runs and batches"),
     Setting("otel", "user", "url", "none", "OTLP address that spans and metrics of runs are sent to"),
     Setting(
         "documentation", "user", "url", "none", "where the documentation is published, for links to pages of rules"
@@ -107,7 +107,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "schemas.*", "project", "text", "none", "JSON Schema of the front matter of documents that the glob matches"
     ),
-    Setting("site.name", "project", "text", "its first page", "what the site of this project is called"),
+    Setting("site.name", "project", "text", "its first page", "name of the site of this project"),
     Setting("site.nav", "project", "nav", "none", "pages of the site in the order in which they are read"),
     Setting("site.exclude", "project", "texts", "none", "globs of files that are no part of the site"),
     Setting("per-glob.*.strict", "project", "flag", "`false`", "as `strict`, for the documents that the glob matches"),

@@ -66,7 +66,7 @@ def _of_json(content: bytes, url: str) -> SiteNode:
     try:
         value = parse_json(content.decode("utf-8-sig"))
     except (UnicodeDecodeError, JsonError):
-        raise NoNode("says it is JSON, and cannot be read as that") from None
+        raise NoNode("claims to be JSON, and is not") from None
     if not is_node_json(value):
         raise NoNode("is JSON, but no node: it has none of `id`, `type`, `title`, `md_url`, `meta`, `actions`")
     node = node_of_json(value, url, url=url)

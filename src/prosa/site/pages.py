@@ -88,7 +88,7 @@ def value_at(parts: Parts, answer: Value) -> Value:
 
 def _step(state: Pages, request: Request, mark: str, what: str) -> Pages:
     if mark in state.seen:
-        raise PageProblem(f"the {what} of page {state.count} was followed before; the listing goes round in circles")
+        raise PageProblem(f"the {what} of page {state.count} was followed before: the listing is a cycle")
     return replace(state, request=request, count=state.count + 1, seen=state.seen | {mark})
 
 
@@ -110,7 +110,7 @@ def _linked(request: Request, link: str) -> Request:
         url = urldefrag(urljoin(request.url, link))[0]
         origin = origin_of(url)
     except ValueError:
-        raise PageProblem("the next link in the answer is not a URL that can be asked for") from None
+        raise PageProblem("the next link in the answer is not a URL that can be requested") from None
     if origin != request.origin:
         raise PageProblem(f"the next link leads to {origin}, another origin than {request.origin}; it is not followed")
     where, _, query = url.partition("?")

@@ -112,7 +112,7 @@ def test_x35_a_plan_and_the_list_of_models_know_it(tmp_path: Path, environ: dict
     status, it = prosa("models", "embedded", environ=environ)
     assert status == 0
     assert "smollm2  (135M, 4,096 tokens, 98 MB, Apache-2.0; here)" in it.out
-    assert "a very small model: it extracts and labels, it does not judge skills" in it.out
+    assert "a very small model: it extracts and labels, and is too small to grade skills" in it.out
 
 
 def test_x35_a_budget_holds_trivially(tmp_path: Path, environ: dict[str, str]):

@@ -150,8 +150,8 @@ def test_a_service_that_passes_over_the_schema_of_responses_is_asked_by_chat(mod
         asyncio.run(provider.complete(request()))
     assert [each.kind for each in model_server.requests] == ["responses", "responses", "chat", "chat"]
     (note,) = said
-    assert note.startswith(f"note: {model_server.base_url} takes the schema of an answer with --api responses and does")
-    assert note.endswith("; it is asked with --api chat from here on")
+    assert note.startswith(f"note: {model_server.base_url} accepts a schema with --api responses and does")
+    assert note.endswith("; --api chat is used from now on")
 
 
 @pytest.mark.parametrize("options", [{"output": None}, {"tools": (TOOL,)}])

@@ -270,7 +270,7 @@ def test_x7_a_server_that_the_users_settings_name_for_a_model_is_asked_where_it_
     other = service_words(Options(), Environment({"OPENAI_API_KEY": "sk"}, settings), model_name="m")
     assert other == "openai at https://api.openai.com/v1, key from OPENAI_API_KEY"
     document = service_words(Options(), Environment({}, settings), provider_row("ollama", {}), model_name="m")
-    assert document == "a model server on this machine is asked only when you say so: a run would fail"
+    assert document == "a model server on this machine is used only if you say so: a run would fail"
 
 
 def test_x17_an_address_that_is_none_is_said_to_be_none() -> None:

@@ -107,7 +107,7 @@ def test_what_a_query_may_ask(path: Path, query: str):
         ("SELECT ?", "values"),
         ("SELECT :a", "values"),
         ("", "empty"),
-        ("-- nothing", "asks nothing"),
+        ("-- nothing", "is empty"),
         ("SELECT", "ends too early"),
         ("SELECT '\0'", "no text"),
         ("SELECT '\ud800'", "no text"),

@@ -241,7 +241,7 @@ def test_x29_a_pooler_in_front_of_the_server_is_refused(url: str):
     name, folder = urlsplit(url).path[1:], parse_qs(urlsplit(url).query)["host"][0]
     way = Pooling(f"{folder}/.s.PGSQL.5432")
     try:
-        with pytest.raises(StoreProblem, match="stands a connection pooler"):
+        with pytest.raises(StoreProblem, match="is behind a connection pooler"):
             open_store(
                 StoreServer(f"postgresql://prosa@127.0.0.1:{way.port}/{name}?sslmode=disable&gssencmode=disable")
             )

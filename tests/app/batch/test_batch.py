@@ -190,7 +190,7 @@ def test_x25_what_is_confidential_or_kept_nowhere_has_no_batch(tmp_path: Path):
     chosen = tmp_path / "home/.config/prosa/settings.toml"
     chosen.parent.mkdir(parents=True)
     chosen.write_text('history = "off"\n')
-    with pytest.raises(prosa.BatchRefused, match="keeps nothing"):
+    with pytest.raises(prosa.BatchRefused, match="stores nothing"):
         prosa.batch(path, texts(1), provider=Letters(), environ=home(tmp_path))
     chosen.unlink()
     path.write_text(path.read_text().replace("name: label", "name: label\nclassification: confidential"))

@@ -157,7 +157,7 @@ def test_the_history_lists_no_rows_and_a_query_has_them(folder: Path):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("label.md",), "--rows FILE says"),
+        (("label.md",), "--rows FILE names"),
         (("--status",), "which program, or which batch?"),
         (("nothing", "--status"), "there is no batch 'nothing'"),
         (("label.md", "--rows", "gone.csv"), "no such file"),

@@ -233,7 +233,7 @@ def test_x7_a_wrong_key_is_told_and_never_shown(tmp_path: Path, service: OpenAI)
     store = (tmp_path / "home/.local/share/prosa/store.sqlite").read_bytes()
     assert b"sk-secret" not in store
     status, at = command(*words, "-m", "scripted:x.jsonl", environ=environ)
-    assert status == 2 and "none is asked" in at.err
+    assert status == 2 and "names none" in at.err
 
 
 @given(st.lists(st.tuples(st.integers(1, 50), st.integers(0, 31)), max_size=14), st.integers(1, 50))

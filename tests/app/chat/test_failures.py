@@ -81,7 +81,7 @@ def test_pw4_an_edit_of_the_question_is_kept_and_told(user: User, monkeypatch: p
     done = user.chat("--model", user.script())
     assert (done.status, done.out) == (0, "One\ntwo\n")
     assert user.text == "### @user:\n\nHo.\n\n### @assistant:\n\nOne\ntwo\n\n### @user:\n\n"
-    assert done.err == f"note: {user.path} was edited meanwhile: the reply answers what it said before\n"
+    assert done.err == f"note: {user.path} was edited meanwhile: the reply answers the earlier version\n"
 
 
 def test_pw4_a_file_that_an_editor_puts_in_its_place_gets_the_reply(user: User, monkeypatch: pytest.MonkeyPatch):
@@ -105,7 +105,7 @@ def test_pw4_what_is_written_below_a_reply_stays_below_it(user: User, monkeypatc
     talking(monkeypatch, "One\n", lambda: user.write(user.text + "\n### @user:\n\nNext"), "two\n", "three")
     done = user.chat("--model", user.script())
     assert done.status == 0 and user.text == ASK + "\n### @assistant:\n\nOne\ntwo\nthree\n\n### @user:\n\nNext"
-    assert done.err == f"note: {user.path} was written to below the reply: the reply stands above that\n"
+    assert done.err == f"note: {user.path} was edited below the reply: the reply is above your text\n"
 
 
 def test_pw4_a_reply_whose_chat_vanished_is_saved_beside_it(user: User, monkeypatch: pytest.MonkeyPatch):
@@ -228,7 +228,7 @@ def test_x19_a_reply_that_would_cut_off_the_chat_as_it_stands_now_is_saved_besid
     writing.text(spot, "---\nlast\n")
     saved = writing.finish()
     assert saved is not None and saved.beside is not None
-    assert saved.why == "with it what stands above would read otherwise"
+    assert saved.why == "it would change how the text above is read"
     assert saved.beside.read_text() == "### @assistant:\n\nfirst\n---\nlast\n"
     assert user.text.rstrip() == f"---\n{ASK}".rstrip()
 

@@ -273,7 +273,7 @@ def test_dry_run_of_the_chat_itself_sends_nothing(user: User):
         (["--message", " "], "the message is empty"),
         (["-"], "standard input is empty"),
         (["--as", "a b"], "a name is made of"),
-        (["--output", "x"], "--output goes with --export"),
+        (["--output", "x"], "--output needs --export"),
         (["--dry-run", "--watch"], "--watch and --dry-run do different things"),
         (["--watch", "--message", "x"], "--watch takes no message"),
         (["--watch", "--force"], "without end"),

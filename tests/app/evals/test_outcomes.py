@@ -477,7 +477,7 @@ def test_x34_what_a_skill_cannot_have_stands_above_its_lift(here: Path):
         f"tide-times asks for {each}" for each in ("commands whose output", "tools of its agent: `Bash(git log *)`")
     ]
     assert all(each in " ".join(text.split()) for each in needs)
-    assert text.index("asks for and cannot have here:") < text.index("lift of tide-times")
+    assert text.index("requirements that are not met here:") < text.index("lift of tide-times")
     it = desk(environ=user(here))
     assert main(["plan", str(folder)], it.console) == 0
     planned = [line for line in it.out.splitlines() if "tide-times asks for" in line]
@@ -522,7 +522,7 @@ def test_x34_cases_of_skill_evaluator_are_tried(here: Path, model_server: ModelS
     status, at = test(here, "skills", server=model_server)
     assert (status, "2 of 2 cases passed every time" in " ".join(at.out.split())) == (0, True)
     assert (
-        "note: skills/tide-times/evals/evals.json:1: `expected_script` is not judged here; it stands in 2 cases"
+        "note: skills/tide-times/evals/evals.json:1: `expected_script` is not evaluated here; it is in 2 cases"
         in at.err
     )
 

@@ -33,7 +33,7 @@ def test_x28_a_recorded_suite_gives_the_same_report_without_a_model(here: Path, 
     ]
     assert len(set(reasons)) == 9
     assert report(played[0][1])["suites"][0]["cases"][0]["attempts"][0]["grades"][0]["votes"] == [3, 3]
-    assert test(here, "--replay", "tape", "--model", "gpt-4o")[1].out.endswith("nothing was asked now\n")
+    assert test(here, "--replay", "tape", "--model", "gpt-4o")[1].out.endswith("no model was called now\n")
     junit = [test(here, "--replay", "tape", "--model", "gpt-4o", "--format", "junit")[1].out for _ in range(2)]
     assert junit[0] == junit[1]
 

@@ -42,8 +42,8 @@ def test_x28_what_is_written_is_met_the_next_time(here: Path, model_server: Mode
 @pytest.mark.parametrize(
     ("expect", "left"),
     [
-        ("reason: {contains: never}", "what it says of a value with `contains` is not changed"),
-        ("$.reason: {length: 3}", "what it says of a value with `length` is not changed"),
+        ("reason: {contains: never}", "its condition on a value with `contains` is not changed"),
+        ("$.reason: {length: 3}", "its condition on a value with `length` is not changed"),
     ],
 )
 def test_x28_words_are_left_to_their_author(here: Path, model_server: ModelServer, expect: str, left: str):

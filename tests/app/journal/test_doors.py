@@ -97,7 +97,7 @@ def test_x25_a_document_that_was_edited_is_not_gone_on_with(tmp_path: Path) -> N
     (run,) = kept(Path(home["HOME"]) / ".local/share/prosa/store.sqlite")
     document.write_text(DOCUMENT.replace("How many?", "How few?"))
     status, at = prosa("run", "--resume", run["id"], environ=home)
-    assert status == 1 and "began with another input" in at.err
+    assert status == 1 and "started with another input" in at.err
 
 
 CHAT = "### @user:\n\nHow many letters came?\n"
@@ -144,7 +144,7 @@ def test_x25_an_input_that_is_given_again_must_be_the_same(tmp_path: Path) -> No
     assert prosa("run", path, "text=a", "--model", replies(tmp_path, {"tool_calls": [calls]}), environ=home)[0] == 1
     (run,) = kept(Path(home["HOME"]) / ".local/share/prosa/store.sqlite")
     status, at = prosa("run", "--resume", run["id"], "text=b", environ=home)
-    assert status == 1 and "began with another input" in at.err
+    assert status == 1 and "started with another input" in at.err
     model = replies(tmp_path, ANSWER)
     status, at = prosa("run", "--resume", run["id"], "text=a", "--model", model, environ=home)
     assert (status, json.loads(at.out)) == (0, {"words": 2}), at.err

@@ -133,8 +133,8 @@ def test_x25_history_is_forgotten_by_age(tmp_path, home):
         (["a", "--failed"], "--failed chooses among all runs"),
         (["--forget", "soon"], "--forget soon: that is no moment"),
         (["--since", "yesterday"], "--since yesterday: that is no moment"),
-        (["--forget", "1d", "--failed"], "goes with no id and no filter"),
-        (["--dry-run"], "--dry-run goes with --forget"),
+        (["--forget", "1d", "--failed"], "without ids and filters"),
+        (["--dry-run"], "--dry-run needs --forget"),
         (["--limit", "0"], "'0' is not a number from 1"),
         (["--store", "mysql://host/db"], "a store is a file or on PostgreSQL"),
         (["--store", "."], "is a folder; name a file in it"),
@@ -304,4 +304,4 @@ def test_x25_scripted_runs_are_marked_and_are_no_evidence_for_a_plan(tmp_path, h
     (asked,) = (each["id"] for each in objects(home) if not each["scripted"])
     assert "not asked" not in prosa("runs", asked, environ=home)[1].out
     scripted = next(each["id"] for each in objects(home) if each["scripted"])
-    assert "  model    not asked: its replies were scripted" in prosa("runs", scripted, environ=home)[1].out
+    assert "  model    not called: its replies were scripted" in prosa("runs", scripted, environ=home)[1].out

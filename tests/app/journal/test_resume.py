@@ -88,7 +88,7 @@ def test_x25_full_history_keeps_what_was_asked_and_answered(program, tmp_path):
 def test_x25_without_history_nothing_is_written(program, tmp_path):
     assert ran(program, tmp_path, Model(), settings={"history": "off"}).run_id == ""
     assert not store_of(tmp_path).exists()
-    with pytest.raises(NotResumed, match='nothing is kept of a run with `history = "off"`'):
+    with pytest.raises(NotResumed, match='runs are not stored with `history = "off"`'):
         ran(program, tmp_path, Model(), settings={"history": "off"}, resume="abc")
 
 

@@ -86,7 +86,7 @@ def test_l47_what_a_message_says_cannot_drive_a_terminal(folder):
         (("number", "--since", "soon"), 2, "--since soon: that is no moment"),
         (("--watch",), 2, "which mailbox?"),
         (("--retry", "0123"), 1, "there is no message '0123'"),
-        (("--retry", "x", "number"), 2, "--retry names one message"),
+        (("--retry", "x", "number"), 2, "--retry takes one message"),
         (("--store", "."), 2, "is a folder"),
     ],
 )

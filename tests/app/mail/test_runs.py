@@ -265,7 +265,7 @@ def test_x29_without_history_messages_are_settled_all_the_same(tmp_path, home):
 
 
 def test_x29_a_confidential_program_has_no_mailbox_on_disk(tmp_path, home):
-    with pytest.raises(MailRefused, match=r"reader\.md is confidential, and a mailbox is kept on disk"):
+    with pytest.raises(MailRefused, match=r"reader\.md is confidential, and a mailbox is stored on disk"):
         ran(program(tmp_path, "reader", f"{BOX}classification: confidential\n"), home, Steps())
 
 

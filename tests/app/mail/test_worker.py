@@ -197,8 +197,8 @@ def test_x29_programs_that_answer_each_other_stop_after_sixteen_hops(tmp_path, h
     ("more", "settings", "message"),
     [
         ("", {}, r"reader\.md has no mailbox"),
-        (f"{BOX}classification: secret\n", {}, "is confidential, and a mailbox is kept on disk"),
-        (BOX, {"history": "off"}, "keeps nothing"),
+        (f"{BOX}classification: secret\n", {}, "is confidential, and a mailbox is stored on disk"),
+        (BOX, {"history": "off"}, "stores nothing"),
     ],
 )
 def test_la33_a_worker_says_why_it_cannot_begin(tmp_path, home, more, settings, message):

@@ -64,7 +64,7 @@ def test_m31_x7_a_parameter_never_changes_what_a_request_is(name: str, tmp_path:
 def test_two_parameters_that_mean_the_same_are_refused(tmp_path: Path):
     path = document(tmp_path, block("one", parameters={"max-tokens": 1, "max_tokens": 2}))
     status, at = run(path, "--all")
-    assert status == 1 and "the parameter `max_tokens` says again what another one says" in at.err
+    assert status == 1 and "the parameter `max_tokens` repeats another one" in at.err
 
 
 def test_m29_x16_the_model_of_the_command_line_wins(tmp_path: Path, model_server: ModelServer):
@@ -200,7 +200,7 @@ def ready(data: dict[str, Any], choices: Options, settings: Settings, environ: d
         ("claude", "anthropic", "anthropic at https://api.anthropic.com/v1, key from ANTHROPIC_API_KEY"),
         ("google", "google", "google at https://generativelanguage.googleapis.com/v1beta, key from GEMINI_API_KEY"),
         ("gemini", "google", "google at https://generativelanguage.googleapis.com/v1beta, key from GEMINI_API_KEY"),
-        ("local-llm", "local", "a model server on this machine is asked only when you say so: a run would fail"),
+        ("local-llm", "local", "a model server on this machine is used only if you say so: a run would fail"),
         (None, None, "openai at https://api.openai.com/v1, key from OPENAI_API_KEY"),
     ],
 )

@@ -342,4 +342,4 @@ def test_ha7_what_was_built_conforms_with_a_readme_that_is_there_twice(site: Pat
     assert main(["probe", str(out)]) == 0
     told = capsys.readouterr().out
     assert "passed: no two nodes share an id" in told
-    assert "passed: indexes, where there are any, say what the nodes say" in told
+    assert "passed: indexes, if any, agree with the nodes" in told

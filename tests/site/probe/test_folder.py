@@ -91,7 +91,7 @@ def test_x3_plain_documents_are_meant_as_nodes_and_other_dialects_are_passed_ove
     assert whole["conformant"] and whole["pages"] == 2
     counted = "1 Agent Skill, 1 MAGI document, 1 Prapti chat, 1 markdownlang program"
     assert whole["notes"] == [
-        f"passed over, because they are no nodes in a folder: {counted}",
+        f"skipped, because they are not nodes in a folder: {counted}",
     ]
     plain = written(tmp_path, {"plain.md": "# Plain\n"})
     assert failing(plain) == set()

@@ -30,7 +30,7 @@ def test_a_site_without_end_is_probed_to_the_limit():
     assert whole["pages"] == 30
     assert len(asked) < 40
     assert whole["conformant"] is True
-    assert any("more paths were not asked for" in note for note in whole["notes"])
+    assert any("more paths were not requested" in note for note in whole["notes"])
     assert check(whole, "declared-links-lead-to-nodes")["status"] == "not-applicable"
     assert len(check(whole, "links-lead-to-nodes")["evidence"]) == 10
     assert check(whole, "links-lead-to-nodes")["more"] > 10
@@ -102,7 +102,7 @@ def test_nothing_that_a_site_sends_reaches_a_terminal(form: str):
     [
         ({}, (), "the answer is 404"),
         ({"/": "# Only Markdown\n"}, (), "its Markdown has no front matter"),
-        ({"/": HOME}, ("html-only", "no-file-forms"), "is no MDH node: asked for Markdown, the answer is text/html"),
+        ({"/": HOME}, ("html-only", "no-file-forms"), "is not an MDH node: asked for Markdown, the answer is text/html"),
         ({"/": HOME}, ("gone-away",), "on another origin"),
     ],
 )
@@ -167,4 +167,4 @@ def test_a_large_site_is_asked_in_every_form_only_in_part():
         whole = report(site.url)
         heads = [path for method, path, _ in site.asked if method == "HEAD" and not path.endswith(".png")]
     assert whole["conformant"] and len(heads) == 20
-    assert "20 of 32 nodes were asked in every form" in whole["notes"]
+    assert "20 of 32 nodes were requested in every form" in whole["notes"]

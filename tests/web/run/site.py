@@ -38,7 +38,7 @@ FORM = {"content-type": "application/x-www-form-urlencoded"}
 GREET = """\
 ---
 name: greet
-description: Greets somebody.
+description: Greets a person.
 input:
   type: object
   properties:

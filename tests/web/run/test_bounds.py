@@ -50,8 +50,8 @@ def test_x9_nothing_runs_when_the_budget_is_spent(tmp_path: Path) -> None:
             assert Decimal(reply.headers["x-prosa-cost"]) == at.runner.budget.ledger.spent > 2
             again = await at.run()
             assert again.status == 503 and at.runner.gate.inside == 0
-            assert [each for each in at.said if "is spent: no model" in each] == [
-                "note: the budget of $2 is spent: no model is asked any more"
+            assert [each for each in at.said if "is spent: no more" in each] == [
+                "note: the budget of $2 is spent: no more model calls are made"
             ]
 
     asyncio.run(work())

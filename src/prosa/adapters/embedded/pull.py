@@ -144,7 +144,7 @@ def _placed(row: Weights, source: IO[bytes], folder: Path, named: str) -> Path:
             os.fsync(file.fileno())
         if made.hexdigest() != row.digest:
             message = f"{named} is not the file that was published (sha256 {made.hexdigest()[:12]}…, {in_words(size)})"
-            raise WeightsProblem(message, f"nothing was kept; {BY_HAND}")
+            raise WeightsProblem(message, f"nothing was stored; {BY_HAND}")
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
@@ -245,7 +245,9 @@ def client_for(found: Configured) -> httpx2.Client:
             verify.load_verify_locations(found.certificates)
         return httpx2.Client(proxy=found.proxy, verify=verify, timeout=ASK_SECONDS, follow_redirects=True)
     except (ValueError, ImportError, httpx2.InvalidURL, OSError) as error:
-        raise WeightsProblem(f"the package index cannot be asked: {error}", "check HTTPS_PROXY and PIP_CERT") from None
+        raise WeightsProblem(
+            f"the package index cannot be reached: {error}", "check HTTPS_PROXY and PIP_CERT"
+        ) from None
 
 
 def find_archive(row: Weights, found: Configured, client: httpx2.Client) -> Offered:

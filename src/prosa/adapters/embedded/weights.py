@@ -21,7 +21,7 @@ from prosa.diagnostics.nearest import nearest
 CONTEXT = 4_096
 """Tokens of the window of one call: question and answer together."""
 
-VERY_SMALL = "a very small model: it extracts and labels, it does not judge skills"
+VERY_SMALL = "a very small model: it extracts and labels, and is too small to grade skills"
 
 
 class Weights(Struct, frozen=True):
@@ -190,7 +190,7 @@ def read_gguf(path: Path) -> Gguf:
         size = path.stat().st_size
         with path.open("rb") as file:
             if file.read(4) != MAGIC:
-                raise WeightsProblem(f"{path} is no model: a GGUF file begins with `GGUF`")
+                raise WeightsProblem(f"{path} is not a model: a GGUF file starts with `GGUF`")
             with mmap.mmap(file.fileno(), min(size, MAX_HEADER), access=mmap.ACCESS_READ) as data:
                 return _header(path, data, size)
     except FileNotFoundError:

@@ -46,7 +46,7 @@ class CopyStore:
         state = self._own(STATE)
         whole = _object(_text(state)) if state.exists() else {}
         if whole is None:
-            raise FileProblem(state, "unreadable", "is not what a copy left here; move it away to begin anew")
+            raise FileProblem(state, "unreadable", "was not written by a copy; move it away to start over")
         journal = self._own(JOURNAL)
         lines = _text(journal).splitlines() if journal.exists() else []
         self._has_pages = bool(whole or lines)
@@ -123,14 +123,14 @@ class CopyStore:
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
         except (FileExistsError, NotADirectoryError):
-            raise FileProblem(target, "not-a-file", "cannot be written: a file stands where its folder must") from None
+            raise FileProblem(target, "not-a-file", "cannot be written: a file is in the place of its folder") from None
         replace_file(target, text, expect_digest=before, durable=False)  # the site still has it
 
     def _own(self, name: str) -> Path:
         """Return the path of a file of records. A link there could lead to any file of the user."""
         path = self.folder / name
         if path.is_symlink():
-            raise FileProblem(path, "outside-root", "is a link, which no copy leaves here; move it away to begin anew")
+            raise FileProblem(path, "outside-root", "is a link, which a copy never creates; move it away to start over")
         return path
 
     def _at(self, path: str) -> Path:
@@ -145,7 +145,7 @@ class CopyStore:
 
 def _text(path: Path) -> str:
     if path.stat().st_size > MAX_STATE:
-        raise FileProblem(path, "too-large", "is larger than the state of any copy; move it away to begin anew")
+        raise FileProblem(path, "too-large", "is larger than the state of any copy; move it away to start over")
     return read_bytes(path, path, MAX_STATE).decode("utf-8", "replace")  # a torn line is passed over, whatever it holds
 
 

@@ -124,4 +124,4 @@ def _no_text(path: str) -> FileProblem:
 def _unreadable(path: str, error: OSError) -> Iterator[FileProblem]:
     """Yield the problem of a file that cannot be examined; nothing if it has vanished."""
     if not isinstance(error, FileNotFoundError | NotADirectoryError):
-        yield FileProblem(Path(path), "unreadable", f"cannot be looked at ({error.strerror or error})")
+        yield FileProblem(Path(path), "unreadable", f"cannot be examined ({error.strerror or error})")

@@ -22,7 +22,7 @@ def checked_address(host: str, port: int, *, allow_private: bool) -> str:
     for address in found:
         if allow_private or is_public(address):
             return str(address)
-    message = f"{host} is at {found[0]}, a private or loopback address, and those are not asked"
+    message = f"{host} is at {found[0]}, a private or loopback address, and requests there are refused"
     raise HttpProblem(message, "if the site is yours, add --allow-private")
 
 
@@ -32,7 +32,7 @@ def refused_host(host: str) -> HttpProblem:
         address = socket.inet_ntoa(socket.inet_aton(unicodedata.normalize("NFKC", host)))
     except (OSError, ValueError):
         return HttpProblem(f"{host} is neither the name of a host nor an address", "check the URL")
-    return HttpProblem(f"{host} is the address {address} in another spelling, and is not asked", f"write {address}")
+    return HttpProblem(f"{host} is the address {address} in another spelling, and is refused", f"write {address}")
 
 
 def is_public(address: IPv4Address | IPv6Address) -> bool:

@@ -139,7 +139,7 @@ class Exchange:
     def _answer(self, request: Request, response: httpx2.Response, deadline: float) -> Answer:
         encoding = response.headers.get("content-encoding", "identity").strip().lower()
         if encoding not in ("", "identity"):
-            raise HttpProblem(f"{request.origin.host} sent a compressed answer, which was not asked for")
+            raise HttpProblem(f"{request.origin.host} sent a compressed answer, which was not requested")
         body = bytearray()
         for chunk in response.iter_raw():
             body += chunk
@@ -193,7 +193,7 @@ def redirected(request: Request, status: int, location: str) -> Request:
         url = urldefrag(urljoin(request.address(), location))[0]
         origin = origin_of(url)
     except ValueError:
-        raise HttpProblem(f"{request.origin} redirects to what is no http URL") from None
+        raise HttpProblem(f"{request.origin} redirects to an address that is not an http URL") from None
     where, _, query = url.partition("?")
     moved = replace(request, url=where, query=tuple(parse_qsl(query, keep_blank_values=True)))
     if origin != request.origin:

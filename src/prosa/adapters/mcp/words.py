@@ -124,7 +124,7 @@ def spawn_problem(error: Exception, config: ServerConfig, cwd: str) -> tuple[str
 
 
 def _hint(config: ServerConfig) -> str:
-    how = "run the command by hand to see what it says" if config.command is not None else "check the URL"
+    how = "run the command by hand to see its output" if config.command is not None else "check the URL"
     return f"{how}, or set 'disabled: true' on the server to run without it"
 
 

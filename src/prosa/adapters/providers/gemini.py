@@ -142,7 +142,7 @@ def _require_kind(name: str, value: Value) -> None:
         expected = "an object"
     else:
         return
-    reason = f"was not asked: the parameter `{name}` cannot be sent ({expected} is expected)"
+    reason = f"was not called: the parameter `{name}` cannot be sent ({expected} is expected)"
     raise ExchangeProblem(reason, kind="bad-request")
 
 

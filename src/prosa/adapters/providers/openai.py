@@ -65,8 +65,8 @@ class OpenAIProvider(ServiceProvider):
         reply = await super().complete(request, on_text)
         if wire is self._wire is responses.WIRE and self._is_free(request, reply):
             self._wire = chat.WIRE
-            about = "takes the schema of an answer with --api responses and does not keep to it"
-            self._notice(f"note: {self.service} {about}; it is asked with --api chat from here on")
+            about = "accepts a schema with --api responses and does not follow it"
+            self._notice(f"note: {self.service} {about}; --api chat is used from now on")
         return reply
 
     def _is_free(self, request: ModelRequest, reply: ModelReply) -> bool:

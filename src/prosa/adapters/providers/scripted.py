@@ -211,7 +211,7 @@ def _reply(item: Value, number: int, refuse: Refuse) -> ScriptedReply:
     program = _text(item, "program", refuse)
     if "error" in item:
         if {"content", "tool_calls", "refusal"} & set(item):
-            refuse("`error` stands alone; found it beside a reply")
+            refuse("`error` must be alone; found it beside a reply")
         return ScriptedReply(program, None, _error(item["error"], refuse))
     if not {"content", "tool_calls", "refusal"} & set(item):
         refuse("expected one of `content`, `tool_calls`, `refusal`, `error`")

@@ -149,11 +149,11 @@ def client_of(endpoint: Endpoint) -> httpx2.AsyncClient:
         return httpx2.AsyncClient(transport=pools, follow_redirects=False, trust_env=False)
     except ImportError:
         reason, hint = (
-            "is behind a SOCKS proxy, which cannot be asked",
+            "is behind a SOCKS proxy, which is not supported",
             "name an HTTP proxy in HTTPS_PROXY or ALL_PROXY",
         )
     except (ValueError, httpx2.InvalidURL):
-        reason, hint = "is behind a proxy whose address is none", "check HTTPS_PROXY, HTTP_PROXY and ALL_PROXY"
+        reason, hint = "is behind a proxy with an invalid address", "check HTTPS_PROXY, HTTP_PROXY and ALL_PROXY"
     except OSError:
         reason, hint = "cannot be trusted: the certificates cannot be read", "check SSL_CERT_FILE and SSL_CERT_DIR"
     raise ExchangeProblem(reason, kind="bad-request", hint=hint)
@@ -333,7 +333,7 @@ def _limit(encoding: str) -> int:
         return MAX_ANSWER_BYTES
     if encoding in _DEFLATE:
         return MAX_ANSWER_BYTES // MAX_COMPRESSION
-    raise AnswerTooLarge(f"the encoding {encoding[:40]!r}, which was not asked for")
+    raise AnswerTooLarge(f"the encoding {encoding[:40]!r}, which was not requested")
 
 
 class _Leased(httpx2.AsyncByteStream):

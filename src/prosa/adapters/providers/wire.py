@@ -118,7 +118,7 @@ def encode(body: Mapping[str, Value]) -> bytes:
     try:
         text = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=_plain)
     except (TypeError, ValueError, RecursionError) as problem:
-        reason = f"was not asked: the request cannot be written as JSON ({problem})"
+        reason = f"was not called: the request cannot be written as JSON ({problem})"
         raise ExchangeProblem(reason, kind="bad-request") from None
     try:
         return text.encode()

@@ -241,7 +241,7 @@ def spooled(store: Path, blocks: Iterable[bytes], shown: str) -> RowFile:
                 temporary.unlink()
             raise
     except OSError as error:
-        raise RowsRefused(f"the rows cannot be kept in {folder}: {error.strerror or error}") from None
+        raise RowsRefused(f"the rows cannot be stored in {folder}: {error.strerror or error}") from None
     return RowFile(path, "jsonl", shown)
 
 

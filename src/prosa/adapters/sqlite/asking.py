@@ -104,7 +104,7 @@ def _answer(connection: sqlite3.Connection, readable: Readable, query: str, limi
 
 def _fetched(cursor: sqlite3.Cursor, most: int, readable: Readable) -> QueryAnswer:
     if cursor.description is None:
-        raise QueryRefused("the query asks nothing", hint=hint_of(readable))
+        raise QueryRefused("the query is empty", hint=hint_of(readable))
     columns = tuple(each[0] for each in cursor.description)
     rows: list[tuple[Value, ...]] = []
     size = 0

@@ -276,7 +276,7 @@ def _result(row: Sequence[Value]) -> RowResult:
         name = json.loads(str(job))
         said = json.loads(output) if state == "done" and output is not None else None
     except (ValueError, RecursionError):
-        state, kind, error = "failed", "crashed", "what the store keeps of this row is damaged"
+        state, kind, error = "failed", "crashed", "the stored data of this row is damaged"
     values = {"row": number, "id": name, "output": said, "error": error, "cost": cost, "calls": calls}
     values |= {"kind": None if state == "done" else kind, "seconds": seconds or 0.0, "attempts": attempts}
     return convert(values, RowResult)

@@ -273,4 +273,4 @@ def _item(row: Sequence[Value]) -> LeasedRow:
     try:
         return LeasedRow(at, json.loads(str(job)), json.loads(str(given)), begun, ended)
     except (ValueError, RecursionError) as error:
-        return LeasedRow(at, at, None, begun, ended, f"what the store has of its input is damaged: {error}")
+        return LeasedRow(at, at, None, begun, ended, f"its stored input is damaged: {error}")

@@ -341,7 +341,7 @@ def named(database: Database, name: str) -> MessageRecord:
     rows = database.execute(text, (name, f"{name}\uffff")).fetchall() if name else []
     found = [_message(row) for row in rows]
     if len(found) > 1 and found[0].id != name:
-        raise MailRefused(f"several messages begin with {name[:40]!r}", hint="write more of the id")
+        raise MailRefused(f"several messages start with {name[:40]!r}", hint="write more of the id")
     if not found:
         raise MailRefused(f"there is no message {name[:40]!r}", hint="prosa mail NAME lists them")
     return found[0]

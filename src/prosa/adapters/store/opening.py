@@ -224,7 +224,7 @@ def _problem_of_file(error: sqlite3.Error, path: Path) -> StoreProblem:
     return StoreProblem(f"the store {path} cannot be used: {error}", hint=_ELSEWHERE)
 
 
-_AWAY = "it is left as it is: move it away, and the next run begins a new one"
+_AWAY = "it is left unchanged: move it away, and the next run creates a new one"
 _ELSEWHERE = "--store PATH or PROSA_DATA_DIR names another place"
 
 
@@ -324,9 +324,7 @@ def refuse_network(path: Path, mounts: str | None = None) -> None:
     of mounts as Linux gives it, read where it is None."""
     kind = "a share" if str(path).startswith("\\\\") else file_system(path, _mounts() if mounts is None else mounts)
     if kind in NETWORK or kind == "a share":
-        message = (
-            f"the store {path} would be on a network file system ({kind}), where SQLite can lose what it was given"
-        )
+        message = f"the store {path} would be on a network file system ({kind}), where SQLite can lose data"
         raise StoreProblem(message, hint=_ELSEWHERE)
 
 

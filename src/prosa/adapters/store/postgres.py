@@ -182,7 +182,7 @@ ENDINGS = (
     errors.CannotConnectNow,
     errors.IdleInTransactionSessionTimeout,
 )
-_AGAIN = "what was answered is kept; begin again when the server is there"
+_AGAIN = "answers so far are stored; start again when the server is available"
 
 
 def open_server(server: StoreServer) -> PostgresDatabase:
@@ -317,7 +317,7 @@ def _require_fit(connection: psycopg.Connection[tuple[Any, ...]], server: StoreS
     row = connection.execute("SELECT pg_backend_pid()").fetchone()
     if row is None or row[0] != info.backend_pid:
         hint = "name the server itself: a pooler such as PgBouncer loses the locks and notices that workers live by"
-        raise StoreProblem(f"between here and the store {server} stands a connection pooler", hint=hint)
+        raise StoreProblem(f"the store {server} is behind a connection pooler", hint=hint)
 
 
 def _prepare(database: PostgresDatabase) -> None:

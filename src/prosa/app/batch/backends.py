@@ -53,7 +53,7 @@ def backend_of(
     """Return the batches of a service; ``row`` is the provider that a document names. Raises `BatchRefused` for replies
     that are no service's, `ProviderError` without a key."""
     if options.script is not None or options.is_here or options.lacks_script:
-        raise BatchRefused(f"--backend {name} asks a service, and --model says that none is asked")
+        raise BatchRefused(f"--backend {name} uses a service, and --model names none")
     if name == "anthropic-batch":
         return AnthropicBatches(account_of("anthropic", options, environment, row))
     endpoint = account_of("openai", options, environment, row)

@@ -44,7 +44,7 @@ def batch_status(store: StorePlace, name: str) -> BatchStatus:
         found = batches.batch_of(connection, name) if connection else []
         if connection is None or len(found) != 1:
             many = f": {', '.join(each.name for each in found)}" if found else ""
-            message = f"several batches begin with {name}{many}" if found else f"there is no batch {name[:60]!r}"
+            message = f"several batches start with {name}{many}" if found else f"there is no batch {name[:60]!r}"
             raise BatchRefused(message, hint="prosa batch lists them")
         return _status(store, found[0], batches.counts(connection, found[0].id, max(found[0].total, 0)))
 
@@ -126,7 +126,7 @@ async def cancel_waves(store: StorePlace, name: str, options: Options, environme
         try:
             for each in sent:
                 if each.backend == backend and each.service != port.service:
-                    raise BatchRefused(f"{each.remote} is at {each.service}, and {port.service} is what is asked now")
+                    raise BatchRefused(f"{each.remote} is at {each.service}, and {port.service} is used now")
                 if each.backend == backend:
                     await port.cancel(each.remote)
         finally:

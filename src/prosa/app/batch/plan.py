@@ -101,7 +101,7 @@ def _dollars(
             highs.append(float(each.most.dollars))
             guesses.append(float(facts.price(program.model_name, Usage(each.first, GUESSED_OUTPUT)) or 0))
     if not lows:
-        return None, "no row could be looked at"
+        return None, "no row could be examined"
     known = counts.done >= FEWEST and counts.cost > 0
     likely = (counts.cost / counts.done if known else fmean(guesses)) * left
     return Interval(max(_bound(lows, -1), 0.0) * left, likely, _bound(highs, 1) * left), ""

@@ -84,11 +84,13 @@ def prepare(
     program, script = subject.program, subject.script
     secret = next((each for each in reachable(program) if each.classified), None)
     if secret is not None:
-        message = f"{secret.file or secret.name} is confidential, and a batch is kept on disk"
-        raise BatchRefused(message, hint="run its rows one by one: prosa run keeps nothing of it")
+        message = f"{secret.file or secret.name} is confidential, and a batch is stored on disk"
+        raise BatchRefused(message, hint="run its rows one by one: prosa run stores nothing of it")
     history = (options.journal.history if options.journal else None) or environment.settings.history
     if history == "off":
-        raise BatchRefused('a batch is kept on disk, and `history = "off"` keeps nothing', hint="see docs/batches.md")
+        raise BatchRefused(
+            'a batch is stored on disk, and `history = "off"` stores nothing', hint="see docs/batches.md"
+        )
     store = store_path(options.journal, environment.environ)
     closure, rows_sha = closure_of(subject), rows.source.digest()
     kept = {"rows": rows.named, "query": rows.query, "name": chosen.name}

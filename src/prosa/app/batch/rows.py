@@ -93,7 +93,7 @@ def begun_with(batch: BatchRecord, *, store: Path) -> BegunWith:
     source = open_rows(named, query)
     if Path(named).parent == spool_folder(store) and not Path(named).is_file():
         raise BatchRefused(
-            f"the rows of the batch {batch.name} are no longer kept", hint="give them again: --rows FILE"
+            f"the rows of the batch {batch.name} are no longer stored", hint="give them again: --rows FILE"
         )
     mapping, script = RowMapping(kept["fields"], kept["id"]), kept.get("script", "")
     return BegunWith(Path(batch.file), Rows(source, named, query), mapping, kept["name"], script)

@@ -259,8 +259,8 @@ def shared_options(prepared: Prepared, provider: Provider | None) -> SharedOptio
     """Return what other workers of a batch need to know: no key, and no address of a service."""
     options, chosen, cap = prepared.options, prepared.chosen, prepared.options.max_cost
     alone = "its replies are scripted" if options.script is not None else ""
-    alone = alone or ("its model is one of the machine that began it" if options.is_here else "")
-    alone = alone or ("its provider is one of the process that began it" if provider is not None else "")
+    alone = alone or ("its model is on the machine that started it" if options.is_here else "")
+    alone = alone or ("its provider is in the process that started it" if provider is not None else "")
     return SharedOptions(
         path=_below(Path(prepared.batch.file), Path.cwd()) if prepared.batch.file else "",
         model=None if alone else options.model,
@@ -449,9 +449,9 @@ class _Finder(Struct, eq=False):
             raise BatchRefused(f"{path} is another version than that of the batch: {_changed(record.closure, here)}")
         if subject.program.model_name != record.model:
             asked = f"the batch asks {record.model}, and the settings here {subject.program.model_name}"
-            raise BatchRefused(asked, hint="name the model where the batch begins: --model")
+            raise BatchRefused(asked, hint="name the model where the batch is started: --model")
         if (environment.settings.history or "summary") == "off":
-            raise BatchRefused('`history = "off"` keeps nothing here, and a batch is kept')
+            raise BatchRefused('`history = "off"` stores nothing here, and a batch is stored')
         return subject, options, environment
 
     def _path(self, shared: SharedOptions) -> Path:

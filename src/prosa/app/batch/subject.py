@@ -55,7 +55,7 @@ class ScriptRows(Struct, frozen=True):
         """Return the input for a row. Raises `ArgumentProblem` for one with neither of the columns."""
         found = {name: _text(value) for name, value in row.items() if value is not None}
         if not found:
-            raise ArgumentProblem("text", "the row has nothing that a script takes: `text`, `context` or both")
+            raise ArgumentProblem("text", "the row has no input for a script: `text`, `context` or both")
         context = document_text(found["context"]) if "context" in found else self.context
         return given(self.script, context, found.get("text", ""))
 

@@ -507,5 +507,5 @@ class LeaseWorker(Struct, eq=False):
 def as_problem(error: Exception) -> str:
     """Return why a batch is not run here, in one line."""
     if not isinstance(error, RunError):
-        return f"what the store has of it is damaged: {type(error).__name__}: {error}"
+        return f"its stored data is damaged: {type(error).__name__}: {error}"
     return "; ".join(filter(None, (error.message, error.hint)))

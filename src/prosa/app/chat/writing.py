@@ -183,13 +183,13 @@ class Writing(Struct):
         if self.below.lost:
             found.append(f"{path} was replaced without the reply, so the reply was written again at its end")
         if self.below.state == "between":
-            found.append(f"{path} was written to below the reply: the reply stands above that")
+            found.append(f"{path} was edited below the reply: the reply is above your text")
         try:
             same = says_the_same(self.before + lead(self.before), self.below.above())
         except (OSError, FileProblem):
             same = True
         if not same:
-            found.append(f"{path} was edited meanwhile: the reply answers what it said before")
+            found.append(f"{path} was edited meanwhile: the reply answers the earlier version")
         return found
 
     def _stream(self, turn: int, number: int) -> Stream:
@@ -263,7 +263,7 @@ class Writing(Struct):
         if not self._keeps_above():
             self.below.cut(0)
             self._finish_below()
-            raise FileProblem(self.below.path, "changed", "with it what stands above would read otherwise")
+            raise FileProblem(self.below.path, "changed", "it would change how the text above is read")
 
     def _keeps_above(self) -> bool:
         """Return whether the chat above is the same without the new text (X19)."""

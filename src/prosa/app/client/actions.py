@@ -166,7 +166,9 @@ class OfferedAction(Struct, frozen=True):
         help_ = self.offer.contract.auth.token_help
         said = f' The site says: "{cleaned(help_)}".' if help_ else ""
         how = f"the user gives it with --site-token {self.origin}=NAME, the variable that holds it"
-        return failed(f"the action wants a token, and there is none for {self.origin}; nothing was sent. {how}.{said}")
+        return failed(
+            f"the action requires a token, and there is none for {self.origin}; nothing was sent. {how}.{said}"
+        )
 
     async def _result_of(self, request: Request, answer: Answer) -> ToolResult:
         """Return the result of an answer; a large one must not hold up the run while it is read."""

@@ -220,7 +220,7 @@ def _walked(
             return AnsweredCall(answer)
         value = json_of(answer)
         if value is None:
-            raise PageProblem(f"page {state.count} is no JSON, so its items cannot be told")
+            raise PageProblem(f"page {state.count} is not JSON, so its items cannot be read")
         for item in items_of(value):
             caller.item(item)
             items += 1

@@ -130,7 +130,7 @@ class _Asking(Struct):
         """One answer, or why there is none."""
         url = ask.exact or f"{self.origin}{quoted_path(ask.path)}"
         if time.monotonic() > self.deadline or self.held > MAX_HELD:
-            return Reply(url, problem="it was not asked: the probe had reached its limit", asked=False)
+            return Reply(url, problem="it was not requested: the probe had reached its limit", asked=False)
         try:
             reply = _reply(_followed(self.exchange, _request(ask, url)))
         except HttpProblem as problem:

@@ -145,7 +145,7 @@ def _records(
         if model is None:
             continue
         if model.footer is None or not model.footer.sound or not model.footer.claimed:
-            done(Enriched(path, "left", "has no footer that can be read; prosa check says why"))
+            done(Enriched(path, "left", "has no readable footer; prosa check explains why"))
             continue
         secret = files.real(path) in options.classified or looks_classified(source.text)
         yield _record(path, source, model, options, secret=secret)

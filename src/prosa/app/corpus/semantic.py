@@ -222,7 +222,9 @@ class Paid(Struct, frozen=True):
         ledger, before = self.budget.ledger, self.embedder.tokens
         worst = self._price(sum(len(each.encode("utf-8", "surrogatepass")) + MESSAGE_TOKENS for each in texts))
         if not await ledger.reserve(worst):
-            reason = f"the budget of {dollars(ledger.cap)}, {dollars(ledger.spent)} of it spent, does not hold the next"
+            reason = (
+                f"the budget of {dollars(ledger.cap)}, {dollars(ledger.spent)} of it spent, does not cover the next"
+            )
             reason = f"{reason} {len(texts)} texts for {self.model_name}: they may cost {dollars(worst)}"
             raise BudgetSpent(reason, hint=f"raise --max-cost by {dollars(worst - ledger.left)}")
         cost = worst

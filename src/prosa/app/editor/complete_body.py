@@ -267,8 +267,8 @@ def _suppression(cursor: CursorContext, line: str) -> Completions | None:
     if found is None:
         return None
     words = (
-        Candidate(MARK, "keyword", f"{MARK} ", "keeps a rule quiet for the next block, or for this line"),
-        Candidate(f"{MARK}-file", "keyword", f"{MARK}-file ", "keeps a rule quiet in this document"),
+        Candidate(MARK, "keyword", f"{MARK} ", "suppresses a rule in the next block, or on this line"),
+        Candidate(f"{MARK}-file", "keyword", f"{MARK}-file ", "suppresses a rule in this document"),
     )
     return completions(cursor.path, _around(cursor, found["name"], _WORD_REST), found["name"], words)
 

@@ -57,8 +57,8 @@ _EXAMPLES = "\n## What to do\n"
 
 STATES: dict[State, str] = {
     "absent": "it has no result yet",
-    "fresh": "its result is what it asks for now",
-    "stale": "its result was made of something else than it asks for now",
+    "fresh": "its result is up to date",
+    "stale": "its result was made from an earlier version",
     "edited": "its result was changed by hand",
 }
 

@@ -55,7 +55,7 @@ def updates(suites: Sequence[Suite], report: Report) -> Updates:
         if told is None:
             continue
         if suite.model is None:
-            left += [f"{suite.path}: what is said of a skill is not changed"] if told.passed is False else []
+            left += [f"{suite.path}: the cases of a skill are not changed"] if told.passed is False else []
             remains = remains or not told.passed
             continue
         change, notes, done = _updated(suite, suite.model, told)
@@ -97,9 +97,9 @@ def _expects_nothing(case: CaseModel | None) -> bool:
 
 def _case_edits(case: CaseModel | None, attempts: Sequence[Attempt], source: SourceText) -> list[Edit]:
     if case is None:
-        raise _Left("it stands in a file of rows, which is not changed")
+        raise _Left("it is in a file of rows, which is not changed")
     if any(each.facts.failure is not None for each in attempts):
-        raise _Left("a run of it gave no output")
+        raise _Left("one of its runs gave no output")
     if expects_failure(case.value("run", None)):
         raise _Left("it expects a failure")
     if _expects_nothing(case):
@@ -152,7 +152,7 @@ def _node_edits(node: Node, output: Value, *, as_json: bool, top: bool = False) 
     expected = to_value(node)
     if is_matcher(expected):
         if meets(expected, output) is not None:
-            raise _Left(f"what it says of a value with {', '.join(f'`{word}`' for word in expected)} is not changed")
+            raise _Left(f"its condition on a value with {', '.join(f'`{word}`' for word in expected)} is not changed")
     elif isinstance(node, Mapping) and isinstance(output, dict):
         for entry in node:
             key = entry.key.text

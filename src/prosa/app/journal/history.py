@@ -74,7 +74,7 @@ def unfinished_run(name: str, options: JournalOptions | None, environ: Mapping[s
         run = next((each for each in together if each.again is not None), run)
     if not run.whole and run.state != "done":
         message = f"only a summary of run {run.id} is stored, so it cannot be resumed"
-        raise NotResumed(message, hint="what broke off is kept for 7 days; run it again from the beginning")
+        raise NotResumed(message, hint="interrupted runs are kept for 7 days; run it again from the beginning")
     return run
 
 
@@ -104,7 +104,7 @@ def one(path: StorePlace, name: str) -> tuple[RunWithCalls, ...]:
 
 
 def compared(path: StorePlace, left: str, right: str) -> tuple[RunWithCalls, RunWithCalls, FirstDifference | None]:
-    """Return two runs, and where they begin to differ. Raises `NotResumed` for a run that is not there."""
+    """Return two runs, and where they start to differ. Raises `NotResumed` for a run that is not there."""
     one_run, other_run = one(path, left)[0], one(path, right)[0]
     return one_run, other_run, first_difference(one_run.calls, other_run.calls)
 

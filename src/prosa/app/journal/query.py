@@ -25,7 +25,7 @@ def query_runs(path: StorePlace, text: str, limits: QueryLimits) -> QueryAnswer:
     `NotResumed` where there is no store yet."""
     if not isinstance(path, Path):
         hint = f"ask PostgreSQL itself, where its tables are in the schema prosa: psql {path}"
-        raise QueryRefused("only a store in a file is asked here", hint=hint)
+        raise QueryRefused("only a store in a file can be queried", hint=hint)
     from prosa.adapters.sqlite.asking import ask
     from prosa.adapters.sqlite.views import make_views
     from prosa.adapters.store.opening import in_words, open_file_reader

@@ -231,7 +231,7 @@ class StoredJournal(Struct):
         if not self.lost:
             self.lost = True
             hint = f"; {problem.hint}" if problem.hint else ""
-            self.notice(f"note: this run is not kept, and cannot be resumed: {problem.message}{hint}")
+            self.notice(f"note: this run is not stored, and cannot be resumed: {problem.message}{hint}")
 
     def _count(self, asked: str, reply: ModelReply) -> None:
         self.answered.append(Answered(reply.model_name, asked, reply.usage, reply.service))
@@ -259,4 +259,4 @@ def decoded(text: str, kind: type[T]) -> T:
     except msgspec.DecodeError:
         with suppress(ValueError, RecursionError, msgspec.DecodeError):
             return msgspec.convert(json.loads(text), type=kind)  # half of a surrogate pair
-    raise DamagedRecord("what the store keeps of this run is damaged", hint="run it again from the beginning")
+    raise DamagedRecord("the stored data of this run is damaged", hint="run it again from the beginning")

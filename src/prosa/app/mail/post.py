@@ -226,7 +226,7 @@ async def open_mail(
         return
     secret = next((each for each in programs if each.classified), None)
     if secret is not None:
-        message = f"{secret.file or secret.name} is confidential, and a mailbox is kept on disk"
+        message = f"{secret.file or secret.name} is confidential, and a mailbox is stored on disk"
         raise MailRefused(message, hint="leave `mailbox` out, or the classification")
     place = journals.writer_in_use().place
     alive, poll = LivingHolders(place, journals.clock), poll_seconds(place)

@@ -105,7 +105,9 @@ async def work_mail(
     journals = Journals(journal, environment, clock)
     journals.kind = runs = MessageRuns(clock, journals.writer_in_use)
     if journals.history == "off":
-        raise MailRefused('a worker keeps its runs, and `history = "off"` keeps nothing', hint="see docs/mailboxes.md")
+        raise MailRefused(
+            'a worker stores its runs, and `history = "off"` stores nothing', hint="see docs/mailboxes.md"
+        )
     gates = Gates(GateLimits(chosen.at_once), clock)
     async with (
         kept_servers(program, options, environment) as servers,
@@ -132,7 +134,7 @@ def require_mailbox(program: Program) -> None:
         raise MailRefused(f"{name} has no mailbox", hint="write `mailbox: true` in its front matter")
     secret = next((each for each in reachable(program) if each.classified), None)
     if secret is not None:
-        message = f"{secret.file or secret.name} is confidential, and a mailbox is kept on disk"
+        message = f"{secret.file or secret.name} is confidential, and a mailbox is stored on disk"
         raise MailRefused(message, hint="leave `mailbox` out, or the classification")
 
 

@@ -53,7 +53,7 @@ def load_program(
 
         return skills_program((), choices, settings, chosen=path, warned=warned, within=within)
     if choices.output_schema is not None:
-        raise RunError(f"{path} is a program, and says itself what it answers: a schema is for skills")
+        raise RunError(f"{path} is a program with an output schema of its own: another one is for skills")
     if path.is_dir():
         raise FileProblem(path, "not-a-file", f"is a folder without a {SKILL_FILE}: name a file in it")
     given = within or choices.root

@@ -58,7 +58,7 @@ class RecordedRun(Struct):
         """The provider that is never asked, where everything is played."""
         if self.player is None or self.player.asks:
             return None
-        return self.absent(CassetteProblem("nothing is asked in a replay"))
+        return self.absent(CassetteProblem("no model is called in a replay"))
 
     @property
     def stands_in(self) -> Player | None:
@@ -110,7 +110,7 @@ class RecordedRun(Struct):
         if self.player is None or not (unused := self.player.unused()):
             return
         more = f" and {len(unused) - MAX_NAMED} more" if len(unused) > MAX_NAMED else ""
-        message = f"{self.player.name}: nobody asked for {', '.join(unused[:MAX_NAMED])}{more}"
+        message = f"{self.player.name}: recorded calls that were not made: {', '.join(unused[:MAX_NAMED])}{more}"
         if self.strict:
             raise CassetteProblem(message, hint="record it again with --record")
         environment.notice(f"note: {message}")

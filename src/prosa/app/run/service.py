@@ -211,7 +211,7 @@ def _unsaid(row: ProviderRow) -> ProviderError:
     if row.is_embedded:
         message, hint = "an embedded model runs only when you say so", "allow it with --model embedded"
     else:
-        message = "a model server on this machine is asked only when you say so"
+        message = "a model server on this machine is used only if you say so"
         setting = f"providers.{row.name}.base-url"
         hint = f"allow it with --model local or --model local:NAME, or set `{setting}` in your settings"
     return ProviderError(message, kind="missing", retryable=False, hint=hint)

@@ -172,10 +172,10 @@ class CallRuns(Struct):
             )
         if not run.whole:
             message = f"only a summary of run {run.id} is stored, so it cannot be resumed"
-            raise NotResumed(message, hint="what broke off is kept for 7 days; run it again from the beginning")
+            raise NotResumed(message, hint="interrupted runs are kept for 7 days; run it again from the beginning")
         require_same(run, program, job.given)
         if run.model != program.model_name:
-            message = f"run {run.id} began with {run.model}; what is left of it goes to {program.model_name}"
+            message = f"run {run.id} began with {run.model}; the rest of it goes to {program.model_name}"
             journals.environment.notice(f"note: {message}")
         return await journals.resume(run, required=False)
 
@@ -244,10 +244,10 @@ class Journals(Struct):
 
     def _require_kept(self, secret: Program | None) -> None:
         if self.history == "off":
-            message = 'nothing is kept of a run with `history = "off"`, so none can be resumed'
+            message = 'runs are not stored with `history = "off"`, so none can be resumed'
             raise NotResumed(message, hint="run it again from the beginning, without --resume")
         if secret is not None:
-            raise NotResumed(f"{secret.file or secret.name} is confidential, and nothing is kept of its runs")
+            raise NotResumed(f"{secret.file or secret.name} is confidential, and its runs are not stored")
 
     def writer_in_use(self) -> AnyWriter:
         """Return the writer of the store, opened at its first use. Raises `StoreProblem`."""
@@ -396,7 +396,7 @@ def file_of(program: Program, document: Path | None = None) -> str:
 def require_same(run: RunRecord, program: Program, given: Value) -> None:
     """Raise `NotResumed` if a run would continue with something other than it started with."""
     if digest_of(given) != run.input_sha:
-        began = f"run {run.id} began with another input (sha256 {run.input_sha[:12]}, now {digest_of(given)[:12]})"
+        began = f"run {run.id} started with another input (sha256 {run.input_sha[:12]}, now {digest_of(given)[:12]})"
         raise NotResumed(began, hint="leave the input out: the run knows it; or run from the beginning")
     before, now = [tuple(each) for each in json.loads(run.closure)], list(closure_digests(program))
     if before != now:

@@ -225,7 +225,7 @@ def require_sensible(script: Script, parameters: Mapped) -> None:
     require_allowed(_parameters(script))
     require_allowed(parameters.sent)
     for name in parameters.double:
-        raise RunError(f"the parameter `{name[:64]}` says again what another one says", hint="write one of them")
+        raise RunError(f"the parameter `{name[:64]}` repeats another one", hint="write one of them")
 
 
 def _require_schema(program: Program) -> None:

@@ -313,7 +313,7 @@ class IndexThread:
     def _complain(self, error: Exception) -> None:
         if str(error) != self.complaint:
             self.complaint = str(error)
-            self.notice(f"warning: the graph and the search are not kept up to date: {error}")
+            self.notice(f"warning: the graph and the search are not being updated: {error}")
 
     def _look(self, corpus: OpenCorpus) -> None:
         started = time.monotonic()

@@ -83,7 +83,7 @@ def _look(args: argparse.Namespace, console: Console) -> int:
     if args.site_root is None:
         raise WrongUse("the node is in a file, so its site is not known", hint="as in: --site-root https://example.org")
     if not args.dry_run:
-        raise WrongUse("the node is in a file, so its action is not called, only looked at", hint="add --dry-run")
+        raise WrongUse("the node is in a file, so its action cannot be called, only shown", hint="add --dry-run")
     contract = contract_in(node, args.action)
     request = made_request(contract, given(args, console), console.environ, root=args.site_root)
     show(request, args, console)
@@ -209,7 +209,7 @@ def _agreed(contract: Contract, request: Request, args: argparse.Namespace, cons
         hint = "look at it with --dry-run, then add --yes"
         what = f"a {request.method} changes something"
         if contract.changing:
-            what = f"the name of this GET says that it changes something, `{contract.changing}`"
+            what = f"the name of this GET suggests a change, `{contract.changing}`"
         raise WrongUse(f"{what}, and there is no terminal to ask for confirmation", hint=hint)
     console.err(f"{request_text(request)}\n")
     console.err("Send it? [y/N] ", end="")

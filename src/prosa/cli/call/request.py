@@ -45,7 +45,7 @@ def notes(
     auth = contract.auth
     if auth.wants_token and request.credential is None:
         help_ = f" ({auth.token_help})" if auth.token_help else ""
-        _note(console, f"the action wants a token, and there is none; give it with --token-env NAME{help_}")
+        _note(console, f"the action requires a token, and there is none; give it with --token-env NAME{help_}")
     if args.token_env and not auth.wants_token:
         _note(console, "the action declares no authentication, so the token is not sent")
     if unchecked and request.body is not None:

@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_chat(parser.add_argument_group("configuration and rights"))
     _add_exchange(parser.add_argument_group("other forms"))
     add_model(parser)
-    add_options(parser, CommandOptions, "provider", provider="the provider, whatever the chat says")
+    add_options(parser, CommandOptions, "provider", provider="the provider, overriding the chat")
     add_limits(parser)
     add_sites(parser, named=False)
     add_recording(parser)
@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_journal(parser, "chat")
     parser.add_argument("--summary", action="store_true", help="print the execution summary as JSON on stderr")
     parser.add_argument("--events", metavar="jsonl[:FILE]", help="write every event as a JSON line to stderr or FILE")
-    add_options(parser, CommandOptions, "stream", stream="have replies stream, also where the chat says otherwise")
+    add_options(parser, CommandOptions, "stream", stream="stream replies, overriding the chat")
     parser.add_argument("--no-progress", action="store_true", help="show neither a status line nor the reply on stderr")
 
 
@@ -128,11 +128,11 @@ def require_sense(args: argparse.Namespace) -> None:
     if given and given[0] not in ("--dry-run",) and (args.message is not None or args.stdin):
         raise WrongUse(f"{given[0]} takes no message")
     if args.output is not None and not args.exported:
-        raise WrongUse("--output goes with --export", hint="the reply is written into the chat")
+        raise WrongUse("--output needs --export", hint="the reply is written into the chat")
     if args.speaker is not None and not _NAME.fullmatch(args.speaker):
         raise WrongUse(f"--as {args.speaker}: a name is made of letters, digits, `_`, `.` and `-`")
     if str(args.file) == "-":
-        raise WrongUse("a chat is a file, and standard input is none", hint="prosa chat FILE - adds standard input")
+        raise WrongUse("a chat is a file, not standard input", hint="prosa chat FILE - adds standard input")
 
 
 def message_from(args: argparse.Namespace, console: Console) -> str | None:

@@ -37,7 +37,7 @@ class LiveReplies(Struct):
         """Show a piece; None says that the reply begins anew."""
         if text is None:
             self.end()
-            self.console.note("note: the reply broke off and begins anew")
+            self.console.note("note: the reply was interrupted and restarts")
             return
         if place is not self._at:
             self.end()

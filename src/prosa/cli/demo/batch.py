@@ -27,14 +27,13 @@ from prosa.data import Value
 BATCH = """\
 6. A program that works is run over many rows. Here are a hundred; the model of
    this tour answers, a SCRIPTED one, and it KILLS the first process at the
-   fiftieth call. The same command again goes on: what was answered is not asked
-   again.
+   fiftieth call. The same command resumes: answered calls are not repeated.
 """
 
 LETTERS = """\
 6. A program that works is run over many rows. Here are twelve letters for the
    real model; the first process is KILLED when half of them are done. The same
-   command again goes on: what was answered is not asked again.
+   command resumes: answered calls are not repeated.
 """
 
 PROGRAM, LETTER = "classify-change.md", "letter.md"

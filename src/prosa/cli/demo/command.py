@@ -38,13 +38,13 @@ sandbox for this machine.
 """
 
 ASKED = """\
-The fourth stop runs a program, and programs ask everybody to accept an
-agreement, once. You are asked now; after that the tour goes on by itself.
+The fourth stop runs a program, and programs require an agreement, once.
+You are asked now; after that the tour continues by itself.
 """
 
 NOT_ASKED = """\
-Running markdownlang programs needs an agreement (`prosa agree`). There is no
-terminal to ask on, so only the shipped programs of this tour run, without it.
+Running markdownlang programs requires an agreement (`prosa agree`). Without a
+terminal, only the shipped programs of this tour run, which do not need it.
 """
 
 PROGRAMS = """\
@@ -63,8 +63,8 @@ script is wrong on purpose; watch how it comes back to the model.
 """
 
 SATISFIED = """
-That was JSON which satisfies the schema of the program, and the summary of what
-it took.
+That was JSON that satisfies the schema of the program, and the summary of the
+run.
 """
 
 PLAYED = """\
@@ -73,14 +73,13 @@ that people can read:
 
 $ prosa run {program} --input @{input} --replay tapes
 {calls}
-the same JSON, and nothing was asked or run: a test that needs neither key nor
-network
+the same JSON, without any call: a test that needs neither key nor network
 """
 
 TESTED = """\
-The imported program has a test: cases with an input, and what is expected of
-the answer. Its model calls are recorded once, here from scripted replies; from
-then on the test needs neither model nor key, as in CI:
+The imported program has a test: cases with an input and an expected answer. Its
+model calls are recorded once, here from scripted replies; from then on the test
+needs neither model nor key, as in CI:
 """
 
 AFTER = """

@@ -23,7 +23,7 @@ ACTING = FOLDER / "acting.jsonl"
 CHECKED = """\
 1. Documents in every format that Prosa reads, each with a flaw: a MAGI
    document, a YMJ record, an MDH node, a Prapti chat, a program, a skill and
-   plain Markdown. They are checked and mended in a copy.
+   plain Markdown. They are checked and fixed in a copy.
 """
 
 KNOWN = """\

@@ -15,19 +15,19 @@ from prosa.cli.demo.corpus import FOLDER
 from prosa.cli.demo.stage import folded
 
 REAL = """\
-First a real model: smollm2, which runs on this machine and asks no other. It is
-very small: it extracts and labels, it does not judge. A program that reads a
-letter, recorded as it runs:
+First a real model: smollm2, which runs on this machine alone. It is very small:
+it extracts and labels, and is too small to grade. A program that reads a letter,
+recorded as it runs:
 """
 
 AGAIN = """\
-The same from its recording. Nothing is asked: a test that needs neither model
-nor network:
+The same from its recording, without a call: a test that needs neither model nor
+network:
 """
 
 SUITE = """\
 Two prompts, twenty reviews, forty answers. Does it help to put examples into
-the prompt? Here is what came, whatever it is:
+the prompt? This is the measured result:
 """
 
 RESULT = "That is about this model and these twenty cases.\n"

@@ -19,7 +19,7 @@ SITE = """\
    and its actions are called as the pages declare them.
 """
 
-WALKED = "The root says where to go. A link is followed by its text:\n"
+WALKED = "The root lists its links. One is followed by its text:\n"
 
 CALLED = """\
 A page declares what can be called. First only the request, then its answers, on
@@ -27,11 +27,11 @@ two pages:
 """
 
 BOOKED = """\
-What changes something wants a token and a yes, and carries a key, so that it
-can be tried again safely:
+A request that changes something needs a token and a confirmation, and carries a
+key, so that it can be repeated safely:
 """
 
-PROBED = "Does the site keep what MDH asks for?\n"
+PROBED = "Does the site conform to MDH?\n"
 
 STOPPED = "The server has stopped.\n"
 

@@ -9,15 +9,15 @@ from prosa.cli.console import Console
 from prosa.cli.demo.stage import folded, show
 
 SKILL = """\
-5. A skill is a folder with a `SKILL.md`, as agents of any make load it. It runs
-   on any model; its Python scripts run in the sandbox, and no command of it
-   runs here. These answers come from a recording.
+5. A skill is a folder with a `SKILL.md`, as many agents load it. It runs on any
+   model; its Python scripts run in the sandbox, and none of its commands runs
+   here. These answers come from a recording.
 """
 
 TESTED = """\
 Does it help? Its `evals/evals.json`, the file that other tools read too, is
-tried with the skill and without it. Is it found? `evals/trigger-eval.json` says
-for which requests, and counts which of the skills here a model loads:
+tried with the skill and without it. Is it found? `evals/trigger-eval.json` has
+requests, and the report counts which of the skills a model loads for them:
 """
 
 CONVERTED = "The same skill as a program, with a report of what was moved and guessed:\n"

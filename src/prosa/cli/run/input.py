@@ -195,7 +195,7 @@ def _skill_help(path: Path, program: Program) -> list[str]:
     if skill.scripts:
         lines += ["", "scripts, which run in the sandbox:", *(f"  {each}" for each in skill.scripts)]
     if skill.unavailable:
-        lines += ["", "asks for and cannot have here:", *(f"  {each}" for each in skill.unavailable)]
+        lines += ["", "requirements that are not met here:", *(f"  {each}" for each in skill.unavailable)]
     return [*lines, "", "Flags of the command itself: prosa run --help"]
 
 

@@ -45,7 +45,7 @@ class LiveScript(Struct):
         elif isinstance(event, AttemptFailed) and self.shown:
             self.shown = ""
             self.console.out("")
-            self.console.note(f"note: the answer broke off and begins anew: {event.reason}")
+            self.console.note(f"note: the answer was interrupted and restarts: {event.reason}")
 
 
 class Delivery(Struct):

@@ -78,7 +78,7 @@ def _begun(again: str | None, run: str, door: str, parser: Parser) -> list[str]:
         raise WrongUse(f"run {run} was started by `prosa {found['command']}`")
     folder, words = found.get("folder"), found.get("argv")
     if not isinstance(folder, str) or not isinstance(words, list):
-        raise WrongUse(f"what the store keeps of run {run} is damaged", hint=f"name its file: prosa {command} FILE")
+        raise WrongUse(f"the stored data of run {run} is damaged", hint=f"name its file: prosa {command} FILE")
     if folder != str(Path.cwd()):
         try:
             os.chdir(folder)

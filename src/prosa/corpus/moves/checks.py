@@ -96,7 +96,7 @@ def _check_path(old: str, new: str, move: Move, world: World) -> None:
         )
     if any(part.startswith(".") and part not in AGENT_FOLDERS for part in new.split("/")):
         raise NameRefused(
-            f"{new} is hidden, and what is hidden is no part of a corpus", "choose a name without a dot in front"
+            f"{new} is hidden, and hidden files are not part of a corpus", "choose a name without a dot in front"
         )
     if any(not part.isprintable() or len(part.encode("utf-8", "replace")) > MAX_NAME_BYTES for part in new.split("/")):
         raise NameRefused("the name of a file is at most 255 bytes of printable characters", "choose another name")

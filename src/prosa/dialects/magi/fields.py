@@ -99,7 +99,7 @@ SCRIPT: tuple[Field, ...] = (
         about="what the model is asked",
     ),
     Field("priority", "text", usual=PRIORITIES, about="high, medium (as without) or low"),
-    Field("auto-run", "boolean", about="true asks to run without being asked for; the user decides"),
+    Field("auto-run", "boolean", about="true asks to run automatically; the user decides"),
     Field("provider", "text", about="the name of a provider of models"),
     Field("model-name", "text", about="the name of a model"),
     Field("system-prompt", "text", about="the role of the model, as a system message"),

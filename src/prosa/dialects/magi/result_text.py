@@ -101,7 +101,7 @@ def refusal(script: Script) -> str | None:
     if not script.fence.closed:
         return "the block is never closed: close its fence first"
     if "footnote" in script.fence.containers:
-        return "the block stands in a footnote, where no result can stand below it: move it out"
+        return "the block is in a footnote, where it cannot have a result: move it out"
     return None
 
 

@@ -82,7 +82,7 @@ def written(
     )
     edit = _safe_edit(model, place, about, normal_text(text), form, current=about.sha256 == now)
     if edit is None:
-        why = "it would change what stands around it"
+        why = "it would change the text around it"
         if model.stray_markers:
             why = "a marker of a result has no partner; `prosa check` shows which, remove it first"
         raise ResultRefused(f"the result of `{script.address}` cannot be written: {why}")

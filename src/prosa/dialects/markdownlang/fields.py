@@ -108,12 +108,12 @@ IMPORT: tuple[Field, ...] = (
     Field(
         "wait",
         "boolean",
-        about="false gives a ticket at once, and the output as a message in the `mailbox`; true without",
+        about="false returns a ticket at once and delivers the output to the `mailbox`; by default true",
     ),
 )
 
 MAILBOX_FIELDS: tuple[Field, ...] = (
-    Field("name", "string", form=_mailbox_form, about="what the mailbox is called; the name of the program without"),
+    Field("name", "string", form=_mailbox_form, about="the name of the mailbox; by default that of the program"),
     Field(
         "send",
         "strings",
@@ -141,7 +141,7 @@ SERVER_TOOL: tuple[Field, ...] = (
         "read_only",
         "boolean",
         also="read-only",
-        about="true where a call changes nothing; without it what the server says, and false before it starts",
+        about="true if a call changes nothing; by default what the server declares, and false before it starts",
     ),
 )
 
@@ -222,7 +222,7 @@ PROGRAM: tuple[Field, ...] = (
         required=True,
         wanted="a JSON Schema",
         why="write `input: {type: object}` for a program that takes nothing",
-        about="what the program takes: a JSON Schema, Draft 2020-12",
+        about="the input of the program: a JSON Schema, Draft 2020-12",
     ),
     Field(
         "output",
@@ -244,9 +244,9 @@ PROGRAM: tuple[Field, ...] = (
     Field("mcp_servers", "mappings", about="a list of MCP servers whose tools the model may call", inner=SERVER),
     Field(FIELD, "strings", form=site_form, about="a list of URLs of pages whose actions are tools"),
     Field("model", "string", form=_model_form, about="the name of a model"),
-    Field("temperature", "number", form=_between(2), about="how much chance there is in an answer, from 0 to 2"),
+    Field("temperature", "number", form=_between(2), about="sampling temperature, from 0 to 2"),
     Field("top_p", "number", form=_between(1), also="top-p", about="the share of likely words that count, from 0 to 1"),
-    Field("seed", "integer", about="where chance begins, for services that take one: the same answer again"),
+    Field("seed", "integer", about="a random seed, for services that take one"),
     Field(
         "mailbox",
         "flag-or-mapping",

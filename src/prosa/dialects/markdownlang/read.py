@@ -262,7 +262,7 @@ def read_limits(entries: dict[str, Entry]) -> tuple[LimitsModel, tuple[Problem, 
 
 
 def _above(ceiling: Ceiling, entry: Entry) -> Problem:
-    message = f"`{ceiling.field}` asks for more than a document may: {ceiling.words} is used instead"
+    message = f"`{ceiling.field}` exceeds what a document may set: {ceiling.words} is used instead"
     note = f"a user may go beyond it on the command line with `{ceiling.flag}`"
     return Problem("limit-above-ceiling", message, entry.value.span, (note,))
 

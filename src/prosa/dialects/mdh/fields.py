@@ -127,7 +127,7 @@ LINK: tuple[Field, ...] = (
         form=target_form,
         about="the id of a node, or `url:` and an absolute URL or a path",
     ),
-    Field("href", "string", form=url_form, about="the URL of the node, a path or absolute; it may stand for `target`"),
+    Field("href", "string", form=url_form, about="the URL of the node, a path or absolute; it may replace `target`"),
 )
 
 LINK_WITH_HREF: tuple[Field, ...] = (LINK[0], Field("target", "string", form=target_form), LINK[2])
@@ -139,12 +139,12 @@ AUTH: tuple[Field, ...] = (
         "string",
         required=True,
         choices=("none", "bearer", "api_key", "cookie", "oauth2"),
-        about="how a client says who it is: none, bearer, api_key, cookie or oauth2",
+        about="how a client authenticates: none, bearer, api_key, cookie or oauth2",
     ),
     Field("token_help", "string", about="where a person gets a token"),
-    Field("in", "string", choices=("header", "query"), about="where an api_key stands: header or query"),
+    Field("in", "string", choices=("header", "query"), about="where an api_key is sent: header or query"),
     Field("name", "string", form=header_name_form, about="the name of the header or parameter with an api_key"),
-    Field("token_url", "string", form=url_form, about="where oauth2 gives out tokens"),
+    Field("token_url", "string", form=url_form, about="where oauth2 issues tokens"),
     Field("csrf", "anything", about="what guards a cookie against requests from elsewhere"),
 )
 
@@ -155,15 +155,15 @@ QUERY: tuple[Field, ...] = (
 )
 
 REQUEST: tuple[Field, ...] = (
-    Field("cursor_param", "string", form=not_empty, about="the parameter that says where the next page begins"),
-    Field("limit_param", "string", form=not_empty, about="the parameter that says how long a page is"),
+    Field("cursor_param", "string", form=not_empty, about="the parameter with the cursor of the next page"),
+    Field("limit_param", "string", form=not_empty, about="the parameter with the length of a page"),
 )
 
 RESPONSE: tuple[Field, ...] = (
-    Field("next_cursor_jsonpath", "string", about="where the cursor of the next page stands in a response"),
-    Field("prev_cursor_jsonpath", "string", about="where the cursor of the page before stands"),
-    Field("next_link_jsonpath", "string", about="where the URL of the next page stands"),
-    Field("self_link_jsonpath", "string", about="where the URL of the page itself stands"),
+    Field("next_cursor_jsonpath", "string", about="where a response has the cursor of the next page"),
+    Field("prev_cursor_jsonpath", "string", about="where it has the cursor of the previous page"),
+    Field("next_link_jsonpath", "string", about="where it has the URL of the next page"),
+    Field("self_link_jsonpath", "string", about="where it has the URL of the page itself"),
 )
 
 PAGINATION: tuple[Field, ...] = (
@@ -180,7 +180,7 @@ ACTION: tuple[Field, ...] = (
         wanted=f"an id, unique in its site {_MUST_4}",
         about="one word, unique in the site. A node may repeat an action of another with the same method and URL",
     ),
-    Field("title", "string", about="what it is called, for people"),
+    Field("title", "string", about="its title, for people"),
     Field("description", "string", about="what it does, for the model"),
     Field(
         "method",
@@ -236,14 +236,14 @@ NODE: tuple[Field, ...] = (
         "type",
         "string",
         required=True,
-        wanted=f"a word of its site for what it is, `page` for example {_MUST_2}",
+        wanted=f"its type, a word of its site such as `page` {_MUST_2}",
         usual=("page", "section", "guide"),
         about="a word of the site: `page`, `section`, `guide`",
     ),
     Field("title", "string", required=True, wanted=f"a title for people {_MUST_2}", about="a title for people"),
     Field("aliases", "strings", about="a list of other names"),
     Field("tags", "strings", about="a list of words to find it by"),
-    Field("links", "mappings", about="a list of links to other nodes, each with what it means", inner=LINK),
+    Field("links", "mappings", about="a list of links to other nodes, each with its relation", inner=LINK),
     Field("actions", "mappings", about="a list of operations over HTTP that a client may call", inner=ACTION),
     Field("action", "anything", about="the one action of a node; `actions` is the form for several"),
     Field("summary", "string", about="what it is about, in a sentence"),

@@ -73,7 +73,7 @@ def _relative_url(action: ActionModel, source: SourceText) -> Iterator[Problem]:
     inside = None if url.text.startswith(".") else _literal(url, source)
     fix = Fix("begin the path with `/`", (Edit(Span(inside.start, inside.start), "/"),)) if inside else None
     message = f"the URL `{shown(url.text)}` of an action does not begin with `/`"
-    notes = ("it is a path from the root of the site, wherever the node stands",)
+    notes = ("it is a path from the root of the site, wherever the node is",)
     yield Problem("relative-action-url", message, url.span, notes, fix=fix)
 
 

@@ -117,7 +117,7 @@ def route_fault(route: str) -> str:
     if scheme := _SCHEME.match(route.strip()):
         return f"`{scheme[0][:20]}` leads away from the site"
     if odd := next((each for each in "?#%" if each in path), ""):
-        return f"`{odd}` cannot stand in it"
+        return f"`{odd}` is not allowed in it"
     if path == "/":
         return "the root of the site belongs to its index"
     if suffix := next((each for each in _FORMS if path.endswith(each)), ""):

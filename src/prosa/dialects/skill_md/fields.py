@@ -61,7 +61,7 @@ SKILL: tuple[Field, ...] = (
         "compatibility",
         "string",
         form=at_most(MAX_COMPATIBILITY),
-        about="what the skill needs around it, at most 500 characters",
+        about="what the skill requires, at most 500 characters",
     ),
     Field(
         "metadata", "string-map", ruled=True, about="a mapping of names to strings, for whatever else there is to say"

@@ -245,7 +245,7 @@ OPS_MAPS: dict[str, tuple[Field, ...]] = {
     "routes": _PAGE,
     "retention": (
         Field("days", "integer", form=days_form, about="for how many days the record is kept"),
-        Field("expiry", "text", form=date_form, about="the date on which it goes"),
+        Field("expiry", "text", form=date_form, about="the date of its deletion"),
     ),
     "cache": (
         Field("key", "text", about="the name under which it is cached"),
@@ -280,9 +280,9 @@ OPS_LISTS: dict[str, tuple[Field, ...]] = {
     "attachments": (
         Field("uri", "text", about="what is attached, one of the header's `attachments`"),
         Field("select", "anything", usual=SELECTORS, about="the part of it that is meant, a selector"),
-        Field("transform", "anything", about="what is to be made of it"),
+        Field("transform", "anything", about="what to do with it"),
         Field("cache", "anything", about="how it is cached"),
-        Field("auth_ref", "text", about="the name of what gives access; never a secret"),
+        Field("auth_ref", "text", about="the name of the credential; never a secret"),
         Field("sha256", "text"),
     ),
     "handlers": (

@@ -146,7 +146,7 @@ def decode(text: str, encoding: str) -> tuple[str | None, str]:
     try:
         return data.decode("utf-8").replace("\r\n", "\n"), ""
     except UnicodeDecodeError:
-        return None, "what it holds is not UTF-8 text; binary data belongs into an attachment"
+        return None, "its content is not UTF-8 text; binary data belongs in an attachment"
 
 
 def decode_bytes(text: str, encoding: str) -> tuple[bytes | None, str]:

@@ -304,7 +304,7 @@ def _disorder(blocks: list[TraceBlock]) -> Iterator[TraceFault]:
     last: TraceBlock | None = None
     for block in blocks:
         if block.path in known:
-            yield TraceFault(f"call {block.path} stands here a second time", block.span)
+            yield TraceFault(f"call {block.path} is repeated here", block.span)
             continue
         if last is not None and path_key(block.path) < path_key(last.path):
             yield TraceFault(

@@ -53,7 +53,7 @@ def line_separator(subject: Subject[object]) -> Iterator[Finding]:
         return
     found = [Span(*each.span()) for each in _SEPARATOR.finditer(text)]
     more = f", {len(found):,} times" if len(found) > 1 else ""
-    message = f"U+{ord(found[0].of(text)):04X} looks like a line end and is none{more}"
+    message = f"U+{ord(found[0].of(text)):04X} looks like a line end and is not one{more}"
     fix = Fix("write line ends", tuple(Edit(span, "\n") for span in found), Applicability.UNSAFE)
     yield Finding(message, found[0], ("end the line with a line feed, or write a space",), fix=fix)
 

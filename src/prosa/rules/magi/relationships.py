@@ -77,7 +77,7 @@ def relationship_with_two_targets(subject: Subject[MagiModel]) -> Iterator[Findi
     for each in model.relationships:
         doc_id, url = each.fields.span("doc-id"), each.fields.span("source-url")
         if doc_id is not None and url is not None and each.fields.text("doc-id"):
-            message = "a relationship has one target: the `doc-id` counts, the `source-url` only says where it is found"
+            message = "a relationship has one target: the `doc-id` counts, the `source-url` only locates it"
             yield Finding(message, url, annotations=(Annotation(doc_id, "the target"),))
 
 
@@ -117,7 +117,7 @@ def duplicate_relationship(subject: Subject[MagiModel]) -> Iterator[Finding]:
     for each in model.relationships:
         earlier = first[label_key(each.label)]
         if earlier is not each.definition:
-            message = f"the footnote `{shown(each.label)}` is defined before; no reader of the text comes to this one"
+            message = f"the footnote `{shown(each.label)}` is defined before; this one is never shown"
             annotation = Annotation(_label(earlier), "the first one")
             notes = ("give one of them another label",)
             yield Finding(message, _label(each.definition), notes, (annotation,))
@@ -161,7 +161,7 @@ def stale_relationship_summary(subject: Subject[MagiModel]) -> Iterator[Finding]
 def _disagreements(model: MagiModel) -> Iterator[Finding]:
     found, entry = disagreement(model), listed(model)
     for item in found.wrong:
-        message = f"no footnote says `{shown(item.text)}`"
+        message = f"no footnote states `{shown(item.text)}`"
         yield Finding(message, item.span, (_NOTE,))
     for item in found.foreign:
         message = f"`{shown(item.text)}` shares no word with any relationship in the footnotes"

@@ -125,7 +125,7 @@ def ticket_without_mailbox(subject: ProgramSubject) -> Iterator[Finding]:
     model = subject.program.model
     for each in model.imports:
         if not each.wait and model.mailbox is None:
-            message = f"`{shown(each.text)}` is not waited for, and the program has no mailbox for what it gives"
+            message = f"`{shown(each.text)}` has `wait: false`, and the program has no mailbox for its output"
             yield Finding(message, each.span, ("write `mailbox: true`, or leave `wait: false` out",))
 
 

@@ -110,7 +110,7 @@ def state_changing_get(subject: Subject[NodeModel]) -> Iterator[Finding]:
         if action.verb != "GET" or action.method is None:
             continue
         if found := changing_word(action.id.text if action.id else "", action.title.text if action.title else ""):
-            message = f"{action.title_for_people} is a GET, and its name says that it changes something: `{found}`"
+            message = f"{action.title_for_people} is a GET, and its name suggests a change: `{found}`"
             notes = ("a GET must have no side effects; use POST, PUT, PATCH or DELETE",)
             yield Finding(shown(message, 200), action.method.span, notes)
 
@@ -142,7 +142,7 @@ def undocumented_csrf(subject: Subject[NodeModel]) -> Iterator[Finding]:
         return
     for action in concerned:
         if action.auth and action.auth.type and not _speaks(action.node):
-            message = f"{action.title_for_people} changes something with a cookie and says nothing about CSRF"
+            message = f"{action.title_for_people} makes a change with a cookie and does not document CSRF protection"
             yield Finding(message, action.auth.type.span, (_CSRF_NOTE,))
 
 

@@ -199,7 +199,7 @@ def site_without_root(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
         page = site.names.get("/")
         if page is None or not page.is_node:
             first = site.nodes[0]
-            message = "the site has no node at `/`, where agents begin to read"
+            message = "the site has no node at `/`, where agents start reading"
             notes = (f"write an `index.md` with `id`, `type` and `title` in {site.root.name or '/'}",)
             yield first.real, Finding(message, first.anchor, notes)
 
@@ -362,7 +362,7 @@ def drifting_action(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
         if parts:
             names = ", ".join(f"`{part}`" for part in parts)
             message = f"the action `{shown(later.id)}` differs in {names} from the one in {first.seen_from(later)}"
-            notes = ("an agent takes whichever it met last; make them alike",)
+            notes = ("an agent uses the one that it read last; make them equal",)
             yield later.page.real, Finding(message, later.span, notes)
 
 

@@ -118,7 +118,7 @@ def configuration_in_code(subject: Subject[ChatModel]) -> Iterator[Finding]:
     line."""
     for span in subject.model.opaque:
         text = "this line is code and not a configuration line"
-        yield Finding(text, span, ("it is sent as it stands; older tools executed it",))
+        yield Finding(text, span, ("it is sent as written; older tools executed it",))
 
 
 @RULES.document("PR018", "unknown-action", Severity.WARNING)

@@ -101,7 +101,7 @@ def past_expiry(subject: Subject[YmjModel]) -> Iterator[Finding]:
         return
     end = end_of(expiry.value)
     if end is not None and subject.now is not None and end <= subject.now:
-        message = f"the record was to be kept until {expiry.value.strip()}, and that is over"
+        message = f"the retention of the record ended on {expiry.value.strip()}"
         yield Finding(message, expiry.span, ("remove the record, or give it a later `expiry`",))
 
 

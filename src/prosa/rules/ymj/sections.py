@@ -240,7 +240,7 @@ def identity_mirror(subject: Subject[YmjModel]) -> Iterator[Finding]:
         name = each.entry.key.text
         applicability = Applicability.SAFE if each.equal else Applicability.UNSAFE
         fix = Fix(f"remove `index.{name}`", mirror_edits(model, [name]), applicability)
-        other = "" if each.equal else ", and says something else"
+        other = "" if each.equal else ", with another value"
         message = f"`index.{name}` repeats `{each.field}` of the header{other}; it is ignored"
         yield Finding(message, each.entry.key.span, fix=fix)
 

@@ -177,7 +177,7 @@ def pagination_followed(evidence: Evidence) -> Outcome:
 def declared_links(evidence: Evidence) -> Outcome:
     """Require that the targets of front matter are nodes of the site (HA4)."""
     if evidence.site is not None and evidence.site.cut:
-        return Outcome("not-applicable", words="not all pages were asked for")
+        return Outcome("not-applicable", words="not all pages were requested")
     count = sum(len(node.model.links) for node in evidence.nodes)
     return judged(evidence.remarked("unresolved-link-target"), count, "declared link", "declared links")
 

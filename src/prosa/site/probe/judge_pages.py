@@ -17,7 +17,7 @@ _LEADS: Mapping[Kind, str] = {
     "asset": "a file, not to a node",
     "html": "a page that has no Markdown",
     "elsewhere": "a redirect to another site",
-    "unasked": "a page that was not asked for",
+    "unasked": "a page that was not requested",
 }
 
 
@@ -95,7 +95,7 @@ def indexes(evidence: Evidence) -> Outcome:
 
 def _index_files(evidence: Evidence) -> Outcome:
     marks = evidence.remarked("site-index-mismatch")
-    return Outcome("failed", marks) if marks else Outcome("passed", words="no index says otherwise")
+    return Outcome("failed", marks) if marks else Outcome("passed", words="no index disagrees")
 
 
 def _form(site: SiteSeen, there: list[str]) -> Iterator[Mark]:
@@ -170,7 +170,7 @@ def not_found(evidence: Evidence) -> Outcome:
     marks = []
     for form, reply in replies.items():
         if reply.status not in (404, 410):
-            marks.append(Mark(reply.url, f"asked for a page that cannot be there, {reply.said}; expected 404"))
+            marks.append(Mark(reply.url, f"asked for a missing page, {reply.said}; expected 404"))
         elif form == "json" and has_json and "json" not in reply.media_type:
             marks.append(Mark(reply.url, f"asked for JSON, the words of the 404 are {reply.media_type or 'untyped'}"))
         elif form != "json" and "json" in reply.media_type:

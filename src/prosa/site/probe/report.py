@@ -95,14 +95,14 @@ def _notes(evidence: Evidence) -> Iterator[str]:
     site = evidence.site
     if evidence.passed_over:
         counted = ", ".join(f"{number} {title}" for title, number in sorted(evidence.passed_over.items()))
-        yield f"passed over, because they are no nodes in a folder: {counted}"
+        yield f"skipped, because they are not nodes in a folder: {counted}"
     if site is None:
         return
     unasked = sum(kind == "unasked" for kind in site.targets.values())
     if unasked:
-        yield f"{unasked} more paths were not asked for, so nothing is said of them; see --max-pages"
+        yield f"{unasked} more paths were not requested and not checked; see --max-pages"
     if 0 < len(site.sampled) < len(site.nodes):
-        yield f"{len(site.sampled)} of {len(site.nodes)} nodes were asked in every form"
+        yield f"{len(site.sampled)} of {len(site.nodes)} nodes were requested in every form"
 
 
 CHECKS: tuple[Check, ...] = (
@@ -135,7 +135,7 @@ CHECKS: tuple[Check, ...] = (
         "MUST",
         "§11 (3), H21, HA5",
         "every inline link leads to a node of the site",
-        "mend the link, or publish what it leads to",
+        "fix the link, or publish its target",
         pages.links,
     ),
     Check(
@@ -202,7 +202,7 @@ CHECKS: tuple[Check, ...] = (
         "markdown-by-default",
         "SHOULD",
         "§4, HA7",
-        "a client that takes anything gets Markdown",
+        "a client that accepts anything gets Markdown",
         "answer `*/*` with Markdown; give HTML to those that prefer text/html",
         answers.markdown_by_default,
         live=True,
@@ -211,7 +211,7 @@ CHECKS: tuple[Check, ...] = (
         "never-406",
         "SHOULD",
         "§4, HA7",
-        "a form that there is not gives Markdown, not 406",
+        "an unavailable form gives Markdown, not 406",
         "fall back to Markdown",
         answers.never_refused,
         live=True,
@@ -238,7 +238,7 @@ CHECKS: tuple[Check, ...] = (
         "same-bytes-twice",
         "SHOULD",
         "§2, H6",
-        "a node that is asked for twice gives the same bytes",
+        "a node that is requested twice gives the same bytes",
         "keep times and tokens out of nodes",
         answers.same_twice,
         live=True,
@@ -305,7 +305,7 @@ CHECKS: tuple[Check, ...] = (
         "SHOULD",
         "§8.4, H5",
         "GET actions that need no input answer",
-        "mend the endpoint, or declare what it needs",
+        "fix the endpoint, or declare what it needs",
         answers.reads_answer,
         live=True,
     ),
@@ -365,7 +365,7 @@ CHECKS: tuple[Check, ...] = (
         "missing-pages-answer-404",
         "SHOULD",
         "RFC 9110 §15.5.5, HW1",
-        "a page that is not there is a 404 in the form that was asked for",
+        "a missing page is a 404 in the requested form",
         "negotiate the 404 as everything else",
         pages.not_found,
         live=True,
@@ -374,7 +374,7 @@ CHECKS: tuple[Check, ...] = (
         "indexes-agree",
         "SHOULD",
         "HA1",
-        "indexes, where there are any, say what the nodes say",
+        "indexes, if any, agree with the nodes",
         "rebuild the indexes, or remove them: they are optional",
         pages.indexes,
     ),

@@ -199,7 +199,7 @@ class Attempts(Struct):
 
 def too_many(detail: str, wait: int) -> Refused:
     """429 with the seconds after which to come again."""
-    return Refused(429, f"{detail} Come again in {wait} seconds.", headers=(("retry-after", str(wait)),))
+    return Refused(429, f"{detail} Try again in {wait} seconds.", headers=(("retry-after", str(wait)),))
 
 
 RUN = "/mdh/run"

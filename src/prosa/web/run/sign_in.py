@@ -65,7 +65,7 @@ async def _sent(
 
 async def _signed_in(scope: Scope, receive: Receive, web: Web) -> Answer:
     if not web.sessions.token:
-        raise Refused(404, "Nobody can sign in here: the site has no token.")
+        raise Refused(404, "Signing in is not possible here: the site has no token.")
     if scope["method"] != "POST":
         return _form(scope, web, _back_in_query(scope), failed=False)
     attempts, client = web.attempts, client_of(scope)

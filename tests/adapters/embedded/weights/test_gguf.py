@@ -65,8 +65,8 @@ def test_x35_a_model_without_a_template_is_a_base_model(tmp_path: Path):
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (b"", "is no model"),
-        (b"PK\x03\x04", "is no model: a GGUF file begins with `GGUF`"),
+        (b"", "is not a model"),
+        (b"PK\x03\x04", "is not a model: a GGUF file starts with `GGUF`"),
         (b"GGUF", "is cut off inside its header"),
         (b"GGUF" + struct.pack("<IQQ", 1, 0, 0), "version 1; the engine reads 2 and 3"),
         (b"GGUF" + struct.pack("<IQQ", 3, 0, 2**63), "it announces 9,223,372,036,854,775,808"),

@@ -59,7 +59,7 @@ def test_the_text_form_is_what_goes_over_the_wire(tmp_path: Path):
     assert at.out == "GET https://ferries.example/api/harbours/x%20y/sailings?day=a%26b\nAccept: application/json\n"
     status, at = call(written(tmp_path), "sailings.book", "name=\x1b[2J", "--idempotency-key", "k", *ROOT)
     assert (status, "\x1b" in at.out) == (0, False)
-    assert "the action wants a token" in at.err and "Ask at the harbour" in at.err
+    assert "the action requires a token" in at.err and "Ask at the harbour" in at.err
 
 
 def test_h19b_a_change_has_a_key_of_its_own(tmp_path: Path):

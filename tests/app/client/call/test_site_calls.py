@@ -116,7 +116,7 @@ def test_ha12_a_redirect_keeps_the_credential_only_within_its_origin(site: Site)
     ("action", "more", "said"),
     [
         ("rounds", [], "redirects more than 10 times"),
-        ("inward", [], "redirects to what is no http URL"),
+        ("inward", [], "redirects to an address that is not an http URL"),
         ("large", ["--max-size", "1KB"], "--max-size"),
         ("slow", ["--timeout", "0.1"], "did not answer within 0.1 s"),
         ("packed", [], "compressed answer"),
@@ -156,7 +156,7 @@ def test_ha17_all_pages_are_lines_of_items(site: Site):
     assert "there are more pages" in at.err
 
 
-@pytest.mark.parametrize(("action", "lines", "said"), [("circle", 2, "circles"), ("leaving", 1, "another origin")])
+@pytest.mark.parametrize(("action", "lines", "said"), [("circle", 2, "cycle"), ("leaving", 1, "another origin")])
 def test_ha17_hw7b_guards_of_a_walk(site: Site, action: str, lines: int, said: str):
     status, at = desk_call(site, action, "--all-pages")
     assert (status, at.out.count("\n")) == (1, lines)
@@ -231,7 +231,7 @@ def test_ha19_a_get_whose_name_says_that_it_changes_something_is_sent_after_a_ye
     """HA19, H17. By its id or its title; where `state-changing-get` warns."""
     status, at = desk_call(site, name)
     word = {"rooms.book": "book", "errands": "cancel"}[name]
-    assert status == 2 and f"the name of this GET says that it changes something, `{word}`" in at.err
+    assert status == 2 and f"the name of this GET suggests a change, `{word}`" in at.err
     assert "add --yes" in at.err and not site.headers("/here")
     assert desk_call(site, name, "--all-pages", "--yes")[0] == 2
     status, at = call(f"{site.url}/desk", name, HERE, typed="n\n", terminal=True)

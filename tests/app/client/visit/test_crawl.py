@@ -120,7 +120,7 @@ def test_a_site_whose_robots_txt_cannot_be_read_is_left_alone(site: Site, tmp_pa
     found, at = visit(site.url, "--crawl", str(tmp_path / "copy"))
     assert (found == 0) is allowed
     assert bool(site.paths()) is allowed and (tmp_path / "copy").exists() is allowed
-    assert allowed or "nothing of the site may be asked for" in at.err
+    assert allowed or "nothing of the site may be requested" in at.err
 
 
 def test_robots_txt_may_move_and_forbid_everything(site: Site, tmp_path: Path):
@@ -454,7 +454,7 @@ def test_a_file_where_a_folder_must_be(site: Site, tmp_path: Path):
     (tmp_path / "boats").write_text("mine\n")
     (tmp_path / "rules.md").mkdir()
     status, at = visit(site.url, "--crawl", str(tmp_path))
-    assert status == 1 and "a file stands where its folder must" in at.err and "is a folder" in at.err
+    assert status == 1 and "a file is in the place of its folder" in at.err and "is a folder" in at.err
     assert set(copied(tmp_path)) == {"boats", "ferry.md", "index.md", "tide-table.md"}
 
 

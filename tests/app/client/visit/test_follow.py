@@ -47,7 +47,7 @@ def test_ha1_an_index_says_where_a_node_is(site: Site):
     """HA1, HA4: it is asked for only where the page does not say, and need not be there."""
     site.pages["/lonely"] = markdown("---\nid: l\nlinks: [{rel: next, target: boat-one}]\n---\n")
     status, at = visit(f"{site.url}/lonely", "--follow", "next")
-    assert status == 2 and "nothing on the page or in an index says where the node 'boat-one' is" in at.err
+    assert status == 2 and "neither the page nor an index locates the node 'boat-one' is" in at.err
     index: Any = {"spec": "mdh/1.0", "nodes": [{"id": "boat-one", "md_url": "/boats/one"}, {"id": 3}, "x"]}
     site.pages["/mdh/nodes.json"] = (200, "application/json", json.dumps(index).encode(), {})
     assert facts(f"{site.url}/lonely", "--follow", "boat-one")["id"] == "boat-one"

@@ -200,8 +200,8 @@ def test_x27_an_unused_recording_is_a_notice_and_strictly_an_error(tmp_path: Pat
     notices: list[str] = []
     replay = Replay(tmp_path / "tapes", "path")
     assert ran(path, GIVEN, replay=replay, notices=notices).output == {"n": 7}
-    assert notices[-1].endswith("nobody asked for 2")
-    with pytest.raises(CassetteProblem, match="nobody asked for 2"):
+    assert notices[-1].endswith("recorded calls that were not made: 2")
+    with pytest.raises(CassetteProblem, match="recorded calls that were not made: 2"):
         ran(path, GIVEN, replay=structs.replace(replay, strict=True))
 
 
@@ -424,14 +424,14 @@ def test_x27_a_redacted_recording_plays_and_says_where_it_cannot(tmp_path: Path)
     text = only(tapes).read_text()
     assert "sk-" not in text and text.count("[redacted:") >= 4 and '"redacted": true' in text
     assert ran(path, given, replay=Replay(tapes)).output == {"n": 1}
-    with pytest.raises(ReplayDrift, match="secrets were taken out of the recording"):
+    with pytest.raises(ReplayDrift, match="secrets were removed from the recording"):
         ran(path, {"text": "key sk-other and sk-9 twice sk-123abc"}, replay=Replay(only(tapes)))
 
 
 def test_x27_an_answer_that_is_worth_nothing_without_its_secret_is_said(tmp_path: Path) -> None:
     path = program(tmp_path)
     ran(path, GIVEN, [says(4711)], record=Record(tmp_path / "tapes", redact=("47..",)))
-    with pytest.raises(ReplayDrift, match=r"has no call 2.*secrets were taken out of the recording"):
+    with pytest.raises(ReplayDrift, match=r"has no call 2.*secrets were removed from the recording"):
         ran(path, GIVEN, replay=Replay(tmp_path / "tapes"))
 
 
@@ -467,7 +467,7 @@ def test_x27_a_password_in_an_address_is_not_recorded(tmp_path: Path) -> None:
         (("--tools", "live"), "--tools is about a recording that is played"),
         (("--strict",), "--strict is about a recording that is played"),
         (("--redact", "x"), "--redact is about a recording that is made"),
-        (("--replay", "t", "--new", "live"), "--new live records what it asks for"),
+        (("--replay", "t", "--new", "live"), "--new live records the calls that it makes"),
         (("--replay", "t", "--model", "scripted:x"), "both answer every call"),
     ],
 )

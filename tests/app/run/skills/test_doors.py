@@ -90,7 +90,7 @@ def test_x32_a_program_takes_no_schema(home):
     path.write_text("---\nname: say\ndescription: Says.\noutput: {type: object}\n---\nSay.\n", encoding="utf-8")
     (home.parent / "schema.json").write_text(SCHEMA, encoding="utf-8")
     status, at = ran(path, "--output-schema", home.parent / "schema.json")
-    assert status == 1 and "says itself what it answers" in at.err
+    assert status == 1 and "is a program with an output schema of its own" in at.err
 
 
 def test_x32_x47_a_skill_needs_no_agreement(home):
@@ -138,7 +138,7 @@ def test_x32_plan_tells_what_a_run_may_do_and_what_the_skill_cannot_have(tmp_pat
     ]
     assert [each["name"] for each in plan["tools"]] == ["python", "skill_read", "skill_run"]
     text = prosa("plan", home, "x", environ=user(tmp_path))[1].out
-    assert "asks for and cannot have here:" in text and "may run scripts/x.py of the skill greeting" in text
+    assert "requirements that are not met here:" in text and "may run scripts/x.py of the skill greeting" in text
     assert "response format: none" in text
 
 

@@ -72,7 +72,7 @@ FRONT: Final[tuple[Field, ...]] = (
         "votes",
         "integer",
         form=_between(1, MAX_VOTES, odd=True),
-        about="how often the grader is asked about each question; the majority counts; an odd number, default 1",
+        about="how many votes the grader gives on each question; the majority counts; an odd number, default 1",
     ),
 )
 
@@ -96,12 +96,12 @@ BLOCKS: Final[Mapping[str, str]] = {
     "python expect": "a check of the output, `check(input, output, calls)`, in the sandbox; `calls` lists the tools "
     "that were called",
     "yaml run": "how the run has to go",
-    "text grade": "questions for a grader, one a line; it is asked only where everything else holds",
+    "text grade": "questions for a grader, one a line; it is called only if everything else holds",
 }
 """The most common notations of blocks, and their fields."""
 
 RUN: Final[tuple[Field, ...]] = (
-    Field("calls", "anything", about="how often the model is asked: a number or `{min: …, max: …}`"),
+    Field("calls", "anything", about="how many model calls are made: a number or `{min: …, max: …}`"),
     Field("cost", "anything", about="US dollars, in the same form"),
     Field("seconds", "anything", about="how long it takes, in the same form"),
     Field(

@@ -111,7 +111,7 @@ def _cases(document: Document) -> tuple[tuple[CaseModel, ...], list[Problem]]:
             continue
         at = bisect_right(starts, fence.span.start) - 1
         if at < 0 or headings[at].level != 2:
-            message = f"the block `{shown(fence.info)}` stands under no case"
+            message = f"the block `{shown(fence.info)}` belongs to no case"
             problems.append(Problem("block-without-case", message, _info(document, fence), ("put `## NAME` above it",)))
             continue
         own = blocks.setdefault(at, {})

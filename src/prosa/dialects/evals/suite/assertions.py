@@ -79,7 +79,7 @@ class Asserted(Struct):
         if words:
             self._decided(words, name or sentence, record)
         elif kind in _WORDS and not _text(said, "description"):
-            message = f"an assertion of the type `{shown(kind)}` says nothing: it needs a `value`"
+            message = f"an assertion of the type `{shown(kind)}` is empty: it needs a `value`"
             self.problems.append(_problem(message, record))
         elif sentence or (kind in GRADED and (sentence := _text(said, "value"))):
             self._ask(sentence, record)  # of a type that no rule knows, `semantic` for example
@@ -159,8 +159,8 @@ def _says_nothing(said: dict[str, Node], record: Mapping) -> Problem:
     entry = record.entry(slip[0]) if slip else None
     if slip is None or entry is None:
         note = f"it has a sentence as its `description`, or says how it is decided: {', '.join(_known())}"
-        return _problem("the assertion says nothing", record, note)
-    message = f"the assertion says nothing; did you mean `{slip[1]}`?"
+        return _problem("the assertion is empty", record, note)
+    message = f"the assertion is empty; did you mean `{slip[1]}`?"
     return Problem("bad-assertion", message, entry.key.span, misspelling=Misspelling(*slip))
 
 

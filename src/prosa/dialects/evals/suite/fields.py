@@ -33,7 +33,7 @@ EVAL: Final[tuple[Field, ...]] = (
         "expected_output",
         "text",
         also="ground_truth",
-        about="what the answer has to be, for people; where nothing else is asked of it, a grader is asked about it; "
+        about="what the answer has to be, for people; without assertions, a grader checks it; "
         "also called `ground_truth`",
     ),
     Field(
@@ -54,8 +54,8 @@ EVAL: Final[tuple[Field, ...]] = (
         also="expected_behavior",
         about="the same; also called `expected_behavior`; both count",
     ),
-    Field("expected_skill", "anything", about="not judged here: `prosa check` says so"),
-    Field("expected_script", "anything", about="not judged here: `prosa check` says so"),
+    Field("expected_skill", "anything", about="not evaluated here: `prosa check` reports it"),
+    Field("expected_script", "anything", about="not evaluated here: `prosa check` reports it"),
 )
 
 UNJUDGED: Final[Mapping[str, str]] = {

@@ -122,7 +122,7 @@ def _cases_elsewhere(top: Mapping) -> Problem | None:
         first = entry.value.items[0] if isinstance(entry.value, Sequence) and entry.value.items else None
         if isinstance(first, Mapping) and (first.entry("prompt") or first.entry("question")) is not None:
             name = entry.key.text
-            message = f"cases stand under `evals`, and these under `{shown(name)}`"
+            message = f"cases belong under `evals`, and these are under `{shown(name)}`"
             meant = Misspelling(name, "evals")
             return Problem("unknown-evals-shape", message, entry.key.span, (), misspelling=meant)
     return None
@@ -135,7 +135,7 @@ def _eval(item: Node, at: int, problems: list[Problem]) -> Iterator[EvalModel]:
         return
     anchor = Span(item.span.start, item.span.start + 1)
     if item.entry("should_trigger") is not None and item.entry("prompt") is None:
-        message = "this says which requests the skill is for; that stands in a file `trigger-eval.json`"
+        message = "this lists requests for the skill; it belongs in a file `trigger-eval.json`"
         problems.append(_wrong_shape(message, anchor, "a case has a `prompt`, and assertions about the answer"))
         return
     entries, found = read_fields(item, EVAL, _owner("a case", anchor, item, EVAL))
@@ -164,7 +164,7 @@ def _eval(item: Node, at: int, problems: list[Problem]) -> Iterator[EvalModel]:
         tuple(said.workspace),
     )
     if not (model.asked or model.assertions or model.run or model.workspace or said.problems):
-        message = "nothing is said of what the answer has to be: every answer passes"
+        message = "the case expects nothing of the answer: every answer passes"
         note = "`assertions` are sentences for a grader, or records that a rule decides"
         problems.append(Problem("eval-without-assertions", message, model.span, (note,)))
     yield model
@@ -235,7 +235,7 @@ def _unjudged(items: Node | None) -> Iterator[Problem]:
         found = [entry for each in cases if (entry := each.entry(name)) is not None and _says_something(entry)]
         if found:
             often = f"in {len(found)} cases" if len(found) > 1 else "in one case"
-            message = f"`{name}` is not judged here; it stands {often}"
+            message = f"`{name}` is not evaluated here; it is {often}"
             yield Problem("unjudged-expectation", message, found[0].key.span, (note,))
 
 
@@ -314,7 +314,7 @@ def _repeated_queries(model: EvalsModel) -> Iterator[Problem]:
         earlier = first.setdefault(" ".join(each.query.split()), each)
         if earlier is not each:
             both = "" if earlier.should_trigger is each.should_trigger else ", once for the skill and once not"
-            message = f"the request stands here twice{both}"
+            message = f"the request is listed twice{both}"
             yield Problem("repeated-eval", message, each.span, (), (Annotation(earlier.span, "the first one"),))
 
 
