@@ -102,7 +102,11 @@ def test_nothing_that_a_site_sends_reaches_a_terminal(form: str):
     [
         ({}, (), "the answer is 404"),
         ({"/": "# Only Markdown\n"}, (), "its Markdown has no front matter"),
-        ({"/": HOME}, ("html-only", "no-file-forms"), "is not an MDH node: asked for Markdown, the answer is text/html"),
+        (
+            {"/": HOME},
+            ("html-only", "no-file-forms"),
+            "is not an MDH node: asked for Markdown, the answer is text/html",
+        ),
         ({"/": HOME}, ("gone-away",), "on another origin"),
     ],
 )
