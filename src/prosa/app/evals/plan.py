@@ -70,7 +70,7 @@ def _of_agent(
     """Return calls, tokens and dollars of attempts in an agent: at least one call with its first request each."""
     known = known_agent(agent.name)
     calls = Bounds(attempts, attempts * chosen.agents.max_calls)
-    first = round(known.request_bytes / BYTES_PER_TOKEN)
+    first = first_tokens(known.request_bytes)
     facts = agent_costs(agent, options, environment)
     window = None if facts is None else facts.models.context(agent.model or "", facts.service)
     tokens = Bounds(attempts * first, None if window is None else calls.most * window)
@@ -139,5 +139,9 @@ def _notes(variants: Sequence[Variant]) -> Iterable[str]:
     """Yield what a person should know before agents run."""
     for name in dict.fromkeys(each.agent.agent.name for each in variants if each.agent is not None):
         known = known_agent(name)
-        first = round(known.request_bytes / BYTES_PER_TOKEN, -2)
-        yield f"the first request of {known.title} alone is about {first:,.0f} tokens"
+        yield f"the first request of {known.title} alone is about {first_tokens(known.request_bytes):,} tokens"
+
+
+def first_tokens(size: int) -> int:
+    """Return about how many tokens an agent's first request has, from its bytes, to the hundred."""
+    return int(round(size / BYTES_PER_TOKEN, -2))
