@@ -19,6 +19,7 @@ ALONE: dict[str, str] = {
 """Small modules with one user in their own folder that stay files of their own, each with the reason."""
 
 LATE: dict[str, str] = {
+    "adapters.agents.upstream": "The HTTP library loads with the first request of an agent.",
     "adapters.processes.pool": "What forked processes talk with loads only where there is work for several.",
     "adapters.http.exchange": "The HTTP library loads with the first request; one that is only shown needs none.",
     "adapters.mcp.servers": "The MCP library loads when the first server is started.",

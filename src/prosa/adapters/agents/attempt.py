@@ -192,7 +192,8 @@ async def _tap(
     names = tuple(name for name, _ in order.skills)
     limits = TapLimits(max_calls=order.max_calls, stop_when_loaded=order.stop_when_loaded)
     socket = place.root / "tap.sock" if order.boxed else None
-    opened = open_tap(known, upstream, wire, skills=names, limits=limits, socket=socket, **caps)  # type: ignore[arg-type]
+    stamp = place.workspace.stamp
+    opened = open_tap(known, upstream, wire, skills=names, limits=limits, socket=socket, stamp=stamp, **caps)  # type: ignore[arg-type]
     async with opened as tap:
         yield tap
 
@@ -376,7 +377,7 @@ def _end(order: Order, known: KnownAgent, tap: Tap | None, ran: _Ran) -> tuple[E
     if ran.status in NOT_STARTED and not stream.lines:
         return "missing", f"{known.title} did not start: {said or f'status {ran.status}'}"
     if tap is not None and tap.end in ("calls", "cost", "loaded"):
-        return tap.end, tap.reason  # type: ignore[return-value]
+        return tap.end, tap.reason
     if ran.stopped == "files":
         return "files", ran.reason
     if ran.stopped == "unreadable":

@@ -1,365 +1,480 @@
-"""The tap: a proxy on loopback between one attempt of an agent and the service of its model (X36).
+"""The tap (X36): a proxy on loopback between one agent and its model, which sees, counts and caps what is asked.
 
-In: requests of the agent, with a token that stands for the key. Out: the answers of the service, unchanged, and what
-both said: calls with their tokens and cost, steps, which skills were offered and loaded. The key is added here and
-never leaves to the agent. Caps are held here: a request over one is answered with HTTP 400, which ends every agent.
-What an answer cost is counted before its last bytes are handed on, as agents close the connection early.
+In: a service, a wire, caps, and the skills to watch for. Out: an address and a token for the agent, and afterwards its
+calls, its steps and the skills that its model was offered and loaded. The key of the service stays here. A request over
+a cap is answered with status 400, which agents do not try again. Each reply is read, and paid for, before its last
+bytes reach the agent.
 """
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import hmac
 import json
+import logging
+import re
 import secrets
 import socket as sockets
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager, nullcontext, suppress
+import zlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Any, Final, Literal, TypeAlias
+from urllib.parse import parse_qsl, urlencode
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
-from prosa.adapters.agents.exchange import (
-    FREE,
-    SERVICE_WIRES,
-    WIRES,
-    AnswerReader,
-    Receive,
-    Scope,
-    Send,
-    arguments_of,
-    body_of,
-    bound_of,
-    conversation_of,
-    is_model_call,
-    model_in,
-    object_of,
-    send_answer,
-    set_bound,
-    url_at,
-    user_texts,
-)
-from prosa.adapters.agents.forms import step
+from prosa.adapters.agents.box import RELAY_URL
+from prosa.adapters.agents.requests import AgentRequest, BadRequest, bounded, read_request
+from prosa.adapters.agents.sightings import Sightings, Watched
 from prosa.adapters.agents.table import KnownAgent
-from prosa.adapters.agents.wires.exchange import Conversation, Refusal
-from prosa.adapters.providers.failures import Endpoint
+from prosa.adapters.agents.upstream import Connection, PassedOn, Upstream
 from prosa.data import Value
 from prosa.records.agent import AgentCall, AgentStep, WireName
-from prosa.runtime.errors import RunError
-from prosa.runtime.messages import ModelReply
-from prosa.runtime.ports import Prices
-from prosa.runtime.usage import Usage
+from prosa.regex import regex
+from prosa.runtime.budget import OUTPUT_UNDER_CAP, Budget, Budgeted
+from prosa.runtime.errors import ProviderError, RunError
+from prosa.runtime.messages import Message, ModelReply, ModelRequest
+from prosa.runtime.ports import OnText, Prices
+from prosa.runtime.usage import Meter, Usage
 
-if TYPE_CHECKING:
-    import httpx2
+__all__ = ["Tap", "TapLimits", "Upstream", "open_tap"]
 
-    from prosa.runtime.budget import Budget, Quote
+Refused: TypeAlias = Literal["", "calls", "cost", "loaded", "token"]
 
+MOST_REQUEST = 64 * 2**20
+"""Bytes of a request: a long conversation with pictures has a few million."""
 
-MOST_STEPS: Final = 10_000
-"""Steps of one attempt that are kept."""
+MOST_RECORDED = 1_000
+"""Requests that are recorded; an agent that goes on after a cap may send any number."""
 
+MOST_NOTES = 20
+"""Notes of one attempt."""
 
-OUTPUT_BOUND: Final = 4_096
-"""Output tokens of a call under a cap, where the agent sets no bound (X9)."""
+UNBOUNDED_OUTPUT = 32_768
+"""Output tokens that are reserved for a call without a bound, under a cap that the user did not set."""
 
-SILENCE: Final = 600.0
-"""Seconds that may pass between two pieces of an answer."""
+_PATHS: Final[Mapping[WireName, Mapping[str, str]]] = {
+    "messages": {r"/messages": "ask", r"/messages/count_tokens": "pass", r"/models": "list"},
+    "responses": {r"/responses": "ask", r"/models": "list"},
+    "chat": {r"/chat/completions": "ask", r"/models": "list"},
+    "gemini": {
+        r"/models/[A-Za-z0-9._-]+:(?:streamG|g)enerateContent": "ask",
+        r"/models/[A-Za-z0-9._-]+:countTokens": "pass",
+        r"/models": "list",
+    },
+}
+"""What a tap passes on below the version of an interface, and how: ``ask`` is read and counted."""
 
+_VERSION = regex(r"(?:/v[0-9][0-9a-z]*)?(/.*)", re.DOTALL)
+_KEPT_HEADERS = frozenset({"anthropic-version", "anthropic-beta", "openai-beta"})
+"""Headers of an agent that say how its body is to be read. All others stay here."""
 
-_HANDED_ON: Final = frozenset({"accept", "content-type", "anthropic-version", "anthropic-beta", "openai-beta"})
-"""Headers of the agent that the service sees: none that tells of this machine or holds the token."""
-
-_DROPPED: Final = frozenset(
-    "connection keep-alive transfer-encoding content-encoding content-length set-cookie server date".split()  # noqa: SIM905
-)
-
-
-class Upstream(Struct, frozen=True):
-    """The service that a tap asks: its address with the key, and the base URL whose prices hold."""
-
-    endpoint: Endpoint
-    service: str | None = None
+_KEY_HEADERS = frozenset({"authorization", "x-api-key", "x-goog-api-key"})
+_BACKLOG = 128
 
 
 class TapLimits(Struct, frozen=True):
-    """The caps of one attempt: ``max_calls`` model calls; with ``stop_when_loaded`` none after a reply that loads a
-    skill, or changes a file."""
+    """The caps of one attempt: ``max_calls`` requests to the model; with ``stop_when_loaded`` none after a watched
+    skill was loaded, or a file was changed without one."""
 
     max_calls: int | None = None
     stop_when_loaded: bool = False
 
 
-class Tap(Struct):
-    """What one attempt asked and was answered. ``url`` is the address for the agent, ``token`` its key. ``end`` says
-    which cap refused a request; ``notes`` are sentences about what was added or refused."""
+class Tap:
+    """A running tap: ``url`` is where the agent asks, without the version of the interface, and ``token`` its key."""
 
-    agent: KnownAgent
-    upstream: Upstream
-    wire: WireName
-    skills: tuple[str, ...]
-    limits: TapLimits
-    client: httpx2.AsyncClient
-    prices: Prices
-    budget: Budget | None = None
-    output_bound: int | None = None
-    url: str = ""
-    token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
-    calls: list[AgentCall] = field(default_factory=list)
-    steps: list[AgentStep] = field(default_factory=list)
-    listed: dict[str, None] = field(default_factory=dict)
-    loaded: dict[str, None] = field(default_factory=dict)
-    loaded_first: dict[str, None] = field(default_factory=dict)
-    has_changed: bool = False
-    end: str = ""
-    reason: str = ""
-    notes: dict[str, None] = field(default_factory=dict)
-    conversations: dict[str, int] = field(default_factory=dict)
-    results: set[str] = field(default_factory=set)
+    def __init__(
+        self,
+        connection: Connection,
+        wire: WireName,
+        *,
+        limits: TapLimits,
+        sightings: Sightings,
+        money: _Money,
+    ) -> None:
+        self.url = ""
+        self.token = f"prosa-{secrets.token_hex(24)}"
+        self.sightings = sightings
+        self._connection = connection
+        self._wire = wire
+        self._limits = limits
+        self._money = money
+        self._calls: list[AgentCall] = []
+        self._asked = 0
+        self._end: Refused = ""
+        self._reason = ""
+        self._notes: dict[str, None] = {}
 
     @property
-    def asked(self) -> int:
-        """Model calls that were handed on."""
-        return sum(not each.refused for each in self.calls)
+    def calls(self) -> tuple[AgentCall, ...]:
+        """The requests to the model, in the order in which they ended."""
+        return tuple(self._calls)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    @property
+    def steps(self) -> tuple[AgentStep, ...]:
+        """The texts and tool calls of the model, and the results of tools, as they passed."""
+        return tuple(self.sightings.steps)
+
+    @property
+    def listed(self) -> tuple[str, ...]:
+        """The watched skills that were offered to the model."""
+        return self.sightings.listed
+
+    @property
+    def loaded(self) -> tuple[str, ...]:
+        """The watched skills that the model loaded, in order."""
+        return self.sightings.loaded
+
+    @property
+    def loaded_first(self) -> tuple[str, ...]:
+        """Those that it loaded before the first file changed."""
+        return self.sightings.loaded_first
+
+    @property
+    def end(self) -> Refused:
+        """The cap that refused a request first; empty where none did."""
+        return self._end
+
+    @property
+    def reason(self) -> str:
+        """Why it did, in words."""
+        return self._reason
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What else was seen or changed, in sentences."""
+        return tuple(self._notes)
+
+    # ---- one request ----
+
+    async def __call__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
         """Answer one request (ASGI)."""
-        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
-        path = scope["path"]
-        if not self._knows(headers, scope):
-            await self._refuse(send, Refusal("the token of this attempt is missing or wrong", status=401))
+        if scope["type"] != "http":
             return
-        if scope["method"] == "HEAD" or (scope["method"] == "GET" and path in ("", "/")):
-            await send_answer(send, 200, b"", {})
+        exchange = _Exchange(send)
+        if not _has_token(scope, self.token):
+            self._record(AgentCall("", self._wire, 401, refused="token", problem="the request has another key"))
+            await exchange.error(self._wire, 401, "this is not the key of this attempt")
             return
-        data = await body_of(receive, headers)
-        if data is None:
-            await self._refuse(send, Refusal("the request is too large, or cannot be read", status=413))
-        elif is_model_call(self.wire, path) and scope["method"] == "POST":
-            await self._model_call(scope, headers, data, send)
-        elif FREE.search(path):
-            await self._hand_on(scope, headers, data, send, None)
-        else:
-            self.notes[f"a request for {path[:80]} is no part of the wire and was refused"] = None
-            await self._refuse(send, Refusal(f"there is nothing at {path[:80]}", status=404))
-
-    def _knows(self, headers: Mapping[str, str], scope: Scope) -> bool:
-        given = headers.get("x-api-key") or headers.get("x-goog-api-key") or ""
-        given = given or headers.get("authorization", "").removeprefix("Bearer ")
-        query = scope["query_string"].decode("latin-1")
-        given = given or next((part[4:] for part in query.split("&") if part.startswith("key=")), "")
-        return hmac.compare_digest(given.encode(), self.token.encode())
-
-    # ---- one model call ----
-
-    async def _model_call(self, scope: Scope, headers: Mapping[str, str], data: bytes, send: Send) -> None:
-        body = object_of(data)
+        if scope["method"] in ("HEAD", "GET") and scope["path"] in ("", "/"):  # is anything there?
+            await exchange.empty()
+            return
+        path, how = _route(self._wire, scope)
+        if not how:
+            self._note(f"a request for {path[:80]} is no part of the wire and was refused")
+            await exchange.error(self._wire, 404, f"there is nothing at {path[:80]}")
+            return
+        body = _unpacked(await _body(receive), _header(scope, b"content-encoding").lower())
         if body is None:
-            await self._refuse(send, Refusal("the body is no JSON object"))
+            await exchange.error(self._wire, 413, "the request is too large, or cannot be read")
             return
-        said = conversation_of(self.wire, body)
-        number = self._number(said)
-        model = str(body.get("model") or model_in(scope["path"]))
-        call = AgentCall(model, self.wire, 400, conversation=number)
-        self._look_at(said, data, number)
-        if refused := self._refused():
-            self._end(refused)
-            self.calls.append(replace(call, refused=refused))
-            await self._refuse(send, Refusal(f"this attempt ends here: {self.reason}"))
-            return
-        if self.wire == "chat" and body.get("stream") and not body.get("stream_options"):
-            body["stream_options"] = {"include_usage": True}  # else the service counts no tokens of a stream
-            data = json.dumps(body, ensure_ascii=False).encode()
+        onward = PassedOn(_onward(path, scope), body, _model_of(path), _kept_headers(scope), scope["method"])
+        if how == "ask":
+            await self._ask(onward, exchange)
+        else:
+            await self._pass_on(onward, exchange)
+
+    async def _pass_on(self, onward: PassedOn, exchange: _Exchange) -> None:
         try:
-            quote, data = await self._reserved(model, body, data)
-        except RunError as error:
-            self._end("cost", error.message)
-            self.calls.append(replace(call, refused="cost", problem=error.message))
-            await self._refuse(send, Refusal(f"this attempt ends here: {error.message}"))
+            await self._connection.pass_on(onward, exchange)
+        except ProviderError as error:
+            await exchange.unanswered(self._wire, str(error))
+        await exchange.finish()
+
+    async def _ask(self, onward: PassedOn, exchange: _Exchange) -> None:
+        try:
+            request = read_request(self._wire, onward.body, onward.model)
+        except BadRequest as problem:
+            self._record(AgentCall(onward.model, self._wire, 400, problem=str(problem)))
+            await exchange.error(self._wire, 400, str(problem))
             return
-        self.calls.append(call)
-        await self._hand_on(scope, headers, data, send, _Call(self, len(self.calls) - 1, number, quote))
+        if self._wire == "chat" and request.streams and "stream_options" not in request.body:
+            # Without it the service counts no tokens of a stream.
+            request = replace(request, body={**request.body, "stream_options": {"include_usage": True}})
+            onward = replace(onward, body=json.dumps(request.body).encode())
+        conversation = self.sightings.request(request)
+        if cap := self._over():
+            await self._refuse(request, conversation, exchange, *cap)
+            return
+        self._asked += 1
+        if refused := await self._pay(onward, request, exchange, conversation):
+            self._asked -= 1
+            await self._refuse(request, conversation, exchange, "cost", refused)
+        await exchange.finish()
 
-    def _number(self, said: Conversation) -> int:
-        """Return the number of a conversation: subagents begin with other instructions or another request."""
-        first = next((turn.text for turn in said.turns if turn.role == "user"), "")
-        key = hashlib.sha256(f"{said.system}\0{first}".encode("utf-8", "replace")).hexdigest()
-        return self.conversations.setdefault(key, len(self.conversations))
-
-    def _look_at(self, said: Conversation, data: bytes, number: int) -> None:
-        """Take what a request says of skills and of results of tools."""
-        text = "\n".join((said.system, *(f"{each.name}\n{each.description}" for each in said.tools), user_texts(said)))
-        whole = data.decode("utf-8", "replace").replace("\\n", "\n").replace('\\"', '"')
-        for name in self.skills:
-            pattern = self.agent.lists(name)
-            if name not in self.listed and (pattern.search(text) or pattern.search(whole)):
-                self.listed[name] = None
-        for turn in said.turns:
-            for call, result in turn.results:
-                if call not in self.results:
-                    self.results.add(call)
-                    self._add(step("result", result, call=call, conversation=number))
-
-    def _refused(self) -> str:
-        if self.limits.stop_when_loaded and (self.loaded_first or self.has_changed):
-            return "loaded"
-        if self.limits.max_calls is not None and self.asked >= self.limits.max_calls:
-            return "calls"
+    async def _pay(self, onward: PassedOn, request: AgentRequest, exchange: _Exchange, conversation: int) -> str:
+        """Ask the model within the budget, and record what came of it. Return why the budget does not hold it; empty
+        for a call that was made."""
+        going = _Going(lambda most: self._connection.ask(self._with_bound(onward, request, most), exchange))
+        meter, reply, problem = Meter(), None, "the attempt ended before the reply was complete"
+        try:
+            reply, problem = await self._money.pay(going, request, meter), ""
+        except ProviderError as error:
+            problem = self._connection.hidden(str(error))
+            await exchange.unanswered(self._wire, problem)
+        except RunError as error:
+            return str(error)
+        finally:
+            if going.is_sent:
+                self._made(request, exchange.status, conversation, reply, meter.cost, problem)
         return ""
 
-    def _end(self, end: str, reason: str = "") -> None:
-        words = {
-            "loaded": "a skill was loaded, or a file was changed, which is all that was asked",
-            "calls": f"it made {self.asked} model calls, the limit (--max-calls)",
-        }
-        self.end, self.reason = self.end or end, self.reason or reason or words.get(end, end)
-
-    async def _reserved(self, model: str, body: dict[str, Value], data: bytes) -> tuple[Quote | None, bytes]:
-        """Hold the worst case of a call, and return it with the body that is sent. Raises `BudgetSpent` and
-        `PriceUnknown`."""
-        if self.budget is None:
-            return None, data
-        bound = bound_of(self.wire, body)
-        if bound is None:
-            bound = self.output_bound or OUTPUT_BOUND
-            self.notes[f"each model call was bounded to {bound:,} output tokens, as the agent sets no limit"] = None
-            set_bound(self.wire, body, bound)
-            data = json.dumps(body, ensure_ascii=False).encode()
-        quote = self.budget.quote_of(model, Usage(len(data), bound), self.upstream.service)
-        if quote is not None:
-            await self.budget.reserve(quote, self.upstream.service)
-        return quote, data
-
-    # ---- the exchange ----
-
-    async def _hand_on(
-        self, scope: Scope, headers: Mapping[str, str], data: bytes, send: Send, call: _Call | None
+    def _made(
+        self,
+        request: AgentRequest,
+        status: int,
+        conversation: int,
+        reply: ModelReply | None,
+        cost: Decimal,
+        problem: str,
     ) -> None:
-        """Ask the service, and hand its answer on piece by piece."""
-        import httpx2
-
-        wire = WIRES[self.wire]
-        endpoint = wire.endpoint(self.upstream.endpoint)
-        own = {name: value for name, value in headers.items() if name in _HANDED_ON}
-        url = url_at(endpoint.base_url, scope)
-        sent = {**own, "accept-encoding": "identity", "user-agent": "prosa", **endpoint.headers}
-        times = httpx2.Timeout(SILENCE, connect=10.0)
-        request = httpx2.Request(
-            scope["method"], url, content=data or None, headers=sent, extensions={"timeout": times.as_dict()}
+        """Record a call that was made."""
+        model = request.model if reply is None else reply.model_name or request.model
+        usage = reply.usage if reply is not None and reply.usage.total_tokens else None
+        known = self._money.shown(model, cost, usage)
+        is_answered = reply is not None
+        self._record(
+            AgentCall(model, self._wire, status, is_answered, usage, known, conversation=conversation, problem=problem)
         )
-        try:
-            response = await self.client.send(request, stream=True)
-        except (httpx2.HTTPError, OSError) as error:
-            problem = endpoint.redact(f"the service cannot be reached: {error or type(error).__name__}")
-            if call is not None:
-                call.failed(502, problem, billable=not isinstance(error, httpx2.ConnectError))
-            await self._refuse(send, Refusal(problem, status=502))
+        if reply is not None:
+            self.sightings.reply(reply, conversation)
+
+    def _over(self) -> tuple[Refused, str] | None:
+        """Return the cap that ends the attempt here, with its sentence."""
+        most = self._limits.max_calls
+        if most is not None and self._asked >= most:
+            return "calls", f"it made {most} model calls, the limit (--max-calls)"
+        if self._limits.stop_when_loaded and (self._end == "loaded" or self.sightings.is_decided):
+            return "loaded", "a skill was loaded, or a file was changed, which is all that was asked"
+        return None
+
+    async def _refuse(
+        self, request: AgentRequest, conversation: int, exchange: _Exchange, cap: Refused, why: str
+    ) -> None:
+        self._end, self._reason = self._end or cap, self._reason or why
+        call = AgentCall(request.model, self._wire, 400, conversation=conversation, refused=cap, problem=why)
+        self._record(call)
+        await exchange.error(self._wire, 400, f"this attempt ends here: {why}")
+
+    def _record(self, call: AgentCall) -> None:
+        if len(self._calls) < MOST_RECORDED:
+            self._calls.append(call)
+
+    def _note(self, sentence: str) -> None:
+        if len(self._notes) < MOST_NOTES:
+            self._notes[sentence] = None
+
+    def _with_bound(self, onward: PassedOn, request: AgentRequest, most: int | None) -> PassedOn:
+        """Return a request with a bound on its answer where the cap of the user needs one."""
+        if request.bound is not None or most is None or not self._money.is_explicit:
+            return onward
+        self._note(f"each model call was bounded to {most:,} output tokens, as the agent sets no limit")
+        return replace(onward, body=bounded(self._wire, request, most))
+
+
+class _Going(Struct):
+    """A request that goes on, as a provider behind a budget. ``is_sent`` is set as soon as the budget let it through;
+    ``ask`` is given the bound of the answer."""
+
+    ask: Callable[[int | None], Awaitable[ModelReply]]
+    is_sent: bool = False
+
+    async def complete(self, request: ModelRequest, on_text: OnText | None = None) -> ModelReply:
+        """Hand the request on."""
+        del on_text
+        self.is_sent = True
+        return await self.ask(request.max_output)
+
+    async def aclose(self) -> None:
+        """Do nothing: connections belong to the tap."""
+
+
+class _Money(Struct, frozen=True):
+    """What pays for the calls of a tap: a budget, the service whose prices hold, and how many tokens an answer may
+    have where the agent does not say."""
+
+    budget: Budget | None
+    prices: Prices
+    service: str
+    output_bound: int | None
+
+    @property
+    def is_explicit(self) -> bool:
+        """Whether the user named a cap."""
+        return self.budget is not None and self.budget.explicit
+
+    def shown(self, model: str, cost: Decimal, usage: Usage | None) -> Decimal | None:
+        """Return what a call is shown to cost: what the budget paid, else its tokens at their price; None where that is
+        not known."""
+        if self.budget is not None:
+            return cost if self.budget.price(model, Usage(1, 1), self.service) is not None else None
+        return None if usage is None else self.prices.cost(model, usage, self.service)
+
+    async def pay(self, going: _Going, request: AgentRequest, meter: Meter) -> ModelReply:
+        """Make a call if its worst case fits: no token has less than a byte. Raises `RunError`."""
+        bound = request.bound or self.output_bound or (OUTPUT_UNDER_CAP if self.is_explicit else UNBOUNDED_OUTPUT)
+        said, given = (Message("user", json.dumps(request.body)),), request.parameters
+        seen = ModelRequest(request.model, said, parameters=given, program="the agent", max_output=bound)
+        if self.budget is None:
+            return await going.complete(seen)
+        return await Budgeted(going, self.budget, self.service, meter).complete(seen)
+
+
+# The side of the agent.
+
+Receive: TypeAlias = Callable[[], Awaitable[Mapping[str, Any]]]
+Send: TypeAlias = Callable[[dict[str, Any]], Awaitable[None]]
+
+
+class _Exchange:
+    """One answer to the agent. The last piece is held back until `finish`: what it says is counted by then."""
+
+    def __init__(self, send: Send) -> None:
+        self.status = 0
+        self._send = send
+        self._headers: Mapping[str, str] = {}
+        self._held = b""
+        self._is_started = False
+        self._is_whole = False
+        self._is_over = False
+
+    async def head(self, status: int, headers: Mapping[str, str]) -> None:
+        """Take the status of an answer, and its headers."""
+        self.status, self._headers = status, headers
+
+    async def piece(self, data: bytes) -> None:
+        """Take the next bytes, and send those before."""
+        held, self._held = self._held, data
+        if held:
+            await self._start()
+            await self._send({"type": "http.response.body", "body": held, "more_body": True})
+
+    def ended(self) -> None:
+        """Hear that all bytes came."""
+        self._is_whole = True
+
+    async def finish(self) -> None:
+        """Send what is held back. An answer that broke off breaks off here too: its connection closes."""
+        if self._is_over or not self.status:
             return
-        try:
-            await self._pass(response, send, call)
-        finally:
-            await response.aclose()
+        self._is_over = True
+        await self._start()
+        body = {"type": "http.response.body", "body": self._held, "more_body": not self._is_whole}
+        if self._held or self._is_whole:
+            await self._send(body)
 
-    async def _pass(self, response: httpx2.Response, send: Send, call: _Call | None) -> None:
-        status = response.status_code
-        kept = [(name.encode(), value.encode()) for name, value in response.headers.items() if name not in _DROPPED]
-        await send({"type": "http.response.start", "status": status, "headers": kept})
-        reader = None if call is None else AnswerReader(self.wire, response.headers.get("content-type", ""), status)
-        try:
-            async for piece in response.aiter_bytes():
-                if reader is not None and call is not None:
-                    reader.feed(piece)
-                    if reader.is_whole:
-                        call.answered(status, reader)
-                await send({"type": "http.response.body", "body": piece, "more_body": True})
-        except Exception as error:
-            if call is not None:
-                call.failed(status, f"the answer broke off: {type(error).__name__}", billable=True)
-            raise
-        except BaseException:  # the agent went away, or the attempt was ended
-            if call is not None:
-                call.failed(status, "the answer was not read to its end", billable=True)
-            raise
-        if reader is not None and call is not None:
-            reader.finish()
-            call.answered(status, reader)
-        await send({"type": "http.response.body", "body": b""})
+    async def error(self, wire: WireName, status: int, sentence: str) -> None:
+        """Answer with an error in the form of the wire."""
+        await self.head(status, {"content-type": "application/json"})
+        await self.piece(json.dumps(_error(wire, status, sentence)).encode())
+        self.ended()
+        await self.finish()
 
-    def replied(self, reply: ModelReply, number: int) -> None:
-        """Take what a reply says and which tools it calls."""
-        if reply.content:
-            self._add(step("say", reply.content, conversation=number))
-        for each in reply.tool_calls:
-            arguments = arguments_of(each.arguments)
-            for name in self.skills:
-                if self.agent.loaded(name, each.name, arguments):
-                    self.loaded[name] = None
-                    if not self.has_changed:
-                        self.loaded_first[name] = None
-            self.has_changed = self.has_changed or each.name in self.agent.writes
-            self._add(step("call", tool=each.name, arguments=arguments, call=each.id, conversation=number))
+    async def empty(self) -> None:
+        """Answer with nothing."""
+        await self.head(200, {})
+        self.ended()
+        await self.finish()
 
-    def _add(self, one: AgentStep) -> None:
-        if len(self.steps) < MOST_STEPS:
-            self.steps.append(one)
+    async def unanswered(self, wire: WireName, sentence: str) -> None:
+        """Answer in the place of a service that could not be asked; one that answered has said its own."""
+        if not self.status:
+            await self.error(wire, 502, sentence)
 
-    async def _refuse(self, send: Send, refusal: Refusal) -> None:
-        body = json.dumps(SERVICE_WIRES[self.wire].error(refusal)).encode()
-        await send_answer(send, refusal.status, body, {"content-type": "application/json"})
+    async def _start(self) -> None:
+        if not self._is_started:
+            self._is_started = True
+            headers = [(name.encode(), value.encode("latin-1", "replace")) for name, value in self._headers.items()]
+            await self._send({"type": "http.response.start", "status": self.status, "headers": headers})
 
 
-class _Call(Struct):
-    """One call under way: where it is kept, and what it reserved. It is settled once."""
-
-    tap: Tap
-    at: int
-    number: int
-    quote: Quote | None
-    is_settled: bool = False
-
-    def answered(self, status: int, reader: AnswerReader) -> None:
-        """Count a whole answer. Safe to call again."""
-        if self.is_settled:
-            return
-        if reader.reply is None:
-            self.failed(status, reader.problem, billable=200 <= status < 300)
-            return
-        reply = reader.reply
-        usage = reply.usage if reply.usage.total_tokens else None
-        cost = self._cost(usage, reply)
-        call = replace(self.tap.calls[self.at], status=status, answered=True, usage=usage, cost=cost)
-        self._settle(call, cost)
-        self.tap.replied(reply, self.number)
-
-    def failed(self, status: int, problem: str, *, billable: bool) -> None:
-        """Count an answer that is none; where the service may charge for it, at its worst."""
-        if self.is_settled:
-            return
-        cost = self.quote.cost if self.quote is not None and billable else Decimal(0)
-        call = replace(self.tap.calls[self.at], status=status, problem=problem[:500])
-        self._settle(replace(call, cost=cost if billable else Decimal(0)), cost)
-
-    def _cost(self, usage: Usage | None, reply: ModelReply) -> Decimal | None:
-        tap, asked = self.tap, self.tap.calls[self.at].model
-        if usage is None:
-            return None if self.quote is None else self.quote.cost
-        prices = tap.prices
-        names = (reply.model_name or "", asked)
-        known = (prices.cost(name, usage, tap.upstream.service) for name in names if name)
-        return next((each for each in known if each is not None), None)
-
-    def _settle(self, call: AgentCall, cost: Decimal | None) -> None:
-        self.is_settled = True
-        self.tap.calls[self.at] = call
-        if self.quote is not None and self.tap.budget is not None:
-            self.tap.budget.settle(self.quote, self.quote.cost if cost is None else cost)
+def _error(wire: WireName, status: int, sentence: str) -> Value:
+    if wire == "messages":
+        kind = {401: "authentication_error", 404: "not_found_error"}.get(status, "invalid_request_error")
+        return {"type": "error", "error": {"type": kind if status < 500 else "api_error", "message": sentence}}
+    if wire == "gemini":
+        kind = {401: "UNAUTHENTICATED", 404: "NOT_FOUND", 502: "UNAVAILABLE"}.get(status, "INVALID_ARGUMENT")
+        return {"error": {"code": status, "message": sentence, "status": kind}}
+    kind = "invalid_request_error" if status < 500 else "server_error"
+    return {"error": {"message": sentence, "type": kind, "param": None, "code": None}}
 
 
-# ---- opening ----
+def _header(scope: Mapping[str, Any], name: bytes) -> str:
+    return next((value.decode("latin-1").strip() for given, value in scope["headers"] if given == name), "")
+
+
+def _has_token(scope: Mapping[str, Any], token: str) -> bool:
+    """Return whether a request of this machine carries the token, where keys stand on one of the wires."""
+    client = scope.get("client")
+    if client and client[0] and client[0] != "127.0.0.1":
+        return False
+    given = [value for name, value in scope["headers"] if name.decode("latin-1") in _KEY_HEADERS]
+    given += [value.encode() for name, value in parse_qsl(scope["query_string"].decode("latin-1")) if name == "key"]
+    keys = [each[7:] if each[:7].lower() == b"bearer " else each for each in given]
+    return any(hmac.compare_digest(each.strip(), token.encode()) for each in keys)
+
+
+def _route(wire: WireName, scope: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the path below the version of the interface, and how it is passed on; empty for not at all."""
+    raw = scope.get("raw_path") or scope["path"].encode()
+    path = raw.partition(b"?")[0].decode("latin-1")
+    matched = _VERSION.fullmatch(path)
+    below = matched[1] if matched else path
+    for pattern, how in _PATHS[wire].items():
+        if re.fullmatch(pattern, below) and scope["method"] == ("GET" if how == "list" else "POST"):
+            return below, how
+    return path, ""
+
+
+def _onward(path: str, scope: Mapping[str, Any]) -> str:
+    """Return a path with its query, without the key that some agents put there."""
+    given = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+    query = urlencode([(name, value) for name, value in given if name != "key"])
+    return f"{path}?{query}" if query else path
+
+
+def _model_of(path: str) -> str:
+    """Return the model that an address names; empty for an address without one."""
+    name, _, method = path.removeprefix("/models/").partition(":")
+    return name if method else ""
+
+
+def _kept_headers(scope: Mapping[str, Any]) -> dict[str, str]:
+    named = ((name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"])
+    return {name: value for name, value in named if name in _KEPT_HEADERS}
+
+
+async def _body(receive: Receive) -> bytes | None:
+    """Return the body of a request; None for one that is too large."""
+    body = bytearray()
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            return bytes(body)
+        body += message.get("body", b"")
+        if len(body) > MOST_REQUEST:
+            return None
+        if not message.get("more_body"):
+            return bytes(body)
+
+
+def _unpacked(body: bytes | None, encoding: str) -> bytes | None:
+    """Return a body without compression; None for one that is too large then, or compressed in another way."""
+    if body is None or encoding in ("", "identity"):
+        return body
+    try:
+        unpacked = zlib.decompressobj(31).decompress(body, MOST_REQUEST + 1) if encoding == "gzip" else None
+    except zlib.error:
+        return None
+    return None if unpacked is None or len(unpacked) > MOST_REQUEST else unpacked
+
+
+# The server.
 
 
 @asynccontextmanager
@@ -374,51 +489,74 @@ async def open_tap(
     budget: Budget | None = None,
     output_bound: int | None = None,
     socket: Path | None = None,
+    stamp: Callable[[], object] | None = None,
 ) -> AsyncIterator[Tap]:
-    """Give a tap that listens, on a free port of 127.0.0.1 or on a unix socket, until the context ends: then all its
-    connections are closed at once. Raises `ExchangeProblem` for a service that cannot be asked from here."""
-    import uvicorn
+    """Listen for one agent: on 127.0.0.1, or on a unix socket that the box relays to. Closes at once at the end.
 
-    from prosa.adapters.providers.transport import client_of
-
-    client = client_of(upstream.endpoint)
-    tap = Tap(agent, upstream, wire, tuple(skills), limits, client, prices, budget, output_bound)
-    made = _listening(socket)
-    if socket is None:
-        tap.url = f"http://127.0.0.1:{made.getsockname()[1]}"
-    config = uvicorn.Config(
-        tap,
-        interface="asgi3",
-        loop="asyncio",
-        lifespan="off",
-        ws="none",
-        log_config=None,
-        access_log=False,
-        proxy_headers=False,
-        server_header=False,
-        timeout_keep_alive=60,
-    )
-    server = uvicorn.Server(config)
-    server.capture_signals = nullcontext  # type: ignore[assignment,method-assign]
-    serving = asyncio.create_task(server.serve([made]))
+    ``skills`` are the names to watch for. ``output_bound`` is how many tokens an answer may have where the agent sets
+    no bound and ``budget`` needs one. ``stamp`` gives a value that changes with the files of the workspace. Raises
+    `OSError` where it cannot listen.
+    """
+    connection = Connection(upstream, wire)
+    watched = [Watched(name, agent.lists(name), partial(agent.loaded, name)) for name in skills]
+    seen = Sightings(watched, agent.writes, stamp, connection.hidden)
+    money = _Money(budget, prices, upstream.service or upstream.endpoint.shown, output_bound)
+    tap = Tap(connection, wire, limits=limits, sightings=seen, money=money)
     try:
-        yield tap
+        async with _serving(tap, socket) as url:
+            tap.url = url
+            yield tap
     finally:
-        server.should_exit = server.force_exit = True
-        with suppress(TimeoutError, Exception):
-            await asyncio.wait_for(asyncio.shield(serving), 5.0)
-        serving.cancel()
-        made.close()
-        await client.aclose()
+        await connection.aclose()
+
+
+@asynccontextmanager
+async def _serving(tap: Tap, path: Path | None) -> AsyncIterator[str]:
+    """Serve a tap, on a socket that is gone at the end. Requests under way end then, at once."""
+    import uvicorn
+    from uvicorn.server import ServerState
+
+    logging.getLogger("uvicorn").addHandler(logging.NullHandler())  # agents that break off are no news
+    config = uvicorn.Config(
+        tap, lifespan="off", ws="none", log_config=None, access_log=False, server_header=False, proxy_headers=False
+    )
+    config.load()
+    state = ServerState()
+    loop = asyncio.get_running_loop()
+
+    def protocol() -> asyncio.Protocol:
+        made: asyncio.Protocol = config.http_protocol_class(config=config, server_state=state, app_state={})  # type: ignore[call-arg]
+        return made
+
+    listening = _listening(path)
+    server = await loop.create_server(protocol, sock=listening, backlog=_BACKLOG)
+    try:
+        yield RELAY_URL if path is not None else f"http://127.0.0.1:{listening.getsockname()[1]}"
+    finally:
+        server.close()
+        tasks = list(state.tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        for each in list(state.connections):
+            each.transport.abort()
+        _unlink(path)
+
+
+def _unlink(path: Path | None) -> None:
+    if path is not None:
+        path.unlink(missing_ok=True)
 
 
 def _listening(path: Path | None) -> sockets.socket:
-    if path is None:
-        made = sockets.socket(sockets.AF_INET, sockets.SOCK_STREAM)
-        made.bind(("127.0.0.1", 0))
-    else:
-        made = sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM)
-        made.bind(str(path))
-    made.listen(128)
-    made.setblocking(False)
+    made = sockets.socket(sockets.AF_INET if path is None else sockets.AF_UNIX)
+    try:
+        if path is None:
+            made.bind(("127.0.0.1", 0))
+        else:
+            made.bind(str(path))
+            path.chmod(0o600)
+    except BaseException:
+        made.close()
+        raise
     return made

@@ -141,6 +141,9 @@ def _read(output: Sequence[Value]) -> tuple[list[str], list[str], list[ToolCall]
             continue
         if item.get("type") == "function_call":
             calls.append(tool_call(item.get("call_id") or item.get("id"), item.get("name"), item.get("arguments")))
+        elif item.get("type") == "custom_tool_call":  # of an agent's own: its input is a text
+            given = {"input": plain_text(item.get("input"))}
+            calls.append(tool_call(item.get("call_id") or item.get("id"), item.get("name"), given))
         elif item.get("type") == "message":
             for part in listed(item.get("content"), "content"):
                 texts.append(plain_text(part.get("text")))

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from ssl import PROTOCOL_TLS_CLIENT, SSLContext
@@ -57,17 +57,29 @@ class Transport:
 
         Raises `StatusProblem` for an answer that is no success and `ExchangeProblem` when there is none.
         """
-        limits = times(self._timeout, silence)
-        async with answered(await self._send(path, body, limits)) as answer:
+        async with self.send("POST", path, body, silence=silence, headers={}) as answer:
             yield answer
 
-    async def _send(self, path: str, body: bytes, limits: httpx2.Timeout) -> httpx2.Response:
+    @asynccontextmanager
+    async def send(
+        self, method: str, path: str, body: bytes, *, silence: float, headers: Mapping[str, str]
+    ) -> AsyncIterator[Answer]:
+        """Send a request of another program, with headers that take the place of the usual ones. Raises what `post`
+        does."""
+        limits = times(self._timeout, silence)
+        async with answered(await self._send(method, path, body, limits, headers)) as answer:
+            yield answer
+
+    async def _send(
+        self, method: str, path: str, body: bytes, limits: httpx2.Timeout, more: Mapping[str, str]
+    ) -> httpx2.Response:
         """Return the head of the answer."""
         try:
             url = endpoint_url(self._base_url, path)
             # Built without the client: its own headers and the cookies of earlier answers do not leave.
             extensions = {"timeout": limits.as_dict()}
-            asked = httpx2.Request("POST", url, content=body, headers=self._headers, extensions=extensions)
+            headers = {**self._headers, **more}
+            asked = httpx2.Request(method, url, content=body, headers=headers, extensions=extensions)
             return await self._client.send(asked, stream=True)
         except Exception as problem:
             raise exchange_problem(problem, proxied=self._has_proxy) from None
