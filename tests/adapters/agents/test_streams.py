@@ -131,4 +131,4 @@ def test_no_line_raises(data: st.DataObject) -> None:
         event[place] = broken
     reader = StreamReader(form)
     reader.feed(json.dumps(event))
-    reader.stream()
+    assert reader.stream().lines == 1

@@ -1,5 +1,4 @@
-"""One attempt of an agent, from an order to its trace (X36): a fresh workspace and home, its settings, the box, the
-tap, the process, what it printed and what it changed.
+"""One attempt of an agent, from an order to its trace (X36): fresh workspace and home, settings, box, tap and process.
 
 In: an order and an installed agent. Out: an `AgentTrace` whose `end` says how it ended, and the contents of the changed
 files. Nothing of the attempt survives, however it ends; cancelling it ends everything at once.
@@ -83,6 +82,15 @@ class _Place(Struct, frozen=True):
     contents: Path
 
 
+class _Changed(Struct, frozen=True):
+    """What became of the workspace: ``left_out`` are sentences about what is no output, ``excess`` is the limit that it
+    is over."""
+
+    files: tuple[FileChange, ...] = ()
+    left_out: tuple[str, ...] = ()
+    excess: str = ""
+
+
 class _Ran(Struct, frozen=True):
     """How the process went: ``stopped`` is why it was ended here, empty where it ended itself."""
 
@@ -117,12 +125,12 @@ async def run_attempt(
         caps = {"budget": budget, "output_bound": output_bound, "prices": prices}
         async with _tap(order, here.known, upstream, wire, place, caps) as tap:
             ran = await _run(order, here, tap, wire, place, environ)
-        changes, left_out = await asyncio.to_thread(_changes, place, before)
+        changed = await asyncio.to_thread(_changes, place, before)
     finally:
         await asyncio.shield(asyncio.to_thread(_removed, place.root))
-    trace = _trace(order, here, tap, wire, ran, (changes, left_out))
+    trace = _trace(order, here, tap, wire, ran, changed)
     if order.keep is not None:
-        await asyncio.to_thread(_keep, order.keep, changes, place.contents)
+        await asyncio.to_thread(_keep, order.keep, changed.files, place.contents)
     return trace, place.contents
 
 
@@ -153,16 +161,14 @@ def _removed(root: Path) -> None:
         remove_folder(root)
 
 
-def _changes(place: _Place, before: Snapshot) -> tuple[tuple[FileChange, ...], tuple[str, ...]]:
-    """Return the changed files, and sentences about what is no output."""
+def _changes(place: _Place, before: Snapshot) -> _Changed:
+    """Return the changed files, and what is no output."""
     after = place.workspace.snapshot()
-    left_out = [f"`{path}` is no output: it is {what}" for path, what in after.refused.items()]
-    if after.excess:
-        left_out.append(f"not every file of the workspace was read: {after.excess}")
+    left_out = tuple(f"`{path}` is no output: it is {what}" for path, what in after.refused.items())
     try:
-        return place.workspace.changes(before, after, place.contents), tuple(left_out)
+        return _Changed(place.workspace.changes(before, after, place.contents), left_out, after.excess)
     except WorkspaceProblem as problem:
-        return (), (*left_out, f"what changed is not known: {problem}")
+        return _Changed((), (*left_out, f"what changed is not known: {problem}"), after.excess)
 
 
 def _keep(folder: Path, changes: Iterable[FileChange], contents: Path) -> None:
@@ -222,24 +228,21 @@ async def _watched(
     """Wait for the end of the process, or for what ends it."""
     reading = asyncio.ensure_future(_read(process, reader))
     full = asyncio.ensure_future(place.workspace.overflow())
-    capped = asyncio.ensure_future(_capped(tap))
-    lingers = asyncio.ensure_future(_lingers(reader))
+    over = asyncio.ensure_future(_over(tap, reader))
     try:
-        await asyncio.wait({reading, full, capped, lingers}, timeout=order.timeout, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({reading, full, over}, timeout=order.timeout, return_when=asyncio.FIRST_COMPLETED)
         if reading.done():
-            with suppress(OutputTooLong):
-                await reading
             error = reading.exception()
+            if error is not None and not isinstance(error, OutputTooLong):
+                raise error
             return ("unreadable", str(error)) if error is not None else ("", "")
         if full.done():
             return "files", full.result()
-        if capped.done():
-            return "cap", ""
-        return ("lingers", "") if lingers.done() else ("timeout", "")
+        return (over.result(), "") if over.done() else ("timeout", "")
     finally:
-        for each in (reading, full, capped, lingers):
+        for each in (reading, full, over):
             each.cancel()
-        await asyncio.gather(reading, full, capped, lingers, return_exceptions=True)
+        await asyncio.gather(reading, full, over, return_exceptions=True)
 
 
 async def _read(process: AgentProcess, reader: StreamReader) -> None:
@@ -248,17 +251,18 @@ async def _read(process: AgentProcess, reader: StreamReader) -> None:
     await process.exited()
 
 
-async def _capped(tap: Tap | None) -> None:
-    """Return some time after a cap refused a request: the agent may end by itself until then."""
-    while tap is None or not tap.end:  # noqa: ASYNC110 - the tap is told by requests, from no task of ours
+async def _over(tap: Tap | None, reader: StreamReader) -> Literal["cap", "lingers"]:
+    """Return once an agent stays although a cap refused its request, or although it printed its end."""
+    refused_at = 0.0
+    while True:
         await asyncio.sleep(_LOOK_SECONDS)
-    await asyncio.sleep(0.0 if tap.end == "loaded" else CAP_SECONDS)
-
-
-async def _lingers(reader: StreamReader) -> None:
-    """Return once the agent has printed its end and nothing since, for a while."""
-    while not (reader.has_ended and time.monotonic() - reader.last > LINGER_SECONDS):  # noqa: ASYNC110 - a moment passes
-        await asyncio.sleep(_LOOK_SECONDS)
+        now = time.monotonic()
+        if tap is not None and tap.end:
+            refused_at = refused_at or now
+            if tap.end == "loaded" or now - refused_at > CAP_SECONDS:
+                return "cap"
+        if reader.has_ended and now - reader.last > LINGER_SECONDS:
+            return "lingers"
 
 
 async def _command(
@@ -339,16 +343,14 @@ def _trace(
     tap: Tap | None,
     wire: WireName,
     ran: _Ran,
-    changed: tuple[tuple[FileChange, ...], tuple[str, ...]],
+    changed: _Changed,
 ) -> AgentTrace:
     known, stream = here.known, ran.stream
-    end, reason = _end(order, known, tap, ran)
+    end, reason = _end(order, known, tap, ran, changed.excess)
     names = [name for name, _ in order.skills]
     steps = stream.steps if tap is None else _steps(tap, stream)
     loads = _loads(known, names, steps)
-    before = next(
-        (at for at, each in enumerate(steps) if each.kind == "call" and each.tool in known.writes), len(steps)
-    )
+    first = [name for name in loads if name in tap.loaded_first] if tap is not None else _first(known, loads, steps)
     return AgentTrace(
         agent=known.name,
         version=stream.version or here.version,
@@ -358,28 +360,28 @@ def _trace(
         text=stream.text,
         steps=steps,
         calls=() if tap is None else tuple(tap.calls),
-        changes=changed[0],
+        changes=changed.files,
         listed=_listed(names, tap, stream),
         loaded=tuple(loads),
-        loaded_first=tuple(name for name, at in loads.items() if at < before),
+        loaded_first=tuple(first),
         denied=stream.denied,
         reported=stream.reported,
         configuration=_configuration(order, known, wire),
         exit_status=ran.status,
         seconds=ran.seconds,
-        unseen=(*_unseen(order, known, tap), *changed[1]),
+        unseen=(*_unseen(order, known, tap), *changed.left_out),
     )
 
 
-def _end(order: Order, known: KnownAgent, tap: Tap | None, ran: _Ran) -> tuple[End, str]:
+def _end(order: Order, known: KnownAgent, tap: Tap | None, ran: _Ran, excess: str) -> tuple[End, str]:
     """Return how the attempt ended, and why."""
     stream, said = ran.stream, quoted(ran.stderr[-600:])
     if ran.status in NOT_STARTED and not stream.lines:
         return "missing", f"{known.title} did not start: {said or f'status {ran.status}'}"
     if tap is not None and tap.end in ("calls", "cost", "loaded"):
         return tap.end, tap.reason
-    if ran.stopped == "files":
-        return "files", ran.reason
+    if ran.stopped == "files" or excess:
+        return "files", ran.reason or excess
     if ran.stopped == "unreadable":
         return "unreadable", ran.reason
     failed = _service_error(tap)
@@ -464,6 +466,14 @@ def _loads(known: KnownAgent, names: Iterable[str], steps: tuple[AgentStep, ...]
                 if name not in found and known.loaded(name, each.tool, each.arguments):
                     found[name] = at
     return found
+
+
+def _first(known: KnownAgent, loads: Mapping[str, int], steps: tuple[AgentStep, ...]) -> list[str]:
+    """Return the skills that were loaded before a tool changed a file, as far as its name tells."""
+    before = next(
+        (at for at, each in enumerate(steps) if each.kind == "call" and each.tool in known.writes), len(steps)
+    )
+    return [name for name, at in loads.items() if at < before]
 
 
 def _listed(names: list[str], tap: Tap | None, stream: Stream) -> tuple[str, ...] | None:
