@@ -33,17 +33,7 @@ def main() -> int:
     messages: list[dict[str, Any]] = [
         {"role": "user", "content": [{"type": "text", "text": text}, {"type": "text", "text": prompt}]}
     ]
-    _print(
-        {
-            "type": "system",
-            "subtype": "init",
-            "cwd": os.getcwd(),
-            "tools": ["Skill", "Write", "Bash"],
-            "skills": [path.parent.name for path in skills],
-            "claude_code_version": VERSION,
-            "session_id": "s",
-        }
-    )
+    _begin([path.parent.name for path in skills])
     turns = 0
     while True:
         turns += 1
@@ -84,6 +74,20 @@ def main() -> int:
         results = [{"type": "tool_result", "tool_use_id": each["id"], "content": _use(each)} for each in calls]
         messages.append({"role": "user", "content": results})
         _print({"type": "user", "message": messages[-1], "parent_tool_use_id": None, "session_id": "s"})
+
+
+def _begin(skills: list[str]) -> None:
+    _print(
+        {
+            "type": "system",
+            "subtype": "init",
+            "cwd": os.getcwd(),
+            "tools": ["Skill", "Write", "Bash"],
+            "skills": skills,
+            "claude_code_version": VERSION,
+            "session_id": "s",
+        }
+    )
 
 
 def _description(path: Path) -> str:
