@@ -131,8 +131,9 @@ def planned() -> str:
             file = Path(made) / path
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text, "utf-8")
-        # Without any agent: what stands in the README is the same on every machine.
-        _, printed = prosa(shlex.split(PLAN)[1:], Path(made), {"PATH": made})
+        # Without agents and settings: what stands in the README is the same on every machine.
+        nothing = dict.fromkeys(("PATH", "HOME", "XDG_CONFIG_HOME"), made)
+        _, printed = prosa(shlex.split(PLAN)[1:], Path(made), nothing)
     return f"$ {PLAN}\n{printed}"
 
 

@@ -82,6 +82,13 @@ def test_a_budget_that_is_spent_stops_it(tmp_path: Path, environ: Mapping[str, s
     assert len(done) <= 2
 
 
+def test_the_readme_quotes_what_is_recorded_and_until_then_the_plan():
+    """No figure of the README's block is written by hand: it is a replay, or a plan, which asks nothing."""
+    text = (ROOT / "README.md").read_text("utf-8")
+    assert prove.quoted(text, prove.PROOF) == text
+    assert prove.recorded(prove.PROOF) or (f"$ {prove.PLAN}\n" in text and "together\n  16 attempts" in text)
+
+
 def test_without_a_model_it_says_what_to_name():
     asked = run(dict(os.environ))
     assert asked.returncode == 2 and "make prove MODEL=gpt-4o" in asked.stderr

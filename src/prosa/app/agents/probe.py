@@ -1,35 +1,45 @@
-"""One attempt of an installed agent against a scripted model service on this machine: free, and without a key (X36).
+"""A probe of an installed agent: one attempt against a scripted model service on this machine, free, isolated (X36).
 
-In: an agent that is here. Out: what was seen of it, step by step. No model is asked, so this shows that the agent can
+In: an agent that is here. Out: what was seen, step by step. The model is scripted: a probe shows that this version can
 be started, read and ended, and nothing about a skill.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import secrets
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
+from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Final
 
 from msgspec import Struct
 
 from prosa.adapters.agents.attempt import Order, run_attempt
-from prosa.adapters.agents.scripted_service import KEY, MODEL, ScriptedService
+from prosa.adapters.agents.scripted_service import MODEL, ScriptedService
+from prosa.adapters.agents.table import is_tried
 from prosa.adapters.agents.tap import Upstream
 from prosa.adapters.providers.failures import Endpoint
 from prosa.adapters.providers.prices import KnownPrices
 from prosa.app.agents.known import AgentHere
 from prosa.data import Value
-from prosa.records.agent import AgentTrace
+from prosa.records.agent import AgentTrace, WireName
 
-SKILL, FILE, TEXT = "probe-tides", "probe.txt", "06:12 UTC"
-SCRIPT = ({"load": SKILL}, {"write": {FILE: TEXT}}, {"content": f"I wrote {FILE}."})
-SECONDS = 120.0
-"""Seconds of a probe; the slowest agent takes about ten."""
+SKILL: Final = "tide-tables"
+PLACE: Final = "probe.txt"
+WRITTEN: Final = "High water: 06:12 UTC\n"
+SAID: Final = "High water is at 06:12 UTC."
+PROMPT: Final = "When is it high water at the pier? Write the time to probe.txt."
+SECONDS: Final = 120.0
+MOST_CALLS: Final = 12
+STORY: Final = ({"load": SKILL}, {"write": {PLACE: WRITTEN}}, {"content": SAID})
+_MODELS: Final[Mapping[WireName, str]] = {"gemini": "gemini-2.5-pro", "messages": "claude-sonnet-4-5"}
+"""Names that an agent of one service expects; the service is scripted whatever the name."""
 
-_TEXT = f"""---
+_TEXT: Final = f"""---
 name: {SKILL}
-description: Tells when the tide is high at a port.
+description: Tells when it is high water at a pier. Use it for tides, piers and harbours.
 ---
 
 Give every time in UTC.
@@ -37,14 +47,14 @@ Give every time in UTC.
 
 
 class ProbeStep(Struct, frozen=True):
-    """One thing that a probe looks at, and whether it was as it should be."""
+    """One thing that an agent has to do, in words, and whether it did."""
 
     what: str
     ok: bool
 
 
 class Probe(Struct, frozen=True):
-    """What a probe found. ``end`` is how the attempt ended, with its reason."""
+    """What a probe saw. ``end`` is how the attempt ended, with its reason; both are empty where nothing started."""
 
     steps: tuple[ProbeStep, ...]
     end: str = ""
@@ -52,31 +62,35 @@ class Probe(Struct, frozen=True):
 
     @property
     def ok(self) -> bool:
-        """Whether every step was as it should be."""
+        """Whether every step was seen."""
         return all(each.ok for each in self.steps)
 
     def as_dict(self) -> dict[str, Value]:
-        """Return plain data."""
+        """Return the object of `prosa agents --probe --format json`."""
         steps = [{"what": each.what, "ok": each.ok} for each in self.steps]
         return {"ok": self.ok, "end": self.end or None, "reason": self.reason or None, "steps": steps}
 
 
 async def probe_agent(here: AgentHere, environ: Mapping[str, str]) -> Probe:
-    """Start an agent once, isolated, with a skill and a scripted model that loads it, writes a file and ends."""
+    """Start an agent once, isolated, with a skill and a script that loads it, writes a file and ends. Without isolation
+    nothing starts."""
     assert here.installed is not None
     if here.isolation.kind == "none":
-        return Probe((ProbeStep(f"it can be isolated: {here.isolation.reason}", False),))
+        return Probe((ProbeStep(f"it can be isolated, and so was not started: {here.isolation.reason}", False),))
     wire = here.known.wires[0]
-    prices = KnownPrices({MODEL: (Decimal(0), Decimal(0))})
     with TemporaryDirectory(prefix="prosa-probe-", ignore_cleanup_errors=True) as folder:
         skill = _laid_skill(Path(folder))
-        order = Order(here.known.name, MODEL, "When is high water?", skills=((SKILL, skill),), timeout=SECONDS)
-        async with ScriptedService(SCRIPT, per_conversation=True) as service:
-            upstream = Upstream(Endpoint(service.base_url(wire), KEY), service.base_url(wire))
-            trace, contents = await run_attempt(
+        model = _MODELS.get(wire, MODEL)
+        order = Order(here.known.name, model, PROMPT, ((SKILL, skill),), timeout=SECONDS, max_calls=MOST_CALLS)
+        async with ScriptedService(STORY, per_conversation=True, key=secrets.token_urlsafe(16)) as service:
+            upstream = Upstream(Endpoint(service.base_url(wire), service.key), service.base_url(wire))
+            prices = KnownPrices({model: (Decimal(0), Decimal(0))})
+            trace, _ = await run_attempt(
                 order, here.installed, upstream, wire=wire, prices=prices, folder=Path(folder, "run"), environ=environ
             )
-        return Probe(tuple(_steps(trace, contents)), trace.end, trace.reason)
+            answered = [each for each in service.requests if not each.refused]
+            tokens = sum(each.tokens for each in answered if not each.path.endswith(("count_tokens", "countTokens")))
+    return Probe(tuple(_steps(here, trace, tokens)), trace.end, trace.reason)
 
 
 def _laid_skill(folder: Path) -> Path:
@@ -86,14 +100,18 @@ def _laid_skill(folder: Path) -> Path:
     return skill
 
 
-def _steps(trace: AgentTrace, contents: Path) -> list[ProbeStep]:
-    written = next((each for each in trace.changes if each.path == FILE), None)
-    text = (contents / written.digest).read_text(encoding="utf-8") if written is not None and written.digest else ""
-    counted = trace.usage is not None and trace.usage.total_tokens > 0
-    return [
-        ProbeStep(f"it starts, and its stream is read to its end ({trace.end})", trace.end == "done"),
-        ProbeStep("it offers the skill to the model", trace.listed == (SKILL,)),
-        ProbeStep("it loads the skill", trace.loaded == (SKILL,)),
-        ProbeStep("it writes a file in its workspace", text.strip() == TEXT),
-        ProbeStep(f"its model calls are seen ({len(trace.calls)}), and their tokens counted", counted),
-    ]
+def _steps(here: AgentHere, trace: AgentTrace, tokens: int) -> Iterator[ProbeStep]:
+    wire, ends = here.known.wires[0], trace.end == "done" and trace.text.strip() == SAID
+    yield ProbeStep(f"it starts, and asks its model over {wire}: {trace.answered} calls", trace.answered > 0)
+    yield ProbeStep("it lists the skill to the model", trace.listed == (SKILL,))
+    yield ProbeStep("it loads the skill before it changes a file", trace.loaded_first == (SKILL,))
+    digest = sha256(WRITTEN.encode()).hexdigest()
+    written = any(each.path == PLACE and each.digest == digest for each in trace.changes)
+    yield ProbeStep("it writes a file in its workspace", written)
+    read = trace.usage.input_tokens if trace.usage is not None else 0
+    yield ProbeStep(f"its tokens are counted: {read:,} of {tokens:,}", 0 < read == tokens)
+    yield ProbeStep(f"its answer is read, and its end ({trace.end})", ends)
+    if not is_tried(here.known, trace.version):
+        oldest, newest = here.known.tried
+        tried = oldest if oldest == newest else f"{oldest} to {newest}"
+        yield ProbeStep(f"its version is {trace.version}; tried so far with {tried}", True)
