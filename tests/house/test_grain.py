@@ -20,6 +20,11 @@ ALONE: dict[str, str] = {
 
 LATE: dict[str, str] = {
     "adapters.agents.upstream": "The HTTP library loads with the first request of an agent.",
+    "adapters.agents.attempt": "The proxy and its HTTP server load where a service is asked through them.",
+    "adapters.agents.tap": "The HTTP library loads with the first request of an agent.",
+    "app.agents.live": "What runs agents is not loaded to name where their workspaces are kept.",
+    "app.evals.plan": "The prices of models load only for an agent whose model is named.",
+    "app.evals.run": "What runs agents loads only for a test in agents.",
     "adapters.processes.pool": "What forked processes talk with loads only where there is work for several.",
     "adapters.http.exchange": "The HTTP library loads with the first request; one that is only shown needs none.",
     "adapters.mcp.servers": "The MCP library loads when the first server is started.",
@@ -36,6 +41,7 @@ LATE: dict[str, str] = {
     "adapters.sqlite.search": "Dates are read only for a search that is limited by one.",
     "api.arguments": "The table of services loads for a model whose name has the prefix of one.",
     "api.run": "Importing the names of the Python interface loads no event loop; running a program does.",
+    "render.rows": "What runs mail is not loaded to print rows.",
     "app.batch.control": "The queue of a server loads only for a batch that is on one.",
     "app.batch.shared": "The queue of a server loads only for a batch that is on one.",
     "app.batch.working": "The queue of a server loads only for a batch that is on one.",

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from prosa.data import Value
 from prosa.render.json import dump
 from prosa.render.plain import safe, width
-from prosa.runtime.mail import MAX_ATTEMPTS
 
 if TYPE_CHECKING:
     from prosa.runtime.mail import BoxCounts, MessageRecord, Worked, WorkerEnd
@@ -127,6 +126,8 @@ def worked_line(worked: Worked) -> str:
     why = safe(worked.error)
     if worked.end == "dead":
         return f"{who} is a dead letter now: {why}; to try it again: prosa mail --retry {message.id}"
+    from prosa.runtime.mail import MAX_ATTEMPTS  # what runs mail is not loaded to print rows
+
     return f"{who} failed, attempt {message.attempts} of {MAX_ATTEMPTS}: {why}"
 
 

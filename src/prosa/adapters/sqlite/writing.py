@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import gc
 import json
-import pickle
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -184,6 +183,8 @@ def pack(job: tuple[Files, Relations, Sequence[Item]]) -> Packed:
         for (item, _), extracted in zip(read, extract_all(sources, relations), strict=True):
             _add(extracted, item, packed)
             records.append((item.id, *_parts(extracted.record)))
+    import pickle  # only many documents at once need it
+
     packed.records = pickle.dumps(records, pickle.HIGHEST_PROTOCOL)
     return packed
 
@@ -197,6 +198,8 @@ def pack_apart(job: tuple[Files, Relations, Sequence[Item]]) -> Packed:
 
 def unpack_records(data: bytes) -> Iterator[tuple[int, Record]]:
     """Yield the number and the record of every document, as `pack` wrote them."""
+    import pickle
+
     for number, path, dialect, title, kind, definitions, references, *rest in pickle.loads(data):  # noqa: S301 - ours
         made = (tuple(map(Definition._make, definitions)), tuple(map(Reference._make, references)))
         yield number, Record(path, dialect, title, kind, *made, *rest)
