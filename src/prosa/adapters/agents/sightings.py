@@ -60,7 +60,7 @@ class Sightings(Struct):
 
     watched: Sequence[Watched]
     writes: frozenset[str] = frozenset()
-    stamp: Callable[[], object] | None = None
+    stamp: Callable[[], Value] | None = None
     hidden: Callable[[str], str] = str
     steps: list[AgentStep] = field(default_factory=list)
     has_changed: bool = False
@@ -68,7 +68,7 @@ class Sightings(Struct):
     _loads: list[_Load] = field(default_factory=list)
     _conversations: dict[str, _Conversation] = field(default_factory=dict)
     _of_call: dict[str, tuple[str, int]] = field(default_factory=dict)
-    _first_stamp: object = None
+    _first_stamp: Value = None
 
     @property
     def listed(self) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from contextlib import asynccontextmanager
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 from urllib.parse import parse_qsl, urlencode
 
 from msgspec import Struct
@@ -152,7 +152,7 @@ class Tap:
 
     # ---- one request ----
 
-    async def __call__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Mapping[str, Value], receive: Receive, send: Send) -> None:
         """Answer one request (ASGI)."""
         if scope["type"] != "http":
             return
@@ -327,8 +327,8 @@ class _Money(Struct, frozen=True):
 
 # The side of the agent.
 
-Receive: TypeAlias = Callable[[], Awaitable[Mapping[str, Any]]]
-Send: TypeAlias = Callable[[dict[str, Any]], Awaitable[None]]
+Receive: TypeAlias = Callable[[], Awaitable[Mapping[str, Value]]]
+Send: TypeAlias = Callable[[dict[str, Value]], Awaitable[None]]
 
 
 class _Exchange:
@@ -404,11 +404,11 @@ def _error(wire: WireName, status: int, sentence: str) -> Value:
     return {"error": {"message": sentence, "type": kind, "param": None, "code": None}}
 
 
-def _header(scope: Mapping[str, Any], name: bytes) -> str:
+def _header(scope: Mapping[str, Value], name: bytes) -> str:
     return next((value.decode("latin-1").strip() for given, value in scope["headers"] if given == name), "")
 
 
-def _has_token(scope: Mapping[str, Any], token: str) -> bool:
+def _has_token(scope: Mapping[str, Value], token: str) -> bool:
     """Return whether a request of this machine carries the token, where keys stand on one of the wires."""
     client = scope.get("client")
     if client and client[0] and client[0] != "127.0.0.1":
@@ -419,7 +419,7 @@ def _has_token(scope: Mapping[str, Any], token: str) -> bool:
     return any(hmac.compare_digest(each.strip(), token.encode()) for each in keys)
 
 
-def _route(wire: WireName, scope: Mapping[str, Any]) -> tuple[str, str]:
+def _route(wire: WireName, scope: Mapping[str, Value]) -> tuple[str, str]:
     """Return the path below the version of the interface, and how it is passed on; empty for not at all."""
     raw = scope.get("raw_path") or scope["path"].encode()
     path = raw.partition(b"?")[0].decode("latin-1")
@@ -431,7 +431,7 @@ def _route(wire: WireName, scope: Mapping[str, Any]) -> tuple[str, str]:
     return path, ""
 
 
-def _onward(path: str, scope: Mapping[str, Any]) -> str:
+def _onward(path: str, scope: Mapping[str, Value]) -> str:
     """Return a path with its query, without the key that some agents put there."""
     given = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
     query = urlencode([(name, value) for name, value in given if name != "key"])
@@ -444,7 +444,7 @@ def _model_of(path: str) -> str:
     return name if method else ""
 
 
-def _kept_headers(scope: Mapping[str, Any]) -> dict[str, str]:
+def _kept_headers(scope: Mapping[str, Value]) -> dict[str, str]:
     named = ((name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"])
     return {name: value for name, value in named if name in _KEPT_HEADERS}
 

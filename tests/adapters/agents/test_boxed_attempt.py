@@ -12,7 +12,6 @@ from msgspec.structs import replace
 
 from prosa.adapters.agents import attempt as module
 from prosa.adapters.agents.attempt import Order, run_attempt
-from prosa.adapters.agents.box import isolation
 from prosa.adapters.agents.discover import Installed, find_agent
 from prosa.adapters.agents.scripted_service import ScriptedService
 from prosa.adapters.agents.workspace import WorkspaceProblem
@@ -33,7 +32,6 @@ from tests.adapters.agents.truth import (
     wrongs,
 )
 
-needs_box = pytest.mark.skipif(isolation().kind == "none", reason=isolation().reason)
 FEW = {"time-out": 3.0, "too many files": 30.0}
 
 
@@ -50,7 +48,6 @@ def run(here: Installed, case: Case, folder: Path, **more: Any) -> AgentTrace:
     return asyncio.run(attempt("pi", case, here=here, **more))
 
 
-@needs_box
 @pytest.mark.parametrize("case", [each for each in CASES if not each.only], ids=lambda each: each.name)
 def test_what_is_read_of_an_attempt_is_the_truth(case: Case, here: Installed, tmp_path: Path) -> None:
     trace = run(here, replace(case, timeout=FEW.get(case.name, 60.0)), tmp_path)
