@@ -21,7 +21,6 @@ ALONE: dict[str, str] = {
 LATE: dict[str, str] = {
     "adapters.agents.upstream": "The HTTP library loads with the first request of an agent.",
     "adapters.agents.attempt": "The proxy and its HTTP server load where a service is asked through them.",
-    "adapters.agents.tap": "The HTTP library loads with the first request of an agent.",
     "app.agents.live": "What runs agents is not loaded to name where their workspaces are kept.",
     "app.evals.plan": "The prices of models load only for an agent whose model is named.",
     "app.evals.run": "What runs agents loads only for a test in agents.",

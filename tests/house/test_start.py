@@ -62,13 +62,13 @@ FILES = VALUES | {"hashlib"}
 BUDGETS: dict[str, tuple[int, frozenset[str]]] = {
     "--help": (12, frozenset()),
     "--version": (12, frozenset()),
-    "check --no-cache notes.md": (128, FILES | {"pyromark"}),
-    "check --no-cache PROGRAM": (165, FILES | SCHEMAS | {"pyromark", "yaml"}),
-    "check": (100, VALUES | {"sqlite3"}),
-    "fmt --check notes.md": (110, FILES | {"pyromark"}),
-    "show notes.md": (130, FILES | {"pyromark"}),
+    "check --no-cache notes.md": (100, FILES | {"pyromark"}),
+    "check --no-cache PROGRAM": (140, FILES | SCHEMAS | {"pyromark", "yaml"}),
+    "check": (80, VALUES | {"sqlite3"}),
+    "fmt --check notes.md": (95, FILES | {"pyromark"}),
+    "show notes.md": (100, FILES | {"pyromark"}),
     "search plan": (110, FILES | {"pyromark", "sqlite3", "tomllib"}),
-    "run PROGRAM text=a --model SCRIPT": (234, FILES | SCHEMAS | EVENT_LOOP | {"sqlite3", "yaml"}),
+    "run PROGRAM text=a --model SCRIPT": (205, FILES | SCHEMAS | EVENT_LOOP | {"sqlite3", "yaml"}),
 }
 """For each command line how many modules of ours it may load, and which of the costly ones. The second run counts: what
 is kept between runs is there."""

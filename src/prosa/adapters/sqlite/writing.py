@@ -25,7 +25,6 @@ from prosa.dialects import DialectName
 from prosa.dialects.dialect import Hints
 from prosa.dialects.mdh.url import may_stand
 from prosa.dialects.relations import Relations
-from prosa.graph.build import own_id
 from prosa.graph.record import Definition, Record, Reference
 from prosa.source import FileProblem, Files, SourceText
 
@@ -242,6 +241,8 @@ def _read(files: Files, item: Item, packed: Packed) -> SourceText | None:
 
 
 def _add(extracted: Extracted, item: Item, packed: Packed) -> None:
+    from prosa.graph.build import own_id
+
     number, found, record = item.id, item.found, extracted.record
     packed.documents.append(
         (
