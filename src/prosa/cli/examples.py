@@ -81,6 +81,10 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
             "handle what waits, four at a time, and end", "prosa worker --mail triage.md --concurrency 4 --until-empty"
         ),
     ),
+    "agents": (
+        Example("the agents that are here, and whether they can be isolated", "prosa agents"),
+        Example("does this version still work? free, with a scripted model", "prosa agents codex --probe"),
+    ),
     "runs": (
         Example("the runs of the last week that failed", "prosa runs --since 7d --failed"),
         Example("where two runs start to differ", "prosa runs 7k2m 9q4x"),

@@ -144,7 +144,14 @@ def test_x36_no_file_of_the_user_can_be_read_and_none_of_the_system_written(tmp_
     secret.write_text("canary")
     shared = Path(f"/dev/shm/prosa-canary-{os.getpid()}")
     shared.write_text("canary")
-    user_s = [str(secret), str(shared), "/etc/shadow", "/etc/hostname", "/root/.bashrc", "/proc/1/root/etc/shadow"]
+    user_s = [
+        str(secret),
+        str(shared),
+        "/etc/shadow",
+        "/etc/hostname",
+        str(Path("/root", ".bashrc")),
+        "/proc/1/root/etc/shadow",
+    ]
     system = ["/usr/x", "/x", "/etc/x", "/etc/passwd", "/dev/x", "/proc/sys/kernel/panic", "/proc/sysrq-trigger"]
     try:
         got = spy(tmp_path, canaries, read=["/etc/passwd", *user_s], write=[*system, "/workspace/x", f"{HOME}/x"])

@@ -146,8 +146,8 @@ def test_x36_hostile_bodies_are_read_or_refused(wire: WireName, body: dict[str, 
     conversation = seen.request(request)
     seen.reply(ModelReply("x", (ToolCall("c", "t", request.offered),)), conversation)
     for step in seen.steps:
-        json.dumps([step.text, step.arguments]).encode()
-        step.text.encode()
+        assert json.dumps([step.text, step.arguments]).encode()
+        assert step.text.encode().decode() == step.text
 
 
 @given(st.sampled_from(WIRES), st.binary(max_size=200))
