@@ -31,10 +31,6 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
         Example("run a skill", "prosa run skills/refunds 'I want my 12 euros back.'"),
         Example("run one ai-script and write its result down", "prosa run report.mda --script open --write"),
     ),
-    "agents": (
-        Example("the agents that are installed, and how they are isolated", "prosa agents"),
-        Example("start one against a scripted model, free", "prosa agents claude --probe"),
-    ),
     "plan": (
         Example("prompt, tools, limits and cost of a run", "prosa plan triage.md request='Where is my invoice?'"),
         Example("the same for another program to read", "prosa plan triage.md request=hello --format json"),
