@@ -85,4 +85,4 @@ def test_b11_a_script_without_a_reply_says_why_the_last_answer_was_refused(tmp_p
     """L13, X16."""
     ran = run(load(tmp_path), {}, [{"content": {"n": "one"}}])
     assert "no reply left" in str(ran.error)
-    assert "the last answer was refused: /n: expected integer" in str(ran.error)
+    assert "the last answer was rejected: /n: expected integer" in str(ran.error)

@@ -1,4 +1,4 @@
-"""From page to page: which signal counts, where it ends, and what goes round in cycle."""
+"""From page to page: which signal counts, where it ends, and what goes round in circles."""
 
 from __future__ import annotations
 

@@ -145,7 +145,7 @@ def broken_run(program, home, at=3):
 def test_x25_a_changed_program_or_input_is_refused_by_its_digest(tmp_path):
     program = nested(tmp_path)
     run = broken_run(program, tmp_path)
-    with pytest.raises(NotResumed, match=r"began with another input \(sha256 [0-9a-f]{12}, now [0-9a-f]{12}\)"):
+    with pytest.raises(NotResumed, match=r"started with another input \(sha256 [0-9a-f]{12}, now [0-9a-f]{12}\)"):
         ran(program, tmp_path, Model(), given={"text": "else"}, resume=run)
     (tmp_path / "deep.md").write_text(text_of("deep", more="limits: {iterations: 3}\n").replace("Say", "Tell"))
     changed = load(tmp_path, text_of(more="imports: [./helper.md]\n"))
@@ -184,7 +184,7 @@ def test_x25_limits_and_the_model_may_be_others_when_a_run_goes_on(tmp_path):
     )
     assert result.output == {"n": 1} and program.name == "number"
     assert len(again.asked) == 1  # the answer to the last question of before is none to this one: tools are offered now
-    assert any("what is left of it goes to better" in note for note in notes)
+    assert any("the rest of it goes to better" in note for note in notes)
 
 
 @pytest.mark.parametrize("reads", [True, False])
@@ -270,7 +270,7 @@ def test_x25_a_store_that_cannot_be_opened_costs_a_notice_and_not_the_run(progra
     store_of(tmp_path).write_bytes(b"this is no database at all, and longer than a header of one is" * 9)
     notes: list[str] = []
     assert ran(program, tmp_path, Model(), notes=notes).output == whole[0].output
-    assert len(notes) == 1 and "this run is not kept, and cannot be resumed: the store" in notes[0]
+    assert len(notes) == 1 and "this run is not stored, and cannot be resumed: the store" in notes[0]
     assert "is no SQLite file" in notes[0]
     with pytest.raises(StoreProblem, match="is no SQLite file"):
         ran(program, tmp_path, Model(), resume="abc")

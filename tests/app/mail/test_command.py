@@ -79,7 +79,7 @@ def test_l47_what_a_message_says_cannot_drive_a_terminal(folder):
         (("send", "number", "{oops"), 2, "the payload is not valid JSON: line 1, column 2"),
         (("send", "a b", "1"), 1, "'a b' is no name of a mailbox"),
         (("send", "number", "@no.json"), 2, "no.json"),
-        (("send", "number", "1", "--watch"), 2, "--watch is about messages that are there"),
+        (("send", "number", "1", "--watch"), 2, "--watch selects existing messages"),
         (("a", "b"), 2, "one mailbox is read at a time"),
         (("../x",), 1, "is no name of a mailbox"),
         (("number", "--where", "a =="), 2, "--where: column"),

@@ -175,7 +175,7 @@ class CallRuns(Struct):
             raise NotResumed(message, hint="interrupted runs are kept for 7 days; run it again from the beginning")
         require_same(run, program, job.given)
         if run.model != program.model_name:
-            message = f"run {run.id} began with {run.model}; the rest of it goes to {program.model_name}"
+            message = f"run {run.id} started with {run.model}; the rest of it goes to {program.model_name}"
             journals.environment.notice(f"note: {message}")
         return await journals.resume(run, required=False)
 
