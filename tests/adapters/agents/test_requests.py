@@ -156,3 +156,10 @@ def test_x36_any_bytes_are_read_or_refused(wire: WireName, body: bytes):
         assert isinstance(read_request(wire, body, "m"), AgentRequest)
     except BadRequest as problem:
         assert str(problem)
+
+
+def test_x36_a_system_message_between_the_others_may_list_skills():
+    messages = [{"role": "user", "content": "When?"}, {"role": "system", "content": "- refunds: Decides on refunds."}]
+    request = read_request("messages", json.dumps({"model": "m", "messages": messages}).encode())
+    assert "refunds: Decides" in request.offered
+    assert request.first == "When?"

@@ -163,7 +163,8 @@ def _messages(value: Mapping[str, Value], said: _Said) -> None:
     said.system += _texts(value.get("system"))
     for message in _objects(value, "messages"):
         content = message.get("content")
-        if message.get("role") == "user":
+        # Claude Code lists skills in a system message between the others.
+        if message.get("role") in ("user", "system"):
             said.user += _texts(content)
         for block in content if isinstance(content, list) else ():
             if isinstance(block, dict) and block.get("type") == "tool_result":
