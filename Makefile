@@ -18,6 +18,8 @@ PACKAGE := $(VENV)/.package
 COMPILED := $(VENV)/.compiled
 NPM     := $(PEERS)/node_modules/.installed
 EDITOR  := $(VSCODE)/node_modules/.installed
+AGENT   := tests/adapters/agents/npm
+AGENTS  ?= pi claude codex copilot gemini qwen opencode
 
 PROJECTS        := . sandbox packaging/prosa
 SANDBOX_SOURCES := $(shell find sandbox -type f -not -name '*.pyc' -not -name '*.xz' -not -path '*/build/*' 2>/dev/null)
@@ -28,7 +30,7 @@ WHOLE   := --extra run --extra sandbox --extra serve --no-emit-package prosa-san
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-deep lint fmt bench prove peers vectors docs lock build release-check vscode clean
+.PHONY: help demo test test-deep lint fmt bench prove peers agents vectors docs lock build release-check vscode clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -68,6 +70,8 @@ prove: $(PACKAGE) ## ask a model with your key what the examples are worth: MODE
 
 peers: $(NPM) ## install the npm servers that the MCP tests talk to
 
+agents: $(AGENTS:%=$(AGENT)/%/node_modules/.installed) ## install pinned agents that tests can run: 1.4 GB; AGENTS=pi installs one
+
 vectors: $(VECTORS) $(PACKAGE) ## ask the real Go for the template vectors again
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python tools/vectors/generate.py
 
@@ -100,7 +104,7 @@ vscode: $(EDITOR) ## build the extension for VS Code into editors/vscode/dist/
 
 clean: ## remove everything that was installed or built
 	rm -rf $(VENV) dist build sandbox/build sandbox/src/prosa_sandbox/*.wasm.xz
-	rm -rf $(PEERS)/node_modules $(VSCODE)/node_modules $(VSCODE)/dist
+	rm -rf $(PEERS)/node_modules $(AGENT)/*/node_modules $(VSCODE)/node_modules $(VSCODE)/dist
 	rm -rf .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -143,6 +147,13 @@ $(PACKAGE): pyproject.toml packaging/prosa/pyproject.toml $(SANDBOX_SOURCES) $(R
 
 $(NPM): $(PEERS)/package-lock.json $(DEV)
 	cd $(PEERS) && PATH="$(abspath $(BIN)):$$PATH" npm ci --ignore-scripts --omit=optional --no-audit --no-fund --loglevel=error
+	@touch $@
+
+# What two of them do when they are installed is to put the program for this machine in its place.
+$(AGENT)/%/node_modules/.installed: $(AGENT)/%/package-lock.json $(DEV)
+	cd $(AGENT)/$* && PATH="$(abspath $(BIN)):$$PATH" npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	case $* in claude) own=@anthropic-ai/claude-code;; opencode) own=opencode-ai;; *) exit 0;; esac; \
+	  cd $(AGENT)/$* && PATH="$(abspath $(BIN)):$$PATH" npm rebuild --loglevel=error $$own
 	@touch $@
 
 $(EDITOR): $(VSCODE)/package-lock.json $(DEV)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
+import secrets
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +24,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prosa.adapters.agents.attempt import Order, run_attempt
-from prosa.adapters.agents.children import MARK
 from prosa.adapters.agents.discover import Installed, find_agent
 from prosa.adapters.agents.scripted_service import ScriptedService
 from prosa.adapters.agents.table import AGENTS, Setting
@@ -39,6 +39,8 @@ PROMPT = "When is the causeway dry? Write the time to out.txt."
 TIDES = "Tells when it is high water at a port. Use it for tides, causeways and harbours."
 USAGE = {"input_tokens": 1200, "output_tokens": 30}
 EACH = Usage(1200, 30)
+OURS = secrets.token_hex(8)
+"""A value in the environment of every process that an attempt from here starts."""
 
 Line: TypeAlias = "Mapping[str, Any] | Callable[[ServiceRequest], Mapping[str, Any]] | ProviderError"
 
@@ -129,7 +131,7 @@ CASES: tuple[Case, ...] = (
     Case("stops when loaded", (LOAD, WRITE, SAY), end="loaded", stop=True, loaded=("tide-times",), answered=1),
     Case("stops when changed", (WRITE, LOAD, SAY), end="loaded", stop=True, loaded=(), changes=OUT, answered=1),
     Case("time-out", (WRITE, deed(shell="sleep 300")), end="timeout", timeout=30, changes=OUT),
-    Case("crash", (WRITE, deed(shell="kill -9 -1"), SAY), end="crashed", changes=OUT, answered=2),
+    Case("crash", (WRITE, deed(shell="k=kill; $k -9 -1"), SAY), end="crashed", changes=OUT, answered=2),
     Case("too many files", (deed(shell="i=0; while [ $i -lt 20000 ]; do : > f$i; i=$((i+1)); done; sleep 60"), SAY),
          end="files", changes={"*": "added"}),
 )  # fmt: skip
@@ -194,7 +196,11 @@ def changed(here: Installed, case: Case) -> Installed:
     def arguments(setting: Setting) -> tuple[str, ...]:
         return (*here.known.arguments(setting), *extra)
 
-    known = replace(known, arguments=arguments, skills=(case.laid,) if case.laid else known.skills)
+    def environment(setting: Setting) -> Mapping[str, str]:
+        return {**here.known.environment(setting), "PROSA_TRUTH": OURS}
+
+    laid = (case.laid,) if case.laid else known.skills
+    known = replace(known, arguments=arguments, environment=environment, skills=laid)
     return replace(here, known=known)
 
 
@@ -258,11 +264,11 @@ def _main(trace: AgentTrace) -> int:
 
 
 def survivors() -> list[int]:
-    """Processes on this machine that carry the mark of an attempt."""
+    """Processes on this machine that an attempt from here started."""
     found = []
     for entry in Path("/proc").iterdir():
         with suppress(OSError):
-            if entry.name.isdigit() and f"{MARK}=".encode() in (entry / "environ").read_bytes():
+            if entry.name.isdigit() and f"PROSA_TRUTH={OURS}".encode() in (entry / "environ").read_bytes():
                 found.append(int(entry.name))
     return found
 
