@@ -66,23 +66,35 @@ def page_of(
     dialect: DialectName = "plain",
     *,
     frame: Frame = FRAME,
-    around: Neighbourhood | None = None,
+    neighbourhood: Neighbourhood | None = None,
     vault: bool = False,
     **more: Any,
 ) -> Page:
     """The page of a document."""
-    return Page(frame, view(text, dialect, **more), link, embed, around or Neighbourhood(), wiki=wiki, vault=vault)
+    return Page(
+        frame, view(text, dialect, **more), link, embed, neighbourhood or Neighbourhood(), wiki=wiki, vault=vault
+    )
 
 
 def html_of(
-    text: str, dialect: DialectName = "plain", *, frame: Frame = FRAME, around: Neighbourhood | None = None, **more: Any
+    text: str,
+    dialect: DialectName = "plain",
+    *,
+    frame: Frame = FRAME,
+    neighbourhood: Neighbourhood | None = None,
+    **more: Any,
 ) -> str:
     """The page of a document as HTML."""
-    return node_page(page_of(text, dialect, frame=frame, neighbourhood=around, **more))
+    return node_page(page_of(text, dialect, frame=frame, neighbourhood=neighbourhood, **more))
 
 
 def seen(
-    text: str, dialect: DialectName = "plain", *, frame: Frame = FRAME, around: Neighbourhood | None = None, **more: Any
+    text: str,
+    dialect: DialectName = "plain",
+    *,
+    frame: Frame = FRAME,
+    neighbourhood: Neighbourhood | None = None,
+    **more: Any,
 ) -> Tree:
     """The page of a document as elements."""
-    return tree(html_of(text, dialect, frame=frame, neighbourhood=around, **more))
+    return tree(html_of(text, dialect, frame=frame, neighbourhood=neighbourhood, **more))
