@@ -98,7 +98,8 @@ def _check_flags(args: argparse.Namespace) -> None:
 
 
 def _visit(args: argparse.Namespace, console: Console) -> int:
-    from prosa.app.client.requests import site_tokens, visit_site
+    from prosa.app.client.requests import visit_site
+    from prosa.app.client.tokens import site_tokens
 
     tokens = site_tokens(args.node, given_token(args, console), console.environ)
     node = visit_site(args.node, args.follow, bounds(args, args.node), tokens, any_origin=args.any_origin)

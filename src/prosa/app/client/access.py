@@ -15,7 +15,8 @@ from msgspec import Struct, field
 
 from prosa.adapters.http.background import in_background
 from prosa.adapters.http.exchange import MAX_REDIRECTS, Bounds, Exchange, redirected
-from prosa.app.client.requests import SCHEMA_FORMS, on_this_machine, schema_in, schema_url, site_variables
+from prosa.app.client.requests import SCHEMA_FORMS, on_this_machine, schema_in, schema_url
+from prosa.app.client.tokens import site_variables
 from prosa.app.options import SiteRights
 from prosa.app.run.service import WithStoredKeys
 from prosa.render.plain import safe

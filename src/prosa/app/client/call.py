@@ -13,7 +13,7 @@ from uuid import uuid4
 
 from msgspec import Struct
 
-from prosa.app.client.requests import site_tokens
+from prosa.app.client.tokens import site_tokens
 from prosa.data import Value
 from prosa.diagnostics.nearest import nearest
 from prosa.schema import Schema

@@ -9,16 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
-from msgspec import Struct, field
 from msgspec.structs import replace
 
 from prosa.adapters.http.exchange import Bounds, Exchange
-from prosa.app.run.service import WithStoredKeys
-from prosa.app.settings import settings_for
-from prosa.runtime.errors import RunError
+from prosa.app.client.tokens import NO_TOKENS, SiteTokens
 from prosa.schema import SchemaError
 from prosa.site.answer import Answer, json_of
 from prosa.site.contract import Auth, Contract, object_schema
@@ -27,8 +24,7 @@ from prosa.site.node import SiteNode, same_site
 from prosa.site.page import NODE_FORMS, NoNode, read_page
 from prosa.site.problems import HttpProblem, RequestError, RequestProblem, refuse
 from prosa.site.request import Request, credential_of, get_request
-from prosa.source.url import Origin, origin_of, secret_origin
-from prosa.source.values import PartlyShown
+from prosa.source.url import origin_of
 
 if TYPE_CHECKING:
     from prosa.schema import Schema
@@ -50,42 +46,6 @@ SCHEMA_FORMS = "application/schema+json, application/json"
 UNAUTHORIZED = 401
 BEARER = Auth(type="bearer")
 """How a page gets its token: it declares no `auth`, and this is the scheme of H12 that needs nothing else."""
-
-
-class SiteTokens(PartlyShown, Struct, frozen=True):
-    """``given`` is the token of this call, for the origin ``of`` alone; unless ``eager``, only after the site has
-    required one. ``variables`` are those of the settings."""
-
-    of: Origin | None = None
-    given: str | None = None
-    variables: Mapping[Origin, str] = field(default_factory=dict)
-    environ: Mapping[str, str] = field(default_factory=dict)
-    eager: bool = True
-
-    unshown: ClassVar = frozenset({"given", "environ"})
-
-    def at_once(self, origin: Origin) -> str | None:
-        """Return the token that the user gave for this call, where this is its origin."""
-        return self.given if self.eager and origin == self.of else None
-
-    def when_asked(self, origin: Origin) -> str | None:
-        """Return the token for an origin that asks for one: that of this call, else that of the settings. Raises
-        `RunError` where the settings name a variable that is not set."""
-        if self.given is not None and origin == self.of:
-            return self.given
-        name = self.variables.get(origin)
-        if name is None:
-            return None
-        token = self.environ.get(name)
-        if not token:
-            raise RunError(
-                f"{name}: there is no such variable, or it is empty", hint=f"your settings name it for {origin}"
-            )
-        return token
-
-
-NO_TOKENS = SiteTokens()
-"""For a walk that sends no credential."""
 
 
 class SiteClient:
@@ -199,31 +159,6 @@ def _with_token(request: Request, token: str | None) -> Request:
     if problems:
         raise RequestError(problems)
     return replace(request, credential=credential)
-
-
-def site_variables(sites: Mapping[str, str]) -> dict[Origin, str]:
-    """Return the variables of `sites` in the settings, by origin. Raises `RunError` for a name that is no origin, and
-    for one that a token could be overheard on the way to."""
-    found: dict[Origin, str] = {}
-    for written, variable in sites.items():
-        try:
-            found[secret_origin(written)] = variable
-        except ValueError as error:
-            raise _refused(written, str(error)) from None
-    return found
-
-
-def site_tokens(url: str, token: str | None, environ: Mapping[str, str]) -> SiteTokens:
-    """Return the tokens of one command: ``token`` for the origin of ``url``, and those that the user's settings name.
-
-    Raises `RunError` for settings that are wrong, ValueError for a URL that is none.
-    """
-    variables = site_variables(settings_for(None, environ).site_variables)
-    return SiteTokens(origin_of(url), token, variables, WithStoredKeys(environ))
-
-
-def _refused(written: str, why: str) -> RunError:
-    return RunError(f'the setting `sites."{written}"` {why}', hint='as in: [sites."https://example.org"]')
 
 
 def visit_site(

@@ -23,7 +23,7 @@ from prosa.cli.parser import WrongUse
 
 if TYPE_CHECKING:
     from prosa.app.client.call import CallInput, CallOutcome
-    from prosa.app.client.requests import SiteTokens
+    from prosa.app.client.tokens import SiteTokens
     from prosa.data import Value
     from prosa.site.contract import Contract
     from prosa.site.node import SiteNode
@@ -191,7 +191,7 @@ class _Asker(Struct, frozen=True):
 
 def _tokens(args: argparse.Namespace, console: Console) -> SiteTokens:
     """Return the tokens for the page itself, which a closed site asks for; none is sent before it does."""
-    from prosa.app.client.requests import NO_TOKENS, site_tokens
+    from prosa.app.client.tokens import NO_TOKENS, site_tokens
 
     try:
         return replace(site_tokens(args.node, given_token(args, console), console.environ), eager=False)
