@@ -39,4 +39,4 @@ def test_x35_the_ci_requires_them_and_pulls_the_weights():
 
 def test_x35_the_tour_can_do_without_a_model():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    assert "$(if $(filter 0,$(DEMO_MODEL)),,$(MODEL))" in makefile
+    assert "$(if $(filter 0,$(DEMO_MODEL)),,$(WEIGHTS))" in makefile

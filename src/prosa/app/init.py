@@ -96,7 +96,7 @@ def _part(reader: RootedFiles, folder: Path, name: str) -> Part:
 
 
 def _template(name: str) -> str:
-    text = files("prosa.app.init").joinpath("templates", name).read_text(encoding="utf-8")
+    text = files("prosa.app").joinpath("templates", name).read_text(encoding="utf-8")
     return text.replace("{install}", "\n".join(f"        {line}" for line in _installing(ADDRESS)))
 
 

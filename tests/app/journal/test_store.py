@@ -273,7 +273,7 @@ def test_x25_two_processes_write_one_store(store):
     code = (
         "import sys; from pathlib import Path; from tests.app.journal.test_store import *\n"
         "who = sys.argv[2]\n"
-        "write(Path(sys.argv[1]), *(writing.begin(run_record(f'{who}{n}'), lambda: who) for n in range(50)))\n"
+        "write(Path(sys.argv[1]), *(runs.begin(run_record(f'{who}{n}'), lambda: who) for n in range(50)))\n"
     )
     environ = {**os.environ, "PYTHONPATH": f"{SOURCE}{os.pathsep}{ROOT}"}
     children = [warm.popen([sys.executable, "-c", code, str(store), who], env=environ) for who in "abc"]
@@ -289,12 +289,12 @@ def test_x25_a_full_disk_fails_what_waits_with_a_sentence_and_loses_nothing_befo
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "path = Path(sys.argv[1])\n"
         "writer = writer_of(path)\n"
-        "writer.do(writing.begin(run_record(), lambda: 'h')).result()\n"
+        "writer.do(runs.begin(run_record(), lambda: 'h')).result()\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))\n"
         "done = 0\n"
         "try:\n"
         "    for n in range(1, 400):\n"
-        "        writer.do(writing.ask(call_record(path=str(n), request='x' * 1000))).result()\n"
+        "        writer.do(runs.ask(call_record(path=str(n), request='x' * 1000))).result()\n"
         "        done = n\n"
         "except StoreProblem as problem:\n"
         "    print(done, problem.message)\n"

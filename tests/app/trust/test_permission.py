@@ -136,6 +136,7 @@ HARMLESS: tuple[tuple[str, ...], ...] = (
     ("models",),
     ("doctor",),
     ("runs",),
+    ("agents",),
     ("mail",),
     ("rename", "plain.md", "other.md", "--dry-run"),
     ("enrich", ".", "--dry-run"),
@@ -189,10 +190,10 @@ def test_x7_nothing_else_starts_anything(argv: tuple[str, ...], folder: Folder):
 def test_x7_a_plan_says_what_the_run_would_do(argv: tuple[str, ...], folder: Folder):
     """X7: where a run ends before it begins, a plan announces no server; with the permission it does."""
     status, at = folder.run("plan", *argv)
-    assert status == 0 and "ends before it begins" in at.out and "far.md was not named by you" in at.out
+    assert status == 0 and "would end before it starts" in at.out and "far.md was not named by you" in at.out
     assert "starts the MCP server" not in at.out and "--allow-servers" in at.err
     status, at = folder.run("plan", *argv, "--allow-servers")
-    assert status == 0 and "ends before it begins" not in at.out and "starts the MCP server canary" in at.out
+    assert status == 0 and "would end before it starts" not in at.out and "starts the MCP server canary" in at.out
     status, at = folder.run("plan", "evil.md")
     assert status == 0 and "starts the MCP server canary" in at.out
 

@@ -31,6 +31,7 @@ from prosa.adapters.agents.streams import Stream, StreamReader
 from prosa.adapters.agents.table import KnownAgent, Setting
 from prosa.adapters.agents.workspace import Snapshot, Workspace, WorkspaceProblem, remove_folder
 from prosa.records.agent import AgentStep, AgentTrace, End, FileChange, WireName
+from prosa.regex import regex
 
 if TYPE_CHECKING:
     from prosa.adapters.agents.tap import Tap, Upstream
@@ -46,7 +47,7 @@ LINGER_SECONDS: Final = 20.0
 _LOOK_SECONDS: Final = 0.2
 _EVALS: Final = frozenset({"evals"})
 _NO_URL: Final = "http://127.0.0.1"
-_HTTP_ERROR: Final = re.compile(
+_HTTP_ERROR: Final = regex(
     r"\b(?:status|HTTP|Error:?)?\s*(?:40[0-9]|42[0-9]|5[0-9][0-9])\b|rate.?limit|usage limit|overloaded|high demand|"
     r"authentication|API key|login|connect",
     re.IGNORECASE,
@@ -452,7 +453,7 @@ def _steps(tap: Tap, stream: Stream) -> tuple[AgentStep, ...]:
     )
 
 
-_EXIT: Final = re.compile(r"(?:exited with(?: exit)? code|exit code:?) [1-9]", re.IGNORECASE)
+_EXIT: Final = regex(r"(?:exited with(?: exit)? code|exit code:?) [1-9]", re.IGNORECASE)
 """How results of shells name a status: Codex's own stream counts its calls differently from the wire."""
 
 

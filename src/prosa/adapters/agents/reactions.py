@@ -41,7 +41,7 @@ _FOLDERS = (
     regex(r"(?i)working directory(?: is)?:?[ \t`]*(/[^\s`<>\"']+)"),
     regex(r"<cwd>(/[^\s<>]+)</cwd>"),
     regex(r"working in the directory: (/[^\s`<>\"']+)"),
-    regex(r"Workspace Directories:\**\s*-?\s*(/[^\s`<>\"']+)"),
+    regex(r"Workspace Directories:\**\s*(?:-\s*)?(/[^\s`<>\"']+)"),
 )
 """How agents tell a model where it works."""
 

@@ -92,8 +92,8 @@ def test_ha8b_a_url_of_another_site_is_no_md_url():
     [
         (b"[1]", "application/json", "is JSON, but no node"),
         (b'{"items": []}', "application/json", "is JSON, but no node"),
-        (b"{", "application/json", "cannot be read"),
-        (b"\xff", "application/json", "cannot be read"),
+        (b"{", "application/json", "claims to be JSON, and is not"),
+        (b"\xff", "application/json", "claims to be JSON, and is not"),
         (b"\x89PNG", "image/png", "is image/png, not Markdown"),
         (b"a\0b", "text/markdown", "not Markdown"),
         (b"<h1>Hi</h1><pre>no front matter</pre>", "text/html", "names no Markdown"),
