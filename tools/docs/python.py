@@ -25,7 +25,7 @@ _WIDE = 88
 def python_pages() -> Iterator[Made]:
     """Yield `prosa` itself, its modules, `prosa.plugins`; and their list."""
     names = [name for name in prosa.__all__ if name not in MODULES and name != "__version__"]
-    groups: dict[str, list[str]] = {"Functions": [], "Classes": [], "Errors": []}
+    groups: dict[str, list[str]] = {"Functions": [], "Coroutines": [], "Classes": [], "Errors": []}
     for name in names:
         groups[_group(getattr(prosa, name))].append(name)
     for title, some in groups.items():
@@ -73,7 +73,7 @@ def _first(module: ModuleType) -> str:
 
 def _group(member: Any) -> str:
     if not isinstance(member, type):
-        return "Functions"
+        return "Coroutines" if inspect.iscoroutinefunction(member) else "Functions"
     return "Errors" if issubclass(member, Exception) else "Classes"
 
 
