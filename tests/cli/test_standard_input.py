@@ -124,6 +124,7 @@ OTHERS: tuple[tuple[str, ...], ...] = (
     ("new", "program"),
     ("trust", "--list"),
     ("models",),
+    ("agents",),
     ("doctor",),
     ("completion", "bash"),
     ("complete", "--", "prosa", ""),

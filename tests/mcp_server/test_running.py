@@ -36,7 +36,7 @@ def test_a_program_is_a_prompt_with_its_scalar_inputs(folder: Path, mode: str):
     async def run() -> None:
         async with served(folder, mode) as client:
             (prompt,) = (await client.list_prompts()).prompts
-            assert (prompt.name, prompt.description) == ("greet", "Greets somebody.")
+            assert (prompt.name, prompt.description) == ("greet", "Greets a person.")
             assert [(each.name, each.required) for each in prompt.arguments] == [
                 ("who", True),
                 ("tone", False),

@@ -158,11 +158,11 @@ def test_x26_a_call_that_does_not_fit_is_not_made_and_says_which_limit_to_lower(
     """X26, C2. The number that the hint names is one that fits."""
     with pytest.raises(BudgetSpent) as error:
         asked(reply(), cap="0.0015", request=ModelRequest("m", REQUEST.messages, max_output=100))
-    assert error.value.kind == "budget" and "does not hold" in error.value.message
+    assert error.value.kind == "budget" and "does not cover" in error.value.message
     fits = int(error.value.hint.split(" to ")[1].split(",")[0])
     assert "--max-output-tokens" in error.value.hint and 0 < fits < 100
     asked(reply(1, 1), cap="0.0015", request=ModelRequest("m", REQUEST.messages, max_output=fits))
-    with pytest.raises(BudgetSpent, match="does not hold") as error:
+    with pytest.raises(BudgetSpent, match="does not cover") as error:
         asked(reply(), cap="0.0000001")
     assert "messages alone" in error.value.hint and "--max-cost" in error.value.hint
 

@@ -52,7 +52,8 @@ def _searched(corpus: OpenCorpus, what: Named, args: argparse.Namespace, console
 
 def _answer(corpus: OpenCorpus, asked: Search, args: argparse.Namespace, console: Console) -> list[Hit]:
     """Return the hits, by the requested method."""
-    from prosa.app.corpus.search import search_corpus, search_similar
+    from prosa.app.corpus.search import search_corpus
+    from prosa.app.corpus.similar import search_similar
 
     if args.similar is not None:
         from prosa.app.corpus.ask import find_document

@@ -5,16 +5,13 @@ In: rows of a store. Out: the calls in the order of their paths, the first diffe
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from msgspec import Struct, convert
+from msgspec import Struct
 
-from prosa.data import Value
 from prosa.runtime.errors import NotResumed
-from prosa.runtime.messages import Message, ModelRequest
 
 RunState: TypeAlias = Literal["open", "done", "failed", "interrupted"]
 CallState: TypeAlias = Literal["asked", "answered", "failed", "unmade"]
@@ -135,34 +132,6 @@ def last_attempts(calls: Iterable[CallRecord]) -> list[CallRecord]:
         if known is None or call.attempt >= known.attempt:
             latest[call.path] = call
     return sorted(latest.values(), key=lambda call: path_key(call.path))
-
-
-def request_content(request: ModelRequest, after: str, before: ModelRequest | None) -> dict[str, Value]:
-    """Return a request as the journal keeps it: the messages that follow those of the request at the path ``after``;
-    tools, output and parameters where they changed."""
-    messages: tuple[Message, ...] = request.messages
-    content: dict[str, Value] = {"after": None, "messages": messages}
-    if before is not None and messages[: len(before.messages)] == before.messages:
-        content = {"after": after, "messages": messages[len(before.messages) :]}
-    for name in ("tools", "output", "parameters"):
-        value = getattr(request, name)
-        if before is None or getattr(before, name) != value:
-            content[name] = value
-    return content
-
-
-def requests_of(calls: Iterable[CallRecord]) -> Iterator[tuple[str, ModelRequest]]:
-    """Yield the requests that a journal kept, whole, by their paths."""
-    known: dict[str, dict[str, Value]] = {}
-    for call in calls:
-        if call.kind != "model" or call.request is None:
-            continue
-        scope = call.path.rpartition("/")[0]
-        before, content = known.get(scope, {}), json.loads(call.request)
-        if content.pop("after") is not None:
-            content["messages"] = [*before.get("messages", ()), *content["messages"]]
-        known[scope] = {**before, **content, "model_name": call.name, "program": call.program}
-        yield call.path, convert(known[scope], ModelRequest)
 
 
 Difference: TypeAlias = Literal["message", "tool", "arguments", "answer", "missing"]

@@ -15,7 +15,7 @@ from mcp_types.methods import validate_server_result
 
 from prosa.adapters.mcp import stdio
 from prosa.adapters.mcp.calls import _tool, mend
-from prosa.adapters.mcp.credential import Observed
+from prosa.adapters.mcp.observed import Observed
 from tests.depth import examples
 
 JSON = st.recursive(

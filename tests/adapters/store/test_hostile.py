@@ -238,7 +238,7 @@ def test_x26_a_worker_spends_no_more_than_its_own_cap(shop: Shop):
     shop.model.answer = lambda request: {"content": {"n": len(text_of(request))}, "usage": usage}
     options(limits={"output_tokens": 100})(shop)
     status, said = shop.work("--max-cost", "0.035", "--batch", "bad-one", "--concurrency", "1")
-    assert status == 1 and "stopped: the budget of $0.035, $0.01 of it spent, does not hold" in said, said
+    assert status == 1 and "stopped: the budget of $0.035, $0.01 of it spent, does not cover" in said, said
     assert [state for state, _ in shop.states("bad").values()].count("done") == 1
     status, said = shop.work("--max-cost", "9")
     assert status == 0, said

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from prosa.records.recording import request_data
-from prosa.records.run import CallRecord, request_content, requests_of
+from prosa.records.requests import request_content, requests_of
+from prosa.records.run import CallRecord
 from prosa.runtime.digest import as_json
 from prosa.runtime.messages import ModelRequest
 from tests.cli.programs import ANSWER, configured, nested, program, prosa, script, user

@@ -8,7 +8,6 @@ one that the caller gives to the process.
 from __future__ import annotations
 
 import os
-import pwd
 import shutil
 import subprocess
 import sys
@@ -160,6 +159,8 @@ def _binds(pairs: Iterable[tuple[Path, Path]]) -> Iterator[str]:
 
 def _shown(path: Path) -> tuple[Path, Path]:
     """Return where something readable really is, and where it is shown."""
+    import pwd  # POSIX has it alone, and the commands that list agents load this module everywhere
+
     real = path.resolve()
     homes = {Path.home().resolve(), Path(pwd.getpwuid(os.getuid()).pw_dir).resolve()}
     if str(real) in _NEVER or any(each.is_relative_to(real) for each in homes):

@@ -8,7 +8,6 @@ goes, when Prosa is gone, and at SIGTERM. It runs on the standard library alone 
 from __future__ import annotations
 
 import os
-import resource
 import select
 import signal
 import sys
@@ -45,7 +44,6 @@ def main() -> NoReturn:
     parent = os.getppid()
     os.set_inheritable(pipe, False)
     _adopt()
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _bound_files()
     woken = _wakeups()
     child = _start(command)
@@ -63,6 +61,10 @@ def _adopt() -> None:
 
 
 def _bound_files() -> None:
+    """Allow no file of a crash, and none above a size."""
+    import resource  # POSIX has it alone
+
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
     most = MOST_FILE_BYTES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILE_BYTES)
     resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))

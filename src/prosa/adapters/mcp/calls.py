@@ -20,7 +20,7 @@ from msgspec import Struct
 from pydantic import ValidationError
 
 from prosa.adapters.mcp import words
-from prosa.adapters.mcp.credential import Observed
+from prosa.adapters.mcp.observed import Observed
 from prosa.data import Value
 from prosa.runtime.errors import ToolServerError
 from prosa.runtime.ports import ServerTool, ToolResult

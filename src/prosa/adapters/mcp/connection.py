@@ -24,7 +24,8 @@ from pydantic import ValidationError
 
 from prosa import __version__
 from prosa.adapters.mcp import stdio
-from prosa.adapters.mcp.credential import WANT_CREDENTIAL, Credential, Observed
+from prosa.adapters.mcp.credential import Credential
+from prosa.adapters.mcp.observed import WANT_CREDENTIAL, Observed
 from prosa.adapters.mcp.stdio import MESSAGE_LIMIT, TOO_LARGE, stdio_streams
 from prosa.data import Value
 from prosa.runtime.ports import ServerConfig

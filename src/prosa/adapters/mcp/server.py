@@ -24,7 +24,7 @@ from msgspec import Struct
 from prosa.adapters.mcp import words
 from prosa.adapters.mcp.calls import Calls, Notice, list_tools, mend
 from prosa.adapters.mcp.connection import Launch, Route, SpawnError, falls_back, open_client, routes
-from prosa.adapters.mcp.credential import Observed
+from prosa.adapters.mcp.observed import Observed
 from prosa.data import Value
 from prosa.runtime.errors import ToolServerError
 from prosa.runtime.ports import ServerTool, ToolResult

@@ -25,7 +25,7 @@ import mcp_types as types
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.shared.message import SessionMessage
 
-from prosa.adapters.mcp.credential import Observed
+from prosa.adapters.mcp.observed import Observed
 from prosa.regex import regex
 
 if TYPE_CHECKING:

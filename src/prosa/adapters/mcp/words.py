@@ -15,7 +15,8 @@ import mcp_types as types
 from mcp import MCPError
 from pydantic import ValidationError
 
-from prosa.adapters.mcp.credential import Credential, Observed
+from prosa.adapters.mcp.credential import Credential
+from prosa.adapters.mcp.observed import Observed
 from prosa.runtime.errors import ToolServerError
 from prosa.runtime.ports import ServerConfig
 

@@ -1,4 +1,4 @@
-"""Searches an open corpus: by words and filters, by likeness, or by meaning.
+"""Searches an open corpus: by words and filters, or by meaning.
 
 In: an open corpus and a `Search`. Out: hits, best first. Only a search by meaning sends text anywhere (X6).
 """
@@ -15,23 +15,12 @@ from prosa.corpus.search import Hit, Search
 if TYPE_CHECKING:
     from prosa.corpus.embedding import Embedder
 
-__all__ = ["UnknownName", "nearest_field_of", "search_by_meaning", "search_corpus", "search_similar", "unknown_in"]
+__all__ = ["UnknownName", "nearest_field_of", "search_by_meaning", "search_corpus", "unknown_in"]
 
 
 def search_corpus(corpus: OpenCorpus, asked: Search) -> list[Hit]:
     """Return what full text and filters find. Raises `WhereError`, `QueryError`."""
     return search(corpus.index, asked)
-
-
-def search_similar(corpus: OpenCorpus, path: str, asked: Search) -> list[Hit]:
-    """Return documents like the one at ``path``: by the rare words and the links that they share, and by vectors where
-    the index has some. Nothing is sent anywhere."""
-    from prosa.adapters.sqlite.similar import similar
-    from prosa.app.corpus.semantic import similar_by_vectors
-
-    statement = "SELECT id FROM document WHERE path = ?"
-    (number,) = corpus.index.connection().execute(statement, (path,)).fetchone()
-    return similar(corpus.index, path, asked, near=similar_by_vectors(corpus, number, asked))
 
 
 async def search_by_meaning(

@@ -19,7 +19,8 @@ from msgspec.structs import replace
 from prosa.adapters.providers.table import URL_VARIABLE
 from prosa.adapters.sqlite.search import prepare, ranked_sections
 from prosa.adapters.sqlite.search_hits import Found, hits_of
-from prosa.adapters.sqlite.similar import file_of, models, near, placed, remember, unmade, vector_of
+from prosa.adapters.sqlite.similar import file_of, placed, remember, unmade
+from prosa.app.corpus.similar import MAX_RANKED, nearest_sections
 from prosa.app.options import LOCAL, Environment
 from prosa.app.run.service import keyed
 from prosa.app.run.world import known_prices
@@ -27,7 +28,6 @@ from prosa.corpus.embedding import BATCH, MAX_TEXT, Embedder, looks_classified
 from prosa.corpus.errors import EmbeddingError
 from prosa.corpus.fusion import fused
 from prosa.corpus.query import parse_query
-from prosa.corpus.vectors import from_bytes
 from prosa.runtime.budget import MESSAGE_TOKENS, Budget, Ledger, dollars
 from prosa.runtime.errors import BudgetSpent, ProviderError
 from prosa.runtime.events import Listener, Scope, ignore
@@ -45,9 +45,6 @@ if TYPE_CHECKING:
 
 MAX_NEW = 1_000
 """Sections that one search sends at most where the user says nothing: some cents, and a minute of a local model."""
-
-MAX_RANKED = 200
-"""Sections of each ranking that take part in the fusion; those behind would not change the first hits."""
 
 
 class Made(Struct, frozen=True):
@@ -122,31 +119,6 @@ async def semantic_search(corpus: OpenCorpus, asked: Search, embedder: Embedder,
     by_words = [] if query.is_empty else ranked_sections(connection, query, wider)
     by_meaning = nearest_sections(corpus, vector, embedder.model_name, wider)
     return hits_of(connection, query, _together((by_words, by_meaning), asked), sections=True)
-
-
-def nearest_sections(corpus: OpenCorpus, vector: Sequence[float], model: str, asked: Search) -> list[Found]:
-    """Return the sections nearest to a vector, best first."""
-    from prosa.adapters.embeddings.local import nearest
-
-    return near(corpus.index.connection(), model, vector, asked, nearest=nearest, limit=asked.limit)
-
-
-def similar_by_vectors(corpus: OpenCorpus, document: int, asked: Search) -> list[Found]:
-    """Return the documents nearest to one that has vectors, by the model that most vectors are of; none where it has
-    none. Nothing is sent anywhere."""
-    connection = corpus.index.connection()
-    for model, _ in models(connection):
-        own = vector_of(connection, model, document)
-        if own:
-            found = nearest_sections(corpus, _mean(own), model, replace(asked, limit=MAX_RANKED))
-            return [each for each in found if each.document != document]
-    return []
-
-
-def _mean(vectors: Sequence[bytes]) -> list[float]:
-    """Return the middle of several vectors."""
-    read = [from_bytes(data) for data in vectors]
-    return [sum(numbers) / len(read) for numbers in zip(*read, strict=True)]
 
 
 def _together(rankings: Sequence[Sequence[Found]], asked: Search) -> list[Found]:

@@ -18,7 +18,8 @@ from msgspec.structs import replace
 
 from prosa.adapters.store import runs
 from prosa.adapters.store.runs import DamagedRecord, TakenOver, Unwritable
-from prosa.records.run import CallRecord, RunRecord, last_attempts, request_content
+from prosa.records.requests import request_content
+from prosa.records.run import CallRecord, RunRecord, last_attempts
 from prosa.records.summary import Answered
 from prosa.runtime.digest import as_json, digest_of, reply_digest, request_digest, result_digest, stamp
 from prosa.runtime.errors import InDoubt, RunError, StoreProblem, ToolServerError

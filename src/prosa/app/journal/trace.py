@@ -23,7 +23,8 @@ from prosa.records.recording import (
     given_digest,
     request_data,
 )
-from prosa.records.run import CallRecord, RunRecord, requests_of
+from prosa.records.requests import requests_of
+from prosa.records.run import CallRecord, RunRecord
 from prosa.runtime.digest import digest_of
 from prosa.runtime.errors import CassetteProblem
 from prosa.runtime.messages import ModelReply, ModelRequest
