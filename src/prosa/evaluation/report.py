@@ -63,11 +63,46 @@ class AgentFacts(Struct, frozen=True):
     unseen: tuple[str, ...] = ()
 
 
+class Step(Struct, frozen=True):
+    """One step of an attempt: a text that a model said, a tool call, or the result of one. ``text`` may be cut, and
+    ``size`` is then the number of characters of the whole."""
+
+    kind: Literal["say", "call", "result"]
+    text: str = ""
+    tool: str = ""
+    arguments: Value = None
+    is_error: bool = False
+    size: int = 0
+
+
+class OutputFile(Struct, frozen=True):
+    """A file that an attempt added, changed or deleted. ``digest`` is the SHA-256 of its content and ``size`` its
+    bytes. ``diff`` is a unified diff of text, which may be cut; ``content`` is that of a picture, empty where it is not
+    kept."""
+
+    path: str
+    kind: Literal["added", "changed", "deleted"]
+    digest: str = ""
+    size: int = 0
+    is_text: bool = False
+    diff: str = ""
+    content: bytes = b""
+
+
+class Cut(Struct, frozen=True):
+    """What is known of an answer that was too large to be stored whole: its bytes as JSON, and their SHA-256. Its
+    beginning is the output of the attempt, as text."""
+
+    size: int
+    digest: str
+
+
 class Attempt(Struct, frozen=True):
     """One repeat of a case. ``calls`` were made now, ``kept`` were answered by the cache; ``grading`` is the cost of
     its grader in dollars, None if the price is unknown; ``trace`` is the file with the recording of the run.
     ``reason`` is set if it was not measured. ``seconds`` are those of an uncached attempt. ``agent`` is set if an agent
-    made it."""
+    made it. ``steps`` are its transcript and ``files`` what came out besides the answer, as far as they are known;
+    ``cut`` is set if ``output`` is only the beginning of the answer."""
 
     output: Value
     facts: RunFacts
@@ -81,6 +116,9 @@ class Attempt(Struct, frozen=True):
     reason: Reason | None = None
     seconds: float | None = None
     agent: AgentFacts | None = None
+    steps: tuple[Step, ...] = ()
+    files: tuple[OutputFile, ...] = ()
+    cut: Cut | None = None
 
     @property
     def passed(self) -> bool:
