@@ -11,7 +11,6 @@ import hashlib
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -22,6 +21,7 @@ from prosa.adapters.agents.discover import AgentMissing, Installed, find_agent
 from prosa.adapters.agents.tap import Upstream
 from prosa.adapters.providers.table import provider_row
 from prosa.app.agents.known import AgentHere, known_agent
+from prosa.app.agents.scratch import scratch_folder
 from prosa.app.agents.task import AgentChoice, AgentOptions, AgentRefused, AgentResult, AgentTask
 from prosa.app.options import DEFAULT_MODEL, Environment, Options
 from prosa.app.run.service import Route, resolve
@@ -154,9 +154,9 @@ async def live_agents(
     ready = {each: _ready(each, chosen, options, environment, budget) for each in agents}
     boxed = _isolated(chosen)
     memory = max((known_agent(each.name).memory for each in agents), default=1)
-    with TemporaryDirectory(prefix="prosa-agents-", ignore_cleanup_errors=True) as folder:
+    with scratch_folder("prosa-agents-") as folder:
         at_once = max(1, int(_free_megabytes() * MEMORY_SHARE / memory))
-        yield LiveAgents(chosen, options, environment, ready, boxed, at_once, Path(folder), budget)
+        yield LiveAgents(chosen, options, environment, ready, boxed, at_once, folder, budget)
 
 
 def _isolated(chosen: AgentOptions) -> bool:

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from hashlib import sha256
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Final
 
 from msgspec import Struct
@@ -23,6 +22,7 @@ from prosa.adapters.agents.tap import Upstream
 from prosa.adapters.providers.failures import Endpoint
 from prosa.adapters.providers.prices import KnownPrices
 from prosa.app.agents.known import AgentHere
+from prosa.app.agents.scratch import scratch_folder
 from prosa.data import Value
 from prosa.records.agent import AgentTrace, WireName
 
@@ -78,15 +78,15 @@ async def probe_agent(here: AgentHere, environ: Mapping[str, str]) -> Probe:
     if here.isolation.kind == "none":
         return Probe((ProbeStep(f"it can be isolated, and so was not started: {here.isolation.reason}", False),))
     wire = here.known.wires[0]
-    with TemporaryDirectory(prefix="prosa-probe-", ignore_cleanup_errors=True) as folder:
-        skill = _laid_skill(Path(folder))
+    with scratch_folder("prosa-probe-") as folder:
+        skill = _laid_skill(folder)
         model = _MODELS.get(wire, MODEL)
         order = Order(here.known.name, model, PROMPT, ((SKILL, skill),), timeout=SECONDS, max_calls=MOST_CALLS)
         async with ScriptedService(STORY, per_conversation=True, key=secrets.token_urlsafe(16)) as service:
             upstream = Upstream(Endpoint(service.base_url(wire), service.key), service.base_url(wire))
             prices = KnownPrices({model: (Decimal(0), Decimal(0))})
             trace, _ = await run_attempt(
-                order, here.installed, upstream, wire=wire, prices=prices, folder=Path(folder, "run"), environ=environ
+                order, here.installed, upstream, wire=wire, prices=prices, folder=folder / "run", environ=environ
             )
             answered = [each for each in service.requests if not each.refused]
             tokens = sum(each.tokens for each in answered if not each.path.endswith(("count_tokens", "countTokens")))
