@@ -105,6 +105,34 @@ def test_x36_an_agent_that_kills_what_watches_it_leaves_nothing(tmp_path: Path):
     assert not (tmp_path / "pid").exists() or not lives(daemon_of(tmp_path / "pid"))
 
 
+def test_x36_more_processes_than_there_may_be_are_all_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    async def attempt(count: int) -> tuple[str, int]:
+        script = f"for i in $(seq {count}); do setsid sleep 617 & done; echo $$; wait"
+        async with started(["sh", "-c", script], env=PATH, folder=tmp_path) as process:
+            async for _ in process.lines():
+                if count < 50:
+                    await asyncio.sleep(1.2)  # two looks
+                    break
+            else:
+                await process.exited()
+            return process.excess, process.status or 0
+
+    monkeypatch.setattr(children, "MOST_PROCESSES", 50)
+    assert asyncio.run(attempt(40)) == ("", 0)
+    assert asyncio.run(attempt(100)) == ("it started more than 50 processes", 137)
+    assert ours("sleep\x00617") == []
+
+
+def test_x36_processes_that_fork_for_ever_are_all_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(children, "MOST_PROCESSES", 50)
+    # Each lives for a while, and starts two: stopped only by whoever counts them.
+    script = "#!/bin/sh\nsleep 0.05\n./bomb & ./bomb & sleep 618\n"
+    (tmp_path / "bomb").write_text(script)
+    (tmp_path / "bomb").chmod(0o755)
+    ended = run(["./bomb"], tmp_path)
+    assert ended.status == 137 and ours("./bomb") == [] and ours("sleep\x00618") == []
+
+
 def test_x36_many_processes_are_all_ended(tmp_path: Path):
     async def attempt() -> None:
         script = "for i in $(seq 200); do sleep 611 & done; echo ready; wait"

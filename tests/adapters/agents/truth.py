@@ -134,6 +134,8 @@ CASES: tuple[Case, ...] = (
     Case("crash", (WRITE, deed(shell="k=kill; $k -9 -1"), SAY), end="crashed", changes=OUT, answered=2),
     Case("too many files", (deed(shell="i=0; while [ $i -lt 20000 ]; do : > f$i; i=$((i+1)); done; sleep 60"), SAY),
          end="files", changes={"*": "added"}),
+    Case("too many processes", (WRITE, deed(shell="for i in $(seq 700); do sleep 619 & done; wait"), SAY),
+         end="processes", changes=OUT, answered=2),
 )  # fmt: skip
 
 

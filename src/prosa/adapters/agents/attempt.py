@@ -18,7 +18,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -92,6 +92,9 @@ class _Changed(Struct, frozen=True):
     excess: str = ""
 
 
+_Stop: TypeAlias = Literal["", "timeout", "files", "processes", "cap", "lingers", "unreadable"]
+
+
 class _Ran(Struct, frozen=True):
     """How the process went: ``stopped`` is why it was ended here, empty where it ended itself."""
 
@@ -99,7 +102,7 @@ class _Ran(Struct, frozen=True):
     status: int | None
     stderr: str
     seconds: float
-    stopped: Literal["", "timeout", "files", "cap", "lingers", "unreadable"] = ""
+    stopped: _Stop = ""
     reason: str = ""
 
 
@@ -225,7 +228,7 @@ async def _run(
 
 async def _watched(
     order: Order, process: AgentProcess, reader: StreamReader, tap: Tap | None, place: _Place
-) -> tuple[Literal["", "timeout", "files", "cap", "lingers", "unreadable"], str]:
+) -> tuple[_Stop, str]:
     """Wait for the end of the process, or for what ends it."""
     reading = asyncio.ensure_future(_read(process, reader))
     full = asyncio.ensure_future(place.workspace.overflow())
@@ -236,6 +239,8 @@ async def _watched(
             error = reading.exception()
             if error is not None and not isinstance(error, OutputTooLong):
                 raise error
+            if process.excess:
+                return "processes", process.excess
             return ("unreadable", str(error)) if error is not None else ("", "")
         if full.done():
             return "files", full.result()
@@ -383,6 +388,8 @@ def _end(order: Order, known: KnownAgent, tap: Tap | None, ran: _Ran, excess: st
         return tap.end, tap.reason
     if ran.stopped == "files" or excess:
         return "files", ran.reason or excess
+    if ran.stopped == "processes":
+        return "processes", ran.reason
     if ran.stopped == "unreadable":
         return "unreadable", ran.reason
     failed = _service_error(tap)

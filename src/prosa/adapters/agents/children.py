@@ -11,6 +11,7 @@ import asyncio
 import os
 import secrets
 import signal
+import socket
 import sys
 import tempfile
 from asyncio.subprocess import PIPE, SubprocessStreamProtocol
@@ -26,6 +27,9 @@ MARK: Final = "PROSA_ATTEMPT"
 
 MOST_LINE = 16 * 2**20
 """Bytes of one line of output: agents print whole results of tools."""
+
+MOST_PROCESSES = 500
+"""Processes of an attempt at one time, where they can be counted (Linux): an agent has a few, a build some."""
 
 STDERR_KEPT = 16 * 1024
 """Bytes of stderr that are kept, from its end."""
@@ -67,9 +71,12 @@ class _Pipes(SubprocessStreamProtocol):
 
 
 class AgentProcess:
-    """A running agent, with everything that it starts. ``mark`` is the value of `MARK`."""
+    """A running agent, with everything that it starts. ``mark`` is the value of `MARK`; the supervisor ends everything
+    once ``lifeline`` is closed."""
 
-    def __init__(self, transport: asyncio.SubprocessTransport, pipes: _Pipes, mark: str, lifeline: int) -> None:
+    def __init__(
+        self, transport: asyncio.SubprocessTransport, pipes: _Pipes, mark: str, lifeline: socket.socket
+    ) -> None:
         assert pipes.stdout is not None
         assert pipes.stderr is not None
         self.mark = mark
@@ -77,7 +84,8 @@ class AgentProcess:
         self._pipes = pipes
         self._stdout = pipes.stdout
         self._stderr = b""
-        self._lifeline: int | None = lifeline
+        self._lifeline = lifeline
+        self._has_too_many = False
         self._reading = asyncio.ensure_future(self._keep(pipes.stderr))
         self._watching = asyncio.ensure_future(self._watch())
 
@@ -91,6 +99,11 @@ class AgentProcess:
         """The exit status, 128 and the number for a signal; None while it runs."""
         code = self._transport.get_returncode()
         return 128 - code if code is not None and code < 0 else code
+
+    @property
+    def excess(self) -> str:
+        """Why it was ended, where it started too many processes, as a sentence; empty otherwise."""
+        return f"it started more than {MOST_PROCESSES} processes" if self._has_too_many else ""
 
     async def lines(self) -> AsyncIterator[bytes]:
         """Yield the lines of its output, without their ends, until it is closed. Raises `OutputTooLong`."""
@@ -110,12 +123,14 @@ class AgentProcess:
     async def exited(self) -> int:
         """Wait until it and everything that it started is gone, and return its exit status."""
         await self._pipes.exited.wait()
+        with suppress(OSError):
+            self._has_too_many |= self._lifeline.recv(1, socket.MSG_DONTWAIT) != b""
         return self.status or 0
 
     async def end(self) -> None:
         """End it and everything that it started. Safe to call at any time, and twice."""
         try:
-            self._cut()
+            self._lifeline.close()
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._pipes.exited.wait(), END_SECONDS)
         finally:
@@ -142,12 +157,6 @@ class AgentProcess:
             await asyncio.sleep(PIPE_SECONDS)
             self._transport.close()
 
-    def _cut(self) -> None:
-        """Close the pipe whose end the supervisor waits for."""
-        lifeline, self._lifeline = self._lifeline, None
-        if lifeline is not None:
-            os.close(lifeline)
-
     async def _keep(self, stderr: asyncio.StreamReader) -> None:
         while piece := await stderr.read(_PIPE_BYTES):
             self._stderr = (self._stderr + piece)[-STDERR_KEPT:]
@@ -167,27 +176,27 @@ async def started(
     mark = secrets.token_hex(16)
     whole = {"LANG": "C.UTF-8", **env, MARK: mark}
     loop = asyncio.get_running_loop()
-    theirs, ours = os.pipe()
+    theirs, ours = socket.socketpair()
     stdin = tempfile.TemporaryFile()  # noqa: SIM115 - it is closed once the process has it
     stdin.write(given)
     stdin.seek(0)
     try:
         transport, pipes = await loop.subprocess_exec(
             lambda: _Pipes(loop),
-            *(*_SUPERVISED, str(theirs), *command),
+            *(*_SUPERVISED, str(theirs.fileno()), str(MOST_PROCESSES), *command),
             stdin=stdin,
             stdout=PIPE,
             stderr=PIPE,
             env=whole,
             cwd=folder,
             start_new_session=True,
-            pass_fds=(theirs,),
+            pass_fds=(theirs.fileno(),),
         )
     except BaseException:
-        os.close(ours)
+        ours.close()
         raise
     finally:
-        os.close(theirs)
+        theirs.close()
         stdin.close()
     process = AgentProcess(transport, pipes, mark, ours)
     try:

@@ -1,8 +1,9 @@
-"""The process between Prosa and an agent: `python -I -S supervisor.py FD COMMAND…`, started by `children` alone.
+"""The process between Prosa and an agent: `python -I -S supervisor.py FD MOST COMMAND…`, started by `children` alone.
 
 It starts the command, and ends with its exit status, after every process that descends from it is gone: daemons too,
-for it adopts what loses its parent. It ends everything at once when the pipe FD is closed, which happens however Prosa
-goes, when Prosa is gone, and at SIGTERM. It runs on the standard library alone and imports nothing of Prosa.
+for it adopts what loses its parent. It ends everything at once when the other end of the socket FD is closed, which
+happens however Prosa goes, when Prosa is gone, at SIGTERM, and when there are more than MOST processes; then it says
+so with a byte on FD. It runs on the standard library alone and imports nothing of Prosa.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ KILL_SECONDS = 5.0
 """How long processes may take to go after SIGKILL; one that waits for a disk takes its time."""
 
 LOOK_SECONDS = 0.5
-"""Between two looks at whether Prosa is still there, beside the end of the pipe, which comes at once."""
+"""Between two looks at whether Prosa is still there, beside the end of the socket, which comes at once, and at how many
+processes there are."""
 
 MOST_FILE_BYTES = 2**30
 """Bytes of one file that a command may write. What it may write in all is watched while it runs."""
@@ -34,22 +36,29 @@ MOST_FILE_BYTES = 2**30
 NOT_STARTED, NOT_FOUND = 126, 127
 """Exit statuses of a command that cannot be started, as of a shell."""
 
+TOO_MANY = -1
+"""In place of a status: there were too many processes."""
+
 _HAS_PROC = os.access("/proc/self/stat", os.R_OK)
 _PR_SET_CHILD_SUBREAPER = 36
 
 
 def main() -> NoReturn:
     """Run the command, and end everything that it started."""
-    pipe, command = int(sys.argv[1]), sys.argv[2:]
+    pipe, most, command = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
     parent = os.getppid()
     os.set_inheritable(pipe, False)
     _adopt()
     _bound_files()
     woken = _wakeups()
     child = _start(command)
-    status = _waited(child, pipe, woken, parent)
-    _end_all(child, TERM_SECONDS if status is None else LEFT_SECONDS)
-    os._exit(128 + signal.SIGTERM if status is None else status)
+    status = _waited(child, pipe, woken, parent, most)
+    if status == TOO_MANY:
+        _kill_groups()
+        with suppress(OSError):
+            os.write(pipe, b"p")
+    _end_all(child, {None: TERM_SECONDS, TOO_MANY: 0.0}.get(status, LEFT_SECONDS))
+    os._exit(128 + signal.SIGTERM if status is None else 128 + signal.SIGKILL if status == TOO_MANY else status)
 
 
 def _adopt() -> None:
@@ -99,8 +108,10 @@ def _start(command: list[str]) -> int:
         os._exit(NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_STARTED)
 
 
-def _waited(child: int, pipe: int, woken: int, parent: int) -> int | None:
-    """Return the exit status of the command as shells count it; None where everything is to end before it did."""
+def _waited(child: int, pipe: int, woken: int, parent: int, most: int) -> int | None:
+    """Return the exit status of the command as shells count it; None where everything is to end before it did, and
+    `TOO_MANY`."""
+    next_look = 0.0
     while True:
         for pid, status in _reaped():
             if pid == child:
@@ -110,6 +121,26 @@ def _waited(child: int, pipe: int, woken: int, parent: int) -> int | None:
             os.read(woken, 4096)
         if _ended or os.getppid() != parent or (pipe in ready and not os.read(pipe, 1)):
             return None
+        if _HAS_PROC and time.monotonic() >= next_look:
+            if len(_descendants()) > most:
+                return TOO_MANY
+            next_look = time.monotonic() + LOOK_SECONDS
+
+
+def _kill_groups() -> None:
+    """Kill every descendant by its group: the kernel lets none of one fork meanwhile, so that what forks for ever is
+    not faster."""
+    own = os.getpgrp()
+    for group in {_group(pid) for pid in _descendants()} - {own, 0}:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(group, signal.SIGKILL)
+
+
+def _group(pid: int) -> int:
+    try:
+        return os.getpgid(pid)
+    except ProcessLookupError:
+        return 0
 
 
 def _reaped() -> Iterator[tuple[int, int]]:

@@ -72,7 +72,7 @@ def error_of(trace: AgentTrace) -> RunError | None:
     message = f"{trace.agent}: {trace.reason or f'it ended as {trace.end}'}"
     if trace.end == "cost":
         return BudgetSpent(message)
-    if trace.end in ("calls", "timeout", "files"):
+    if trace.end in ("calls", "timeout", "files", "processes"):
         return LimitExceeded(message)
     if trace.end == "service":
         return ProviderError(message, kind="server", retryable=False)

@@ -39,6 +39,7 @@ _KINDS: dict[End, FailureKind] = {
     "calls": "limit",
     "timeout": "limit",
     "files": "limit",
+    "processes": "limit",
     "cost": "budget",
     "service": "provider",
     "interrupted": "provider",
