@@ -44,6 +44,17 @@ def test_a_script_of_npm_needs_its_packages_and_its_interpreter(tmp_path: Path, 
     assert system_path(here).startswith(f"{node.parent}:/usr/local/bin")
 
 
+def test_an_interpreter_that_is_a_script_is_asked_where_the_real_one_is(tmp_path: Path, node: Path) -> None:
+    """Version managers and wheels lay a script on PATH, whose own files an agent in the box would lack."""
+    program(tmp_path / "pi", "#!/usr/bin/env node\n")
+    real = program(tmp_path / "real" / "bin" / "node", "\x7fELF")
+    (tmp_path / "real" / "lib").mkdir()
+    shim = program(tmp_path / "shims" / "node", f'#!/bin/sh\ntest "$1 $2" = "-p process.execPath" && echo {real}\n')
+    here = find_agent("pi", {"PATH": f"{tmp_path}:{shim.parent}:/usr/bin:/bin"})
+    assert here.programs == (real.parent,)
+    assert here.roots[1] == tmp_path / "real"
+
+
 def test_a_program_without_a_package_is_asked_for_its_version(tmp_path: Path) -> None:
     program(tmp_path / "claude", "#!/bin/sh\necho 2.1.500 '(Claude Code)'; echo $HOME > seen; test -z $SECRET\n")
     here = find_agent("claude", {"PATH": f"{tmp_path}:/usr/bin:/bin", "SECRET": "x"})

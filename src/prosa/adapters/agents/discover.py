@@ -49,20 +49,39 @@ def find_agent(name: str, environ: Mapping[str, str]) -> Installed:
     if found is None:
         raise AgentMissing(f"{known.name} is not installed: npm install -g {known.package}")
     path = Path(found).resolve()
-    needed = [path, *_needed(known, path, search)]
+    needed = [path, *_needed(known, path, environ)]
     roots = tuple(dict.fromkeys(_root(each) for each in needed))
     programs = tuple(dict.fromkeys(each.parent for each in needed[1:]))
     version = _packaged(known, path) or _asked(path, programs)
     return Installed(known, path, version, roots, programs)
 
 
-def _needed(known: KnownAgent, path: Path, search: str) -> Iterator[Path]:
+def _needed(known: KnownAgent, path: Path, environ: Mapping[str, str]) -> Iterator[Path]:
     """Yield the interpreter of a script, and the programs of the row."""
     for name in (*_interpreter(path), *known.needs):
-        found = shutil.which(name, path=search)
+        found = shutil.which(name, path=environ.get("PATH", ""))
         if found is None:
             raise AgentMissing(f"{known.name} needs the program `{name}`, which is not on PATH")
-        yield Path(found).resolve()
+        program = Path(found).resolve()
+        is_shim = Path(name).name == "node" and (program.name != "node" or bool(_interpreter(program)))
+        yield _real_node(Path(found), environ) or program if is_shim else program
+
+
+def _real_node(shim: Path, environ: Mapping[str, str]) -> Path | None:
+    """Return the Node.js that a script or a version manager on PATH starts; None where it does not say."""
+    try:
+        run = subprocess.run(
+            [shim, "-p", "process.execPath"],
+            capture_output=True,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            timeout=VERSION_SECONDS,
+            env=dict(environ),
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    real = Path(run.stdout.decode("utf-8", "replace").strip())
+    return real.resolve() if real.is_absolute() and real.is_file() else None
 
 
 def _interpreter(path: Path) -> tuple[str, ...]:
