@@ -1,8 +1,8 @@
 """Replacing files: whole or not at all, and only when unchanged since they were read.
 
-In: a path, the new text, the digest of the text that was read. Out: the file replaced, or `FileChanged`, or `OSError`.
-It never leaves an incomplete file, never uses a path from a document (the caller names it), and never changes the
-owner of a file.
+In: a path, the new text, the digest of the text that was read; or the files of a new folder. Out: the file replaced,
+or `FileChanged`, or `OSError`. It never leaves an incomplete file, never uses a path from a document (the caller names
+it), and never changes the owner of a file.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import contextlib
 import errno
 import os
 import re
+import shutil
 import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -22,6 +23,7 @@ from prosa.source import FileProblem
 from prosa.source.files import sha256
 
 _CHUNK = 1024 * 1024
+_MAX_NUMBER = 1_000_000
 
 
 class FileChanged(FileProblem):
@@ -75,6 +77,44 @@ def replace_with(
     if durable:
         _sync_folder(target.parent)
     return found.hexdigest()
+
+
+def write_numbered(parent: Path, stem: str, files: Iterable[tuple[str, bytes]]) -> Path:
+    """Return a new folder `STEM-N` with files at paths below it, N being one more than the highest that is there. It
+    appears whole or not at all, and none that is there is touched. Raises `OSError`.
+
+    A process killed in between leaves at most a hidden ``.STEM.….prosa.tmp`` beside it.
+    """
+    parent.mkdir(parents=True, exist_ok=True)
+    temporary = parent / f".{stem}.{os.urandom(6).hex()}.prosa.tmp"
+    temporary.mkdir()
+    try:
+        for path, content in files:
+            target = temporary / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content)
+        return _numbered(temporary, parent, stem)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _numbered(temporary: Path, parent: Path, stem: str) -> Path:
+    """Move a folder to the first free number; another process may take the same at the same time."""
+    numbers = [int(each.name.removeprefix(f"{stem}-")) for each in parent.iterdir() if _is_numbered(each.name, stem)]
+    for number in range(max(numbers, default=0) + 1, _MAX_NUMBER):
+        target = parent / f"{stem}-{number}"
+        try:
+            if not os.path.lexists(target):
+                return temporary.rename(target)
+        except OSError as error:
+            if error.errno not in (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR):
+                raise
+    raise OSError(errno.EEXIST, "has no free number", str(parent / stem))
+
+
+def _is_numbered(name: str, stem: str) -> bool:
+    number = name.removeprefix(f"{stem}-")
+    return number != name and number.isascii() and number.isdigit() and len(number) < len(str(_MAX_NUMBER))
 
 
 def file_digest(path: Path) -> str:

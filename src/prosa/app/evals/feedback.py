@@ -1,0 +1,140 @@
+"""What people think of answers, in a file beside the cases, or in one that another tool has written (X37).
+
+In: paths, and opinions. Out: opinions by the name of a case. Read are the lists of skill-creator's viewer and the
+mappings of agentskills.io; written is the list, with an `opinion` more, and never over a file that changed meanwhile.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from prosa.adapters.files import RootedFiles, replace_file
+from prosa.adapters.files.write import file_digest
+from prosa.data import JsonError, Value, parse_json
+from prosa.evaluation.report import Report
+from prosa.records.test import Feedback
+from prosa.regex import regex
+from prosa.render.benchmark import NEW, OLD, WITH, WITHOUT, eval_folders
+from prosa.runtime.errors import RunError
+from prosa.source import FileProblem
+
+FEEDBACK = "feedback.json"
+
+_SIDE = regex(rf"[-/](?P<side>{'|'.join((WITH, WITHOUT, NEW, OLD))})(?:[-/]run-[0-9]+)?\Z")
+"""The end of the name that skill-creator's viewer gives a run: the path of its folder, with `-` for slashes."""
+
+
+class FeedbackFile(Struct, frozen=True):
+    """A file with feedback, by the names of cases. ``digest`` is that of its content, empty if there is none yet."""
+
+    path: Path
+    digest: str = ""
+    feedback: Mapping[str, Feedback] = {}
+
+
+def feedback_place(suite: Path) -> Path:
+    """Return where the feedback on the cases of a file stands: beside it."""
+    if suite.suffix.lower() == ".json":
+        return suite.with_name(FEEDBACK)
+    stem = suite.name.removesuffix(".md").removesuffix(".test")
+    return suite.with_name(f"{stem}.{FEEDBACK}")
+
+
+def read_feedback(path: Path, cases: Sequence[str] = ()) -> FeedbackFile:
+    """Return what a file holds, nothing where there is none. ``cases`` are the names that the folders of a benchmark
+    stand for. Raises `FileProblem`, and `RunError` for another form."""
+    digest = file_digest(path)
+    if not digest:
+        return FeedbackFile(path)
+    text = RootedFiles(path.parent, named=(path,)).read(path).text
+    folders = dict(zip(eval_folders(cases), cases, strict=True))
+    found: dict[str, Feedback] = {}
+    for key, said in _said(path, text):
+        name, side = _case(key, folders)
+        text = f"{side}: {said.text}" if side not in ("", WITH) and said.text else said.text
+        before = found.get(name)
+        if before is not None and before.text:
+            text = f"{before.text}\n{text}" if text else before.text
+        found[name] = Feedback(said.opinion or (before.opinion if before else ""), text)
+    return FeedbackFile(path, digest, {name: each for name, each in found.items() if each != Feedback()})
+
+
+def write_feedback(file: FeedbackFile, name: str, feedback: Feedback) -> FeedbackFile:
+    """Write what is thought of the answers to one case, beside what the file holds, and return it. Raises
+    `FileChanged` if it is no longer what was read, and `OSError`."""
+    found = {**file.feedback, name: feedback}
+    kept = {key: each for key, each in found.items() if each != Feedback()}
+    reviews = [
+        {"run_id": key, "feedback": each.text} | ({"opinion": each.opinion} if each.opinion else {})
+        for key, each in kept.items()
+    ]
+    text = json.dumps({"reviews": reviews}, ensure_ascii=False, indent=2) + "\n"
+    replace_file(file.path, text.encode("utf-8", "replace"), expect_digest=file.digest)
+    return FeedbackFile(file.path, file_digest(file.path), kept)
+
+
+def known_feedback(
+    report: Report, folder: Path | None = None, notice: Callable[[str], None] | None = None
+) -> Mapping[tuple[str, str], Feedback]:
+    """Return the feedback on the cases of a report, by the path of a suite and the name of a case: that beside the
+    cases before that in ``folder``, where a benchmark was written. ``notice`` hears of files that cannot be read."""
+    names: dict[str, dict[str, None]] = {}
+    for suite in report.suites:
+        names.setdefault(suite.path, {}).update(dict.fromkeys(each.case.name for each in suite.cases))
+    found: dict[tuple[str, str], Feedback] = {}
+    for path, cases in names.items():
+        places = [*_places(folder), feedback_place(Path(path))] if folder is not None else [feedback_place(Path(path))]
+        for place in places:
+            try:
+                read = read_feedback(place, list(cases))
+            except (FileProblem, RunError) as problem:
+                if notice is not None:
+                    notice(f"warning: {problem}")
+                continue
+            found |= {(path, name): each for name, each in read.feedback.items() if name in cases}
+    return found
+
+
+def _places(folder: Path) -> Iterator[Path]:
+    """Yield where a viewer leaves feedback: in the folder that it shows, the last iteration at the end."""
+    yield folder / FEEDBACK
+    iterations = [each for each in folder.glob("iteration-*") if each.name.removeprefix("iteration-").isdecimal()]
+    if iterations:
+        last = max(iterations, key=lambda each: int(each.name.removeprefix("iteration-")))
+        yield last / FEEDBACK
+        yield from sorted(last.glob(f"*/{FEEDBACK}"))
+
+
+def _said(path: Path, text: str) -> Iterator[tuple[str, Feedback]]:
+    try:
+        value = parse_json(text)
+    except JsonError as error:
+        raise RunError(f"{path}:{error.line}: feedback is JSON: {error.message}") from None
+    reviews = value.get("reviews") if isinstance(value, dict) else None
+    if isinstance(reviews, list) and all(isinstance(each, dict) for each in reviews):
+        yield from ((str(each.get("run_id", "")), _feedback(each)) for each in reviews)
+    elif isinstance(value, dict) and all(isinstance(each, str) for each in value.values()):
+        yield from ((key, Feedback("", each.strip())) for key, each in value.items())
+    else:
+        raise RunError(
+            f"{path}: this is no feedback",
+            hint='feedback is `{"reviews": [{"run_id": "CASE", "feedback": "…"}]}`, or `{"CASE": "…"}`',
+        )
+
+
+def _feedback(review: Mapping[str, Value]) -> Feedback:
+    text, opinion = review.get("feedback", ""), review.get("opinion", "")
+    return Feedback(opinion if opinion in ("good", "bad") else "", text.strip() if isinstance(text, str) else "")
+
+
+def _case(key: str, folders: Mapping[str, str]) -> tuple[str, str]:
+    """Return the case that a key is about and the side of it: a name, a folder of a benchmark, or a run in one."""
+    match = _SIDE.search(key)
+    path = key[: match.start()] if match else key
+    starts = (at for at in range(len(path)) if path.startswith("eval-", at) and (not at or path[at - 1] in "-/"))
+    folder = next((path[at:] for at in starts if path[at:] in folders), None)
+    return (key, "") if folder is None else (folders[folder], match["side"] if match else "")
