@@ -34,11 +34,11 @@ End: TypeAlias = Literal[
     "silent",
     "unreadable",
 ]
-"""How an attempt ended. `done`: the agent said so. `failed`: it reported an error of its own, as a refused permission,
-after an answered call. `crashed`: it exited with an error after an answered call. `calls`, `timeout`, `files`,
-`processes`: a cap of the attempt. `loaded`: stopped on purpose once a skill was loaded. `cost`: the budget of the
-suite. `service`: an error of the model service. `missing`: it did not start. `silent`: it ended before its first model
-request. `unreadable`: its stream cannot be read."""
+"""How an attempt ended. `done`: the agent said so. `failed`: it reported an error of its own, as a refused
+permission, after an answered call. `crashed`: it exited with an error after an answered call. `calls`, `timeout`,
+`files`, `processes`: a cap of the attempt. `loaded`: stopped on purpose once a skill was loaded. `cost`: the budget
+of the suite. `service`: an error of the model service. `interrupted`: the disk of this machine was full. `missing`:
+it did not start. `silent`: it ended before its first model request. `unreadable`: its stream cannot be read."""
 
 UNMEASURED_ENDS: Final[frozenset[End]] = frozenset({"cost", "service", "interrupted"})
 """Ends that say nothing about the subject (X34)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,11 @@ import pytest
 from msgspec.structs import replace
 
 from prosa.adapters.agents import attempt as module
+from prosa.adapters.agents import workspace as workspaces
 from prosa.adapters.agents.attempt import Order, run_attempt
 from prosa.adapters.agents.discover import Installed, find_agent
 from prosa.adapters.agents.scripted_service import ScriptedService
-from prosa.adapters.agents.workspace import WorkspaceProblem
+from prosa.adapters.agents.workspace import DiskFull, WorkspaceProblem
 from prosa.records.agent import AgentTrace
 from tests.adapters.agents.fake_pi import install
 from tests.adapters.agents.truth import (
@@ -159,6 +161,50 @@ def test_files_that_cannot_be_laid_are_refused_and_nothing_is_left(here: Install
     with pytest.raises(WorkspaceProblem):
         asyncio.run(made)
     assert [each.name for each in (tmp_path / "run").iterdir() if each.name.startswith("a-")] == []
+
+
+@pytest.mark.parametrize(
+    ("number", "end"), [(errno.ENOSPC, "interrupted"), (errno.EDQUOT, "interrupted"), (errno.EACCES, "files")]
+)
+def test_changes_that_cannot_be_read_are_no_lack_of_changes(
+    number: int, end: str, here: Installed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unkept(*_: object) -> None:
+        raise problem_of(number)
+
+    monkeypatch.setattr(module.Workspace, "_keep", unkept)
+    trace = run(here, Case("it", (WRITE, SAY), skills=()), tmp_path, boxed=False)
+    assert (trace.end, "what changed is not known" in trace.reason) == (end, True)
+    assert trace.answered == 2
+
+
+def problem_of(number: int) -> WorkspaceProblem:
+    """What reading a workspace raises for an error of the system."""
+    with pytest.raises(WorkspaceProblem) as raised, workspaces._on_disk(Path("disk")):
+        raise OSError(number, os.strerror(number))
+    return raised.value
+
+
+def test_a_disk_that_is_full_before_the_agent_starts_is_no_failure(
+    here: Installed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(module, "mkdtemp", full)
+    with pytest.raises(DiskFull, match="no space left on the disk"):
+        run(here, Case("it", (SAY,), skills=()), tmp_path, boxed=False)
+
+
+def test_a_workspace_that_cannot_be_looked_at_ends_the_attempt(
+    here: Installed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def closed(_: object) -> str:
+        raise WorkspaceProblem("the folder cannot be read: permission denied")
+
+    monkeypatch.setattr(module.Workspace, "overflow", closed)
+    trace = run(here, Case("it", (deed(shell="sleep 60"), SAY), skills=()), tmp_path, boxed=False)
+    assert (trace.end, trace.reason) == ("files", "the folder cannot be read: permission denied")
 
 
 def test_the_evals_of_a_skill_are_not_laid_and_changed_files_are_kept(here: Installed, tmp_path: Path) -> None:

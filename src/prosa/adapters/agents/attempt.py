@@ -29,7 +29,14 @@ from prosa.adapters.agents.discover import VERSION_SECONDS, Installed, system_pa
 from prosa.adapters.agents.forms import quoted
 from prosa.adapters.agents.streams import Stream, StreamReader
 from prosa.adapters.agents.table import KnownAgent, Setting
-from prosa.adapters.agents.workspace import Snapshot, Workspace, WorkspaceProblem, remove_folder
+from prosa.adapters.agents.workspace import (
+    DiskFull,
+    Snapshot,
+    Workspace,
+    WorkspaceProblem,
+    disk_with_space,
+    remove_folder,
+)
 from prosa.records.agent import AgentStep, AgentTrace, End, FileChange, WireName
 from prosa.regex import regex
 
@@ -85,11 +92,12 @@ class _Place(Struct, frozen=True):
 
 class _Changed(Struct, frozen=True):
     """What became of the workspace: ``left_out`` are sentences about what is no output, ``excess`` is the limit that it
-    is over."""
+    is over, or what the agent did that it cannot be read; ``problem`` is why this machine could not."""
 
     files: tuple[FileChange, ...] = ()
     left_out: tuple[str, ...] = ()
     excess: str = ""
+    problem: str = ""
 
 
 _Stop: TypeAlias = Literal["", "timeout", "files", "processes", "cap", "lingers", "unreadable"]
@@ -121,17 +129,19 @@ async def run_attempt(
     """Run an agent once, and return its trace with the folder of contents by digest, which is below ``folder``.
 
     ``upstream`` is what the tap asks; None goes with the user's own home. Raises `WorkspaceProblem` for files that
-    cannot be laid, and `BoxRefused` for a place of the agent that the box may not show.
+    cannot be laid, `DiskFull` where there is no space for it, and `BoxRefused` for a place of the agent that the box
+    may not show.
     """
-    place = await asyncio.to_thread(_laid, order, here.known, folder)
-    try:
-        before = await asyncio.to_thread(place.workspace.snapshot, place.contents)
-        caps = {"budget": budget, "output_bound": output_bound, "prices": prices}
-        async with _tap(order, here.known, upstream, wire, place, caps) as tap:
-            ran = await _run(order, here, tap, wire, place, environ)
-        changed = await asyncio.to_thread(_changes, place, before)
-    finally:
-        await asyncio.shield(asyncio.to_thread(_removed, place.root))
+    with disk_with_space(folder):
+        place = await asyncio.to_thread(_laid, order, here.known, folder)
+        try:
+            before = await asyncio.to_thread(place.workspace.snapshot, place.contents)
+            caps = {"budget": budget, "output_bound": output_bound, "prices": prices}
+            async with _tap(order, here.known, upstream, wire, place, caps) as tap:
+                ran = await _run(order, here, tap, wire, place, environ)
+            changed = await asyncio.to_thread(_changes, place, before)
+        finally:
+            await asyncio.shield(asyncio.to_thread(_removed, place.root))
     trace = _trace(order, here, tap, wire, ran, changed)
     if order.keep is not None:
         await asyncio.to_thread(_keep, order.keep, changed.files, place.contents)
@@ -167,12 +177,14 @@ def _removed(root: Path) -> None:
 
 def _changes(place: _Place, before: Snapshot) -> _Changed:
     """Return the changed files, and what is no output."""
-    after = place.workspace.snapshot()
-    left_out = tuple(f"`{path}` is no output: it is {what}" for path, what in after.refused.items())
     try:
+        after = place.workspace.snapshot()
+        left_out = tuple(f"`{path}` is no output: it is {what}" for path, what in after.refused.items())
         return _Changed(place.workspace.changes(before, after, place.contents), left_out, after.excess)
+    except DiskFull as full:
+        return _Changed(problem=f"what changed is not known: {full}")
     except WorkspaceProblem as problem:
-        return _Changed((), (*left_out, f"what changed is not known: {problem}"), after.excess)
+        return _Changed(excess=f"what changed is not known: {problem}")
 
 
 def _keep(folder: Path, changes: Iterable[FileChange], contents: Path) -> None:
@@ -243,7 +255,7 @@ async def _watched(
                 return "processes", process.excess
             return ("unreadable", str(error)) if error is not None else ("", "")
         if full.done():
-            return "files", full.result()
+            return "files", str(full.exception() or full.result())
         return (over.result(), "") if over.done() else ("timeout", "")
     finally:
         for each in (reading, full, over):
@@ -353,6 +365,8 @@ def _trace(
 ) -> AgentTrace:
     known, stream = here.known, ran.stream
     end, reason = _end(order, known, tap, ran, changed.excess)
+    if changed.problem:
+        end, reason = "interrupted", changed.problem
     names = [name for name, _ in order.skills]
     steps = stream.steps if tap is None else _steps(tap, stream)
     loads = _loads(known, names, steps)

@@ -59,6 +59,10 @@ class WorkspaceProblem(ProsaError):
     """A workspace that cannot be made, read or deleted, as a whole sentence."""
 
 
+class DiskFull(WorkspaceProblem):
+    """No space is left for a workspace or for what is kept of it."""
+
+
 class WorkspaceLimits(Struct, frozen=True):
     """How much a workspace may hold: ``files`` (folders and links count) and ``size`` in bytes."""
 
@@ -430,13 +434,23 @@ def _below(top: int, path: str) -> Iterator[int]:
 
 
 @contextmanager
-def _on_disk(folder: Path) -> Iterator[None]:
-    """Turn what a disk refuses into a sentence."""
+def disk_with_space(folder: Path) -> Iterator[None]:
+    """Raise `DiskFull` where a full disk ends the block; other errors pass."""
     try:
         yield
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise WorkspaceProblem(f"there is no space left on the disk of {folder}") from None
+            raise DiskFull(f"there is no space left on the disk of {folder}") from None
+        raise
+
+
+@contextmanager
+def _on_disk(folder: Path) -> Iterator[None]:
+    """Turn what a disk refuses into a sentence."""
+    try:
+        with disk_with_space(folder):
+            yield
+    except OSError as error:
         raise WorkspaceProblem(f"{folder} cannot be changed: {_words(error)}") from None
 
 

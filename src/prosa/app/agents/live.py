@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from prosa.adapters.agents.attempt import Order, run_attempt
 from prosa.adapters.agents.discover import AgentMissing, Installed, find_agent
 from prosa.adapters.agents.tap import Upstream
+from prosa.adapters.agents.workspace import DiskFull
 from prosa.adapters.providers.table import provider_row
 from prosa.app.agents.known import AgentHere, known_agent
 from prosa.app.agents.scratch import scratch_folder
@@ -100,17 +101,21 @@ class LiveAgents(Struct, frozen=True):
             stop_when_loaded=task.triggers,
             keep=self.kept_place(task),
         )
-        trace, contents = await run_attempt(
-            order,
-            ready.here,
-            ready.upstream,
-            wire=ready.wire,
-            budget=self.budget,
-            prices=known_prices(self.environment.settings),
-            output_bound=self.options.output_tokens,
-            folder=self.folder,
-            environ=self.environment.environ,
-        )
+        try:
+            trace, contents = await run_attempt(
+                order,
+                ready.here,
+                ready.upstream,
+                wire=ready.wire,
+                budget=self.budget,
+                prices=known_prices(self.environment.settings),
+                output_bound=self.options.output_tokens,
+                folder=self.folder,
+                environ=self.environment.environ,
+            )
+        except DiskFull as full:
+            trace = AgentTrace(task.agent.name, ready.here.version, ready.model, "interrupted", str(full))
+            return AgentResult(trace, lambda _: None)
         return AgentResult(_with_unseen(trace, boxed=self.boxed), _reader(contents))
 
 

@@ -139,7 +139,7 @@ def left_behind(task: AgentTask, result: AgentResult, folder: Path) -> Iterator[
 
     workspace = LeftWorkspace(frozenset(paths), tuple(sorted(changed)), read, beside, result.trace.loaded)
     with TemporaryDirectory(prefix="prosa-outputs-") as outputs:
-        for path in paths:
+        for path in () if result.trace.end == "interrupted" else paths:  # the disk was full
             target = Path(outputs, path)
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(read(path) or b"")
