@@ -232,3 +232,13 @@ def path_of(given: str | Path) -> Path | None:
 def log(text: str) -> None:
     """Log what a person should know, with the logger ``prosa``."""
     logging.getLogger("prosa").warning("%s", text)
+
+
+def journal_of(
+    journal: bool | str | Path, resume: str | None = None, *, rerun_in_doubt: bool = False
+) -> JournalOptions | None:
+    """Return what is stored of a call, and where; None for nothing."""
+    if journal is False and resume is None:
+        return None
+    store = None if isinstance(journal, bool) else Path(journal)
+    return JournalOptions("python", store, resume=resume, rerun_in_doubt=rerun_in_doubt)

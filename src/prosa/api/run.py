@@ -13,13 +13,14 @@ from prosa.api.arguments import (
     A_PROVIDER,
     RunOptions,
     environment_of,
+    journal_of,
     log,
     options_of,
     require_provider,
     synchronous,
     takes,
 )
-from prosa.app.options import NO_RIGHTS, JournalOptions, SiteRights
+from prosa.app.options import NO_RIGHTS, SiteRights
 from prosa.app.run.load import ready_program
 from prosa.data import Value
 from prosa.records.summary import Output, RunResult
@@ -64,7 +65,7 @@ async def arun(
     typed = _Typed(returns) if returns is not None else None
     path = path_or_program if isinstance(path_or_program, Program) else Path(path_or_program)
     environment = environment_of(path if isinstance(path, Path) else None, options.get("environ"))
-    kept = _journal(journal, resume, rerun_in_doubt=rerun_in_doubt)
+    kept = journal_of(journal, resume, rerun_in_doubt=rerun_in_doubt)
     chosen = options_of(options, environment, provider, site_rights=sites, output_schema=output, journal=kept)
     program = ready_program(path, chosen, environment)
     listener = options.get("listener", ignore)
@@ -118,14 +119,6 @@ def _value(program: Program, given: Value) -> Value:
     if isinstance(given, str) and takes_request(program.template):
         return {"request": given}
     return {} if given is None else given
-
-
-def _journal(journal: bool | str | Path, resume: str | None, *, rerun_in_doubt: bool) -> JournalOptions | None:
-    """Return the journal of the run."""
-    if journal is False and resume is None:
-        return None
-    store = None if isinstance(journal, bool) else Path(journal)
-    return JournalOptions("python", store, resume=resume, rerun_in_doubt=rerun_in_doubt)
 
 
 run = synchronous(arun, "run")

@@ -6,7 +6,16 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Unpack
 
-from prosa.api.arguments import EvalKeywords, environment_of, options_of, require_provider, synchronous, takes, words
+from prosa.api.arguments import (
+    EvalKeywords,
+    environment_of,
+    journal_of,
+    options_of,
+    require_provider,
+    synchronous,
+    takes,
+    words,
+)
 from prosa.app.agents.task import agent_options
 from prosa.app.evals.load import find_tests, load_suites
 from prosa.app.evals.run import run_tests as run_all
@@ -32,16 +41,19 @@ async def arun_tests(
     concurrency: int = 8,
     grader_model: str | None = None,
     provider: Provider | None = None,
+    journal: bool | str | Path = False,
     **options: Unpack[EvalKeywords],
 ) -> Report:
     """Run test documents and skills with cases, files or folders of them, and return a report with every repeat of
     every case (X28, X32).
 
     ``models`` are tested separately, ``repeat`` is how often each case runs; both override the documents. ``cases``
-    are parts of names, ``failed`` selects the cases that failed the last time. ``against`` is another program, a
+    are parts of names, ``failed`` selects the cases that failed the last time that
+    the test was stored. ``against`` is another program, a
     revision of git or a model to compare with. ``lower`` applies requirements to the lower bound of intervals. Answers
     are cached between calls unless ``cache`` is False; ``concurrency`` is the number of concurrent runs.
-    ``grader_model`` grades. ``provider`` replaces a model service, and its answers are not cached.
+    ``grader_model`` grades. ``provider`` replaces a model service, and its answers are not cached. ``journal`` stores
+    the test in the user's store, or in the named file, for `prosa report`; by default nothing is stored.
 
     The report has ``ok``, ``suites`` with their ``cases`` and ``gate``, ``comparisons`` and ``cost``. A case that
     fails is a result; attempts whose ``outcome`` is "not measured" have a ``reason`` and are excluded from rates
@@ -71,6 +83,7 @@ async def arun_tests(
         grader_model=grader_model,
         against=side,
         agents=agent_options(options, chosen),
+        journal=journal_of(journal),
     )
     suites = load_suites(groups, of_runs, environment, in_agent=bool(wanted.agents.agents))
     listener = options.get("listener", ignore)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from prosa.app.options import AgentKeywords
+from prosa.app.options import AgentKeywords, JournalOptions
 from prosa.cli.argument_types import count
 from prosa.cli.console import Console
 from prosa.cli.environment import environment_of
@@ -154,7 +154,7 @@ def _chosen(args: argparse.Namespace, console: Console) -> tuple[TestOptions, Op
 
     models = tuple(dict.fromkeys(name for text in args.models or () for name in _names(text)))
     args.model = models[0] if len(models) == 1 else None
-    options = replace(options_from(args, console.environ), journal=None)  # results of tests are stored by repeat
+    options = replace(options_from(args, console.environ), journal=None)  # attempts are stored, not their runs
     against = None if args.against is None else side_of(args.against, Path(args.paths[0]))
     chosen = TestOptions(
         models=models,
@@ -167,6 +167,7 @@ def _chosen(args: argparse.Namespace, console: Console) -> tuple[TestOptions, Op
         grader_model=args.grader_model,
         against=against,
         agents=agent_options(values_of(AgentKeywords, args), models),
+        journal=JournalOptions("test"),
     )
     return chosen, options
 

@@ -7,17 +7,29 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Literal, TypeAlias
+import json
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
+from msgspec.json import decode, encode
+from msgspec.structs import replace
 
-from prosa.evaluation.report import Report
+from prosa.evaluation.assembly import SuiteHead
+from prosa.evaluation.matchers import MISSING, Missing
+from prosa.evaluation.report import Attempt, Cut, OutputFile, Report, Step
 
 TestState: TypeAlias = Literal["open", "done", "interrupted"]
 """A test is interrupted if it was cancelled, or if its process is gone."""
 
 Opinion: TypeAlias = Literal["", "good", "bad"]
+
+MOST: Final = 64 * 1024
+"""Bytes of an answer, of the reasons of its graders, and of its files that are kept in `summary` (X25)."""
+
+MOST_PICTURES: Final = 1024 * 1024
+"""Bytes of the pictures of one attempt that are kept in `full`."""
 
 
 class TestRecord(Struct, frozen=True):
@@ -51,6 +63,45 @@ class TestRecord(Struct, frozen=True):
     holder: str = ""
     host: str = ""
     __test__ = False
+
+
+class TestFilter(Struct, frozen=True):
+    """Which tests are meant: at most ``limit``, those that started last; None leaves all in. ``since`` is a time as in
+    a record, ``text`` a part of the path or the label of a suite."""
+
+    since: str | None = None
+    text: str | None = None
+    limit: int | None = None
+    __test__ = False
+
+
+class SuiteRow(Struct, frozen=True):
+    """One suite of a test. ``file`` is the real path of its cases, ``path`` and ``label`` as in the report."""
+
+    test: str
+    number: int
+    file: str
+    path: str
+    label: str
+    baseline: bool
+    passed: int = 0
+    measured: int = 0
+    unmeasured: int = 0
+    cost: float | None = None
+
+
+class AttemptRow(Struct, frozen=True):
+    """One attempt of a test, by its place. ``name`` is that of its case; ``told`` is the attempt as JSON, without its
+    transcript, which is ``steps`` where it is kept."""
+
+    test: str
+    suite: int
+    number: int
+    repeat: int
+    name: str
+    outcome: str
+    told: str
+    steps: str | None = None
 
 
 class TrendPoint(Struct, frozen=True):
@@ -96,3 +147,59 @@ class ShownTest(Struct, frozen=True):
     trends: tuple[Trend, ...] = ()
     feedback: Mapping[tuple[str, str], Feedback] = {}
     __test__ = False
+
+
+def heads_json(heads: Sequence[SuiteHead]) -> str:
+    """Return what is to be tried as JSON; expectations of a workspace and of single assertions are left out."""
+    shown = [
+        replace(head, cases=tuple(replace(each, assertions=(), workspace=()) for each in head.cases)) for head in heads
+    ]
+    return encode(shown, enc_hook=_unset).decode()
+
+
+def heads_of(record: TestRecord) -> tuple[SuiteHead, ...]:
+    """Return what a test tried. Raises `msgspec.DecodeError` for what no store of ours ever wrote."""
+    found = decode(record.heads, type=tuple[SuiteHead, ...])
+    return tuple(
+        replace(
+            head, cases=tuple(replace(each, expect=MISSING) if each.expect is None else each for each in head.cases)
+        )
+        for head in found
+    )
+
+
+def _unset(value: object) -> None:
+    if not isinstance(value, Missing):
+        raise NotImplementedError(type(value).__name__)
+
+
+def stored_attempt(attempt: Attempt, *, full: bool = False) -> tuple[str, str | None]:
+    """Return an attempt as JSON, and its transcript where ``full`` keeps it. An answer that is too large is cut; of
+    files whose differences are too large only the digests stay."""
+    output = attempt.output if isinstance(attempt.output, str) else json.dumps(attempt.output, ensure_ascii=False)
+    data = output.encode("utf-8", "surrogatepass")
+    if len(data) > MOST:
+        beginning = data[:MOST].decode("utf-8", "ignore")
+        attempt = replace(attempt, output=beginning, cut=Cut(len(data), sha256(data).hexdigest()))
+    graded = tuple(replace(each, reason=each.reason[: MOST // len(attempt.graded)]) for each in attempt.graded)
+    told = replace(attempt, graded=graded, steps=(), files=_files(attempt.files, MOST_PICTURES if full else MOST))
+    return encode(told).decode(), encode(attempt.steps).decode() if full and attempt.steps else None
+
+
+def _files(files: Sequence[OutputFile], most: int) -> tuple[OutputFile, ...]:
+    """Return files with the content of those that fit together."""
+    found = list[OutputFile]()
+    for each in files:
+        size = len(each.diff) + len(each.content)
+        if size > most:
+            found.append(replace(each, diff="", content=b""))
+            continue
+        most -= size
+        found.append(each)
+    return tuple(found)
+
+
+def attempt_of(row: AttemptRow) -> Attempt:
+    """Return an attempt as it is kept. Raises `msgspec.DecodeError` for what no store of ours ever wrote."""
+    found = decode(row.told, type=Attempt)
+    return found if row.steps is None else replace(found, steps=decode(row.steps, type=tuple[Step, ...]))

@@ -30,6 +30,15 @@ def resolve_revision(name: str, folder: Path) -> str | None:
     return found.decode().strip() if found is not None else None
 
 
+def revision_of(folder: Path) -> tuple[str, bool]:
+    """Return the commit that is checked out around a folder, empty outside of a repository, and whether a tracked file
+    may differ from it: one whose size or time is another than git noted counts, as no filter is run to read it."""
+    commit = resolve_revision("HEAD", folder)
+    if commit is None:
+        return "", False
+    return commit, bool(_git(folder, "diff-index", "--name-only", "-z", commit, "--"))
+
+
 def top_of(folder: Path) -> Path | None:
     """Return the top folder of the repository around ``folder``."""
     found = _git(folder, "rev-parse", "--show-toplevel")

@@ -256,6 +256,21 @@ def forget(connection: Database, ids: Iterable[str]) -> int:
     return gone
 
 
+def forget_tests(connection: Database, ids: Iterable[str]) -> int:
+    """Take tests away with their attempts, and return how many there were."""
+    gone = 0
+    for each in ids:
+        connection.execute("DELETE FROM attempt WHERE test = ?", (each,))
+        connection.execute("DELETE FROM suite WHERE test = ?", (each,))
+        gone += connection.execute("DELETE FROM test WHERE id = ?", (each,)).rowcount
+    return gone
+
+
+def _oldest_tests(connection: Database) -> list[tuple[str, str, str]]:
+    """Return id, state and holder of the oldest tests, a few at a time: one may be large."""
+    return connection.execute("SELECT id, state, holder FROM test ORDER BY started LIMIT 10").fetchall()
+
+
 def forget_batch(connection: Database, batch: str) -> int:
     """Take a batch away with its rows, and return how many there were."""
     connection.execute("DELETE FROM call WHERE run IN (SELECT id FROM run WHERE batch = ?)", (batch,))
@@ -356,6 +371,9 @@ def sweep(connection: Database, now: datetime, kept: Kept, alive: Callable[[str]
                 for statement in FORGET_CONTENT:
                     connection.execute(statement, (run,))
     forget(connection, _dead(ids_before(connection, stamp(now - timedelta(days=kept.days))), alive))
+    text = "SELECT id, state, holder FROM test WHERE started < ?"
+    old = connection.execute(text, (stamp(now - timedelta(days=kept.days)),)).fetchall()
+    forget_tests(connection, _dead(old, alive))
     for batch in _old_batches(connection, stamp(now - timedelta(days=kept.days)), alive):
         forget_batch(connection, batch)
     _forget_messages(connection, stamp(now - timedelta(days=kept.days)))
@@ -364,6 +382,7 @@ def sweep(connection: Database, now: datetime, kept: Kept, alive: Callable[[str]
             not _forget_ended_batch(connection)
             and not _forget_ended_messages(connection)
             and not forget(connection, _dead(oldest(connection, _AT_ONCE), alive))
+            and not forget_tests(connection, _dead(_oldest_tests(connection), alive))
         ):
             break
     connection.shrink()

@@ -93,7 +93,27 @@ _FIFTH = (
 )
 """Batches of model services: what was sent in which, and its id there."""
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH)
+_SIXTH = (
+    """CREATE TABLE test (
+        id TEXT PRIMARY KEY, door TEXT NOT NULL, folder TEXT NOT NULL, revision TEXT NOT NULL,
+        changed INTEGER NOT NULL, version TEXT NOT NULL, started TEXT NOT NULL, heads TEXT NOT NULL,
+        lower INTEGER NOT NULL, total INTEGER NOT NULL, state TEXT NOT NULL, ended TEXT, done INTEGER NOT NULL,
+        failed INTEGER NOT NULL, unmeasured INTEGER NOT NULL, passed INTEGER, cost REAL, holder TEXT NOT NULL,
+        host TEXT NOT NULL)""",
+    """CREATE TABLE suite (
+        test TEXT NOT NULL, number INTEGER NOT NULL, file TEXT NOT NULL, path TEXT NOT NULL, label TEXT NOT NULL,
+        baseline INTEGER NOT NULL, passed INTEGER NOT NULL, measured INTEGER NOT NULL, unmeasured INTEGER NOT NULL,
+        cost REAL, PRIMARY KEY (test, number))""",
+    """CREATE TABLE attempt (
+        test TEXT NOT NULL, suite INTEGER NOT NULL, number INTEGER NOT NULL, repeat INTEGER NOT NULL,
+        name TEXT NOT NULL, outcome TEXT NOT NULL, told TEXT NOT NULL, steps TEXT,
+        PRIMARY KEY (test, suite, number, repeat))""",
+    "CREATE INDEX test_started ON test (started)",
+    "CREATE INDEX suite_file ON suite (file, label)",
+)
+"""Tests: what each tried, and every attempt of it."""
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH, _SIXTH)
 """What turns a store of version N into one of N + 1, for N from 0, which is an empty file."""
 
 SCHEMA_VERSION = len(MIGRATIONS)
@@ -121,7 +141,7 @@ def migrate(connection: sqlite3.Connection) -> None:
         raise
 
 
-TABLES = frozenset(("run", "call", "note", "batch", "message", "item", "lease", "pace"))
+TABLES = frozenset(("run", "call", "note", "batch", "message", "item", "lease", "pace", "test", "suite", "attempt"))
 """What the store is made of."""
 
 RUN_VIEWS = Readable(
@@ -223,6 +243,42 @@ RUN_VIEWS = Readable(
             ),
             "SELECT id, mailbox, sender, time, payload, thread, reply_to, hops, state, attempts, run, ended, error"
             " FROM main.message",
+        ),
+        View(
+            "tests",
+            "one row for each suite of each `prosa test`",
+            (
+                ("id", "the id of the test, as `prosa report` takes it"),
+                ("number", "which of its suites, counted from 0"),
+                ("file", "the file of the cases"),
+                ("label", "what distinguishes several suites of one file: the model, the agent, the side"),
+                ("baseline", "1 for a side that others are compared with"),
+                ("door", "what started it: `test`, `python`"),
+                ("revision", "the git commit of the folder, empty outside of a repository"),
+                ("changed", "1 where the working tree differed from it"),
+                ("state", "`open`, `done` or `interrupted`"),
+                ("passed", "attempts that passed"),
+                ("measured", "attempts that were measured"),
+                ("unmeasured", "attempts that were not"),
+                ("cost", "US dollars of the answers, null where a price is not known"),
+                ("started", "when it started, UTC"),
+                ("ended", "when it ended, UTC"),
+            ),
+            "SELECT t.id, s.number, s.file, s.label, s.baseline, t.door, t.revision, t.changed, t.state, s.passed,"
+            " s.measured, s.unmeasured, s.cost, t.started, t.ended FROM main.suite s JOIN main.test t ON t.id = s.test",
+        ),
+        View(
+            "attempts",
+            "one row for each attempt of a test",
+            (
+                ("test", "the id of the test"),
+                ("suite", "which of its suites, counted from 0"),
+                ("case_name", "the case"),
+                ("repeat", "which repeat of the case, counted from 0"),
+                ("outcome", "`passed`, `failed`, `not measured`, `not offered` or `broken`"),
+                ("attempt", "the answer, the failures and the figures, as JSON"),
+            ),
+            "SELECT test, suite, name, repeat, outcome, told FROM main.attempt",
         ),
     ),
     TABLES,

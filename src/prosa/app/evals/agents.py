@@ -17,21 +17,27 @@ from msgspec.json import decode, encode
 
 from prosa.app.agents.recording import record_attempt
 from prosa.app.agents.task import AgentChoice, AgentResult, AgentSource, AgentTask, SkillFolder, is_offered
-from prosa.app.evals.answers import Kept
+from prosa.app.evals.answers import MAX_STEP, MAX_STEPS, Kept
 from prosa.app.evals.judge import Judged, Left, Ran
 from prosa.app.options import Record
 from prosa.data import Value
 from prosa.evaluation.case import Case, FailureKind, RunFacts
-from prosa.evaluation.report import AgentFacts, Outcome, Reason
+from prosa.evaluation.report import AgentFacts, Outcome, OutputFile, Reason, Step
 from prosa.evaluation.routing import Routing
 from prosa.evaluation.workspace import LeftWorkspace
-from prosa.records.agent import BROKEN_ENDS, UNMEASURED_ENDS, AgentTrace, End
+from prosa.records.agent import BROKEN_ENDS, UNMEASURED_ENDS, AgentTrace, End, FileChange
 
 MAX_SHOWN = 64 * 1024
 """Characters of changed files that a grader sees."""
 
 MAX_KEPT = 4 * 1024 * 1024
 """Bytes of changed files with which an attempt is still kept between calls."""
+
+MAX_PICTURE = 512 * 1024
+"""Bytes of a picture that a report shows."""
+
+PICTURES = frozenset(("png", "jpg", "jpeg", "gif", "webp"))
+"""Suffixes of files that a report shows as pictures."""
 
 _KINDS: dict[End, FailureKind] = {
     "failed": "program",
@@ -228,3 +234,26 @@ def agent_facts(trace: AgentTrace, *, skills: Sequence[SkillFolder]) -> AgentFac
         reported_cost=None if reported is None else reported.cost,
         unseen=trace.unseen,
     )
+
+
+def agent_steps(trace: AgentTrace) -> tuple[Step, ...]:
+    """Return the transcript of an attempt, without that of its subagents."""
+    return tuple(
+        Step(each.kind, each.text[:MAX_STEP], each.tool, each.arguments, each.is_error, each.size)
+        for each in trace.steps
+        if not each.conversation
+    )[:MAX_STEPS]
+
+
+def output_files(result: AgentResult) -> tuple[OutputFile, ...]:
+    """Return the files that an attempt changed, pictures with their content."""
+    found = []
+    for each in result.trace.changes:
+        content = result.content(each.digest) if _is_picture(each) else None
+        found.append(OutputFile(each.path, each.kind, each.digest, each.size, each.is_text, each.diff, content or b""))
+    return tuple(found)
+
+
+def _is_picture(change: FileChange) -> bool:
+    suffix = change.path.lower().rpartition(".")[2]
+    return change.kind != "deleted" and change.size <= MAX_PICTURE and suffix in PICTURES

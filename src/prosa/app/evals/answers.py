@@ -10,14 +10,14 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from msgspec import DecodeError, Struct
+from msgspec import DecodeError, Struct, field
 from msgspec.json import decode, encode
 
 from prosa.adapters.files import cache_dir
 from prosa.adapters.files.result_store import ResultStore
+from prosa.evaluation.report import Step
 from prosa.runtime.errors import RunError
 from prosa.runtime.journal import Ask, ModelStep, ToolStep, Use
 from prosa.runtime.messages import ModelReply
@@ -30,6 +30,12 @@ if TYPE_CHECKING:
 _DAY = 24 * 60 * 60
 _VERSION = "answers 1"
 FILE_NAME = "tests.sqlite"
+MAX_STEP = 8 * 1024
+"""Characters of one text of a transcript."""
+
+MAX_STEPS = 200
+"""Steps of a transcript that are kept."""
+
 _NEVER_KEPT = ("refusal", "filter", "length")
 
 
@@ -63,9 +69,19 @@ class Answers(Struct):
     calls: int = 0
     remembered: int = 0
     unanswered: RunError | None = None
+    steps: list[Step] = field(default_factory=list)
 
     async def reply(self, step: ModelStep, ask: Ask) -> ModelReply:
         """Return the answer of the last time, or a new one."""
+        reply = await self._reply(step, ask)
+        if not step.scope.depth:
+            if reply.content:
+                self._note(Step("say", reply.content[:MAX_STEP], size=len(reply.content)))
+            for call in reply.tool_calls:
+                self._note(Step("call", tool=call.name, arguments=call.arguments[:MAX_STEP]))
+        return reply
+
+    async def _reply(self, step: ModelStep, ask: Ask) -> ModelReply:
         if self.kept is None:
             return await self._asked(ask)
         key = self._key(step)
@@ -88,9 +104,17 @@ class Answers(Struct):
             raise
 
     async def result(self, step: ToolStep, use: Use) -> ToolResult:
-        """Call the tool: what tools give is never kept."""
-        del step
-        return await use()
+        """Call the tool: what tools give is never kept between tests."""
+        result = await use()
+        if not step.scope.depth:
+            text, size = result.content[:MAX_STEP], len(result.content)
+            self._note(Step("result", text, step.tool, is_error=result.is_error, size=size))
+        return result
+
+    def _note(self, step: Step) -> None:
+        """Add a step to the transcript of the program that is tried."""
+        if len(self.steps) < MAX_STEPS:
+            self.steps.append(step)
 
     def _key(self, step: ModelStep) -> str:
         asked = encode([self.about, step.path, step.request], order="deterministic")
@@ -102,8 +126,3 @@ def _read(text: str | None) -> ModelReply | None:
         return decode(text, type=ModelReply) if text is not None else None
     except DecodeError:
         return None
-
-
-def failed_key(path: Path) -> str:
-    """Under which the cases are kept that failed when the tests of a document last ran."""
-    return f"failed:{path}"

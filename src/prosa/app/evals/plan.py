@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from functools import partial
 
 from prosa.app.agents.known import known_agent
 from prosa.app.agents.task import AgentChoice
+from prosa.app.evals.stored import last_outcomes
 from prosa.app.evals.suite import Suite
 from prosa.app.evals.variants import TestOptions, Variant, variants_of
 from prosa.app.options import Environment, Options
@@ -23,9 +24,6 @@ from prosa.records.test_plan import Bounds, SidePlan, TestPlan
 from prosa.runtime.program import with_model
 from prosa.runtime.usage import Usage
 
-if TYPE_CHECKING:
-    from prosa.app.evals.answers import Kept
-
 MANY_ATTEMPTS = 1_000
 MANY_DOLLARS = Decimal(1)
 """Attempts and US dollars, the thresholds of batches: above one of them a person is asked first."""
@@ -34,11 +32,10 @@ BYTES_PER_TOKEN = 3.7
 """Of the requests of agents, as measured: mostly English and JSON."""
 
 
-def plan_tests(
-    suites: Sequence[Suite], chosen: TestOptions, options: Options, environment: Environment, kept: Kept | None = None
-) -> TestPlan:
+def plan_tests(suites: Sequence[Suite], chosen: TestOptions, options: Options, environment: Environment) -> TestPlan:
     """Return what a test takes. Raises what `run_tests` does before it begins."""
-    variants = variants_of(suites, chosen, options, kept, environment)
+    last = partial(last_outcomes, chosen.journal, environment)
+    variants = variants_of(suites, chosen, options, last, environment)
     sides = tuple(_side(each, chosen, options, environment) for each in variants)
     cap = options.max_cost if isinstance(options.max_cost, Decimal) else None
     plan = TestPlan(sides, cap, asks=False, notes=tuple(_notes(variants)))

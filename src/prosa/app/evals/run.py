@@ -10,8 +10,9 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,13 +24,16 @@ from prosa.app.evals.agents import (
     AgentAttempts,
     InAgent,
     agent_facts,
+    agent_steps,
     judged_in_agent,
     left_behind,
+    output_files,
     ran_in_agent,
     task_of,
 )
-from prosa.app.evals.answers import Answers, Kept, failed_key, open_kept
+from prosa.app.evals.answers import Answers, Kept, open_kept
 from prosa.app.evals.judge import Checks, Grader, Ran, judge, load_grader
+from prosa.app.evals.stored import StoredTest, last_outcomes
 from prosa.app.evals.suite import Suite
 from prosa.app.evals.variants import TestOptions, Variant, variants_of
 from prosa.app.options import Environment, Options, RecordingOptions
@@ -41,8 +45,9 @@ from prosa.app.runs import Job
 from prosa.app.runs.engine import run_list
 from prosa.data import Value
 from prosa.dialects.evals.document.fields import MAX_REPEAT
-from prosa.evaluation.case import FailureKind, RunFacts, gate
-from prosa.evaluation.report import Attempt, CaseReport, Matched, Reason, Report, SuiteReport, compared
+from prosa.evaluation.assembly import SuiteHead, Unit, report_of, units_of
+from prosa.evaluation.case import FailureKind, RunFacts
+from prosa.evaluation.report import Attempt, Reason, Report
 from prosa.records.recording import given_digest, recording_name
 from prosa.regex import regex
 from prosa.runtime import errors, events
@@ -53,6 +58,7 @@ from prosa.source import FileProblem
 
 if TYPE_CHECKING:
     from prosa.app.runs import Outcome
+    from prosa.records.test import ShownTest
     from prosa.runtime.budget import Budget
     from prosa.runtime.ports import Provider
 
@@ -72,14 +78,6 @@ _KINDS: tuple[tuple[type[RunError], FailureKind], ...] = (
 
 MAX_CALLS = 200
 """Maximum tool calls of one run that are passed to a check."""
-
-
-class _Unit(Struct, frozen=True):
-    """One repeat of a case, counted from 0."""
-
-    variant: int
-    case: int
-    repeat: int
 
 
 class TestProgress(Struct):
@@ -108,10 +106,11 @@ async def run_tests(
     kept: Kept | None = None,
     interrupted: Callable[[Report], None] = _nobody,
     agents: AgentSource | None = None,
+    ended: Callable[[ShownTest], None] | None = None,
 ) -> Report:
     """Run them and return a report. ``kept`` takes the place of the user's own cache; ``provider`` answers in place of
     the services that are named, and ``agents`` in place of agents that run here. ``interrupted`` is given the report of
-    what was done where the call is cancelled.
+    what was done where the call is cancelled, ``ended`` the test that ended as a page shows it.
 
     Raises `RunError` for what keeps all of them from running, `AgreementRequired`, `NotTrusted`, `AgentRefused` and
     `PriceUnknown` for a budget that cannot hold among it, and `FileProblem` for recordings that are not there.
@@ -120,15 +119,26 @@ async def run_tests(
     if kept is None and chosen.cache and provider is None:
         kept = open_kept(environment.environ)
     async with AsyncExitStack() as stack:
-        variants = variants_of(suites, chosen, options, kept, environment, stack)
-        run = _Running(variants, chosen, options, environment, kept, listener, heard, provider, stack)
+        last = partial(last_outcomes, chosen.journal, environment)
+        variants = variants_of(suites, chosen, options, last, environment, stack)
+        heads = tuple(_head(each) for each in variants)
+        run = _Running(variants, heads, chosen, options, environment, kept, listener, heard, provider, stack)
         run.source = agents
+        tried = tuple(each.suite for each in variants)
+        run.stored = StoredTest(chosen.journal, environment, heads, tried, chosen.lower)
         try:
             await run.all()
-        except asyncio.CancelledError:
-            interrupted(_report(variants, run.attempts, chosen, None))
+        except BaseException as error:
+            report = report_of(heads, run.attempts, lower=chosen.lower)
+            run.stored.drop(report)
+            if isinstance(error, asyncio.CancelledError):
+                interrupted(report)
             raise
-        return _report(variants, run.attempts, chosen, kept)
+        report = report_of(heads, run.attempts, lower=chosen.lower)
+        await run.stored.end(report)
+        if ended is not None:
+            ended(run.stored.shown(report))
+        return report
 
 
 def _require_recording(chosen: RecordingOptions | None) -> None:
@@ -144,6 +154,7 @@ class _Running(Struct):
     """One run of tests. Drivers are opened for each model that is asked, once, and end with ``stack``."""
 
     variants: tuple[Variant, ...]
+    heads: tuple[SuiteHead, ...]
     chosen: TestOptions
     options: Options
     environment: Environment
@@ -157,8 +168,9 @@ class _Running(Struct):
     takes: dict[tuple[int, int], int] = field(default_factory=dict)
     graders: dict[Path, Grader] = field(default_factory=dict)
     progress: TestProgress = field(default_factory=TestProgress)
-    attempts: dict[_Unit, Attempt] = field(default_factory=dict)
+    attempts: dict[Unit, Attempt] = field(default_factory=dict)
     source: AgentSource | None = None
+    stored: StoredTest | None = None
     in_agents: AgentAttempts | None = None
 
     async def all(self) -> None:
@@ -166,17 +178,16 @@ class _Running(Struct):
         self.budget = budget_of(self.options, self.environment)
         self.takes = _takes(self.variants)
         await self._prepare()
-        units = [
-            _Unit(at, case, repeat)
-            for at, variant in enumerate(self.variants)
-            for case in range(len(variant.cases))
-            for repeat in range(variant.repeats)
-        ]
+        units = units_of(self.heads)
         self.progress.total = len(units)
         checks = Checks(self.environment, self.stack)
+        if self.stored is not None:
+            self.stored.begin()
 
-        async def work(unit: _Unit) -> None:
+        async def work(unit: Unit) -> None:
             attempt = self.attempts[unit] = await self._attempt(unit, checks)
+            if self.stored is not None:
+                self.stored.put(unit, attempt)
             self.progress.done += 1
             self.progress.failed += attempt.outcome == "failed"
             self.progress.unmeasured += not attempt.measured
@@ -273,10 +284,10 @@ class _Running(Struct):
             return None
         return self.kept
 
-    async def _agent_attempt(self, unit: _Unit, side: InAgent, checks: Checks) -> Attempt:
+    async def _agent_attempt(self, unit: Unit, side: InAgent, checks: Checks) -> Attempt:
         """Try a case in an agent."""
         assert self.in_agents is not None
-        variant = self.variants[unit.variant]
+        variant = self.variants[unit.suite]
         suite, case = variant.suite, variant.cases[unit.case]
         triggers, folder = suite.routing is not None, suite.program_path.parent
         task = task_of(case, side, unit.repeat + 1, folder, triggers=triggers, classified=suite.classified)
@@ -311,14 +322,16 @@ class _Running(Struct):
             reason,
             None if result.remembered else trace.seconds,
             agent_facts(trace, skills=side.skills),
+            agent_steps(trace),
+            output_files(result),
         )
 
-    async def _attempt(self, unit: _Unit, checks: Checks) -> Attempt:
-        variant = self.variants[unit.variant]
+    async def _attempt(self, unit: Unit, checks: Checks) -> Attempt:
+        variant = self.variants[unit.suite]
         if variant.agent is not None:
             return await self._agent_attempt(unit, variant.agent, checks)
         case, driver = variant.cases[unit.case], self.drivers[variant.folder, variant.chosen]
-        take = self.takes[unit.variant, unit.case] * MAX_REPEAT + unit.repeat
+        take = self.takes[unit.suite, unit.case] * MAX_REPEAT + unit.repeat
         name = f"{variant.suite.path} {case.name} #{unit.repeat + 1}" + (f" {variant.label}" if variant.label else "")
         about = f"{case.name}\n{unit.repeat}\n{self.options.base_url or ''}\n{self.options.api or ''}"
         answers = Answers(self._kept_for(variant.suite, variant.chosen), about)
@@ -350,6 +363,7 @@ class _Running(Struct):
             judged.outcome,
             judged.reason if judged.outcome == "not measured" else None,
             facts.seconds if _asked_now(answers, driver.options) else None,
+            steps=tuple(answers.steps),
         )
 
 
@@ -465,44 +479,6 @@ def failure_kind(error: RunError) -> FailureKind:
 # ---- what came of it ----
 
 
-def _report(
-    variants: Sequence[Variant], attempts: dict[_Unit, Attempt], chosen: TestOptions, kept: Kept | None
-) -> Report:
-    suites = tuple(_suite_report(at, variant, attempts, chosen) for at, variant in enumerate(variants))
-    if kept is not None:
-        _remember_failed(variants, suites, kept)
-    return Report(suites, compared(tuple(_compared(variants, suites))))
-
-
-def _suite_report(at: int, variant: Variant, attempts: dict[_Unit, Attempt], chosen: TestOptions) -> SuiteReport:
-    cases = tuple(
-        CaseReport(case, tuple(attempts.get(_Unit(at, index, each), _NOT_STARTED) for each in range(variant.repeats)))
-        for index, case in enumerate(variant.cases)
-    )
-    requirement = variant.suite.terms.requirement
-    return SuiteReport(
-        str(variant.suite.path),
-        _tried(variant),
-        variant.agent.agent.label if variant.agent is not None else variant.chosen or "",
-        requirement,
-        cases,
-        gate(requirement, [each.counted for each in cases], lower=chosen.lower),
-        variant.label,
-        variant.baseline,
-        variant.suite.routing,
-        variant.without,
-        () if variant.baseline or variant.agent is not None else variant.program.unavailable,
-    )
-
-
-_NOT_STARTED = Attempt(
-    None,
-    RunFacts(0, 0.0, 0.0),
-    outcome="not measured",
-    reason=Reason("interrupted", "the test was stopped before this attempt ended"),
-)
-
-
 def _tried(variant: Variant) -> str:
     """Return the name of the program that is tried, or of the skill where the program is only what it is tried with."""
     if variant.suite.routing is not None:
@@ -510,31 +486,19 @@ def _tried(variant: Variant) -> str:
     return variant.suite.program.name if variant.without else variant.program.name
 
 
-def _remember_failed(variants: Sequence[Variant], suites: Sequence[SuiteReport], kept: Kept) -> None:
-    """Keep which cases failed; what did not run keeps what is known of it."""
-    failed: dict[str, set[str]] = {}
-    ran: dict[str, set[str]] = {}
-    for variant, suite in zip(variants, suites, strict=True):
-        if variant.baseline or variant.suite.classified:
-            continue
-        key = failed_key(variant.suite.files.real(variant.suite.path))
-        ran.setdefault(key, set()).update(each.case.name for each in suite.cases)
-        failed.setdefault(key, set()).update(each.case.name for each in suite.cases if not each.passed)
-    for key, names in failed.items():
-        before = set(kept.get([key]).get(key, "").split("\n")) - ran[key] - {""}
-        kept.put({key: "\n".join(sorted(names | before))})
-
-
-def _compared(variants: Sequence[Variant], suites: Sequence[SuiteReport]) -> Iterator[Matched]:
-    """Yield pairs each skill with what goes without it; then each suite of a document with its baseline, or with the
-    first one where there is none."""
-    for first, variant in zip(suites, variants, strict=True):
-        if variant.lifts is not None:
-            yield Matched(first, suites[variant.lifts], first.program)
-    by_path: dict[str, list[SuiteReport]] = {}
-    for each in suites:
-        if not each.without:
-            by_path.setdefault(each.path, []).append(each)
-    for several in by_path.values():
-        baseline = next((each for each in several if each.baseline), several[0])
-        yield from (Matched(each, baseline) for each in several if each is not baseline)
+def _head(variant: Variant) -> SuiteHead:
+    """Return what a variant tries, as a report has it."""
+    return SuiteHead(
+        str(variant.suite.path),
+        _tried(variant),
+        variant.agent.agent.label if variant.agent is not None else variant.chosen or "",
+        variant.suite.terms.requirement,
+        variant.cases,
+        variant.repeats,
+        variant.label,
+        variant.baseline,
+        variant.suite.routing,
+        variant.without,
+        () if variant.baseline or variant.agent is not None else variant.program.unavailable,
+        variant.lifts,
+    )

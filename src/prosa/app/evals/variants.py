@@ -5,7 +5,7 @@ In: suites that are ready, and the user's choice. Out: variants, each with the c
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,10 +16,9 @@ from prosa.app.agents.task import AgentChoice, AgentOptions, AgentRefused, Skill
 from prosa.app.evals.agents import (
     InAgent,
 )
-from prosa.app.evals.answers import Kept, failed_key
 from prosa.app.evals.skills import WITH, WITHOUT, skill_at
 from prosa.app.evals.suite import Side, Suite
-from prosa.app.options import DEFAULT_MODEL, Environment, Options
+from prosa.app.options import DEFAULT_MODEL, Environment, JournalOptions, Options
 from prosa.evaluation.case import Case
 from prosa.runtime.errors import RunError
 from prosa.runtime.program import Program
@@ -29,7 +28,8 @@ class TestOptions(Struct, frozen=True):
     """How tests run. ``models`` and ``repeat`` win over the documents; ``cases`` are names, or parts of names, of those
     that run, ``failed`` those that failed the last time. ``lower`` asks gates of the lower bound of intervals,
     ``cache`` lets answers be kept, ``at_once`` is the number of concurrent runs. ``grader_model`` is the model that
-    grades. ``agents`` tries skills in agents in place of Prosa's own loop (X36)."""
+    grades. ``agents`` tries skills in agents in place of Prosa's own loop (X36). ``journal`` is where the test is
+    stored, None for nowhere (X25)."""
 
     models: tuple[str, ...] = ()
     repeat: int | None = None
@@ -41,6 +41,7 @@ class TestOptions(Struct, frozen=True):
     grader_model: str | None = None
     against: Side | None = None
     agents: AgentOptions = AgentOptions()
+    journal: JournalOptions | None = None
 
     __test__ = False
 
@@ -67,15 +68,16 @@ def variants_of(
     suites: Sequence[Suite],
     chosen: TestOptions,
     options: Options,
-    kept: Kept | None,
+    last_outcomes: Callable[[Suite], Mapping[str, bool]],
     environment: Environment,
     stack: AsyncExitStack | None = None,
 ) -> tuple[Variant, ...]:
-    """Return what is tried: each suite with each model or agent, and what it is compared with. Without ``stack`` no
-    folder is made for the other side. Raises `RunError` where there is no case."""
+    """Return what is tried: each suite with each model or agent, and what it is compared with. ``last_outcomes`` says
+    which cases of a suite passed the last time. Without ``stack`` no folder is made for the other side. Raises
+    `RunError` where there is no case."""
     found: list[Variant] = []
     for suite in suites:
-        cases = _chosen_cases(suite, chosen, kept, environment)
+        cases = _chosen_cases(suite, chosen, last_outcomes, environment)
         if not cases:
             continue
         if chosen.agents.agents:
@@ -193,17 +195,18 @@ def _repeats(suite: Suite, chosen: TestOptions) -> int:
     return repeats
 
 
-def _chosen_cases(suite: Suite, chosen: TestOptions, kept: Kept | None, environment: Environment) -> tuple[Case, ...]:
+def _chosen_cases(
+    suite: Suite, chosen: TestOptions, last_outcomes: Callable[[Suite], Mapping[str, bool]], environment: Environment
+) -> tuple[Case, ...]:
     cases = suite.cases
     if chosen.cases:
         cases = tuple(each for each in cases if any(_names(text, each.name) for text in chosen.cases))
     if chosen.failed:
-        key = failed_key(suite.files.real(suite.path))
-        known = kept.get([key]).get(key) if kept is not None else None
-        if known is None:
+        known = last_outcomes(suite)
+        if not known:
             environment.notice(f"note: nothing is known of the last run of {suite.path}: all cases run")
         else:
-            cases = tuple(each for each in cases if each.name in known.split("\n"))
+            cases = tuple(each for each in cases if known.get(each.name) is False)
     return cases
 
 

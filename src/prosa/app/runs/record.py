@@ -227,7 +227,9 @@ class Journals(Struct):
         """Sweep the store, if it is time for that, and wait until everything is written."""
         if self._writer is not None:
             with suppress(StoreProblem):
-                await self._writer.do(self._sweep(self._writer.place))
+                await self._writer.do(
+                    sweeping(self._writer.place, self.environment, self.clock, content=self.history == "full")
+                )
         self.release()
 
     def release(self) -> None:
@@ -360,20 +362,23 @@ class Journals(Struct):
         cost = cost_of(journal.answered, prices)
         return (None, None) if cost is None else (float(cost), self.clock.now().date().isoformat())
 
-    def _sweep(self, path: StorePlace) -> Work[None]:
-        settings, kept = self.environment.settings, Kept(content=self.history == "full")
-        kept = replace(kept, days=settings.history_days or kept.days, size=settings.history_size or kept.size)
 
-        asked = cache(lambda: living(path))  # at most once, and only where something is old
+def sweeping(place: StorePlace, environment: Environment, clock: Clock, *, content: bool) -> Work[None]:
+    """Return the piece of work that takes away what is old, if it is time for that; ``content`` keeps the messages of
+    what broke off as long as everything else."""
+    settings, kept = environment.settings, Kept(content=content)
+    kept = replace(kept, days=settings.history_days or kept.days, size=settings.history_size or kept.size)
 
-        def alive(holder: str) -> bool:
-            return asked()(holder)
+    asked = cache(lambda: living(place))  # at most once, and only where something is old
 
-        def work(connection: Database) -> None:
-            if sweep(connection, self.clock.now(), kept, alive):
-                clear_dead(path)
+    def alive(holder: str) -> bool:
+        return asked()(holder)
 
-        return work
+    def work(connection: Database) -> None:
+        if sweep(connection, clock.now(), kept, alive):
+            clear_dead(place)
+
+    return work
 
 
 def _both(first: Work[None], second: Work[None]) -> Work[None]:

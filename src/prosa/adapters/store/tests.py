@@ -1,0 +1,202 @@
+"""What the store has of tests: the test itself, its suites, and every attempt (X25, X37).
+
+In: records. Out: pieces of work for the writer, and what is read. An attempt is written as soon as it is over, so that
+a page can show how a test is going, and a killed test keeps what it paid for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from msgspec import convert
+from msgspec.structs import astuple, replace
+
+from prosa.adapters.store.runs import require_token, stored
+from prosa.data import Value
+from prosa.records.test import AttemptRow, SuiteRow, TestFilter, TestRecord, TestState, TrendPoint
+
+if TYPE_CHECKING:
+    from prosa.adapters.store.database import Database
+
+TEST_COLUMNS = TestRecord.__struct_fields__
+SUITE_COLUMNS = SuiteRow.__struct_fields__
+ATTEMPT_COLUMNS = AttemptRow.__struct_fields__
+
+
+def _insert(table: str, columns: Sequence[str]) -> str:
+    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"  # noqa: S608
+
+
+_INSERT_TEST = _insert("test", TEST_COLUMNS)
+_INSERT_SUITE = _insert("suite", SUITE_COLUMNS)
+_INSERT_ATTEMPT = _insert("attempt", ATTEMPT_COLUMNS)
+_TEST = f"SELECT {', '.join(TEST_COLUMNS)} FROM test"  # noqa: S608 - names of ours
+_LISTED = ", ".join("'[]'" if name == "heads" else name for name in TEST_COLUMNS)
+_FLAGS = ("changed", "lower", "passed")
+
+
+def begin_test(test: TestRecord, suites: Sequence[SuiteRow], holder: Callable[[], str]) -> Callable[[Database], None]:
+    """Record the start of a test; ``holder`` names this process once the store is open."""
+
+    def work(connection: Database) -> None:
+        connection.execute(_INSERT_TEST, stored(astuple(replace(test, holder=holder()))))
+        connection.executemany(_INSERT_SUITE, [stored(astuple(each)) for each in suites])
+
+    return work
+
+
+def put_attempt(attempt: AttemptRow, holder: Callable[[], str]) -> Callable[[Database], None]:
+    """Record an attempt that is over. Raises `TakenOver` where the test was forgotten meanwhile."""
+
+    def work(connection: Database) -> None:
+        _require_held(connection, attempt.test, holder())
+        connection.execute(_INSERT_ATTEMPT, stored(astuple(attempt)))
+        failed, unmeasured = attempt.outcome == "failed", attempt.outcome not in ("passed", "failed")
+        text = "UPDATE test SET done = done + 1, failed = failed + ?, unmeasured = unmeasured + ? WHERE id = ?"
+        connection.execute(text, (int(failed), int(unmeasured), attempt.test))
+        passed = attempt.outcome == "passed"
+        text = (
+            "UPDATE suite SET passed = passed + ?, measured = measured + ?, unmeasured = unmeasured + ?"
+            " WHERE test = ? AND number = ?"
+        )
+        connection.execute(text, (int(passed), int(not unmeasured), int(unmeasured), attempt.test, attempt.suite))
+
+    return work
+
+
+def end_test(
+    test: str,
+    state: TestState,
+    holder: Callable[[], str],
+    *,
+    ended: str,
+    passed: bool,
+    cost: float | None,
+    costs: Sequence[float | None],
+) -> Callable[[Database], None]:
+    """Record the end of a test; ``costs`` are those of its suites."""
+
+    def work(connection: Database) -> None:
+        _require_held(connection, test, holder())
+        text = "UPDATE test SET state = ?, ended = ?, passed = ?, cost = ? WHERE id = ?"
+        connection.execute(text, (state, ended, int(passed), cost, test))
+        rows = [(each, test, number) for number, each in enumerate(costs)]
+        connection.executemany("UPDATE suite SET cost = ? WHERE test = ? AND number = ?", rows)
+
+    return work
+
+
+def _require_held(connection: Database, test: str, holder: str) -> None:
+    gone = f"test {test} is no longer in the store: it was forgotten while it went on"
+    taken = f"another process has test {test}"
+    require_token(connection, "SELECT holder FROM test WHERE id = ?", (test,), holder, taken, gone)
+
+
+def tests(connection: Database, chosen: TestFilter) -> list[TestRecord]:
+    """Return the tests that are meant, those that started last first, without what they tried."""
+    found: list[tuple[str, tuple[str, ...]]] = []
+    if chosen.since is not None:
+        found.append(("started >= ?", (chosen.since,)))
+    if chosen.text is not None:
+        like = f"%{_literal(chosen.text.lower())}%"
+        text = (
+            "EXISTS (SELECT 1 FROM suite WHERE suite.test = test.id"
+            " AND (LOWER(suite.path) LIKE ? ESCAPE '!' OR LOWER(suite.label) LIKE ? ESCAPE '!'))"
+        )
+        found.append((text, (like, like)))
+    where = f" WHERE {' AND '.join(each for each, _ in found)}" if found else ""
+    values: list[str | int] = [value for _, some in found for value in some]
+    text = f"SELECT {_LISTED} FROM test{where} ORDER BY started DESC, id"  # noqa: S608
+    if chosen.limit is not None:
+        text, values = f"{text} LIMIT ?", [*values, chosen.limit]
+    return [_test(row) for row in connection.execute(text, values)]
+
+
+def _literal(text: str) -> str:
+    for each in "!%_":
+        text = text.replace(each, f"!{each}")
+    return text
+
+
+def suites_of(connection: Database, ids: Sequence[str]) -> dict[str, list[SuiteRow]]:
+    """Return the suites of some tests, by test."""
+    found: dict[str, list[SuiteRow]] = {each: [] for each in ids}
+    for test in ids:
+        text = f"SELECT {', '.join(SUITE_COLUMNS)} FROM suite WHERE test = ? ORDER BY number"  # noqa: S608
+        for row in connection.execute(text, (test,)):
+            values = dict(zip(SUITE_COLUMNS, row, strict=True))
+            found[test].append(convert(values | {"baseline": bool(values["baseline"])}, SuiteRow))
+    return found
+
+
+def test_of(connection: Database, name: str) -> list[TestRecord]:
+    """Return the test of an id, or those whose id begins so; at most ten."""
+    exact = connection.execute(f"{_TEST} WHERE id = ?", (name,)).fetchall()
+    between = (name, f"{name}\uffff")
+    rows = exact or connection.execute(f"{_TEST} WHERE id >= ? AND id < ? ORDER BY id LIMIT 10", between).fetchall()
+    return [_test(row) for row in rows]
+
+
+def last_test(connection: Database) -> list[TestRecord]:
+    """Return the test that started last, if there is one."""
+    rows = connection.execute(f"{_TEST} ORDER BY started DESC, id LIMIT 1").fetchall()
+    return [_test(row) for row in rows]
+
+
+def attempts_of(connection: Database, test: str) -> list[AttemptRow]:
+    """Return the attempts of a test by their place."""
+    text = f"SELECT {', '.join(ATTEMPT_COLUMNS)} FROM attempt WHERE test = ? ORDER BY suite, number, repeat"  # noqa: S608
+    return [AttemptRow(*row) for row in connection.execute(text, (test,))]
+
+
+def trend_of(connection: Database, file: str, label: str, before: str, most: int) -> list[TrendPoint]:
+    """Return how a suite came out in the last tests up to a moment, oldest first, of those with a result."""
+    text = (
+        "SELECT test.id, test.started, test.revision, test.changed, suite.passed, suite.measured, suite.unmeasured,"
+        " suite.cost FROM suite JOIN test ON test.id = suite.test WHERE suite.file = ? AND suite.label = ?"
+        " AND test.started <= ? AND suite.measured > 0 ORDER BY test.started DESC, test.id LIMIT ?"
+    )
+    rows = connection.execute(text, (file, label, before, most)).fetchall()
+    return [_point(*row) for row in reversed(rows)]
+
+
+def _point(
+    test: str,
+    started: str,
+    revision: str,
+    changed: int,
+    passed: int,
+    measured: int,
+    unmeasured: int,
+    cost: float | None,
+) -> TrendPoint:
+    return TrendPoint(test, started, revision, bool(changed), passed, measured, unmeasured, cost)
+
+
+def last_outcomes(connection: Database, file: str, most: int) -> dict[str, bool]:
+    """Return whether each case of a file passed in the last test that ran it, by its name, of the last tests of the
+    file. Baselines do not count."""
+    text = (
+        "SELECT DISTINCT test.id, test.started FROM test JOIN suite ON suite.test = test.id"
+        " WHERE suite.file = ? AND suite.baseline = 0 ORDER BY test.started DESC LIMIT ?"
+    )
+    found: dict[str, bool] = {}
+    for test, _ in connection.execute(text, (file, most)).fetchall():
+        rows = connection.execute(
+            "SELECT attempt.name, SUM(CASE WHEN attempt.outcome = 'passed' THEN 0 ELSE 1 END) FROM attempt"
+            " JOIN suite ON suite.test = attempt.test AND suite.number = attempt.suite"
+            " WHERE attempt.test = ? AND suite.file = ? AND suite.baseline = 0 GROUP BY attempt.name",
+            (test, file),
+        )
+        for name, not_passed in rows.fetchall():
+            found.setdefault(name, not not_passed)
+    return found
+
+
+def _test(row: Sequence[Value]) -> TestRecord:
+    """Raise `ValidationError` for what no store of ours ever wrote."""
+    values = dict(zip(TEST_COLUMNS, row, strict=True))
+    for name in _FLAGS:
+        values[name] = None if values[name] is None else bool(values[name])
+    return convert(values, TestRecord)
