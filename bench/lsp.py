@@ -20,7 +20,7 @@ from typing import Any
 
 from bench.measure import Row, calls, python
 from bench.mixed_corpus import write_corpus
-from prosa.dialects.detect import NO_HINTS
+from prosa.dialects.reading import NO_HINTS
 from prosa.rules.analyse import analyse
 from prosa.source import SourceText
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from prosa.app.options import Record, Replay, SiteRights
     from prosa.app.scripts.run import ScriptResult
     from prosa.corpus.errors import CorpusError, EmbeddingError, IndexProblem, QueryRefused, UnknownDocument
-    from prosa.corpus.where.errors import WhereError
+    from prosa.corpus.where.parse import WhereError
     from prosa.diagnostics import Diagnostic
     from prosa.records.batch import RowResult
     from prosa.records.summary import RunResult
@@ -100,7 +100,7 @@ _NAMES = {
     "TemplateRefused": "prosa.runtime.errors",
     "ToolServerError": "prosa.runtime.errors",
     "UnknownDocument": "prosa.corpus.errors",
-    "WhereError": "prosa.corpus.where.errors",
+    "WhereError": "prosa.corpus.where.parse",
     "abatch": "prosa.api.batch",
     "achat": "prosa.api.chat",
     "arun": "prosa.api.run",

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prosa.convert.convert import convert
+from prosa.convert.dotprompt import from_picoschema
 from prosa.convert.form import Around
 from prosa.convert.guess import taken_by
 from prosa.convert.handlebars import escaped, from_handlebars, to_handlebars
-from prosa.convert.picoschema import from_picoschema
 from prosa.convert.table import form_in
 from prosa.data import to_value
 from prosa.dialects.front import read_front

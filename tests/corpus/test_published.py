@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prosa.corpus.extract import extract
-from prosa.corpus.published import is_published
+from prosa.corpus.facets import is_published
 from prosa.source import SourceText
 
 RECORD = "---\nymj_spec: 0.5.0\ndoc_summary: tide\nkind: note\n%s---\nbody\n\n```json\n%s\n```\n"

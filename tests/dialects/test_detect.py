@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from prosa.dialects.detect import detect
 from prosa.dialects.dialect import Hints
 from prosa.dialects.front import read_front
+from prosa.dialects.reading import detect
 from prosa.dialects.table import DIALECTS, dialect, dialect_of_file_name
 from prosa.source import SourceText
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects import quantity
-from prosa.dialects.markdownlang.names import MAX_TOOL_NAME, server_tool_name, tool_name
+from prosa.dialects.markdownlang.fields import MAX_TOOL_NAME, server_tool_name, tool_name
 
 
 @pytest.mark.parametrize(

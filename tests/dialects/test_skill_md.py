@@ -12,13 +12,12 @@ from hypothesis import strategies as st
 from prosa.convert.convert import convert
 from prosa.convert.form import Around
 from prosa.diagnostics import Problem, Severity
-from prosa.dialects.detect import detect
 from prosa.dialects.dialect import FormatOptions
 from prosa.dialects.front import read_front
+from prosa.dialects.reading import detect
 from prosa.dialects.skill_md.as_dialect import definitions, facts, format_edits, read, references, write
-from prosa.dialects.skill_md.fields import as_name, is_name, normal
 from prosa.dialects.skill_md.host_needs import host_needs
-from prosa.dialects.skill_md.model import SkillModel
+from prosa.dialects.skill_md.model import SkillModel, as_name, is_name, normal
 from prosa.dialects.skill_md.read import split_tools
 from prosa.document import parse
 from prosa.rules.analyzer import Analyzer

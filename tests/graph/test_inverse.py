@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prosa.graph.inverse import INVERSES, SYMMETRIC, derived_edges
+from prosa.graph.graph import INVERSES, SYMMETRIC, derived_edges
 from prosa.graph.node import Edge
 from tests.depth import examples
 from tests.graph.corpora import edge

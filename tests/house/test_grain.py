@@ -52,6 +52,7 @@ LATE: dict[str, str] = {
     "app.corpus.documents": "Links are followed in the index only for what lists them.",
     "app.corpus.follow": "What is said of a missing library loads only where one is missing.",
     "app.corpus.semantic": "The model on this machine loads numpy, the service a client; each only if chosen.",
+    "app.corpus.similar": "What compares vectors with numpy loads only where the index has vectors.",
     "app.corpus.open": "The dialects of a project are read only where its settings name some.",
     "app.corpus.search": "What asks by meaning loads only for a search that does.",
     "document.document": "What finds addresses and mathematics loads only for a document that may hold some.",

@@ -16,7 +16,7 @@ from prosa.corpus.where import WhereError, parse_where
 from prosa.data import JsonError, parse_json, read_json, read_yaml
 from prosa.dialects import DialectName
 from prosa.dialects.mdh.jsonpath import JsonPathError, parse_jsonpath
-from prosa.dialects.prapti.escape import escaped, restored
+from prosa.dialects.prapti.content import escaped, restored
 from prosa.dialects.ymj.selectors import BadSelector, UnknownSelector, prepare
 from prosa.document.foreign import mdx_spans, shortcode_spans
 from prosa.evaluation.jsonpath import BadQuery, compile_query

@@ -18,7 +18,7 @@ from prosa.convert.form import Around, NotConvertible
 from prosa.convert.neutral import FormName
 from prosa.convert.table import ROWS
 from prosa.corpus.extract import extract, extracted
-from prosa.corpus.published import is_published
+from prosa.corpus.facets import is_published
 from prosa.diagnostics import INTERNAL
 from prosa.dialects import DialectName, table
 from prosa.dialects.dialect import FormatOptions, Hints

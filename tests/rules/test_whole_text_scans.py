@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prosa.corpus.embedding import looks_classified
-from prosa.corpus.published import guarded, looks_limited
+from prosa.corpus.facets import guarded, looks_limited
 from prosa.dialects.reading import open_document
 from prosa.document import parse
 from prosa.document.document import NAMED_BLOCK, html, ids

@@ -13,7 +13,7 @@ from prosa.dialects.fields import WANTED, Field
 from prosa.dialects.magi import fields as magi
 from prosa.dialects.markdownlang import fields as markdownlang
 from prosa.dialects.mdh import fields as mdh
-from prosa.dialects.skill_md import fields as skill_md
+from prosa.dialects.skill_md import model as skill_md
 from prosa.dialects.table import DIALECTS
 from prosa.dialects.ymj import fields as ymj
 from tools.docs.writing import Made, page, prose, table

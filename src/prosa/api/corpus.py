@@ -30,10 +30,9 @@ if TYPE_CHECKING:
     from prosa.corpus.found import Refreshed
     from prosa.corpus.sql import QueryAnswer
     from prosa.corpus.statistics import Statistics
-    from prosa.graph.answers import Links
     from prosa.graph.graph import Graph
     from prosa.graph.node import Node
-    from prosa.graph.reach import Reached
+    from prosa.graph.reach import Links, Reached
 
 __all__ = ["Corpus"]
 

@@ -10,7 +10,7 @@ from prosa.api.arguments import RunOptions, environment_of, options_of, path_of,
 from prosa.app.scripts.choose import Instructions, choice_of, requested, require_tools, selection
 from prosa.app.scripts.run import ScriptResult
 from prosa.app.scripts.run import run_scripts as run_all
-from prosa.dialects.magi.context import ContextMode
+from prosa.dialects.magi.choosing import ContextMode
 from prosa.runtime.events import ignore
 from prosa.runtime.ports import Provider
 from prosa.source import SourceText

@@ -99,7 +99,7 @@ def _graph_filter(args: argparse.Namespace, graph: Graph) -> GraphFilter:
 def _rels(names: Sequence[str], graph: Graph) -> list[str]:
     """Return the types that were named, under the names that the graph has for them (MA7)."""
     from prosa.dialects.magi.relationships import normal_rel
-    from prosa.graph.inverse import INVERSES
+    from prosa.graph.graph import INVERSES
     from prosa.graph.selection import PLAIN_REL
 
     found = {edge.rel for edge in (*graph.edges, *graph.derived) if edge.rel is not None}

@@ -175,7 +175,7 @@ def _beside_skill(args: argparse.Namespace) -> dict[str, str]:
 
 def _skill_files(args: argparse.Namespace) -> dict[str, str]:
     from prosa.app.evals.first_eval import first_skill
-    from prosa.dialects.skill_md.fields import as_name, is_name
+    from prosa.dialects.skill_md.model import as_name, is_name
 
     name = Path(args.name.removesuffix("/SKILL.md")).name if args.name else "my-skill"
     if not is_name(name):

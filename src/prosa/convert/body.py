@@ -3,22 +3,33 @@
 In: a body and its marks. Out: texts, and back. A form with its own parameters (`$ARGUMENTS`) defines how a text with
 them becomes a template. A section at the end describes the input and output of a program; its digest identifies it
 later.
+
+In a chat nothing is included and no command is run. `{{` in a skill stays `{{` when the program made from it is
+rendered, and `### @system:` does not become a message.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 
 from msgspec import Struct, field
 
-from prosa.convert.arguments import ARGUMENTS, as_arguments
-from prosa.convert.conversation import body_of, conversation_in
-from prosa.convert.literal import escaped_headings, has_headings, unescaped_headings
 from prosa.convert.neutral import NO_MARKS, FormName, Marks, Piece, Said, TextKind, digest
 from prosa.data import Value
+from prosa.dialects.front import read_front
+from prosa.dialects.prapti.content import escaped, sent_text
+from prosa.dialects.prapti.model import HEAD_ROLE, ChatModel
+from prosa.dialects.prapti.read import read
+from prosa.dialects.prapti.write import heading
+from prosa.document import parse
+from prosa.regex import regex
+from prosa.source import SourceText, Span
+from prosa.template import Template, TemplateError
 
-BODY, ROLES = "=body", "=roles"
+BODY = "=body"
+ROLES = "=roles"
 """Private fields of a form: the wording of a text with parameters, and a marker that the text contains headings
 of messages."""
 
@@ -39,6 +50,11 @@ class BodyReading(Struct, frozen=True):
     own: Mapping[str, Value] = field(default_factory=dict)
     others: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
     input: Mapping[str, Value] | None = None
+
+
+def unescaped_headings(text: str) -> str:
+    """Return the original text of `escaped_headings`."""
+    return _HEADING.sub(lambda found: found["before"] + "\\" * (len(found["slashes"]) // 2), text)
 
 
 def read_body(
@@ -141,3 +157,136 @@ def _line(name: str, schema: Value, required: bool) -> str:
         said.append(f"default {json.dumps(schema['default'], ensure_ascii=False)}")
     text = " ".join("; ".join(said).split())
     return f"- `{name}` ({', '.join(words)}){': ' + text if text else ''}"
+
+
+# Conversations as the text of a chat, and back (P2–P14, PA6). Values only.
+
+"""The field of a chat that holds the wording of its author: comments, configuration lines, blank space."""
+
+OFF = "//"
+"""Prefix of the role of a disabled message."""
+
+
+def chat_model(source: SourceText, body: Span) -> ChatModel:
+    """Return the chat in a part of a source."""
+    return read(read_front(source), parse(source, body=body))[0]
+
+
+def messages_of(model: ChatModel) -> tuple[Said, ...]:
+    """Return the messages of a chat; text before the first heading counts as one unless it is blank."""
+    return tuple(
+        Said(sent_text(each, model.document, {}), f"{OFF if each.disabled else ''}{each.role}", each.name)
+        for each in model.messages
+        if each.heading is not None or each.content.strip()
+    )
+
+
+def conversation_in(text: str) -> tuple[tuple[Said, ...], dict[str, Mapping[str, Value]]]:
+    """Return the messages in the body of a chat, and what its author worded otherwise than `chat_body` would."""
+    said = messages_of(chat_model(SourceText(text), Span(0, len(text))))
+    return said, {} if chat_body(said) == text.removeprefix("\n") else {"chat": {BODY: text}}
+
+
+def body_of(piece: Piece) -> str:
+    """Return the messages of a piece as the body of a chat, in the author's wording if it means the same."""
+    worded = piece.own_of("chat").get(BODY)
+    if isinstance(worded, str) and _says(worded, piece.said):
+        return worded
+    return chat_body(piece.said)
+
+
+def _says(text: str, said: Sequence[Said]) -> bool:
+    return messages_of(chat_model(SourceText(text), Span(0, len(text)))) == tuple(said)
+
+
+def chat_body(said: Sequence[Said], head: Sequence[str] = ()) -> str:
+    """Return the text of a chat with these first lines."""
+    blocks = ["\n".join(head)] if head else []
+    for each in said:
+        if each.role == HEAD_ROLE:
+            blocks.append(_escaped(each.text))
+            continue
+        blocks.append(_heading(each))
+        if each.text.strip():
+            blocks.append(_escaped(each.text))
+    return "\n\n".join(blocks) + "\n" if blocks else ""
+
+
+@lru_cache(maxsize=32)
+def _escaped(text: str) -> str:
+    """Return a text as it is written below a heading. Cached, since every conversion writes or compares chats
+    with it."""
+    return escaped(text)
+
+
+def _heading(each: Said) -> str:
+    role = each.role or "user"
+    line = heading(role.removeprefix(OFF), each.name)
+    return line.replace("### ", f"### {OFF}", 1) if role.startswith(OFF) else line
+
+
+# Text as a template that renders exactly this text, and headings of messages as plain text (X11, P2).
+
+_BRACES = regex(r"\{{2,}")
+_NOTHING = '{{ "" }}'
+_HEADING = regex(r"(?:(?<=[\r\n])|\A)(?P<before>[ ]{0,3}#{3}[ \t]+)(?P<slashes>\\*)(?=(?://[ \t]*)?@)")
+_GUARDED = regex(r'(?:(?<=[\r\n])|\A)([ ]{0,3}#{3}[ \t]+)\{\{ "" \}\}(?=(?://[ \t]*)?@)')
+
+
+def spelled(text: str) -> str:
+    """Return a template that always renders as ``text``."""
+    return guarded(_BRACES.sub(r'{{ "\g<0>" }}', text)) if "{{" in text else guarded(text)
+
+
+def spells(template: str) -> str | None:
+    """Return the constant text of a template; None if it looks anything up, or is not a template."""
+    try:
+        parsed = Template(template)
+        return None if parsed.uses else parsed.render({})
+    except TemplateError:
+        return None
+
+
+def guarded(template: str) -> str:
+    """Return a template in which no line is the heading of a message."""
+    return _HEADING.sub(lambda found: f"{found['before']}{_NOTHING}{found['slashes']}", template)
+
+
+def unguarded(template: str) -> str:
+    """Return the original template of `guarded`."""
+    return _GUARDED.sub(lambda found: found[1], template)
+
+
+def has_headings(text: str) -> bool:
+    """Return whether a line of it may be the heading of a message."""
+    return any(not found["slashes"] for found in _HEADING.finditer(text))
+
+
+def escaped_headings(text: str) -> str:
+    """Return a Markdown text in which no line is the heading of a message; n backslashes become 2n + 1."""
+    return _HEADING.sub(lambda found: found["before"] + "\\" * (2 * len(found["slashes"]) + 1), text)
+
+
+# `$ARGUMENTS`: what a user types behind the name of a skill or a command, as a parameter of a template.
+
+ARGUMENTS: dict[str, Value] = {
+    "type": "object",
+    "properties": {"arguments": {"type": "string"}},
+    "required": ["arguments"],
+}
+_NAME = regex(r"\$ARGUMENTS(?![\w\[])|\$\{ARGUMENTS\}")
+_ACTION = "{{ .arguments }}"
+
+
+def as_template(text: str) -> tuple[str, dict[str, Value]] | None:
+    """Return the text as a template, with its input; None where it does not speak of arguments."""
+    pieces = _NAME.split(text)
+    if len(pieces) == 1:
+        return None
+    return _ACTION.join(map(spelled, pieces)), ARGUMENTS
+
+
+def as_arguments(template: str) -> str | None:
+    """Return the text that a template is of; None where it does more than to place the arguments."""
+    pieces = [spells(piece) for piece in template.split(_ACTION)]
+    return None if None in pieces else "$ARGUMENTS".join(each for each in pieces if each is not None)

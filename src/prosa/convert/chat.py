@@ -11,11 +11,10 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from prosa.convert.conversation import BODY, chat_body, chat_model, messages_of
+from prosa.convert.body import BODY, chat_body, chat_model, messages_of
 from prosa.convert.form import Around, At, Form, FormReading, Written
 from prosa.convert.front import WORDED, document, own_and_slots, read_part, with_carry
-from prosa.convert.neutral import NO_CARRY, Carry, FormName, Marks, Piece, Said, TextKind, carry_of, same
-from prosa.convert.report import Note
+from prosa.convert.neutral import NO_CARRY, Carry, FormName, Marks, Note, Piece, Said, TextKind, carry_of, same
 from prosa.data import Value
 from prosa.dialects.prapti.fields import setting_of, wrong_type
 from prosa.dialects.prapti.model import ChatModel

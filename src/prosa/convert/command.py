@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from prosa.convert.arguments import as_template
+from prosa.convert.body import as_template
 from prosa.convert.form import Around, Form, FormReading, Written
 from prosa.convert.front import Row
 from prosa.convert.markdown import read_markdown, write_markdown

@@ -14,8 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prosa.convert.form import Around, At, Form, FormReading, NotConvertible, Written
-from prosa.convert.neutral import NO_CARRY, Carry, FormName, Piece, carried, flat, restored, same
-from prosa.convert.report import Item, Note, Report
+from prosa.convert.neutral import NO_CARRY, Carry, FormName, Item, Note, Piece, Report, carried, flat, restored, same
 from prosa.convert.table import form_of
 from prosa.data import Value
 from prosa.source import SourceText

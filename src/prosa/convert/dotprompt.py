@@ -1,7 +1,7 @@
-"""Prompt files (`NAME.prompt`): a prompt in Handlebars under a model, its configuration and schemas.
+"""Prompt files (`NAME.prompt`): a prompt in Handlebars under a model, its configuration and schemas in Picoschema.
 
-Values, conditions and loops are translated both ways; `{{role}}` begins a message. Helpers, partials, history and
-media have no counterpart: they become text, which is reported, and are restored on the way back.
+Values, conditions and loops are translated both ways; `{{role}}` begins a message. Helpers, partials, history and media
+have no counterpart: they become text, which is reported, and are restored on the way back.
 """
 
 from __future__ import annotations
@@ -11,9 +11,7 @@ import math
 from prosa.convert.form import Around, At, Form, FormReading, Written
 from prosa.convert.front import WORDED, Row, document, own_and_slots, read_part, with_carry
 from prosa.convert.handlebars import MODEL_ROLES, escaped, from_handlebars, to_handlebars
-from prosa.convert.neutral import NO_CARRY, Carry, Marks, Piece, carry_of
-from prosa.convert.picoschema import from_picoschema
-from prosa.convert.report import Note
+from prosa.convert.neutral import NO_CARRY, Carry, Marks, Note, Piece, carry_of
 from prosa.data import Node, Value, to_value
 from prosa.regex import regex
 from prosa.source import SourceText
@@ -172,3 +170,74 @@ def _body(piece: Piece) -> tuple[str, tuple[Note, ...]]:
 
 
 FORM = Form(name="dotprompt", read=read, write=write, carrier="/prosa")
+
+
+# Picoschema: the short form of schemas in prompt files, as JSON Schema.
+
+_SCALARS = ("string", "boolean", "null", "number", "integer", "any")
+_PARENTHESES = ("array", "object", "enum")
+
+
+def from_picoschema(data: Value) -> Value:
+    """Return the JSON Schema. What has a type or properties of JSON Schema is one already."""
+    if isinstance(data, dict):
+        kind = data.get("type")
+        if kind in (*_SCALARS, "object", "array"):
+            return data
+        if isinstance(data.get("properties"), dict):
+            return {**data, "type": "object"}
+    try:
+        return _schema(data)
+    except ValueError:
+        return None
+
+
+def _schema(data: Value) -> dict[str, Value]:
+    if isinstance(data, str):
+        return _scalar(data)
+    if not isinstance(data, dict):
+        raise ValueError
+    properties: dict[str, Value] = {}
+    required: list[str] = []
+    schema: dict[str, Value] = {"type": "object", "properties": properties, "additionalProperties": False}
+    for key, value in data.items():
+        if key == "(*)":
+            schema["additionalProperties"] = _schema(value)
+            continue
+        name, _, rest = key.partition("(")
+        optional = name.endswith("?")
+        name = name.removesuffix("?")
+        if not optional:
+            required.append(name)
+        properties[name] = _property(value, rest.removesuffix(")"), optional=optional)
+    return schema | ({"required": required} if required else {})
+
+
+def _property(value: Value, note: str, *, optional: bool) -> dict[str, Value]:
+    kind, description = _described(note)
+    if not kind:
+        found = _schema(value)
+    elif kind == "array":
+        found = {"type": "array", "items": _schema(value)}
+    elif kind == "object":
+        found = _schema(value)
+    elif kind == "enum" and isinstance(value, list):
+        found = {"enum": [*value, *([None] if optional and None not in value else [])]}
+    else:
+        raise ValueError
+    if optional and isinstance(found.get("type"), str):
+        found = {**found, "type": [found["type"], "null"]}
+    return found | ({"description": description} if description else {})
+
+
+def _scalar(text: str) -> dict[str, Value]:
+    kind, description = _described(text)
+    if kind not in _SCALARS:
+        raise ValueError
+    found: dict[str, Value] = {} if kind == "any" else {"type": kind}
+    return found | ({"description": description} if description else {})
+
+
+def _described(text: str) -> tuple[str, str]:
+    kind, _, description = text.partition(",")
+    return kind.strip(), description.strip()

@@ -10,8 +10,7 @@ from collections.abc import Callable, Mapping
 
 from msgspec import Struct, field
 
-from prosa.convert.neutral import NO_CARRY, NO_MARKS, Carry, FormName, Marks, Piece
-from prosa.convert.report import Note
+from prosa.convert.neutral import NO_CARRY, NO_MARKS, Carry, FormName, Marks, Note, Piece
 from prosa.source import SourceText
 
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from msgspec import Struct, field
 
-from prosa.convert.literal import spelled
+from prosa.convert.body import spelled
 from prosa.data import Value
 from prosa.dialects.skill_md.model import Parameter
 from prosa.regex import regex

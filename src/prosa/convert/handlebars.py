@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct, field
 
-from prosa.convert.literal import spelled
+from prosa.convert.body import spelled
 from prosa.convert.neutral import Said
 from prosa.regex import regex
 from prosa.template import Template, TemplateError, nodes

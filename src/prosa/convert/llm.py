@@ -12,9 +12,8 @@ from prosa.convert.exchange import ExchangeProblem
 from prosa.convert.exchange.llm import export, rows_of
 from prosa.convert.form import Around, At, Form, FormReading, NotConvertible, Written
 from prosa.convert.front import CARRY
-from prosa.convert.neutral import NO_CARRY, Carry, Marks, Piece, Said, carry_of, same
+from prosa.convert.neutral import NO_CARRY, Carry, Marks, Note, Piece, Said, carry_of, same
 from prosa.convert.openai import json_in
-from prosa.convert.report import Note
 from prosa.data import Value
 from prosa.dialects.prapti.write import NewMessage
 from prosa.source import SourceText

@@ -15,8 +15,7 @@ from prosa.convert.body import write_body
 from prosa.convert.form import Around, Form, FormReading, Written
 from prosa.convert.front import Row, texts_in
 from prosa.convert.markdown import read_markdown, well_formed, write_markdown
-from prosa.convert.neutral import Carry, Marks, Piece
-from prosa.convert.report import Note
+from prosa.convert.neutral import Carry, Marks, Note, Piece
 from prosa.dialects.magi.fields import FRONT
 from prosa.dialects.reading import open_as
 from prosa.dialects.table import MAGI

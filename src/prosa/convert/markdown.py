@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from prosa.convert.body import AsTemplate, no_template, read_body, write_body
+from prosa.convert.body import AsTemplate, no_template, read_body, unescaped_headings, write_body
 from prosa.convert.form import Around, Form, FormReading, Written
-from prosa.convert.front import WORDED, Row, document, is_bare, node_of, own_and_slots, read_part, texts_in, with_carry
-from prosa.convert.literal import unescaped_headings
-from prosa.convert.neutral import NO_CARRY, Carry, FormName, Marks, Piece, carry_of
-from prosa.convert.prose import titled
-from prosa.convert.report import Note
+from prosa.convert.front import (
+    WORDED,
+    Row,
+    document,
+    is_bare,
+    node_of,
+    own_and_slots,
+    read_part,
+    texts_in,
+    titled,
+    with_carry,
+)
+from prosa.convert.neutral import NO_CARRY, Carry, FormName, Marks, Note, Piece, carry_of
 from prosa.data import Mapping as Fields
 from prosa.data import Value
 from prosa.dialects.fields import Field, Owner, read_fields

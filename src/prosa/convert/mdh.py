@@ -5,11 +5,10 @@ from __future__ import annotations
 from prosa.convert.form import Around, Form, FormReading, Written
 from prosa.convert.front import Row, texts_in
 from prosa.convert.markdown import entitled, read_markdown, well_formed, write_markdown
-from prosa.convert.neutral import Carry, Marks, Piece
-from prosa.convert.report import Note
+from prosa.convert.neutral import Carry, Marks, Note, Piece
 from prosa.data import Value
 from prosa.dialects.mdh.fields import NODE
-from prosa.dialects.skill_md.fields import as_name
+from prosa.dialects.skill_md.model import as_name
 from prosa.source import SourceText
 
 ROWS = (

@@ -1,9 +1,10 @@
-"""The neutral value in the middle of every conversion, and the data that a document carries for other forms.
+"""The neutral value in the middle of every conversion (X31), the data that a document carries for other forms, and the
+report of what became of each part.
 
 A `Piece` is the content of a document, independent of its form: a few slots (`name`, `description`, `input` …), texts
 with or without roles, and for each form the fields that only it has. Two pieces are compared part by part (`flat`):
-parts that are missing when a written document is read again are put into a `Carry`, which the document stores where
-its form ignores it. So a conversion reports everything that it loses (X31).
+parts that are missing when a written document is read again are put into a `Carry`, which the document stores where its
+form ignores it. So a conversion reports everything that it loses (X31).
 """
 
 from __future__ import annotations
@@ -17,8 +18,61 @@ import msgspec
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from prosa.convert.report import Note
 from prosa.data import Value
+
+Level: TypeAlias = Literal["moved", "guessed", "lost", "manual"]
+"""``moved``: carried along where the target form ignores it. ``guessed``: written although the source does not state
+it. ``lost``: not in the target. ``manual``: for a person to do."""
+
+LEVELS: tuple[Level, ...] = ("moved", "guessed", "lost", "manual")
+
+
+class Note(Struct, frozen=True):
+    """What a reader or a writer has to say of a part. ``key`` names the part (`neutral.flat`), ``to`` where in the
+    target it is; an ``offset`` points into the source where the part as a whole is too wide."""
+
+    level: Level
+    key: str
+    message: str
+    to: str = ""
+    offset: int | None = None
+
+
+class Item(Struct, frozen=True):
+    """One line of a report. ``line`` is 1-based; ``pointer`` is a JSON Pointer into the front matter or the JSON of the
+    source, empty for its body; ``part`` the key of the part that it is about (`neutral.flat`)."""
+
+    level: Level
+    path: str
+    line: int
+    pointer: str
+    to: str
+    message: str
+    part: str = ""
+
+
+class Report(Struct, frozen=True):
+    """The report of one conversion: ``kept`` parts are expressed by the target itself."""
+
+    kept: int
+    items: tuple[Item, ...] = ()
+
+    @property
+    def loses(self) -> bool:
+        """Whether anything is lost."""
+        return any(item.level == "lost" for item in self.items)
+
+    def data(self) -> dict[str, Value]:
+        """Return the report as plain data, as `--report json` prints it."""
+        return {"kept": self.kept, "items": [_data(item) for item in self.items]}
+
+
+def _data(item: Item) -> dict[str, Value]:
+    place = {"path": item.path, "line": item.line, "pointer": item.pointer}
+    return {"level": item.level, "from": place, "to": item.to, "message": item.message}
+
+
+# The neutral value in the middle of every conversion, and the data that a document carries for other forms.
 
 FormName: TypeAlias = Literal[
     "program",

@@ -12,8 +12,7 @@ from prosa.convert.chat import SAMPLING, as_messages, sendable
 from prosa.convert.exchange import ExchangeProblem
 from prosa.convert.exchange.openai import as_data, messages_of
 from prosa.convert.form import Around, At, Form, FormReading, NotConvertible, Written
-from prosa.convert.neutral import NO_CARRY, Carry, Marks, Piece, Said, is_slot, same
-from prosa.convert.report import Note
+from prosa.convert.neutral import NO_CARRY, Carry, Marks, Note, Piece, Said, is_slot, same
 from prosa.data import JsonError, Value, format_pointer, parse_json, read_json, span_at
 from prosa.dialects.prapti.write import NewMessage
 from prosa.source import SourceText

@@ -13,15 +13,24 @@ from functools import lru_cache
 
 from msgspec.structs import replace
 
-from prosa.convert.conversation import body_of, conversation_in
+from prosa.convert.body import body_of, conversation_in, guarded, spelled, spells, unguarded
 from prosa.convert.form import Around, At, Form, FormReading, Written
-from prosa.convert.front import WORDED, Row, any_in, document, is_bare, node_of, own_and_slots, read_part, texts_in
+from prosa.convert.front import (
+    WORDED,
+    Row,
+    any_in,
+    described,
+    document,
+    is_bare,
+    node_of,
+    own_and_slots,
+    read_part,
+    texts_in,
+    titled,
+)
 from prosa.convert.guess import UNKNOWN_OUTPUT, output_of, servers_of, taken_by
-from prosa.convert.literal import guarded, spelled, spells, unguarded
 from prosa.convert.markdown import UNSOUND, ill_formed
-from prosa.convert.neutral import NO_CARRY, NO_MARKS, Carry, Marks, Piece, Said, TextKind, carry_of
-from prosa.convert.prose import described, titled
-from prosa.convert.report import Note
+from prosa.convert.neutral import NO_CARRY, NO_MARKS, Carry, Marks, Note, Piece, Said, TextKind, carry_of
 from prosa.data import Entry, Node, Value
 from prosa.data import Mapping as Fields
 from prosa.data import Sequence as Items

@@ -11,17 +11,25 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping
 
-from prosa.convert.arguments import as_template
-from prosa.convert.body import read_body, told, write_body
+from prosa.convert.body import as_template, read_body, told, write_body
 from prosa.convert.form import Around, At, Form, FormReading, Written
-from prosa.convert.front import CARRY, WORDED, FrontPart, Row, document, is_bare, own_and_slots, read_part
+from prosa.convert.front import (
+    CARRY,
+    WORDED,
+    FrontPart,
+    Row,
+    described,
+    document,
+    is_bare,
+    own_and_slots,
+    read_part,
+    titled,
+)
 from prosa.convert.guess import input_of, with_placeholders
-from prosa.convert.neutral import NO_CARRY, Carry, Marks, Piece, TextKind, carry_of
-from prosa.convert.prose import described, titled
-from prosa.convert.report import Note
+from prosa.convert.neutral import NO_CARRY, Carry, Marks, Note, Piece, TextKind, carry_of
 from prosa.data import Node, Value, to_value
 from prosa.dialects.front import read_front
-from prosa.dialects.skill_md.fields import MAX_DESCRIPTION, as_name, is_name
+from prosa.dialects.skill_md.model import MAX_DESCRIPTION, as_name, is_name
 from prosa.dialects.skill_md.read import read_parameters, read_tools
 from prosa.document import parse
 from prosa.regex import regex

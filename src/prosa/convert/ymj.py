@@ -13,11 +13,9 @@ from msgspec.structs import replace
 
 from prosa.convert.body import read_body, write_body
 from prosa.convert.form import Around, At, Form, FormReading, NotConvertible, Written
-from prosa.convert.front import WORDED, Row, document, own_and_slots, read_part, with_carry
+from prosa.convert.front import WORDED, Row, described, document, own_and_slots, read_part, with_carry
 from prosa.convert.markdown import entitled, mark_unsound, well_formed
-from prosa.convert.neutral import NO_CARRY, Carry, Marks, Piece, carry_of
-from prosa.convert.prose import described
-from prosa.convert.report import Note
+from prosa.convert.neutral import NO_CARRY, Carry, Marks, Note, Piece, carry_of
 from prosa.data import Value
 from prosa.dialects.front import read_front
 from prosa.dialects.ymj.fields import HEADER, LATEST

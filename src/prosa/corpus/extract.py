@@ -10,16 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from prosa.corpus.extracted import CarriedVector, Extracted, SectionRow
-from prosa.corpus.facets import facets_of
-from prosa.corpus.fields import field_rows
-from prosa.corpus.published import guarded
+from prosa.corpus.facets import facets_of, field_rows, guarded
+from prosa.corpus.similar import to_bytes
 from prosa.corpus.snippet import seen_of
-from prosa.corpus.vectors import to_bytes
 from prosa.corpus.words import is_cjk
 from prosa.data import Mapping
 from prosa.dialects import DialectName
 from prosa.dialects.dialect import Hints
-from prosa.dialects.magi.clean import unseen
+from prosa.dialects.magi.parts import unseen
 from prosa.dialects.reading import DialectReading, failed_reading, open_document, open_documents
 from prosa.dialects.relations import Relations
 from prosa.dialects.table import MAGI, YMJ

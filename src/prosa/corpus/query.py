@@ -1,4 +1,5 @@
-"""The query language of search: text → clauses. Nothing is an error; anything without a meaning is a word or a blank.
+"""The query language of search: text → clauses, and the places of their terms in a text. Nothing is an error; anything
+without a meaning is a word or a blank.
 
 In: any text. Out: a `Query`. The grammar, where blanks separate items:
 
@@ -12,12 +13,14 @@ OR binds its two neighbours, `AND` is the default. An excluded item is no altern
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterator, Sequence
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from prosa.corpus.words import has_words, is_cjk
+from prosa.corpus.snippet import Mark
+from prosa.corpus.words import Word, has_words, is_cjk, words
 from prosa.regex import regex
 
 MAX_QUERY = 2_000
@@ -121,3 +124,30 @@ def _term(match: re.Match[str]) -> Term:
 def _ends_in_word(text: str) -> bool:
     """Return whether the star follows a word, and not a bracket or another mark."""
     return has_words(text.rstrip("*")[-1:])
+
+
+def occurrences(text: str, terms: Sequence[Term], field: str) -> Iterator[Mark]:
+    """Yield the places of the wanted terms in a column, phrases as a whole, in the order of their ends.
+
+    The full-text index reports them too, but copies the whole text for every place: for a long text full of matches
+    this takes a single pass.
+    """
+    wanted = [
+        (tuple(word.text for word in words(term.text)), term.prefix) for term in terms if term.field in (None, field)
+    ]
+    recent = deque[Word](maxlen=max((len(names) for names, _ in wanted), default=0))
+    for word in words(text):
+        recent.append(word)
+        for names, prefix in wanted:
+            if names and _ends_with(recent, names, prefix=prefix):
+                yield recent[-len(names)].start, word.end
+
+
+def _ends_with(recent: Sequence[Word], names: Sequence[str], *, prefix: bool) -> bool:
+    """Return whether the words read last are those of a term."""
+    if len(recent) < len(names):
+        return False
+    last = recent[-1].text
+    if not (last.startswith(names[-1]) if prefix else last == names[-1]):
+        return False
+    return all(recent[-at].text == names[-at] for at in range(2, len(names) + 1))

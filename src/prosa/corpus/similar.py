@@ -1,14 +1,24 @@
-"""The characteristic words of a document: those it uses often and few others use.
+"""What makes documents alike: their characteristic words, their vectors, and several rankings fused into one.
 
 In: the texts of its sections, and how many sections of the corpus hold a word. Out: the most characteristic terms. No
 corpus is read here.
+
+Scores of the rankings are not compared: BM25 and cosine are only comparable by their order.
+
+Bytes are 32-bit floats, little endian. A vector without length is like nothing; it never divides by zero (YW7).
 """
 
 from __future__ import annotations
 
+import math
+import sys
+from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from heapq import nlargest
 from math import log
+from operator import mul
+from typing import TypeVar
 
 from prosa.corpus.query import Term
 from prosa.corpus.words import words
@@ -54,3 +64,58 @@ def _words(text: str) -> Iterable[str]:
             yield from _PIECES.findall(word.text)
         elif len(word.text) >= MIN_LETTERS and not word.text.isdecimal():
             yield word.text
+
+
+# Reciprocal rank fusion: several rankings of the same things become one (Cormack, Clarke, Büttcher 2009).
+
+K = TypeVar("K", bound=Hashable)
+
+SMOOTHING = 60
+"""The constant of the paper: it limits the weight of the first places."""
+
+
+def fused(rankings: Iterable[Sequence[K]]) -> list[tuple[K, float]]:
+    """Return everything that any ranking names, best first, each once; equals in the order in which they were met."""
+    scores: dict[K, float] = {}
+    for ranking in rankings:
+        for place, key in enumerate(dict.fromkeys(ranking), 1):
+            scores[key] = scores.get(key, 0.0) + 1.0 / (SMOOTHING + place)
+    return sorted(scores.items(), key=lambda pair: -pair[1])
+
+
+# Vectors: as the bytes that are kept, how alike two are, and which are nearest. Pure arithmetic, no library needed.
+
+Key = TypeVar("Key")
+
+
+def to_bytes(vector: Sequence[float]) -> bytes:
+    """Return a vector as it is kept."""
+    packed = array("f", vector)
+    if sys.byteorder == "big":
+        packed.byteswap()
+    return packed.tobytes()
+
+
+def from_bytes(data: bytes) -> Sequence[float]:
+    """Return the vector that was kept. Raises ValueError for bytes that are none."""
+    packed = array("f")
+    packed.frombytes(data)
+    if sys.byteorder == "big":
+        packed.byteswap()
+    return packed
+
+
+def cosine(one: Sequence[float], other: Sequence[float]) -> float:
+    """Return how alike two vectors of the same length are; 0 where one has no length."""
+    size = math.sqrt(sum(map(mul, one, one)) * sum(map(mul, other, other)))
+    return sum(map(mul, one, other)) / size if size > 0 and math.isfinite(size) else 0.0
+
+
+def nearest(query: Sequence[float], kept: Iterable[tuple[Key, bytes]], limit: int) -> list[tuple[Key, float]]:
+    """Return the ``limit`` vectors most like ``query``, best first; those of another length are skipped.
+
+    Equal ones keep their order.
+    """
+    length = len(query) * 4
+    scored = [(key, cosine(query, from_bytes(data))) for key, data in kept if len(data) == length]
+    return nlargest(limit, scored, key=lambda pair: pair[1])

@@ -1,33 +1,45 @@
-"""The entry point of reading: a source in, the document under its dialect out, the same for all callers.
+"""The front door of reading: `open_document` finds the dialect of a source (X3) and reads it under that dialect, for
+all callers alike.
 
 In: a source, and hints about its dialect. Out: a `DialectReading`: front matter, Markdown and model, and the functions
 of its `Dialect`. Never fails, opens nothing. The package of a dialect is loaded for its first document.
+
+Two shapes that fit at once are `ambiguous-dialect`: such a document is read as plain Markdown, never as a guess. Order:
+`--as`, then the globs of the project, then the file name, then the command's own dialect, then the shape.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from functools import lru_cache
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prosa.data import Value
+from prosa import data
+from prosa.data import Entry, Mapping, Node, Value
+from prosa.data import Sequence as NodeSequence
 from prosa.diagnostics import Problem
 from prosa.dialects import DialectName
-from prosa.dialects.detect import NO_HINTS, Detection, decided, detect
 from prosa.dialects.dialect import Dialect, FormatOptions, Hints
 from prosa.dialects.fields import declared_value
 from prosa.dialects.front import FrontReading, front_under, read_front, read_loose_front
-from prosa.dialects.table import DialectRow, dialect
+from prosa.dialects.table import DialectRow, dialect, dialect_of_file_name
+from prosa.regex import regex
+from prosa.source import Span
 
 if TYPE_CHECKING:
     from prosa.dialects.relations import Relations
-    from prosa.document import Def, Document, Ref
-    from prosa.source import Edit, SourceText, Span
+    from prosa.document import Def, Document, Heading, Ref
+    from prosa.source import Edit, SourceText
 
 M = TypeVar("M")
 M_co = TypeVar("M_co", covariant=True)
+
+
+NO_HINTS = Hints()
 
 
 class DialectReading(Struct, Generic[M_co], frozen=True):
@@ -180,3 +192,127 @@ def _parsed(front: FrontReading, body: Span, masked: tuple[Span, ...]) -> Docume
     from prosa.document import parse  # only here: it loads the Markdown parser
 
     return parse(front.source, body=body, masked=masked)
+
+
+# Which dialect a document is written in (X3).
+
+_MESSAGE = regex(r"(?://\s*)?@(?P<role>[\w.-]+)(?:/[\w.-]+)?\s*+(?P<colon>:?)\s*+")
+_MAYBE_MESSAGE = regex(r"###[ \t]+\\?(?:@|//)")
+"""Text in every message heading, and elsewhere. It begins with plain text, so it is found fastest."""
+_ROLES = frozenset({"user", "assistant", "system", "prompt", "completion"})
+
+
+class Detection(Struct, frozen=True):
+    """The dialect and what was wrong in finding it."""
+
+    dialect: DialectName
+    problems: tuple[Problem, ...] = ()
+
+
+@lru_cache(maxsize=16)
+def decided(path: str, hints: Hints = NO_HINTS) -> DialectName | None:
+    """Return the dialect that hints and the file name decide, or None if the shape must decide.
+
+    A command forces its dialect only on a document whose name and location decide nothing: a `.mda` stays a MAGI
+    document.
+    """
+    return hints.explicit or hints.glob or dialect_of_file_name(PurePath(path).name) or hints.forced
+
+
+def detect(front: FrontReading, hints: Hints = NO_HINTS) -> Detection:
+    """Return the dialect of a document, with `ambiguous-dialect` where two shapes fit at once."""
+    if name := decided(front.source.path, hints):
+        return Detection(name)
+    if front.source.path.lower().endswith(".json") and holds_requests(front.source.text):
+        return Detection("evals")
+    shapes = _shapes(front)
+    if len(shapes) > 1:
+        return Detection("plain", (_ambiguous(shapes),))
+    return Detection(next(iter(shapes), "plain"))
+
+
+def _shapes(front: FrontReading) -> dict[DialectName, Span]:
+    """Every shape the document has, and where it shows."""
+    found: dict[DialectName, Span] = {}
+    if front.fields is not None:
+        entries = {entry.key.text: entry for entry in front.fields}
+        if (span := _program_shape(entries)) is not None:
+            found["markdownlang"] = span
+        if (span := _node_shape(entries)) is not None:
+            found["mdh"] = span
+    if (span := _chat_shape(front)) is not None:
+        found["prapti"] = span
+    return found
+
+
+def holds_requests(text: str) -> bool:
+    """Return whether a text is a JSON list of requests with `should_trigger`, whatever the name of its file."""
+    if '"should_trigger"' not in text:
+        return False
+    node = data.read_json(text).node
+    first = node.items[0] if isinstance(node, NodeSequence) and node.items else None
+    return isinstance(first, Mapping) and None not in (first.entry("query"), first.entry("should_trigger"))
+
+
+def likely_dialect(names: Collection[str]) -> DialectName | None:
+    """Return the most likely dialect of front matter with these fields, for front matter that is being edited and
+    cannot be read."""
+    if {"imports", "mcp_servers"} & {*names} or ({"input", "output"} & {*names} and {"name", "description"} & {*names}):
+        return "markdownlang"
+    node = "id" in names and ("type" in names or bool({"links", "actions"} & {*names}))
+    return "mdh" if node else None
+
+
+def may_have_shape(text: str, names: Collection[str]) -> bool:
+    """Return whether a quick look at a text leaves room for another dialect than plain Markdown."""
+    return not {"imports", "mcp_servers", "input", "output", "links", "actions", "type"}.isdisjoint(names) or (
+        _MAYBE_MESSAGE.search(text) is not None
+    )
+
+
+def _program_shape(entries: dict[str, Entry]) -> Span | None:
+    """Return `imports` or `mcp_servers`, or `input` or `output` beside `name` or `description`."""
+    own = [entries[name] for name in ("imports", "mcp_servers") if name in entries]
+    if not own and ("name" in entries or "description" in entries):
+        own = [entries[name] for name in ("input", "output") if name in entries]
+    return own[0].key.span if own else None
+
+
+def _node_shape(entries: dict[str, Entry]) -> Span | None:
+    """Return `id` and `type`; or one of `id`, `type`, `title` beside `links` or `actions` that hold mappings."""
+    if "id" in entries and "type" in entries:
+        return entries["id"].key.span
+    if not entries.keys() & {"id", "type", "title"}:
+        return None
+    holders = [entries[name] for name in ("links", "actions") if name in entries]
+    return next((entry.key.span for entry in holders if _holds_mappings(entry.value)), None)
+
+
+def _holds_mappings(node: Node) -> bool:
+    if isinstance(node, NodeSequence):
+        return any(isinstance(item, Mapping) for item in node.items)
+    return isinstance(node, Mapping) and any(isinstance(entry.value, Mapping) for entry in node)
+
+
+def _chat_shape(front: FrontReading) -> Span | None:
+    """Return a top-level `### @role` heading: with its colon, or with a role that only a chat has."""
+    if not _MAYBE_MESSAGE.search(front.source.slice(front.body)):
+        return None  # saves a parse
+    return next((heading.span for heading in front.document.headings if _is_message(heading)), None)
+
+
+def _is_message(heading: Heading) -> bool:
+    match = _MESSAGE.fullmatch(heading.text)
+    if heading.level != 3 or heading.nested or match is None:
+        return False
+    role = match["role"].lower()
+    return bool(match["colon"]) or role in _ROLES or role.startswith("_")
+
+
+def _ambiguous(shapes: dict[DialectName, Span]) -> Problem:
+    titles = " and ".join(dialect(name).title for name in shapes)
+    span = next(iter(shapes.values()))
+    choices = " or ".join(f"`--as {name}`" for name in shapes)
+    return Problem(
+        "ambiguous-dialect", f"the document has two shapes at once: {titles}", span, (f"say which it is: {choices}",)
+    )

@@ -11,11 +11,10 @@ from msgspec import Struct
 
 from prosa.dialects.magi.relationships import normal_rel
 from prosa.graph.graph import Graph
-from prosa.graph.keys import keys_of
 from prosa.graph.names import Key
 from prosa.graph.node import Edge, Node
 from prosa.graph.record import Record, Reference
-from prosa.graph.resolve import Resolution, resolve
+from prosa.graph.resolve import Resolution, keys_of, resolve
 from prosa.graph.sites import Sites, sites_of
 
 

@@ -1,14 +1,23 @@
-"""Contradictions: pairs of documents of which one declares that it contradicts the other (X21, M44).
+"""Contradictions: pairs of documents of which one declares that it contradicts the other, and the passages to compare
+(X21, M44).
 
 In: a graph. Out: each pair once, with the places of the declarations. The caller reads the passages from the files.
+
+The passage of the source is the paragraph that refers to the relationship, else the one that holds it; that of the
+target the section that the edge names, else its opening.
 """
 
 from __future__ import annotations
 
 from msgspec import Struct
 
+from prosa.dialects.reading import DialectReading
+from prosa.dialects.table import MAGI
+from prosa.document.document import Document
+from prosa.document.model import Section
 from prosa.graph.graph import Graph
 from prosa.graph.node import Edge, Node
+from prosa.source import Span
 
 REL = "contradicts"
 
@@ -35,3 +44,95 @@ def contradictions(graph: Graph) -> tuple[Contradiction, ...]:
             pairs.setdefault((one, other), []).append(edge)
     paths = graph.by_path
     return tuple(Contradiction(paths[one], paths[other], tuple(pairs[one, other])) for one, other in sorted(pairs))
+
+
+# The passages where one document contradicts another, for people to compare (M44, X21).
+
+MAX_PASSAGE = 600
+"""Maximum length of a passage. A paragraph of ten lines fits; longer ones are cut, the file has the rest."""
+
+
+class Passage(Struct, frozen=True):
+    """A piece of a document: ``line`` counts from 1, ``heading`` is its section, empty above the first. ``text`` has
+    runs of blanks and line ends as one blank."""
+
+    line: int
+    heading: str
+    text: str
+
+
+def source_passage(reading: DialectReading[object], edge: Edge) -> Passage:
+    """Return the passage that declares the contradiction."""
+    document = reading.document
+    for place in _mentions(document, edge):
+        found = next((each.span for each in document.paragraphs if _holds(each.span, place)), None)
+        if found is not None:
+            return _passage(document, found)
+    return opening(document)
+
+
+def target_passage(reading: DialectReading[object], fragment: str) -> Passage:
+    """Return the contradicted passage: the section with that anchor or heading, else the opening of the document."""
+    document = reading.document
+    section = _section(document, fragment) if fragment else None
+    if section is None:
+        return opening(document)
+    start = section.heading.span.end
+    inside = Span(start, section.span.end)
+    first = next((each.span for each in document.paragraphs if _holds(inside, each.span.start)), inside)
+    return _passage(document, first)
+
+
+def named_section(reading: DialectReading[object], edge: Edge) -> str:
+    """Return the section of the target that the source names: the fragment of the reference, else `context.section`
+    (M49)."""
+    model = reading.model_of(MAGI)
+    if edge.fragment or model is None:
+        return edge.fragment
+    found = next((each for each in model.relationships if _holds(each.definition.span, edge.start)), None)
+    return (found.context.text("section") or "") if found is not None else ""
+
+
+def described(reading: DialectReading[object], edge: Edge) -> str:
+    """Return `rel-desc` of the relationship (M46), empty where the notation has none."""
+    model = reading.model_of(MAGI)
+    relationships = model.relationships if model is not None else ()
+    found = next((each for each in relationships if _holds(each.definition.span, edge.start)), None)
+    return _one_line(found.fields.text("rel-desc") or "") if found is not None else ""
+
+
+def opening(document: Document) -> Passage:
+    """Return the first paragraph of the document itself, else its first block."""
+    first = next((each.span for each in document.paragraphs if not each.nested), document.body)
+    return _passage(document, first)
+
+
+def _mentions(document: Document, edge: Edge) -> list[int]:
+    """Return where the reference is made: at the marks of its footnote, else where it is written."""
+    footnote = next((each for each in document.footnote_definitions if _holds(each.span, edge.start)), None)
+    if footnote is None:
+        return [edge.start]
+    return [each.span.start for each in document.footnote_references if each.label == footnote.label]
+
+
+def _section(document: Document, name: str) -> Section | None:
+    wanted = name.strip().casefold()
+    sections = document.sections
+    by_anchor = next((each for each in sections if each.anchor == name), None)
+    return by_anchor or next((each for each in sections if each.heading.plain.strip().casefold() == wanted), None)
+
+
+def _passage(document: Document, span: Span) -> Passage:
+    source = document.source
+    above = [each for each in document.headings if not each.nested and each.span.start <= span.start]
+    text = _one_line(source.slice(span))
+    shown = text if len(text) <= MAX_PASSAGE else text[: MAX_PASSAGE - 1] + "…"
+    return Passage(source.position(span.start).line, above[-1].plain if above else "", shown)
+
+
+def _holds(span: Span, offset: int) -> bool:
+    return span.start <= offset < span.end
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,15 +1,23 @@
-"""Names: the one key space in which references look for documents, the same in memory and in the index.
+"""The one key space in which references look for documents: names, stems in double brackets (Y21, YA21), and paths of
+relative links.
 
 In: a record and the known sites. Out: its keys, and for each of its references the tiers of keys to look up. The first
-tier with a result decides; several results are ambiguous.
+tier with a result decides; several results are ambiguous. No file access.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import posixpath
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Protocol, TypeVar
 
 from msgspec import Struct
+
+from prosa.dialects.table import DOCUMENT_SUFFIXES
+from prosa.document.references import Origin
+from prosa.graph.record import Record, Reference
+from prosa.regex import regex
+from prosa.source.files import compared_name
 
 
 class Placed(Protocol):
@@ -54,3 +62,107 @@ class Names(Protocol[Found]):
     def find(self, key: Key) -> Sequence[Found]:
         """Return the documents that answer to a key, each once, in the order of their paths."""
         ...
+
+
+# Names of documents in double brackets: stems, titles, aliases (Y21, YA21).
+
+NAMED: frozenset[Origin] = frozenset(("ops.ticket", "ops.trace"))
+"""Where a record is named by what people call it: the subject of a ticket, the run of a trace."""
+
+_NAME = regex(r"(?!.*<[^<>]+>)(?:[./]*[^\W\d_]|[./]*\d+[^\d])")
+"""The start of a document's name. `[[0]]` is an index, `[[ -f file ]]` a test, `[[:space:]]` a pattern, `[[<name>]]` a
+placeholder."""
+
+
+def stem_tiers(record: Record, reference: Reference) -> Iterator[Tier]:
+    """Yield the stem as written, then but for case; outside YMJ also with hyphens for blanks, then as alias, title and
+    id."""
+    stem = stem_of(reference.target)[1]
+    yield from _stems(stem)
+    named = reference.origin in NAMED
+    if not named and (reference.origin == "ops.graph" or (record.dialect == "ymj" and reference.origin == "wikilink")):
+        return
+    if " " in stem and not named:
+        yield from (Tier(tier.keys) for tier in _stems(stem.replace(" ", "-")))
+    name = folded(reference.target)
+    yield Tier((Key("alias~", name),))
+    yield Tier((Key("title~", name),))
+    yield Tier((Key("id", reference.target),))
+
+
+def _stems(stem: str) -> tuple[Tier, Tier]:
+    return Tier((Key("stem", stem),)), Tier((Key("stem~", stem.casefold()),), exact=False)
+
+
+def is_name(target: str) -> bool:
+    """Return whether double brackets may name a document rather than an attachment or nothing."""
+    suffix = suffix_of(target)
+    return bool(_NAME.match(target)) and (suffix in DOCUMENT_SUFFIXES or suffix not in FILE_SUFFIXES)
+
+
+def is_attachment(target: str) -> bool:
+    """Return whether double brackets name a file that is no document: a picture, a recording, a table."""
+    suffix = suffix_of(target)
+    return suffix in FILE_SUFFIXES and suffix not in DOCUMENT_SUFFIXES and bool(_NAME.match(target))
+
+
+def stem_of(target: str) -> tuple[str, str]:
+    """Return the folders and the stem that a wikilink names (Y21); a suffix of documents may stand behind it."""
+    folder, name = posixpath.split(compared_name(target))
+    return folder, posixpath.splitext(name)[0] if name.lower().endswith(DOCUMENT_SUFFIXES) else name
+
+
+def folded(name: str) -> str:
+    """Return a name as it is compared but for case and blanks."""
+    return " ".join(name.split()).casefold()
+
+
+# Paths: where a relative link may lead, as the author wrote it or as the address of a page that is made of a
+# document.
+
+PAGE_SUFFIXES = (".html", ".htm", ".xhtml")
+"""Pages that are usually built from a document of the same name."""
+
+FILE_SUFFIXES = frozenset(
+    (
+        *DOCUMENT_SUFFIXES,
+        *(".mdx", ".rst", ".txt", ".adoc", ".ipynb", ".pdf", ".csv", ".tsv", ".json", ".jsonl", ".yaml", ".yml"),
+        *(".toml", ".ini", ".cfg", ".xml", ".sql", ".log", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".bmp"),
+        *(".avif", ".ico", ".mp3", ".ogg", ".opus", ".wav", ".flac", ".m4a", ".aac", ".mp4", ".mov", ".mkv", ".ogv"),
+        *(".webm", ".canvas", ".base", ".zip", ".gz", ".py", ".pyi", ".js", ".ts", ".tsx", ".jsx", ".mjs"),
+        *(".css", ".scss", ".c", ".h", ".cpp", ".hpp", ".cc", ".cs", ".go", ".java", ".kt", ".lua", ".php", ".pl"),
+        *(".r", ".rb", ".rs", ".scala", ".sh", ".bash", ".ps1", ".bat", ".swift", ".docx", ".xlsx", ".pptx", ".odt"),
+    )
+)
+"""Suffixes of files. What else follows a dot may be a version, a method or the name of a host."""
+
+_INDEXES = ("index.md", "README.md", "readme.md", "_index.md")
+
+
+def joined(folder: str, target: str) -> str:
+    """Return the path that a target means in a folder, without `.` and `..`; a slash at its end stays."""
+    path = posixpath.normpath(posixpath.join(folder, target))
+    return f"{path}/" if target.endswith("/") else path
+
+
+def suffix_of(path: str) -> str:
+    """Return the suffix of a path in lower case, with its dot; empty where there is none."""
+    return posixpath.splitext(path)[1].lower()
+
+
+def is_page(path: str, suffix: str) -> bool:
+    """Return whether a path is the address of a page (`guide/`, `guide.html`, `guide`) rather than of a file."""
+    return suffix in PAGE_SUFFIXES or path.endswith("/") or not suffix
+
+
+def page_sources(path: str, suffix: str) -> list[str]:
+    """Return the documents that a site generator may have made a page of."""
+    name = path.rstrip("/")
+    if name in ("", "."):
+        return list(_INDEXES)
+    stem = name[: len(name) - len(suffix)]
+    sources = [f"{stem}{each}" for each in DOCUMENT_SUFFIXES]
+    if suffix and posixpath.basename(stem) != "index":
+        return sources
+    folder = posixpath.dirname(name) if suffix else name
+    return sources + [posixpath.join(folder, each) for each in _INDEXES]

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from prosa.graph.cycles import find_cycles
 from prosa.graph.graph import Graph
+from prosa.graph.names import folded, stem_of
 from prosa.graph.node import Edge
-from prosa.graph.stems import folded, stem_of
 
 
 class WantedDocument(NamedTuple):

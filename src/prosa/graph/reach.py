@@ -1,17 +1,20 @@
-"""Paths through the graph: the neighbourhood of a node, the impact of a change, the shortest path between two.
+"""Paths through the graph: the links of one document, the neighbourhood of a node, the impact of a change, the shortest
+path.
 
-In: a graph and ids of nodes. Out: nodes with their distance and the edge that reached them. Breadth first, in the
-order of the edges, so that equal graphs give equal answers. Every walk is linear in the edges it sees.
+In: a graph and ids of nodes. Out: nodes with their distance and the edge that reached them. Breadth first, in the order
+of the edges, so that equal graphs give equal answers. Every walk is linear in the edges it sees.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import NamedTuple
 
-from prosa.graph.graph import Graph
-from prosa.graph.node import Edge
+from msgspec import Struct
+
+from prosa.graph.graph import INVERSES, TYPED, Graph
+from prosa.graph.node import Edge, Node
 
 
 class Reached(NamedTuple):
@@ -89,3 +92,29 @@ def _way(start: str, end: str, steps: dict[str, Reached]) -> tuple[Reached, ...]
     while way[-1].via != start:
         way.append(steps[way[-1].via])
     return tuple(reversed(way))
+
+
+class Links(Struct, frozen=True):
+    """``out`` are the references of ``node`` that lead somewhere, to a document, a file or outside; ``back`` those of
+    other documents to it (Y22); ``unresolved`` are its own that do not lead to one document as they should."""
+
+    node: Node
+    out: tuple[Edge, ...]
+    back: tuple[Edge, ...]
+    unresolved: tuple[Edge, ...]
+
+    @classmethod
+    def of(cls, node: Node, out: Iterable[Edge], back: Iterable[Edge]) -> Links:
+        """Return the links of a node, from the edges at both of its ends."""
+        out = tuple(out)
+        return cls(
+            node,
+            tuple(edge for edge in out if not edge.is_missing),
+            tuple(edge for edge in back if edge.source != node.id),
+            tuple(edge for edge in out if edge.is_missing),
+        )
+
+
+def inverse_of(edge: Edge) -> str | None:
+    """Return what an edge is called from its target (X21), None where its rel has no inverse."""
+    return INVERSES.get(edge.rel or "") if edge.origin in TYPED else None

@@ -23,7 +23,7 @@ from prosa.app.runs import Job
 from prosa.app.site.live import LiveSite
 from prosa.app.site.published import as_published, unpublished
 from prosa.data import Value
-from prosa.dialects.markdownlang.names import tool_name
+from prosa.dialects.markdownlang.fields import tool_name
 from prosa.records.plan import first_messages
 from prosa.runtime.budget import Budget
 from prosa.runtime.errors import RunError

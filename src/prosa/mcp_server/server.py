@@ -21,7 +21,7 @@ from prosa import __version__
 from prosa.app.site import agents
 from prosa.app.site.live import LiveSite
 from prosa.corpus.errors import CorpusError
-from prosa.corpus.where.errors import WhereError
+from prosa.corpus.where.parse import WhereError
 from prosa.data import Value
 from prosa.diagnostics.nearest import UnknownName
 from prosa.mcp_server.programs import Offered, Programs

@@ -16,7 +16,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from prosa.data import Value
-from prosa.dialects.markdownlang.names import server_tool_name
+from prosa.dialects.markdownlang.fields import server_tool_name
 from prosa.regex import regex
 from prosa.runtime.budget import MESSAGE_BYTES, OUTPUT_UNDER_CAP, TOOL_BYTES, json_upper, tokens_upper
 from prosa.runtime.contract import contract_of

@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from prosa.data import Value
-from prosa.dialects.markdownlang.names import ACTION_PREFIX, VISIT_TOOL, server_tool_name, tool_name
+from prosa.dialects.markdownlang.fields import ACTION_PREFIX, VISIT_TOOL, server_tool_name, tool_name
 from prosa.records.estimate import Estimate, Facts, Models, estimate, tool_tokens
 from prosa.runtime.accept import accept_input, render_body
 from prosa.runtime.contract import Contract, contract_of

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from prosa.dialects.prapti.built_in import fenced
+from prosa.dialects.prapti.commands import fenced
 from prosa.runtime.messages import Message
 
 MAX_SHOWN = 16 * 1024

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from prosa.convert.report import LEVELS, Report
+from prosa.convert.neutral import LEVELS, Report
 from prosa.data import Value
 
 

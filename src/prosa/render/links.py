@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from prosa.data import Value
-from prosa.graph.answers import Links, inverse_of
 from prosa.graph.node import Edge, Node
-from prosa.graph.reach import Reached
+from prosa.graph.reach import Links, Reached, inverse_of
 from prosa.graph.record import file_title
 from prosa.render.graph.objects import edge_object
 from prosa.render.plain import safe, width

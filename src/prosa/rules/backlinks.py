@@ -19,7 +19,7 @@ from prosa.dialects.mdh.url import FOLDER_PAGES
 from prosa.dialects.relations import relation_refs
 from prosa.dialects.table import DOCUMENT_SUFFIXES
 from prosa.document.references import Origin, Ref, RefKind
-from prosa.graph.pages import PAGE_SUFFIXES, joined
+from prosa.graph.names import PAGE_SUFFIXES, joined
 from prosa.graph.record import Reference
 from prosa.rules.rule import Corpus, Facts, LocalLink
 from prosa.source import FileProblem

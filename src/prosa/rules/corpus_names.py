@@ -18,9 +18,7 @@ from typing import Literal, TypeAlias, TypeVar, cast
 from msgspec import Struct, field
 
 from prosa.dialects.table import DOCUMENT_SUFFIXES
-from prosa.graph.names import Key
-from prosa.graph.pages import FILE_SUFFIXES, PAGE_SUFFIXES, is_page, page_sources, suffix_of
-from prosa.graph.stems import folded, stem_of
+from prosa.graph.names import FILE_SUFFIXES, PAGE_SUFFIXES, Key, folded, is_page, page_sources, stem_of, suffix_of
 from prosa.rules.rule import Corpus, Facts
 from prosa.source.files import compared_name
 

@@ -18,9 +18,8 @@ from prosa.diagnostics.nearest import nearest
 from prosa.dialects.fields import shown
 from prosa.dialects.front import FrontReading, front_under
 from prosa.document.references import Ref
-from prosa.graph.outside import outside
 from prosa.graph.record import Record, Reference
-from prosa.graph.resolve import Resolution, resolve
+from prosa.graph.resolve import Resolution, outside, resolve
 from prosa.graph.sites import Sites
 from prosa.rules.backlinks import relations_in
 from prosa.rules.corpus_names import CorpusNames, NamedDocument, corpus_names

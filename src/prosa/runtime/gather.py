@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 from msgspec import Struct, field
 
 from prosa.data import Value
-from prosa.dialects.markdownlang.names import VISIT_TOOL, action_tool_name, tool_name
+from prosa.dialects.markdownlang.fields import VISIT_TOOL, action_tool_name, tool_name
 from prosa.runtime.errors import (
     BudgetSpent,
     InputRefused,

@@ -15,7 +15,7 @@ from msgspec import Struct
 from prosa.corpus.where import Expression
 from prosa.corpus.where.match import is_met
 from prosa.data import Value
-from prosa.dialects.markdownlang.names import MAILBOX, MAX_MAILBOX
+from prosa.dialects.markdownlang.fields import MAILBOX, MAX_MAILBOX
 from prosa.runtime.digest import as_json
 from prosa.runtime.errors import RunError
 from prosa.runtime.mail_specs import MAX_PAYLOAD

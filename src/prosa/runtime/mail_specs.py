@@ -8,7 +8,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from prosa.data import Value
-from prosa.dialects.markdownlang.names import MAIL_TOOLS
+from prosa.dialects.markdownlang.fields import MAIL_TOOLS
 from prosa.runtime.messages import ToolSpec
 from prosa.runtime.program import Program
 

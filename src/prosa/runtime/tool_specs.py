@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from prosa.data import Value
-from prosa.dialects.markdownlang.names import server_tool_name
+from prosa.dialects.markdownlang.fields import server_tool_name
 from prosa.runtime.messages import ToolSpec
 from prosa.runtime.ports import NamedTool, ServerTool
 from prosa.runtime.program import Program

@@ -12,7 +12,6 @@ from msgspec import Struct
 
 from prosa.data import Value
 from prosa.diagnostics.nearest import nearest
-from prosa.dialects.mdh.action import changing_word
 from prosa.dialects.mdh.fields import (
     METHODS,
     accept_form,
@@ -22,6 +21,7 @@ from prosa.dialects.mdh.fields import (
     template_names,
 )
 from prosa.dialects.mdh.jsonpath import JsonPathError, Parts, parse_jsonpath
+from prosa.dialects.mdh.read import changing_word
 from prosa.schema import Schema, SchemaError
 from prosa.site.problems import RequestError, RequestProblem, refuse
 

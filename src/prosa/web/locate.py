@@ -21,7 +21,7 @@ from prosa.corpus.found import Stamp
 from prosa.dialects.mdh.url import NODE_ROOT, SUFFIXES, exact_url, is_readme, is_reserved, resolve
 from prosa.document.anchors import heading_named
 from prosa.document.links import wikilink_target
-from prosa.graph.stems import is_name
+from prosa.graph.names import is_name
 from prosa.render.page.model import Excerpt, Frame, Page
 from prosa.site import layout
 from prosa.site.assets import PICTURES, asset_type, suffix_of

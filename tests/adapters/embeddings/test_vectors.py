@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prosa.corpus.embedding import MAX_TEXT, embedded_text, looks_classified, may_be_sent
-from prosa.corpus.fusion import fused
-from prosa.corpus.vectors import cosine, from_bytes, nearest, to_bytes
+from prosa.corpus.similar import cosine, from_bytes, fused, nearest, to_bytes
 
 FLOATS = st.lists(st.floats(-1e3, 1e3, width=32), min_size=1, max_size=6)
 

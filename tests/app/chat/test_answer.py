@@ -12,7 +12,7 @@ from prosa.app.chat.answer import answer
 from prosa.app.chat.grants import chosen, granted
 from prosa.app.options import Options
 from prosa.app.run.jobs import Progress
-from prosa.dialects.prapti.escape import escaped
+from prosa.dialects.prapti.content import escaped
 from prosa.records.tool_record import MAX_SHOWN, tool_record
 from prosa.runtime.errors import AnswerCut, ProviderError, RunError
 from prosa.runtime.events import ModelAsked, Noticed, RunFinished, ToolCalled

@@ -9,7 +9,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from prosa.data.front_matter import split_front_matter
-from prosa.dialects.prapti.escape import escaped
+from prosa.dialects.prapti.content import escaped
 from prosa.dialects.prapti.write import find_lines_below, keeps, lead, line_end, says_the_same, takes_replies
 from tests.app.chat.chats import chat
 from tests.app.chat.test_escape import HOSTILE, LETTERS, signature

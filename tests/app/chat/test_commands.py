@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prosa.app.chat import grants
-from prosa.dialects.prapti.built_in import BUILT_IN, fenced
-from prosa.dialects.prapti.commands import MAX_OUTPUT, Plugin, PluginCommand
+from prosa.dialects.prapti.commands import BUILT_IN, MAX_OUTPUT, Plugin, PluginCommand, fenced
 from prosa.dialects.prapti.fields import ACTIONS
 from prosa.document import fence_texts
 from prosa.runtime.errors import ProgramRefused, RunError

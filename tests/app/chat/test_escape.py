@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prosa.dialects.prapti.escape import MAX_PROBED, Escaping, escaped, restored
+from prosa.dialects.prapti.content import MAX_PROBED, Escaping, escaped, restored
 from prosa.dialects.prapti.write import closing
 from tests.app.chat.chats import chat
 from tests.depth import examples

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from prosa.convert.exchange import ExchangeProblem, Imported, chat_text, llm, openai, record
 from prosa.dialects.front import read_front
 from prosa.dialects.prapti.write import NewMessage
-from prosa.dialects.ymj.hashes import payload_hash
+from prosa.dialects.ymj.format import payload_hash
 from prosa.dialects.ymj.read import read as read_record
 from prosa.document import parse
 from prosa.source import SourceText

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from prosa.app.chat.prepare import prepare
 from prosa.app.options import Options
-from prosa.dialects.prapti.built_in import BUILT_IN
-from prosa.dialects.prapti.commands import CHAT_ROLES, TEXT_ROLES
+from prosa.dialects.prapti.commands import BUILT_IN, CHAT_ROLES, TEXT_ROLES
 from prosa.dialects.prapti.fields import SETTINGS
 from prosa.render.turns import turns_text
 from tests.app.chat.chats import around

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prosa.app.options import Options
-from prosa.dialects.prapti.headings import mentioned, wire_names
+from prosa.dialects.prapti.read import mentioned, wire_names
 from prosa.render.turns import turns_data, turns_text
 from prosa.runtime.errors import ProgramRefused, RunError
 from tests.app.chat.chats import around, chat, ready, sent

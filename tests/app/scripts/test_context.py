@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prosa.dialects.magi.context import ContextMode, context_of
+from prosa.dialects.magi.choosing import ContextMode, context_of
 from prosa.dialects.magi.parts import model_of
 from tests.app.scripts.documents import block, document, own
 from tests.cli.programs import prosa

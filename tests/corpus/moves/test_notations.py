@@ -8,7 +8,7 @@ import json
 import pytest
 
 from prosa.corpus.moves import MoveRefused, NameRefused
-from prosa.dialects.ymj.hashes import payload_hash
+from prosa.dialects.ymj.format import payload_hash
 from tests.corpus.moves.store import Texts, after, plan, plan_id
 
 LINKS = [

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from prosa.corpus.moves import Move, MoveRefused, plan_move
 from prosa.corpus.moves.world import World
-from prosa.graph.pages import joined
+from prosa.graph.names import joined
 from prosa.graph.record import Record, Reference
 from tests.corpus.moves.corpora import corpora, paths
 from tests.corpus.moves.store import Texts, after

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from prosa.corpus.query import Query, Term
-from prosa.corpus.where.literals import is_year, version_key
-from prosa.corpus.where.tree import Compare, Constant, Expression, Has, Join, Not
+from prosa.corpus.where.parse import Compare, Constant, Expression, Has, Join, Not, is_year, version_key
 from prosa.corpus.words import is_cjk, words
 
 Section = Mapping[str, str]

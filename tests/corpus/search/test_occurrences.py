@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from prosa.adapters.sqlite import search_hits
 from prosa.adapters.sqlite.search import search_in
-from prosa.corpus.occurrences import occurrences
-from prosa.corpus.query import Term
+from prosa.corpus.query import Term, occurrences
 from prosa.corpus.search import Search
 from tests.corpus.search.memory import index_of
 from tests.depth import examples

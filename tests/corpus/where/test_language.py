@@ -5,10 +5,20 @@ from __future__ import annotations
 import pytest
 
 from prosa.corpus.where import WhereError, fields_of, parse_where
-from prosa.corpus.where.lex import MAX_WHERE
-from prosa.corpus.where.literals import constant, version_key
-from prosa.corpus.where.parse import MAX_CONDITIONS, MAX_DEPTH, MAX_VALUES
-from prosa.corpus.where.tree import Compare, Constant, FieldName, Has, Join, Not
+from prosa.corpus.where.parse import (
+    MAX_CONDITIONS,
+    MAX_DEPTH,
+    MAX_VALUES,
+    MAX_WHERE,
+    Compare,
+    Constant,
+    FieldName,
+    Has,
+    Join,
+    Not,
+    constant,
+    version_key,
+)
 
 
 @pytest.mark.parametrize(

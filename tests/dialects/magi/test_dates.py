@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prosa.dialects.magi.dates import normal_form, read_date
-from prosa.dialects.magi.fields import glob_form
+from prosa.dialects.magi.fields import glob_form, normal_form, read_date
 from prosa.dialects.magi.meta import MetaFile, applies, effective_fields
 from tests.depth import examples
 from tests.work import is_quick

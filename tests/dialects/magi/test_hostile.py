@@ -8,10 +8,9 @@ from hypothesis import strategies as st
 
 from prosa.dialects.dialect import FormatOptions
 from prosa.dialects.magi import definitions, facts, format_edits, references
-from prosa.dialects.magi.clean import clean
 from prosa.dialects.magi.embedded import comment_lines, tolerate
 from prosa.dialects.magi.envelope import from_envelope, to_envelope
-from prosa.dialects.magi.parts import decode, encode
+from prosa.dialects.magi.parts import clean, decode, encode
 from prosa.source import apply_edits
 from tests.depth import examples
 from tests.dialects.magi.reading import PARENT, formatted, found, model, reading

@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prosa.data import read_yaml, to_value
-from prosa.dialects.magi.clean import clean
 from prosa.dialects.magi.envelope import from_envelope, to_envelope
-from prosa.dialects.magi.parts import EnvelopeError, decode, encode, write
+from prosa.dialects.magi.parts import EnvelopeError, clean, decode, encode, write
 from prosa.dialects.magi.parts import footnote as written_footnote
 from tests.depth import examples
 from tests.dialects.magi.reading import PARENT, found, front, model, names, script

@@ -7,8 +7,7 @@ import json
 import pytest
 
 from prosa.dialects.magi import facts
-from prosa.dialects.magi.choosing import state_of
-from prosa.dialects.magi.context import script_hash
+from prosa.dialects.magi.choosing import script_hash, state_of
 from prosa.dialects.magi.regions import About, marker
 from prosa.dialects.magi.result_text import owners_of, region_text
 from prosa.dialects.magi.results import ResultRefused, removal, written

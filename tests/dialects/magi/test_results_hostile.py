@@ -10,13 +10,10 @@ from hypothesis import strategies as st
 
 from prosa.dialects.dialect import FormatOptions
 from prosa.dialects.magi import MagiModel, Script, facts, format_edits
-from prosa.dialects.magi.choosing import state_of
-from prosa.dialects.magi.clean import clean
-from prosa.dialects.magi.context import context_of
+from prosa.dialects.magi.choosing import context_of, state_of
 from prosa.dialects.magi.envelope import from_envelope, to_envelope
-from prosa.dialects.magi.escape import escaped, normal_text, unescaped
-from prosa.dialects.magi.parts import decode, encode
-from prosa.dialects.magi.result_text import owners_of, region_text
+from prosa.dialects.magi.parts import clean, decode, encode
+from prosa.dialects.magi.result_text import escaped, normal_text, owners_of, region_text, unescaped
 from prosa.dialects.magi.results import ResultRefused, removal, written
 from prosa.dialects.prapti import read as as_chat
 from prosa.document import parse

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from prosa.dialects.magi import MagiModel, Script
 from prosa.dialects.magi.choosing import state_of
-from prosa.dialects.magi.escape import normal_text
-from prosa.dialects.magi.result_text import owners_of, region_text
+from prosa.dialects.magi.result_text import normal_text, owners_of, region_text
 from prosa.dialects.magi.results import Given, written, written_together
 from prosa.source import apply_edits
 from tests.depth import examples

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prosa.dialects.detect import detect
 from prosa.dialects.front import read_front
+from prosa.dialects.reading import detect
 from prosa.document import Def
 from prosa.source import SourceText
 from tests.depth import examples

@@ -10,7 +10,7 @@ import pytest
 
 from prosa.adapters.files import RootedFiles
 from prosa.dialects import ymj
-from prosa.dialects.ymj.attachments import local_path
+from prosa.dialects.ymj.model import local_path
 from prosa.document import Ref
 from prosa.rules.engine import check_documents
 from prosa.rules.files import RecordingFiles, still_holds

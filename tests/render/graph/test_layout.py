@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from prosa.graph.layout import Box, Size, Wanted, around, arrange, hull, overlapping
 from prosa.graph.layout.arrange import pack, separate, sheet_width
-from prosa.graph.layout.coarsen import coarsen, network
-from prosa.graph.layout.forces import repulsion
-from prosa.graph.layout.labels import place_labels
+from prosa.graph.layout.box import place_labels
+from prosa.graph.layout.multilevel import coarsen, network, repulsion
 from prosa.graph.selection import GraphFilter, select
 from prosa.render.graph.scene import ALL_LABELS, scene
 from tests.depth import examples

@@ -23,8 +23,8 @@ import numpy as np
 from msgspec import Struct, field
 from numpy.typing import NDArray
 
-from prosa.corpus import vectors
 from prosa.corpus.errors import EmbeddingError
+from prosa.corpus.similar import nearest as nearest_without_numpy
 from prosa.data import Value
 from prosa.extras import install_line
 
@@ -309,7 +309,7 @@ Key = TypeVar("Key")
 def nearest(query: Sequence[float], kept: Iterable[tuple[Key, bytes]], limit: int) -> Sequence[tuple[Key, float]]:
     """Return the ``limit`` vectors most like ``query``, best first; those of another length are passed over."""
     if find_spec("numpy") is None:
-        return vectors.nearest(query, kept, limit)
+        return nearest_without_numpy(query, kept, limit)
     import numpy as np
 
     length = len(query) * 4

@@ -19,10 +19,9 @@ from prosa.adapters.sqlite.writing import Row, meta, set_meta
 from prosa.data import Value
 from prosa.dialects import DialectName
 from prosa.dialects.magi.relationships import normal_rel
-from prosa.graph.keys import keys_of, tiers_of
 from prosa.graph.names import Key, Names
 from prosa.graph.record import Definition, Record, Reference
-from prosa.graph.resolve import Resolution, resolve_tiers
+from prosa.graph.resolve import Resolution, keys_of, resolve_tiers, tiers_of
 from prosa.graph.sites import Sites
 
 BATCH = 500

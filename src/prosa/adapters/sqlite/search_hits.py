@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from prosa.corpus.occurrences import occurrences
-from prosa.corpus.query import Query, Term
+from prosa.corpus.query import Query, Term, occurrences
 from prosa.corpus.search import Hit
 from prosa.corpus.snippet import MAX_MARKS, Mark, snippet
 from prosa.corpus.words import fold

@@ -16,11 +16,9 @@ from msgspec.structs import replace
 from prosa.adapters.sqlite.search import allowed_documents, filter_condition, prepare, ranked_sections, spread
 from prosa.adapters.sqlite.search_hits import Found, hits_of, match_term
 from prosa.corpus.embedding import SECRET, digest_of, embedded_text
-from prosa.corpus.fusion import fused
 from prosa.corpus.query import Query, Term
 from prosa.corpus.search import Hit, Search
-from prosa.corpus.similar import telling_terms
-from prosa.corpus.vectors import to_bytes
+from prosa.corpus.similar import fused, telling_terms, to_bytes
 
 if TYPE_CHECKING:
     from prosa.adapters.sqlite.index import Index
@@ -123,7 +121,7 @@ MAX_KEPT = 200_000
 Nearest: TypeAlias = Callable[
     [Sequence[float], Iterable[tuple["Placed", bytes]], int], Sequence[tuple["Placed", float]]
 ]
-"""`prosa.corpus.vectors.nearest`, or the same in a faster way."""
+"""`prosa.corpus.similar.nearest`, or the same in a faster way."""
 
 
 class Unmade(NamedTuple):

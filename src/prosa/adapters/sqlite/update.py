@@ -27,8 +27,7 @@ from prosa.adapters.sqlite.reading import Known, Reading
 from prosa.adapters.sqlite.schema import migrate
 from prosa.adapters.sqlite.writing import Item, Packed, Row, load_readers, pack, pack_apart, unpack_records
 from prosa.corpus.extracted import FieldRow
-from prosa.corpus.facets import facets_of
-from prosa.corpus.fields import TAG, by_name
+from prosa.corpus.facets import TAG, by_name, facets_of
 from prosa.corpus.found import Found, Refreshed, Scan, Stamp, sure
 from prosa.dialects.magi.meta import MetaFile, effective_fields
 from prosa.dialects.mdh.url import may_stand

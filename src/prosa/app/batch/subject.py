@@ -19,8 +19,7 @@ from prosa.app.run.load import ready_program
 from prosa.app.scripts.choose import selection
 from prosa.app.scripts.load import load_scripts
 from prosa.data import Value
-from prosa.dialects.magi.choosing import Choice
-from prosa.dialects.magi.context import document_text
+from prosa.dialects.magi.choosing import Choice, document_text
 from prosa.runtime.digest import digest_of
 from prosa.runtime.errors import BatchRefused
 from prosa.runtime.lower.magi import given

@@ -1,7 +1,7 @@
 """A conversation answered: every turn a run on the one loop, with its tools, limits, events and summary (X15).
 
 In: a `Conversation` that `chat.prepare` made. Out: the replies as the model wrote them; what is written into a file is
-for the caller to escape (`prosa.dialects.prapti.escape`). Participants answer one after the other, each hearing those
+for the caller to escape (`prosa.dialects.prapti.content`). Participants answer one after the other, each hearing those
 before; several replies to one message are asked for at the same time.
 """
 
@@ -23,7 +23,7 @@ from prosa.app.run.service import row_of_model
 from prosa.app.runs import Job
 from prosa.app.runs.engine import JobList, run_source
 from prosa.corpus.embedding import looks_classified
-from prosa.dialects.prapti.headings import wire_names
+from prosa.dialects.prapti.read import wire_names
 from prosa.records.tool_record import tool_record
 from prosa.runtime.errors import AnswerCut, RunError
 from prosa.runtime.events import AttemptFailed, Listener, ModelAsked, TextArrived, ignore

@@ -22,7 +22,7 @@ from prosa.adapters.files.trust_store import TrustStore
 from prosa.app.chat.writing import Stream, TextBelow, Writing, places
 from prosa.app.options import Environment, Options
 from prosa.dialects.front import read_front
-from prosa.dialects.prapti.escape import escaped
+from prosa.dialects.prapti.content import escaped
 from prosa.dialects.prapti.read import read
 from prosa.dialects.prapti.write import find_lines_below, heading, lead, line_end, takes_replies
 from prosa.document import parse

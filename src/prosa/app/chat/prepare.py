@@ -24,8 +24,7 @@ from prosa.app.run.load import load_program
 from prosa.app.settings import size_limit
 from prosa.data import Value
 from prosa.diagnostics import Problem, Severity
-from prosa.dialects.prapti.built_in import BUILT_IN, fenced
-from prosa.dialects.prapti.commands import Registry
+from prosa.dialects.prapti.commands import BUILT_IN, Registry, fenced
 from prosa.dialects.prapti.configuration import inspected
 from prosa.dialects.prapti.fields import BUILT_IN_PLUGINS, loads
 from prosa.dialects.prapti.perform import CHOOSES_SITES, CHOOSES_TOOLS, misspelled, perform

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 
 from prosa.adapters.files.append import Below, save_beside
-from prosa.dialects.prapti.escape import Escaping, escaped
+from prosa.dialects.prapti.content import Escaping, escaped
 from prosa.dialects.prapti.write import (
     NewMessage,
     heading,

@@ -19,10 +19,9 @@ from prosa.adapters.files import MAX_DOCUMENT_BYTES, RootedFiles, replace_file
 from prosa.adapters.files.read import real_path
 from prosa.convert.convert import Converted, convert
 from prosa.convert.form import Around, NotConvertible
-from prosa.convert.neutral import NO_MARKS, FormName, Piece, flat
+from prosa.convert.neutral import NO_MARKS, FormName, Item, Piece, Report, flat
 from prosa.convert.program import FORM as PROGRAM
 from prosa.convert.program import calls_in
-from prosa.convert.report import Item, Report
 from prosa.convert.skill import wrapped_path, wrapping
 from prosa.convert.table import ROWS, form_in, stem_of
 from prosa.dialects.reading import dialect_of

@@ -14,10 +14,9 @@ from msgspec import Struct
 from prosa.app.corpus.open import OpenCorpus
 from prosa.corpus.errors import UnknownDocument
 from prosa.dialects.table import WHICH_DOCUMENTS
-from prosa.graph.answers import Links
 from prosa.graph.graph import Graph
 from prosa.graph.node import Node
-from prosa.graph.reach import Reached, impact, shortest_path
+from prosa.graph.reach import Links, Reached, impact, shortest_path
 from prosa.source import FileProblem
 
 

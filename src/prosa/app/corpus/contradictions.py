@@ -9,10 +9,17 @@ from pathlib import Path
 
 from prosa.dialects.dialect import Hints
 from prosa.dialects.reading import DialectReading, open_document
-from prosa.graph.contradictions import Contradiction, contradictions
+from prosa.graph.contradictions import (
+    Contradiction,
+    Passage,
+    contradictions,
+    described,
+    named_section,
+    source_passage,
+    target_passage,
+)
 from prosa.graph.graph import Graph
 from prosa.graph.node import Edge, Node
-from prosa.graph.passages import Passage, described, named_section, source_passage, target_passage
 from prosa.render.graph.reports import Compared
 from prosa.source import FileProblem, Files
 

@@ -24,7 +24,7 @@ from prosa.adapters.files import FileChanged, RootedFiles, cache_dir, private_di
 from prosa.adapters.files.read import digest_bytes, real_path
 from prosa.adapters.files.walk import ignored_in
 from prosa.corpus.moves import Change, DocumentStore, Move, MoveRefused, NameRefused, Plan, plan_move
-from prosa.corpus.moves.effects import Note
+from prosa.corpus.moves.checks import Note
 from prosa.data import Value
 from prosa.source import Edit, FileProblem, SourceText, Span
 from prosa.source.files import is_hidden

@@ -26,8 +26,8 @@ from prosa.app.run.service import keyed
 from prosa.app.run.world import known_prices
 from prosa.corpus.embedding import BATCH, MAX_TEXT, Embedder, looks_classified
 from prosa.corpus.errors import EmbeddingError
-from prosa.corpus.fusion import fused
 from prosa.corpus.query import parse_query
+from prosa.corpus.similar import fused
 from prosa.runtime.budget import MESSAGE_TOKENS, Budget, Ledger, dollars
 from prosa.runtime.errors import BudgetSpent, ProviderError
 from prosa.runtime.events import Listener, Scope, ignore

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from prosa.adapters.sqlite.similar import models, near, similar, vector_of
-from prosa.corpus.vectors import from_bytes
+from prosa.corpus.similar import from_bytes
 
 if TYPE_CHECKING:
     from prosa.adapters.sqlite.search_hits import Found

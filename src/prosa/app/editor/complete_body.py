@@ -27,8 +27,8 @@ from prosa.app.editor.complete_documents import (
 from prosa.app.editor.cursor import CursorContext
 from prosa.dialects import DialectName
 from prosa.dialects.evals.document.fields import BLOCKS
+from prosa.dialects.markdownlang.fields import MAIL_TOOLS, PYTHON_TOOL, server_prefix, server_tool_name, tool_name
 from prosa.dialects.markdownlang.model import ProgramModel, ServerModel
-from prosa.dialects.markdownlang.names import MAIL_TOOLS, PYTHON_TOOL, server_prefix, server_tool_name, tool_name
 from prosa.dialects.prapti.commands import CHAT_ROLES, TEXT_ROLES, kind_names
 from prosa.dialects.prapti.fields import ABOUT_ACTIONS, BUILT_IN_PLUGINS, SETTINGS, setting_of
 from prosa.dialects.reading import DialectReading

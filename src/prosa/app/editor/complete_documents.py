@@ -22,7 +22,7 @@ from prosa.dialects.reading import DialectReading
 from prosa.dialects.table import DIALECTS, DOCUMENT_SUFFIXES
 from prosa.document.document import NAMED_BLOCK
 from prosa.document.references import Origin
-from prosa.graph.pages import suffix_of
+from prosa.graph.names import suffix_of
 from prosa.graph.record import Record, Reference
 from prosa.graph.sites import below
 from prosa.regex import regex

@@ -19,10 +19,10 @@ from prosa.app.check.workspace import Workspace
 from prosa.corpus.moves.world import KnownWorld, World
 from prosa.dialects import DialectName
 from prosa.dialects.reading import DialectReading, open_document
-from prosa.graph.keys import keys_of
 from prosa.graph.names import Key
 from prosa.graph.record import Definition, Record, Reference
 from prosa.graph.records import record_of
+from prosa.graph.resolve import keys_of
 from prosa.graph.sites import Sites
 from prosa.rules.backlinks import Backlinks, labels_asked, labels_of
 from prosa.rules.rule import Facts

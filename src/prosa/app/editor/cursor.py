@@ -18,16 +18,15 @@ from prosa.app.check.workspace import Workspace
 from prosa.data.place import DataPlace, json_place, yaml_names, yaml_place
 from prosa.dialects import DialectName
 from prosa.dialects.agent_files import agent_fields
-from prosa.dialects.detect import decided, likely_dialect, may_have_shape
 from prosa.dialects.evals.document.fields import RUN, WORDS
 from prosa.dialects.evals.suite.fields import QUERY, TOP
 from prosa.dialects.fields import Field
 from prosa.dialects.magi.fields import RELATIONSHIP, SCRIPT
 from prosa.dialects.markdownlang.fields import PROGRAM
-from prosa.dialects.reading import DialectReading
+from prosa.dialects.reading import DialectReading, decided, likely_dialect, may_have_shape
 from prosa.dialects.shapes import DataShape, SchemaShape, TableShape, WordsShape
 from prosa.dialects.shapes import Path as Way
-from prosa.dialects.skill_md.fields import CLIENT
+from prosa.dialects.skill_md.model import CLIENT
 from prosa.dialects.table import DOCUMENT_SUFFIXES, MARKDOWNLANG, TEST, dialect
 from prosa.dialects.ymj.fields import FOOTER
 from prosa.document.references import Origin

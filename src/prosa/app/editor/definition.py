@@ -18,9 +18,9 @@ from prosa.app.editor.names import Name, name_at, names_in, same_name
 from prosa.app.editor.targets import Destination, Pointer, file_of, pointer_at, pointers_in, targets_of
 from prosa.dialects.reading import DialectReading
 from prosa.dialects.table import MARKDOWNLANG, MDH
-from prosa.graph.keys import tiers_of
 from prosa.graph.names import ACTION
 from prosa.graph.record import Record, Reference
+from prosa.graph.resolve import tiers_of
 from prosa.source import Span
 
 

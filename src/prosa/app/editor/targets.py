@@ -19,10 +19,10 @@ from prosa.dialects.reading import DialectReading
 from prosa.document.anchors import section_number
 from prosa.document.document import NAMED_BLOCK
 from prosa.document.model import Link, Section
-from prosa.graph.outside import ELSEWHERE
-from prosa.graph.pages import joined
+from prosa.graph.names import joined
 from prosa.graph.record import Record, Reference
 from prosa.graph.records import record_of
+from prosa.graph.resolve import ELSEWHERE
 from prosa.source import Span
 
 _ANCHOR = r"""(?:\{{:?[^{{}}\n#]{{0,200}}#|\s(?:id|name)\s*=\s*["']?|^\(){name}(?=["'\s>}})])"""

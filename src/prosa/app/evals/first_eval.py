@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from prosa.dialects.skill_md.as_dialect import write
-from prosa.dialects.skill_md.fields import MAX_DESCRIPTION
+from prosa.dialects.skill_md.model import MAX_DESCRIPTION
 from prosa.dialects.table import CASES
 
 SKILL_FILE = "SKILL.md"

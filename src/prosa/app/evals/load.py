@@ -19,10 +19,9 @@ from prosa.app.evals.suite import Suite, Terms
 from prosa.app.options import Environment, Options
 from prosa.app.run.load import load_program
 from prosa.diagnostics import Severity
-from prosa.dialects.detect import decided
 from prosa.dialects.dialect import Hints
 from prosa.dialects.evals.document.rows import read_rows
-from prosa.dialects.reading import open_document
+from prosa.dialects.reading import decided, open_document
 from prosa.dialects.table import EVALS, SKILL_MD, TEST, dialect_of_file_name
 from prosa.evaluation.case import Case
 from prosa.runtime.errors import ProgramRefused, RunError

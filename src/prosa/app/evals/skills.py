@@ -23,11 +23,10 @@ from prosa.app.evals.suite import Suite, Terms
 from prosa.app.options import Environment, Options
 from prosa.app.run.skills import LoadedSkill, load_skill, skills_program
 from prosa.diagnostics import Diagnostic
-from prosa.dialects.detect import holds_requests
 from prosa.dialects.dialect import Hints
 from prosa.dialects.evals.suite.model import EvalModel, EvalsModel, TriggerModel
 from prosa.dialects.fields import shown
-from prosa.dialects.reading import open_document
+from prosa.dialects.reading import holds_requests, open_document
 from prosa.dialects.table import CASES, EVALS, dialect_of_file_name, skill_folder
 from prosa.evaluation.case import Case
 from prosa.evaluation.routing import Routing

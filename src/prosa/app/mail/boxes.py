@@ -18,7 +18,7 @@ from prosa.adapters.store.writer import writer_of
 from prosa.app.journal.history import reading_store
 from prosa.app.mail.post import poll_seconds
 from prosa.data import Value
-from prosa.dialects.markdownlang.names import USER
+from prosa.dialects.markdownlang.fields import USER
 from prosa.records.run import StorePlace
 from prosa.runtime.digest import as_json, stamp
 from prosa.runtime.mail import BoxCounts, Letter, MessageFilter, MessageRecord, address_of

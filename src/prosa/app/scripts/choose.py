@@ -20,14 +20,13 @@ from prosa.app.runs import Refused
 from prosa.app.scripts.load import TOOLS, Preparing, ScriptFile, ScriptJob, load_scripts
 from prosa.data import Value
 from prosa.diagnostics.nearest import nearest
-from prosa.dialects.magi.choosing import Choice, Row, choose, statuses
-from prosa.dialects.magi.context import DEFAULT_CONTEXT, context_mode, visible
+from prosa.dialects.magi.choosing import DEFAULT_CONTEXT, Choice, Row, choose, context_mode, statuses, visible
 from prosa.dialects.magi.result_text import owners_of, refusal
 from prosa.runtime.errors import RunError
 from prosa.source import SourceText
 
 if TYPE_CHECKING:
-    from prosa.dialects.magi.context import ContextMode
+    from prosa.dialects.magi.choosing import ContextMode
 
 
 def states_of(file: ScriptFile) -> dict[str, str]:

@@ -25,7 +25,7 @@ from prosa.data import Value
 from prosa.diagnostics import Problem, Severity
 from prosa.dialects.front import read_front
 from prosa.dialects.magi import read
-from prosa.dialects.magi.context import context_of
+from prosa.dialects.magi.choosing import context_of
 from prosa.dialects.magi.envelope import read_external
 from prosa.document import parse
 from prosa.rules.policy import Policy, diagnosed
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from prosa.adapters.providers.table import Mapped, ProviderRow
     from prosa.diagnostics import Diagnostic
     from prosa.dialects.magi import MagiModel, Script
-    from prosa.dialects.magi.context import ContextMode, Visible
+    from prosa.dialects.magi.choosing import ContextMode, Visible
     from prosa.runtime.program import OutputForm, Program
     from prosa.settings import Settings
     from prosa.source import SourceText

@@ -24,7 +24,7 @@ from prosa.app.runs import Outcome as JobOutcome
 from prosa.app.scripts.load import ScriptFile, ScriptJob, scripts_of
 from prosa.app.settings import size_limit
 from prosa.data import Value
-from prosa.dialects.magi.context import Contexts, script_hash
+from prosa.dialects.magi.choosing import Contexts, script_hash
 from prosa.dialects.magi.result_text import owners_of
 from prosa.dialects.magi.results import Given, ResultRefused, written, written_together
 from prosa.runtime.errors import RunError

@@ -18,7 +18,7 @@ from typing import ClassVar
 from msgspec import Struct
 
 from prosa.corpus.extracted import Facets
-from prosa.corpus.published import is_published
+from prosa.corpus.facets import is_published
 from prosa.dialects.mdh.url import (
     FOLDER_PAGES,
     NODE_ROOT,

@@ -15,10 +15,8 @@ from msgspec import Struct, field
 from prosa.adapters.files import RootedFiles
 from prosa.corpus.extract import footer_of
 from prosa.corpus.extracted import Facets, FieldRow
-from prosa.corpus.facets import facets_of
-from prosa.corpus.fields import by_name, field_rows
+from prosa.corpus.facets import by_name, facets_of, field_rows, guarded
 from prosa.corpus.found import Found, Scan, Stamp
-from prosa.corpus.published import guarded
 from prosa.data import Value
 from prosa.dialects.dialect import Hints
 from prosa.dialects.magi.meta import MetaFile, effective_fields, inherited_by

@@ -26,8 +26,8 @@ from prosa.app.site.files import SiteFiles, is_document, stamp_at
 from prosa.app.site.inheritance import FieldLender, LentFields, facets_at, facets_of_lender
 from prosa.app.site.keeper import IndexThread, SiteOptions
 from prosa.app.site.neighbours import typed_links
+from prosa.corpus.facets import is_published
 from prosa.corpus.found import Stamp
-from prosa.corpus.published import is_published
 from prosa.data import Value
 from prosa.dialects.dialect import Hints
 from prosa.dialects.mdh.url import FOLDER_PAGES, is_readme

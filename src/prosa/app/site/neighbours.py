@@ -13,8 +13,8 @@ from prosa.corpus.errors import CorpusError
 from prosa.corpus.extract import BETWEEN
 from prosa.dialects.mdh.url import is_reserved
 from prosa.document.anchors import heading_names
-from prosa.graph.answers import inverse_of
 from prosa.graph.node import Edge
+from prosa.graph.reach import inverse_of
 from prosa.site.indexes import listing_id
 from prosa.site.layout import Neighbour, Neighbourhood, NodeRow, TypedLink, url_of
 

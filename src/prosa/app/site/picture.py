@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from prosa.graph.inverse import derived_edges
+from prosa.graph.graph import derived_edges
 from prosa.graph.node import Edge, Node
 from prosa.graph.selection import GraphFilter, Selection, select
 

@@ -1,5 +1,64 @@
-"""Chats to and from other forms: messages of the OpenAI API, logs of the tool `llm`, YMJ records. Values only."""
+"""Chats to and from other forms: messages of the OpenAI API, logs of the tool `llm`, YMJ records. Values only.
 
-from prosa.convert.exchange.imported import ExchangeProblem, Imported, chat_text
+Exact up to line ends, blank lines at both ends, blank space at the very end, and a line that closes an open fence.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+
+from msgspec import Struct, field
+
+from prosa.data import Value
+from prosa.dialects.prapti.content import escaped
+from prosa.dialects.prapti.fields import setting_of, wrong_type
+from prosa.dialects.prapti.read import wire_names
+from prosa.dialects.prapti.write import NewMessage, heading
+from prosa.regex import regex
 
 __all__ = ["ExchangeProblem", "Imported", "chat_text"]
+
+# A conversation that was read from another form, and the new chat file that it becomes (P3, PA6).
+
+_NAME = regex(r"[\w.-]+")
+
+
+class ExchangeProblem(ValueError):
+    """The input is not a conversation in the expected form; the message says why."""
+
+
+class Imported(Struct, frozen=True):
+    """``settings`` are well-known variables such as the model; ``notes`` say what could not be kept as it was."""
+
+    messages: tuple[NewMessage, ...]
+    settings: Mapping[str, Value] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+def chat_text(found: Imported) -> str:
+    """Return the chat. It ends with an empty message of the user if no message is left to answer."""
+    lines = [f"% {name} = {json.dumps(value, ensure_ascii=False)}" for name, value in found.settings.items()]
+    blocks = ["\n".join(lines)] if lines else []
+    said = [each for each in found.messages if each.content.strip()]
+    blocks += [f"{heading(each.role, each.name)}\n\n{escaped(each.content)}" for each in said]
+    spoken = [each for each in said if not each.role.startswith("_")]
+    end = "" if spoken and spoken[-1] is said[-1] and spoken[-1].role == "user" else f"{heading('user')}\n\n"
+    return "\n\n".join([*blocks, end]) if end else "\n\n".join(blocks) + "\n"
+
+
+def known_settings(data: Mapping[str, Value]) -> dict[str, Value]:
+    """Return what of these values a chat has a well-known variable for, of the right type."""
+    found: dict[str, Value] = {}
+    for name, value in data.items():
+        setting = setting_of(f"vars.{name}")
+        if setting is not None and name not in ("tools", "stream", "provider") and wrong_type(setting, value) is None:
+            found[name] = value
+    return found
+
+
+def named(messages: Iterable[NewMessage]) -> tuple[NewMessage, ...]:
+    """Return the messages with names that a heading can carry; others are reduced, two names staying two."""
+    found = tuple(messages)
+    reduced = wire_names(each.name for each in found if each.name and not _NAME.fullmatch(each.name))
+    return tuple(NewMessage(each.role, each.content, reduced.get(each.name or "", each.name or None)) for each in found)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 
-from prosa.convert.exchange.imported import ExchangeProblem, Imported, known_settings, named
+from prosa.convert.exchange import ExchangeProblem, Imported, known_settings, named
 from prosa.convert.exchange.openai import as_data, json_of, messages_of
 from prosa.data import Value
 from prosa.dialects.prapti.write import NewMessage

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
 
-from prosa.convert.exchange.imported import ExchangeProblem, Imported, known_settings, named
+from prosa.convert.exchange import ExchangeProblem, Imported, known_settings, named
 from prosa.data import JsonError, Value, parse_json
-from prosa.dialects.prapti.built_in import fenced
+from prosa.dialects.prapti.commands import fenced
 from prosa.dialects.prapti.write import NewMessage
 
 _ROLES = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from prosa.convert.exchange.imported import ExchangeProblem
+from prosa.convert.exchange import ExchangeProblem
 from prosa.dialects.front import read_front
 from prosa.dialects.prapti.write import NewMessage
 from prosa.dialects.ymj.fields import LATEST
-from prosa.dialects.ymj.hashes import payload_hash
+from prosa.dialects.ymj.format import payload_hash
 from prosa.dialects.ymj.read import read as read_record
 from prosa.dialects.ymj.sections import MAX_SUMMARY, normalised
 from prosa.dialects.ymj.write import write

@@ -12,15 +12,12 @@ from itertools import chain
 
 from msgspec import Struct
 
-from prosa.corpus.moves.checks import check_problems
-from prosa.corpus.moves.draft import Change, edited
-from prosa.corpus.moves.effects import Note, effects
+from prosa.corpus.moves.checks import Note, check_problems, effects
 from prosa.corpus.moves.move import Move, MoveRefused, NameRefused
 from prosa.corpus.moves.places import Place, own_places, places_of
-from prosa.corpus.moves.plan import mentions, stems, touched
+from prosa.corpus.moves.plan import Change, edited, mentions, stems, touched
 from prosa.corpus.moves.rewrite import text_for, unwritable
-from prosa.corpus.moves.store import DocumentStore
-from prosa.corpus.moves.world import World
+from prosa.corpus.moves.world import DocumentStore, World
 from prosa.corpus.moves.writing import percent_encoded, write
 from prosa.dialects.reading import DialectReading
 from prosa.document.anchors import section_number, sounding

@@ -15,12 +15,11 @@ from urllib.parse import unquote
 
 from msgspec import Struct
 
-from prosa.corpus.moves.spelling import Form
-from prosa.corpus.moves.writing import Syntax
+from prosa.corpus.moves.writing import Form, Syntax
 from prosa.data import Mapping, Node, Scalar
 from prosa.dialects.reading import DialectReading
 from prosa.dialects.table import YMJ
-from prosa.dialects.ymj.attachments import local_path
+from prosa.dialects.ymj.model import local_path
 from prosa.document.references import Origin
 from prosa.graph.record import Record, Reference
 from prosa.regex import regex

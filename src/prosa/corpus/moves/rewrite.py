@@ -11,15 +11,13 @@ from collections.abc import Iterator
 
 from prosa.corpus.moves.move import Move, MoveRefused
 from prosa.corpus.moves.places import Place, places_of
-from prosa.corpus.moves.spelling import spelled
 from prosa.corpus.moves.world import World
-from prosa.corpus.moves.writing import write
+from prosa.corpus.moves.writing import spelled, write
 from prosa.dialects.reading import DialectReading
 from prosa.dialects.table import DOCUMENT_SUFFIXES
-from prosa.graph.pages import joined
+from prosa.graph.names import folded, joined
 from prosa.graph.record import Record
 from prosa.graph.sites import below
-from prosa.graph.stems import folded
 from prosa.source import Edit, Span
 
 

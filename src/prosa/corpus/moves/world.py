@@ -6,18 +6,18 @@ nothing in it is ever replaced.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Protocol
 
 from msgspec import Struct
 
 from prosa.dialects import DialectName
+from prosa.dialects.reading import DialectReading
 from prosa.graph.build import RecordNames
-from prosa.graph.keys import keys_of, tiers_of
 from prosa.graph.names import Key, Names
 from prosa.graph.record import Record, Reference
-from prosa.graph.resolve import Resolution, resolve_tiers
+from prosa.graph.resolve import Resolution, keys_of, resolve_tiers, tiers_of
 from prosa.graph.sites import Sites, sites_of
 
 
@@ -212,3 +212,23 @@ class _Records(Mapping[str, Record]):
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
+
+
+class DocumentStore(Protocol):
+    """Paths are relative to the root of the corpus, with `/`."""
+
+    def world(self) -> World:
+        """Return the records of all documents."""
+        ...
+
+    def texts(self, names: Collection[str]) -> Iterable[tuple[str, str]]:
+        """Return the readable documents whose text holds any of some names: paths and current texts."""
+        ...
+
+    def reading(self, path: str) -> DialectReading[object]:
+        """Return a document as it is now. Raises `FileProblem`."""
+        ...
+
+    def reread(self, path: str, text: str) -> DialectReading[object]:
+        """Return what a text would be read as at a path."""
+        ...

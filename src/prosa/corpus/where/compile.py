@@ -12,8 +12,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from prosa.corpus.where.literals import is_year, version_key
-from prosa.corpus.where.tree import Compare, Constant, Expression, Has, Join, Not, Operator
+from prosa.corpus.where.parse import Compare, Constant, Expression, Has, Join, Not, Operator, is_year, version_key
 
 Value: TypeAlias = str | float
 

@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterator
 from operator import ge, gt, le, lt
 from typing import TypeAlias
 
-from prosa.corpus.where.literals import is_year, version_key
-from prosa.corpus.where.tree import Compare, Constant, Expression, Has, Join, Not, Operator
+from prosa.corpus.where.parse import Compare, Constant, Expression, Has, Join, Not, Operator, is_year, version_key
 from prosa.data import Value
 from prosa.regex import regex
 

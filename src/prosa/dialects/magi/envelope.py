@@ -18,10 +18,19 @@ from collections.abc import Mapping as AbcMapping
 from prosa.data import Entry, Mapping, Node, Scalar, Sequence, Value, read_json
 from prosa.diagnostics import Problem
 from prosa.dialects.fields import type_name
-from prosa.dialects.magi.clean import put_back, without_scripts
 from prosa.dialects.magi.embedded import Embedded, Pieces, about
 from prosa.dialects.magi.model import Script
-from prosa.dialects.magi.parts import EnvelopeError, model_of, objects_of, removed_of, same, text_of, written
+from prosa.dialects.magi.parts import (
+    EnvelopeError,
+    model_of,
+    objects_of,
+    put_back,
+    removed_of,
+    same,
+    text_of,
+    without_scripts,
+    written,
+)
 from prosa.dialects.magi.scripts import LANGUAGE, address_of, fields_of
 from prosa.document import Fence
 from prosa.source import SourceText, Span

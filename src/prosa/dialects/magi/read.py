@@ -18,8 +18,7 @@ from prosa.diagnostics import Fix, Problem, Severity
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.fields import MAX_UNKNOWN, Owner, read_fields
 from prosa.dialects.front import FrontReading
-from prosa.dialects.magi.dates import normal_form, read_date
-from prosa.dialects.magi.fields import DATE_FIELDS, FRONT, LIST_FIELDS, in_kebab_case
+from prosa.dialects.magi.fields import DATE_FIELDS, FRONT, LIST_FIELDS, in_kebab_case, normal_form, read_date
 from prosa.dialects.magi.model import Fields, MagiModel
 from prosa.dialects.magi.regions import inside, read_regions
 from prosa.dialects.magi.relationships import read_relationships

@@ -30,8 +30,10 @@ from prosa.dialects.markdownlang.fields import (
     SAMPLING,
     SERVER,
     SERVER_TOOL,
+    USER,
     as_list,
     read_sites,
+    tool_name,
     user_setting,
 )
 from prosa.dialects.markdownlang.model import (
@@ -44,7 +46,6 @@ from prosa.dialects.markdownlang.model import (
     ServerToolModel,
     Transport,
 )
-from prosa.dialects.markdownlang.names import USER, tool_name
 from prosa.schema import check_schema_shape
 from prosa.source import SourceText, Span
 from prosa.template import Template, TemplateError, action_spans, template_problems

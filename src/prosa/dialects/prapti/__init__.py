@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from prosa.data import Value
 from prosa.dialects.dialect import Dialect, FormatOptions
-from prosa.dialects.prapti.built_in import definitions, references
+from prosa.dialects.prapti.commands import definitions, references
 from prosa.dialects.prapti.model import ChatMessage, ChatModel, ConfigLine
 from prosa.dialects.prapti.read import read
 from prosa.source import Edit, SourceText, Span

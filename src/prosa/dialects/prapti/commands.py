@@ -1,20 +1,31 @@
-"""Commands of chats and responders: what one is, and how a plugin offers more (P5, P10, P11, PA12, PW5).
+"""Commands of chats and responders: what one is, how a plugin offers more (P5, P10, P11, PA12, PW5), and those that
+every chat has.
 
 A plugin is a value of type `Plugin` behind an entry point of the group `prosa.plugins`. Its commands have exact names
 below its own (`weather.today` of the plugin `weather`). A document names a kind of responder, never an endpoint (X7).
 Nothing here runs anything.
+
+`include FILE` and `include.code FILE [LANGUAGE]` give the text of a file, or a fence around it that no line of it can
+close. A path is relative to the file that names it and stays inside the allowed roots. Included text is data: nothing
+in it is a heading, and its configuration lines are text unless the user allows them. The links of a chat are those of
+any Markdown document.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Literal, TypeAlias
 
 from msgspec import Struct, field
 
-from prosa.data import Value
-from prosa.dialects.prapti.model import ConfigLine
-from prosa.source import Files, SourceText
+from prosa.data import JsonError, Value, parse_json
+from prosa.diagnostics.nearest import nearest
+from prosa.dialects.prapti.fields import BUILT_IN_PLUGINS
+from prosa.dialects.prapti.model import ChatModel, ConfigLine
+from prosa.document import Def, Ref
+from prosa.regex import regex
+from prosa.source import FileProblem, Files, SourceText, Span
 
 Mode: TypeAlias = Literal["chat", "completion"]
 
@@ -183,3 +194,180 @@ def _of_plugin(name: str, command: PluginCommand) -> Command:
         return Outcome(text)
 
     return Command(name, run, command.final_only)
+
+
+# The commands that every chat has, one row each; including `include` and the references it creates (P10, PA11, PW3).
+
+INCLUDES = ("include", "include.code")
+"""The actions that put a file into a message (PA11)."""
+
+
+def references(model: ChatModel) -> tuple[Ref, ...]:
+    """Return the included files, relative to the chat."""
+    targets = (included(line) for line in model.actions if line.name in INCLUDES)
+    return tuple(Ref("include", target[0], "path", target[1]) for target in targets if target is not None)
+
+
+def definitions(model: ChatModel) -> tuple[Def, ...]:
+    """Return nothing: a chat has no name but its path."""
+    del model
+    return ()
+
+
+def included(line: ConfigLine) -> tuple[str, Span] | None:
+    """Return the file that an action includes, and where it is written: JSON text, or the first word."""
+    args = line.args
+    if not args:
+        return None
+    if not args.startswith('"'):
+        word = args.split()[0]
+        return word, Span(line.value_span.start, line.value_span.start + len(word))
+    end = args.find('"', 1) + 1
+    try:
+        target = parse_json(args[:end]) if end else None
+    except JsonError:
+        return None
+    if not isinstance(target, str) or not target:
+        return None
+    return target, Span(line.value_span.start + 1, line.value_span.start + end - 1)
+
+
+MAX_DEPTH = 16
+"""Files that include files, in a row: the depth of imports (X9)."""
+
+_RUN = regex(r"`{3,}")
+_LANGUAGE = regex(r"[\w+#.-]{1,32}")
+_LINE_BREAK = regex(r"\r\n|\n|\r")
+
+
+def include(call: Call) -> Outcome:
+    """Return the text of a file."""
+    found = _read(call)
+    return found if isinstance(found, Outcome) else Outcome(_plain(found), included=found if call.follows else None)
+
+
+def include_code(call: Call) -> Outcome:
+    """Return the text of a file in a fence; the language is named, or the suffix of the file."""
+    found = _read(call)
+    if isinstance(found, Outcome):
+        return found
+    target = included(call.line)
+    rest = call.line.args[call.line.args.find(target[0]) + len(target[0]) :].lstrip('"').split() if target else []
+    language = rest[0] if rest else Path(found.path).suffix.lstrip(".")
+    if language and not _LANGUAGE.fullmatch(language):
+        return Outcome(
+            problem=f"`{language[:32]}` is no language for a fence", note="write `% include.code FILE python`"
+        )
+    return Outcome(fenced(_plain(found), language))
+
+
+def fenced(text: str, language: str = "") -> str:
+    """Return a text in a fence that is longer than any run of backticks in it."""
+    mark = "`" * max(3, 1 + max((len(run) for run in _RUN.findall(text)), default=2))
+    return f"{mark}{language}\n{text}\n{mark}" if text else f"{mark}{language}\n{mark}"
+
+
+def _read(call: Call) -> SourceText | Outcome:
+    target = included(call.line)
+    if target is None:
+        return Outcome(problem=f"`{call.line.name}` names no file", note=f'write `% {call.line.name} "FILE"`')
+    path = Path(call.source.path).parent / target[0]
+    try:
+        source = call.files.read(path)
+    except FileProblem as problem:
+        note = "a path is relative to the file that names it"
+        why = "there is no such file" if problem.kind == "missing" else f"it {problem.reason}"
+        return Outcome(problem=f"`{target[0]}` is not included: {why}", note=note)
+    if len(source.text) > MAX_OUTPUT:
+        size = f"it has {len(source.text):,} characters; the limit is {MAX_OUTPUT:,}"
+        return Outcome(problem=f"`{target[0]}` is not included: {size}")
+    return source
+
+
+def _plain(source: SourceText) -> str:
+    """Return the text with plain line feeds, without a byte-order mark and without blank lines at its end."""
+    return _LINE_BREAK.sub("\n", source.text.removeprefix("\ufeff")).rstrip("\n")
+
+
+_NAME = regex(r"[\w.-]{1,64}")
+
+
+def load_plugin(call: Call) -> Outcome:
+    """Implement `plugins.load NAME`: nothing to do for a built-in or allowed plugin; any other is refused (X7)."""
+    name = _first(call)
+    if not name:
+        return Outcome(problem="`plugins.load` names no plugin", note="write `% plugins.load NAME`")
+    if name in BUILT_IN_PLUGINS or name in call.plugins:
+        return Outcome()
+    note = f"allow it yourself: --plugin {name}, or if you trust the document: prosa trust {call.source.path}"
+    return Outcome(problem=f"a document cannot load a plugin: `{name}`", note=note)
+
+
+def list_plugins(call: Call) -> Outcome:
+    """Return `plugins.list`: the plugins and commands there are, shown beside the conversation."""
+    del call
+    return Outcome(shows="plugins")
+
+
+def inspect(call: Call) -> Outcome:
+    """Return `inspect`: the configuration in effect, shown beside the conversation."""
+    del call
+    return Outcome(shows="tree")
+
+
+def new_responder(call: Call) -> Outcome:
+    """Return `responder.new NAME KIND`."""
+    words = _words(call)
+    if len(words) != 2 or not _NAME.fullmatch(words[0]):
+        return Outcome(problem="`responder.new` needs a name and a kind", note="write `% responder.new NAME KIND`")
+    kind = kind_named(words[1])
+    if kind is None:
+        near = nearest(words[1], kind_names())
+        note = f"did you mean `{near}`?" if near else f"there are {', '.join(kind_names())}"
+        return Outcome(problem=f"there is no kind of responder `{words[1][:64]}`", note=note)
+    if len(call.responders.known) >= MAX_RESPONDERS:
+        return Outcome(problem=f"a chat has at most {MAX_RESPONDERS} responders")
+    return Outcome(responders=call.responders.with_new(words[0], kind))
+
+
+def push_responder(call: Call) -> Outcome:
+    """Return `responder.push NAME`: from here on it answers."""
+    name = _first(call)
+    known = tuple(call.responders.known)
+    if name not in known:
+        near = nearest(name, known)
+        note = f"did you mean `{near}`?" if near else f"make it first: `% responder.new {name or 'NAME'} chat`"
+        return Outcome(problem=f"there is no responder `{name[:64]}`", note=note)
+    if len(call.responders.stack) >= MAX_RESPONDERS:
+        return Outcome(problem=f"at most {MAX_RESPONDERS} responders can be pushed")
+    return Outcome(responders=call.responders.pushed(name))
+
+
+def pop_responder(call: Call) -> Outcome:
+    """Return `responder.pop`: the one that answered before answers again."""
+    if len(call.responders.stack) < 2:
+        return Outcome(problem="`responder.pop` without a `responder.push` before it")
+    return Outcome(responders=call.responders.popped())
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command("include", include),
+    Command("include.code", include_code),
+    Command("inspect", inspect, final_only=True),
+    Command("plugins.list", list_plugins, final_only=True),
+    Command("plugins.load", load_plugin),
+    Command("responder.new", new_responder),
+    Command("responder.pop", pop_responder),
+    Command("responder.push", push_responder),
+)
+
+BUILT_IN = {command.name: command for command in COMMANDS}
+
+
+def _words(call: Call) -> list[str]:
+    return [word.strip('"') for word in call.line.args.split()]
+
+
+def _first(call: Call) -> str:
+    words = _words(call)
+    return words[0] if words else ""

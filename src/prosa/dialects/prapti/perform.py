@@ -15,8 +15,7 @@ from msgspec import Struct, field
 
 from prosa.diagnostics import Misspelling, Problem, Severity
 from prosa.diagnostics.nearest import nearest
-from prosa.dialects.prapti.built_in import INCLUDES, MAX_DEPTH
-from prosa.dialects.prapti.commands import Call, Outcome, Registry, Responders, Shown
+from prosa.dialects.prapti.commands import INCLUDES, MAX_DEPTH, Call, Outcome, Registry, Responders, Shown
 from prosa.dialects.prapti.configuration import Assigned, EffectiveValue, Layer, Standing, effective_of, runs, standings
 from prosa.dialects.prapti.content import Cut, sent_text, without
 from prosa.dialects.prapti.fields import loads, nearest_variable, path_of, refusal, setting_of

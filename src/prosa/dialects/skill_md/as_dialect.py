@@ -11,9 +11,8 @@ from collections.abc import Mapping, Sequence
 from prosa.data import Value
 from prosa.data.yaml_write import write_yaml
 from prosa.dialects.dialect import Dialect, FormatOptions
-from prosa.dialects.skill_md.fields import SKILL
-from prosa.dialects.skill_md.fields import SKILL as FRONT
-from prosa.dialects.skill_md.model import Parameter, SkillModel
+from prosa.dialects.skill_md.model import SKILL, Parameter, SkillModel
+from prosa.dialects.skill_md.model import SKILL as FRONT
 from prosa.dialects.skill_md.read import read
 from prosa.document import Def, Ref, link_references
 from prosa.source import Edit

@@ -16,8 +16,7 @@ from prosa.data import Entry, Mapping, Node, Scalar, Sequence
 from prosa.diagnostics import Problem, Severity
 from prosa.dialects.fields import Owner, read_fields, text_of, type_name
 from prosa.dialects.front import FrontReading
-from prosa.dialects.skill_md.fields import CLIENT_FIELDS, SKILL, as_name
-from prosa.dialects.skill_md.model import Parameter, SkillModel
+from prosa.dialects.skill_md.model import CLIENT_FIELDS, SKILL, Parameter, SkillModel, as_name
 from prosa.document import Document
 from prosa.regex import regex
 from prosa.source import Span

@@ -17,8 +17,7 @@ from prosa.data import Entry, Mapping, Scalar, Value, to_value
 from prosa.data import Sequence as ListNode
 from prosa.dialects.front import read_front
 from prosa.dialects.ymj.edits import inserted, replaced
-from prosa.dialects.ymj.format import hash_edits
-from prosa.dialects.ymj.hashes import payload_hash
+from prosa.dialects.ymj.format import hash_edits, payload_hash
 from prosa.dialects.ymj.model import YmjModel
 from prosa.dialects.ymj.read import markdown, read
 from prosa.document import parse

@@ -15,9 +15,8 @@ from pathlib import Path
 from msgspec.structs import asdict
 
 from prosa.data import Mapping, Scalar, Value
-from prosa.dialects.ymj.attachments import local_path, text_in
 from prosa.dialects.ymj.fields import is_recording
-from prosa.dialects.ymj.model import YmjModel, items_of, mappings_of
+from prosa.dialects.ymj.model import YmjModel, items_of, local_path, mappings_of, text_in
 from prosa.dialects.ymj.trace import call_rows, read_trace
 from prosa.document import Def, Ref
 from prosa.document.references import RefKind

@@ -1,22 +1,25 @@
-"""The Strict form of a record, by span edits (Y25, X22). In: a record. Out: edits; none for a record in that form.
+"""The Strict form of a record, by span edits (Y25, X22), and the hashes of its body (Y10, Y18, YA2–YA4).
 
 LF, no byte-order mark, `doc_summary` on the second line, exact fences, no mirrors that only repeat the header, a hash
 of the body in the footer. A matching hash stays, also one of a trimmed body, which other tools expect. One that does
 not match is evidence and stays; `--rehash` writes the hash of the whole body in place of both. A mirror, a key of
 `index` that repeats the header (Y13, YA1), is never read as identity and never written; one that differs stays. Only
 the line ends of the body change. An edit that would not read back as the same record is not made.
+
+`payload_hash` stands in the footer, the deprecated `payload_sha256` in the header; both mean the same bytes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
 from prosa.data import Entry, Mapping, Scalar, Value, read_json, to_value
 from prosa.dialects.dialect import FormatOptions
 from prosa.dialects.ymj.edits import inserted, removal_edit, removed, replaced, summary_edits
-from prosa.dialects.ymj.hashes import header_hash, in_the_form_of, payload_hash
+from prosa.dialects.ymj.fields import is_sha256
 from prosa.dialects.ymj.model import YmjModel
 from prosa.dialects.ymj.sections import CANONICAL_CLOSE, CANONICAL_OPEN, find_footer
 from prosa.regex import regex
@@ -189,3 +192,67 @@ def _bare(footer: Value) -> Value:
     if isinstance(index, dict):
         kept["index"] = {key: value for key, value in index.items() if key not in MIRRORS}
     return kept
+
+
+# The hashes of a record's body (Y10, Y18, YA2–YA4, X22). Nothing is changed here.
+
+State: TypeAlias = Literal["absent", "placeholder", "matches", "legacy", "differs"]
+
+
+class StoredHash(Struct, frozen=True):
+    """A stored hash: its field, its entry (None if absent), and whether it matches the body."""
+
+    name: str
+    entry: Entry | None
+    state: State
+
+    @property
+    def text(self) -> str:
+        """The hash in lower case, or an empty string."""
+        value = self.entry.value if self.entry else None
+        return value.text.strip().lower() if isinstance(value, Scalar) else ""
+
+    @property
+    def verified(self) -> bool:
+        """Whether it was computed from this body, whole or trimmed."""
+        return self.state in ("matches", "legacy")
+
+
+def in_the_form_of(stored: StoredHash, before: YmjModel, after: YmjModel) -> str:
+    """Return the hash of the body of ``after``, of the whole or of the trimmed one, whichever ``stored`` is of
+    ``before``, of which it is verified (X22)."""
+    return hash_forms(after)[hash_forms(before).index(stored.text)]
+
+
+def hash_forms(model: YmjModel) -> tuple[str, ...]:
+    """Return the hashes that a verified record may have: that of the whole body first."""
+    return model.body_sha256, *model.legacy
+
+
+def payload_hash(model: YmjModel) -> StoredHash:
+    """Return the hash of the footer."""
+    return _stored(model, "payload_hash", model.footer.node if model.footer else None)
+
+
+def header_hash(model: YmjModel) -> StoredHash:
+    """Return the deprecated hash of the header."""
+    return _stored(model, "payload_sha256", model.header)
+
+
+def _stored(model: YmjModel, name: str, mapping: Mapping | None) -> StoredHash:
+    entry = mapping.entry(name) if mapping is not None else None
+    return StoredHash(name, entry, _state(model, entry))
+
+
+def _state(model: YmjModel, entry: Entry | None) -> State:
+    value = entry.value if entry else None
+    if value is None or (isinstance(value, Scalar) and (value.value is None or not value.text.strip())):
+        return "absent"
+    if not isinstance(value, Scalar):
+        return "placeholder"
+    text = value.text.strip().lower()
+    if not is_sha256(text):
+        return "placeholder"
+    if text == model.body_sha256:
+        return "matches"
+    return "legacy" if text in model.legacy else "differs"

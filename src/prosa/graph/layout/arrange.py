@@ -14,8 +14,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from prosa.graph.layout.box import Box, Size, around, hull, overlapping
-from prosa.graph.layout.coarsen import network
-from prosa.graph.layout.multilevel import positions
+from prosa.graph.layout.multilevel import network, positions
 
 GAP = 28.0
 """Room between parts of the drawing."""

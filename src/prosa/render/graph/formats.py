@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal, TypeAlias
 
 from prosa.data import Value
-from prosa.graph.inverse import INVERSES
+from prosa.graph.graph import INVERSES
 from prosa.graph.node import Edge, Node
 from prosa.graph.selection import Ghost, Selection
 from prosa.render.graph.objects import edge_object

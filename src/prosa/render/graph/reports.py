@@ -21,8 +21,7 @@ from prosa.render.json import dump
 from prosa.render.plain import safe, width
 
 if TYPE_CHECKING:
-    from prosa.graph.contradictions import Contradiction
-    from prosa.graph.passages import Passage
+    from prosa.graph.contradictions import Contradiction, Passage
 
 
 Report: TypeAlias = Literal["contradictions", "orphans", "cycles", "components", "rank", "unresolved", "wanted"]

@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prosa.graph.layout import Box, Size, Wanted, around, arrange, hull
-from prosa.graph.layout.labels import place_labels
+from prosa.graph.layout.box import place_labels
 from prosa.graph.node import Edge, Node
 from prosa.graph.selection import Ghost, Selection
 from prosa.render.graph.style import GHOST, EdgeStyle, NodeStyle, edge_looks, kind_of, name_of, node_style, one_line

@@ -14,10 +14,8 @@ from msgspec import Struct
 from prosa.diagnostics import Applicability, Fix, Misspelling, Severity
 from prosa.diagnostics.nearest import nearest
 from prosa.document.anchors import sounding
-from prosa.graph.names import Key
-from prosa.graph.pages import is_page, joined, suffix_of
+from prosa.graph.names import Key, is_attachment, is_name, is_page, joined, stem_tiers, suffix_of
 from prosa.graph.record import Record, Reference
-from prosa.graph.stems import is_attachment, is_name, stem_tiers
 from prosa.regex import regex
 from prosa.rules.corpus_names import CorpusNames, Place, corpus_names
 from prosa.rules.document import RULES

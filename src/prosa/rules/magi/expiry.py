@@ -66,7 +66,7 @@ def _lent(corpus: Corpus, real: Path, facts: Facts, now: datetime) -> Finding | 
 
 
 def _is_over(text: str, now: datetime) -> bool:
-    from prosa.dialects.magi.dates import normal_form, read_date
+    from prosa.dialects.magi.fields import normal_form, read_date
 
     moment = read_date(normal_form(text) or "")
     return moment is not None and moment.end <= (now if now.tzinfo is not None else now.replace(tzinfo=UTC))

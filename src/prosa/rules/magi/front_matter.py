@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from prosa.data import Mapping, read_yaml
 from prosa.data.limits import MAX_FRONT_MATTER_BYTES
 from prosa.diagnostics import Annotation, Applicability, Fix, Severity
-from prosa.dialects.magi.dates import normal_form, read_date
-from prosa.dialects.magi.fields import DATE_FIELDS, FRONT, squashed
+from prosa.dialects.magi.fields import DATE_FIELDS, FRONT, normal_form, read_date, squashed
 from prosa.dialects.magi.model import MagiModel
 from prosa.regex import regex
 from prosa.rules.magi import RULES

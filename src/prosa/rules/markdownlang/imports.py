@@ -7,7 +7,7 @@ from pathlib import Path, PurePath
 
 from prosa.diagnostics import Annotation, Severity
 from prosa.dialects.fields import shown
-from prosa.dialects.markdownlang.names import MAIL_TOOLS, PYTHON_TOOL, VISIT_TOOL, tool_name
+from prosa.dialects.markdownlang.fields import MAIL_TOOLS, PYTHON_TOOL, VISIT_TOOL, tool_name
 from prosa.graph import Closure, ResolvedImport
 from prosa.graph.closure import MAX_IMPORT_DEPTH
 from prosa.rules.markdownlang import RULES

@@ -10,9 +10,8 @@ from prosa.diagnostics import Annotation, Fix, Misspelling, Severity
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.fields import shown
 from prosa.dialects.markdownlang import ProgramModel
-from prosa.dialects.markdownlang.fields import user_setting
+from prosa.dialects.markdownlang.fields import MAX_TOOL_NAME, server_prefix, server_tool_name, tool_name, user_setting
 from prosa.dialects.markdownlang.model import ServerModel
-from prosa.dialects.markdownlang.names import MAX_TOOL_NAME, server_prefix, server_tool_name, tool_name
 from prosa.regex import regex
 from prosa.rules.markdownlang import RULES
 from prosa.rules.rule import Finding, ProgramSubject

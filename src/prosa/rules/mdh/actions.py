@@ -10,8 +10,8 @@ from prosa.data import Entry, Mapping, Node, Scalar, Sequence, span_at, to_value
 from prosa.diagnostics import Annotation, Fix, Misspelling, Severity
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.fields import shown
-from prosa.dialects.mdh.action import changing_word
 from prosa.dialects.mdh.model import ActionModel, NodeModel, PaginationModel, Text
+from prosa.dialects.mdh.read import changing_word
 from prosa.rules.mdh import RULES
 from prosa.rules.rule import Finding, Subject
 from prosa.source import Edit, Span

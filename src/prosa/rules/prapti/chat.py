@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from prosa.diagnostics import Misspelling, Severity
 from prosa.diagnostics.nearest import nearest
-from prosa.dialects.prapti.built_in import references
+from prosa.dialects.prapti.commands import references
 from prosa.dialects.prapti.configuration import effective
 from prosa.dialects.prapti.fields import (
     ACTIONS,

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from prosa.data import Mapping, Scalar
 from prosa.diagnostics import Applicability, Fix, Severity
 from prosa.dialects.fields import shown, type_name
-from prosa.dialects.skill_md.fields import CLIENT_FIELDS, MAX_NAME, as_name, is_name, normal
-from prosa.dialects.skill_md.model import SkillModel
+from prosa.dialects.skill_md.model import CLIENT_FIELDS, MAX_NAME, SkillModel, as_name, is_name, normal
 from prosa.rules.rule import Finding, Subject
 from prosa.rules.skill_md import RULES
 from prosa.source import Edit

@@ -12,9 +12,8 @@ from pathlib import Path
 from prosa.data import Mapping
 from prosa.diagnostics import Annotation, Severity
 from prosa.dialects.fields import shown
-from prosa.dialects.ymj.attachments import Attachment, local_path, text_in
 from prosa.dialects.ymj.fields import is_sha256
-from prosa.dialects.ymj.model import YmjModel
+from prosa.dialects.ymj.model import Attachment, YmjModel, local_path, text_in
 from prosa.rules.rule import Finding, Subject
 from prosa.rules.ymj import RULES
 from prosa.source import FileProblem, Span

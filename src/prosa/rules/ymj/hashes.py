@@ -10,8 +10,7 @@ from prosa.diagnostics import Annotation, Applicability, Fix, Severity
 from prosa.dialects.fields import shown
 from prosa.dialects.ymj.edits import replaced
 from prosa.dialects.ymj.fields import is_sha256
-from prosa.dialects.ymj.format import hash_edits, header_hash_edits
-from prosa.dialects.ymj.hashes import header_hash, payload_hash
+from prosa.dialects.ymj.format import hash_edits, header_hash, header_hash_edits, payload_hash
 from prosa.dialects.ymj.model import YmjModel
 from prosa.dialects.ymj.sections import EMPTY_SHA256
 from prosa.regex import regex

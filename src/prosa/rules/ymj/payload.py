@@ -9,10 +9,9 @@ from prosa.data import Mapping, Scalar
 from prosa.diagnostics import Fix, Misspelling, Severity
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.fields import shown
-from prosa.dialects.ymj.attachments import text_in
 from prosa.dialects.ymj.edits import removed
 from prosa.dialects.ymj.fields import RECORDING, end_of
-from prosa.dialects.ymj.model import YmjModel
+from prosa.dialects.ymj.model import YmjModel, text_in
 from prosa.dialects.ymj.payload import Failure, Payload, agrees
 from prosa.dialects.ymj.selectors import SELECTORS, selector_type
 from prosa.dialects.ymj.trace import SCHEMA, digest_faults, read_trace

@@ -10,11 +10,9 @@ from prosa.diagnostics.nearest import nearest
 from prosa.dialects.fields import shown
 from prosa.dialects.mdh.url import md_url, route_fault, route_url, standing_readmes
 from prosa.document.references import Origin, Ref
-from prosa.graph.names import Key
-from prosa.graph.pages import joined
+from prosa.graph.names import Key, joined, stem_tiers
 from prosa.graph.record import Record, Reference
 from prosa.graph.resolve import resolve_tiers
-from prosa.graph.stems import stem_tiers
 from prosa.rules.corpus_names import CorpusNames, corpus_names
 from prosa.rules.mdh.site import sites, span_of, top_of
 from prosa.rules.rule import Corpus, Facts, Finding

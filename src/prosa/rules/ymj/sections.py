@@ -8,11 +8,10 @@ from collections.abc import Iterator
 from prosa.data import Entry, Mapping, Scalar, read_json
 from prosa.diagnostics import Applicability, Fix, Severity
 from prosa.dialects.fields import shown
-from prosa.dialects.ymj.attachments import text_in
 from prosa.dialects.ymj.edits import SUMMARY, raw_second_line, summary_edits
 from prosa.dialects.ymj.fields import KNOWN, LATEST, is_known
 from prosa.dialects.ymj.format import fence_edits, line_end_edits, mark_edits, mirror_edits, mirrors
-from prosa.dialects.ymj.model import YmjModel
+from prosa.dialects.ymj.model import YmjModel, text_in
 from prosa.dialects.ymj.profiles import lacking, profile_of
 from prosa.dialects.ymj.sections import (
     HANDLER,

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from prosa.corpus.embedding import looks_classified
 from prosa.data import Value
 from prosa.dialects.markdownlang import ProgramModel, ServerModel
+from prosa.dialects.markdownlang.fields import server_prefix
 from prosa.dialects.markdownlang.model import (
     BUILT_IN_SERVER,
     LimitsModel,
@@ -20,7 +21,6 @@ from prosa.dialects.markdownlang.model import (
     SchemaModel,
     ServerToolModel,
 )
-from prosa.dialects.markdownlang.names import server_prefix
 from prosa.graph.closure import Closure, LoadedProgram
 from prosa.runtime.limits import Limits
 from prosa.runtime.ports import NamedTool, Origin, ServerConfig

@@ -14,9 +14,9 @@ from prosa.data import Value
 from prosa.diagnostics import Problem, Severity
 from prosa.dialects.prapti.commands import COMPLETION, DEFAULT_RESPONDER, TEXT_ROLES, Kind, Mode
 from prosa.dialects.prapti.fields import setting_of, wrong_type
-from prosa.dialects.prapti.headings import mentioned, wire_names, without_code
 from prosa.dialects.prapti.model import PUBLIC_ROLES
 from prosa.dialects.prapti.perform import Complaint, Performed, Said
+from prosa.dialects.prapti.read import mentioned, wire_names, without_code
 from prosa.runtime.messages import Message, Role
 from prosa.runtime.sequence import sequence
 

@@ -13,9 +13,8 @@ from prosa.data import Entry, Scalar, Value
 from prosa.data import Sequence as Items
 from prosa.dialects.fields import text_of
 from prosa.dialects.skill_md.arguments import arguments_of
-from prosa.dialects.skill_md.fields import MAX_NAME
 from prosa.dialects.skill_md.host_needs import host_needs
-from prosa.dialects.skill_md.model import SkillModel
+from prosa.dialects.skill_md.model import MAX_NAME, SkillModel
 from prosa.document import Document
 from prosa.runtime.limits import Limits
 from prosa.runtime.program import Program

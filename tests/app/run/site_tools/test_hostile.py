@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prosa.app.client import access, session
-from prosa.dialects.markdownlang.names import MAX_TOOL_NAME, action_tool_name
+from prosa.dialects.markdownlang.fields import MAX_TOOL_NAME, action_tool_name
 from prosa.site.offer import MAX_ACTION, MAX_NAME, MAX_PARAMETERS, Offer, offer_of
 from tests.app.run.site_tools.runs import Ran, calls, loaded, run, visit
 from tests.app.run.site_tools.site import Site

@@ -10,8 +10,7 @@ from prosa.dialects.dialect import Hints
 from prosa.dialects.evals.suite.model import EvalsModel
 from prosa.dialects.fields import shown
 from prosa.dialects.reading import open_document
-from prosa.dialects.skill_md.fields import as_name
-from prosa.dialects.skill_md.model import SkillModel
+from prosa.dialects.skill_md.model import SkillModel, as_name
 from prosa.dialects.table import SKILL_MD, skill_folder
 from prosa.rules.evals.suite import RULES
 from prosa.rules.rule import Finding, Subject
