@@ -11,7 +11,6 @@ import contextlib
 import errno
 import os
 import re
-import shutil
 import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -95,7 +94,9 @@ def write_numbered(parent: Path, stem: str, files: Iterable[tuple[str, bytes]]) 
             target.write_bytes(content)
         return _numbered(temporary, parent, stem)
     finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+        from shutil import rmtree  # it loads three compressors
+
+        rmtree(temporary, ignore_errors=True)
 
 
 def _numbered(temporary: Path, parent: Path, stem: str) -> Path:
