@@ -47,6 +47,18 @@ def for_terminal(text: str, *, styled: bool = False) -> str:
     return "".join(piece if number % 2 else _lines(piece) for number, piece in enumerate(pieces))
 
 
+def with_escapes(text: str) -> str:
+    """Return ``text`` of many lines with escapes for all control characters but line ends and tabs, for lone surrogates
+    and for invisible characters (X39)."""
+    if text.isascii() and text.isprintable():
+        return text
+    text = _escaped(text.replace("\r\n", "\n"))
+    unsafe = (char for char in unsafe_in(text) - {"\n", "\t"} if not UNSEEN.match(char))
+    return text.translate(
+        {ord(char): f"\\x{ord(char):02x}" if char < "\x80" else _escape(ord(char)) for char in unsafe}
+    )
+
+
 def _lines(text: str) -> str:
     text = text.replace("\r\n", "\n")
     unsafe = (char for char in unsafe_in(text) - {"\n", "\t"} if not UNSEEN.match(char))
@@ -75,10 +87,13 @@ def _escaped(text: str) -> str:
     if text.startswith("\ufeff"):  # a byte-order mark: a document may start with one, and it is invisible here
         pieces, end = ["\\ufeff"], 1
     for run in invisible(text):
-        escapes = (f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}" for code in run.codes)
-        pieces += (text[end : run.start], *escapes)
+        pieces += (text[end : run.start], *map(_escape, run.codes))
         end = run.end
     return "".join((*pieces, text[end:]))
+
+
+def _escape(code: int) -> str:
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def _visible(char: str) -> str:

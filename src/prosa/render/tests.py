@@ -53,7 +53,7 @@ def tests_text(report: Report, *, color: bool = False) -> str:
     if needs := [*dict.fromkeys(each for suite in report.suites for each in suite.unavailable)]:
         lines = ["requirements that are not met here:", *(f"  - {safe(each)}" for each in needs)]
         blocks.append("\n".join(part for line in lines for part in _wrapped(line)))
-    if unseen := _unseen(report):
+    if unseen := unseen_facts(report):
         lines = ["not seen, or not held:", *(f"  - {safe(each)}" for each in unseen)]
         blocks.append("\n".join(part for line in lines for part in _wrapped(line)))
     if report.comparisons:
@@ -64,7 +64,7 @@ def tests_text(report: Report, *, color: bool = False) -> str:
     return "\n\n".join((*blocks, "\n".join(_wrapped(total)) if of_skills else total))
 
 
-def _unseen(report: Report) -> list[str]:
+def unseen_facts(report: Report) -> list[str]:
     """Return what was not seen of agents, or could not be held, each sentence once."""
     facts = (each.agent for each in report.attempts if each.agent is not None)
     return list(dict.fromkeys(f"{each.agent}: {words}" for each in facts for words in each.unseen))
@@ -76,14 +76,14 @@ def tests_total(report: Report) -> str:
     asked = [suite for suite in report.suites if not suite.without and not suite.baseline]
     cases = [case for suite in asked for case in suite.cases]
     good = sum(each.passed for each in cases)
-    words = [f"{good} of {_count(len(cases), 'case')} passed every time", _runs(report)]
+    words = [f"{good} of {count_words(len(cases), 'case')} passed every time", _runs(report)]
     kept = sum(each.kept for each in attempts)
     if kept:
-        words.append(f"{_count(kept, 'answer')} from the cache")
-    words.append(_money(report))
+        words.append(f"{count_words(kept, 'answer')} from the cache")
+    words.append(money_words(report))
     if not kept and not any(each.calls for each in attempts):
         words.append("no model was called now")
-    return f"{_ending(report)} · {' · '.join(words)}"
+    return f"{ending_words(report)} · {' · '.join(words)}"
 
 
 def _runs(report: Report) -> str:
@@ -93,34 +93,38 @@ def _runs(report: Report) -> str:
     unmeasured = sum(not each.measured for each in attempts)
     words = [f"{beside:,} to compare with"] if beside else []
     words += [f"{unmeasured:,} not measured"] if unmeasured else []
-    return _count(len(attempts), "run") + (f" ({', '.join(words)})" if words else "")
+    return count_words(len(attempts), "run") + (f" ({', '.join(words)})" if words else "")
 
 
-def _ending(report: Report) -> str:
+def ending_words(report: Report) -> str:
+    """Return the outcome of the whole report in words."""
     closed = [each for each in report.suites if not each.passed]
     verdicts = Counter(each.comparison.verdict for each in report.comparisons)
     short, lacking = (sum(bool(each.gate.lacking) is said for each in closed) for said in (False, True))
-    failed = [f"{_count(short, 'suite')} below what is required"] if short else []
-    failed += [f"{_count(verdicts['worse'], 'comparison')} worse"] if verdicts["worse"] else []
-    unknown = [_count(lacking, "suite")] if lacking else []
-    unknown += [_count(verdicts["not measured"], "comparison")] if verdicts["not measured"] else []
+    failed = [f"{count_words(short, 'suite')} below what is required"] if short else []
+    failed += [f"{count_words(verdicts['worse'], 'comparison')} worse"] if verdicts["worse"] else []
+    unknown = [count_words(lacking, "suite")] if lacking else []
+    unknown += [count_words(verdicts["not measured"], "comparison")] if verdicts["not measured"] else []
     parts = [f"failed: {', '.join(failed)}"] if failed else []
     parts += [f"not measured: {', '.join(unknown)}"] if unknown else []
     return "; ".join(parts) or "passed"
 
 
-def _money(report: Report) -> str:
+def money_words(report: Report) -> str:
+    """Return what the answers and their grading cost."""
     if report.cost is None:
         return "cost unknown"
     grading = report.grading
-    return _dollars(report.cost) + (f" and {_dollars(grading)} for grading" if grading else "")
+    return dollars(report.cost) + (f" and {dollars(grading)} for grading" if grading else "")
 
 
-def _dollars(amount: float) -> str:
+def dollars(amount: float) -> str:
+    """Return US dollars in four decimal places."""
     return f"${amount:.4f}" if amount else "$0"
 
 
-def _count(number: int, what: str) -> str:
+def count_words(number: int, what: str) -> str:
+    """Return a number with its noun."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
@@ -133,22 +137,22 @@ def _suite_lines(suite: SuiteReport, color: bool) -> Iterator[str]:
         yield from _why(case, 1 if suite.baseline else MAX_FAILURES)
     if (table := suite.confusion) is not None:
         yield from _confusion_lines(table)
-        yield from _offered_lines(suite)
+        yield from offered_lines(suite)
         yield from _elsewhere(suite)
     yield from _wrapped(f"  {rate_name(suite)} {gate_words(suite)}")
 
 
 def _why(case: CaseReport, most: int) -> Iterator[str]:
     """Yield what the attempts of a case lacked, and why some were not measured."""
-    said = [*case.failures, *((_unmeasured(reason), times) for reason, times in case.reasons)]
+    said = [*case.failures, *((unmeasured_words(reason), times) for reason, times in case.reasons)]
     for failure, times in said[:most]:
         often = f"{times}× " if len(case.attempts) > 1 else ""
         yield from _wrapped(f"      {often}{safe(str(failure))}")
     if len(said) > most:
-        yield f"      … and {_count(len(said) - most, 'other failure')}"
+        yield f"      … and {count_words(len(said) - most, 'other failure')}"
 
 
-def _unmeasured(reason: Reason) -> str:
+def unmeasured_words(reason: Reason) -> str:
     """Return why an attempt does not count; those of agents say it by themselves."""
     return str(reason) if reason.kind in _OWN_WORDS else f"not measured: {reason}"
 
@@ -184,9 +188,9 @@ def _case_line(suite: SuiteReport, at: int, case: CaseReport, widest: int, color
     mark = f"{style}{mark}{_RESET}" if color else mark
     name = _name(case)
     share = f"{counted.passed}/{counted.repeats}" if counted.repeats else "-"
-    parts = [_interval(case.interval)] if counted.repeats else []
+    parts = [interval_words(case.interval)] if counted.repeats else []
     parts += [f"{counted.unmeasured} not measured"] if counted.unmeasured else []
-    parts += [] if case.cost is None else [_dollars(case.cost)]
+    parts += [] if case.cost is None else [dollars(case.cost)]
     return f"  {mark} {name}{' ' * (widest - width(name))}  {share:>7}  {'  '.join(parts)}".rstrip()
 
 
@@ -255,7 +259,7 @@ def _columns(table: Confusion) -> tuple[list[str], list[str]]:
     return shown, [each for each in most if each not in kept]
 
 
-def _offered_lines(suite: SuiteReport) -> Iterator[str]:
+def offered_lines(suite: SuiteReport) -> Iterator[str]:
     """Yield in how many attempts of agents the skill was listed, and in how many it was loaded: two different facts."""
     attempts = [each for case in suite.cases for each in case.attempts if each.agent is not None]
     if not attempts or suite.routing is None:
@@ -297,15 +301,20 @@ def comparison_lines(each: Compared) -> Iterator[str]:
     told = each.comparison
     names = f"{safe(each.path)}: {safe(each.first)} against {safe(each.second)}"
     head = f"lift of {_short(each.skill, MAX_LABEL)}" if each.skill else names
-    yield f"{head}: {'' if told.p is None else f'{_difference(told)}: '}{told.verdict}"
-    yield f"  {_test(told) if told.p is not None else _lacking(each)}"
+    yield f"{head}: {'' if told.p is None else f'{difference_words(told)}: '}{told.verdict}"
+    yield f"  {basis_words(each)}"
     if told.p is None or told.is_open:
         for reason, times in each.reasons[:MAX_REASONS]:
             yield f"    {times}× {safe(str(reason))}"
     yield from (f"  {words}" for words in _sides(each))
 
 
-def _difference(told: Comparison) -> str:
+def basis_words(each: Compared) -> str:
+    """Return what a verdict rests on: the test, or which attempts were measured where they are too few."""
+    return _lacking(each) if each.comparison.p is None else _test(each.comparison)
+
+
+def difference_words(told: Comparison) -> str:
     """Return the mean difference with its interval."""
     interval = told.difference.interval
     bounds = f" [{interval.low:+.2f}, {interval.high:+.2f}]" if interval is not None else ""
@@ -316,11 +325,12 @@ def _test(told: Comparison) -> str:
     """Return the result of the test, and what is missing for a verdict."""
     assert told.p is not None and told.p_adjusted is not None
     adjusted = "" if told.p_adjusted == told.p else f", adjusted {_p(told.p_adjusted)}"
-    differ = f"{told.cases_differing} of {_count(told.cases, 'case')} differ{'s' if told.cases_differing == 1 else ''}"
+    verb = "differs" if told.cases_differing == 1 else "differ"
+    differ = f"{told.cases_differing} of {count_words(told.cases, 'case')} {verb}"
     words = f"p = {_p(told.p)}{adjusted} (sign-flip test, {differ})"
     if told.is_open:
         unmeasured = sum(planned - measured for measured, planned in told.measured)
-        return f"{words}; {_count(unmeasured, 'attempt')} not measured could change that"
+        return f"{words}; {count_words(unmeasured, 'attempt')} not measured could change that"
     if told.verdict != "cannot tell" or not told.cases_differing:
         return words
     if told.enough_cases is not None:
@@ -344,7 +354,7 @@ def _sides(each: Compared) -> Iterator[str]:
     names = ("with it", "without") if each.skill else ("first", "second")
     if each.skill:
         rates = ("unknown" if side.rate is None else f"{side.rate:.2f}" for side in each.sides)
-        said = zip(rates, map(_side_cost, (side.cost for side in each.sides)), names, strict=True)
+        said = zip(rates, map(side_cost, (side.cost for side in each.sides)), names, strict=True)
         yield ", ".join(" ".join(words) for words in said)
     took = [_took(side) for side in each.sides]
     if all(took):
@@ -353,25 +363,28 @@ def _sides(each: Compared) -> Iterator[str]:
 
 def _took(side: TriedSide) -> str:
     """Return tokens and seconds of an attempt, where they are known."""
-    tokens = f"{_spread(side.tokens, '.0f')} tokens" if side.tokens else ""
-    seconds = f"{_spread(side.seconds, '.1f')} s" if side.seconds else ""
+    tokens = f"{spread_words(side.tokens, '.0f')} tokens" if side.tokens else ""
+    seconds = f"{spread_words(side.seconds, '.1f')} s" if side.seconds else ""
     return " and ".join(filter(None, (tokens, seconds)))
 
 
-def _spread(spread: Spread, form: str) -> str:
+def spread_words(spread: Spread, form: str) -> str:
+    """Return a mean with its standard deviation."""
     return format(spread.mean, form) + (f" ± {format(spread.deviation, form)}" if spread.deviation is not None else "")
 
 
-def _side_cost(cost: float | None) -> str:
-    return "at an unknown cost" if cost is None else f"for {_dollars(cost)}"
+def side_cost(cost: float | None) -> str:
+    """Return what one side cost."""
+    return "at an unknown cost" if cost is None else f"for {dollars(cost)}"
 
 
-def _interval(interval: Interval) -> str:
+def interval_words(interval: Interval) -> str:
+    """Return both ends of an interval."""
     return f"[{interval.low:.2f}, {interval.high:.2f}]"
 
 
 def _estimate(estimate: Estimate) -> str:
-    return f"{estimate.value:.2f} {_interval(estimate.interval)} ({estimate.interval.method})"
+    return f"{estimate.value:.2f} {interval_words(estimate.interval)} ({estimate.interval.method})"
 
 
 # ---- JSON ----
@@ -562,13 +575,13 @@ def plan_text(plan: TestPlan) -> str:
             *(f"  {words}" for words in _plan_lines(plan.attempts, plan.calls, plan.tokens, plan.cost)),
         ]
     if plan.cap is not None:
-        lines.append(f"--max-cost ends it at {_dollars(float(plan.cap))}")
+        lines.append(f"--max-cost ends it at {dollars(float(plan.cap))}")
     lines += [part for note in plan.notes for part in _wrapped(f"note: {note}")]
     return "\n".join(lines)
 
 
 def _plan_lines(attempts: int, calls: Bounds, tokens: Bounds, cost: Bounds) -> Iterator[str]:
-    yield f"{_count(attempts, 'attempt')}, {_between(calls, '{:,}')} model calls"
+    yield f"{count_words(attempts, 'attempt')}, {_between(calls, '{:,}')} model calls"
     yield f"{_between(tokens, '{:,}')} tokens"
     yield f"{_between(cost, '${:,.2f}')}" if cost.least is not None or cost.most is not None else "cost unknown"
 

@@ -1,0 +1,253 @@
+"""What came of a test as a whole, for its page: verdicts with their intervals, the rate of each suite, what was not
+measured, which skills were loaded, and the trend."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+
+from prosa.evaluation.comparison import Verdict
+from prosa.evaluation.report import Attempt, Compared, Reason, Report, SuiteReport, TriedSide
+from prosa.evaluation.routing import Confusion, ConfusionRow
+from prosa.records.test import Trend, TrendPoint
+from prosa.render.report.parts import brief, table, table_row
+from prosa.render.report.pictures import MAX_POINTS, rate_bar, scale_picture, trend_picture
+from prosa.render.report.subjects import side_name
+from prosa.render.tests import (
+    basis_words,
+    count_words,
+    difference_words,
+    dollars,
+    gate_words,
+    interval_words,
+    offered_lines,
+    rate_name,
+    spread_words,
+    unmeasured_words,
+    unseen_facts,
+)
+
+MAX_REASONS = 10
+"""Reasons that are shown of a side, and notes of a kind."""
+
+MAX_SUITES = 200
+"""Suites, comparisons and trends that are shown."""
+
+MAX_SKILLS = 40
+"""Rows and columns of a confusion matrix that are shown."""
+
+_VERDICTS: Mapping[Verdict, tuple[str, str]] = {
+    "better": ("▲", "good"),
+    "worse": ("▼", "bad"),
+    "cannot tell": ("≈", "open"),
+    "not measured": ("?", "open"),
+}
+
+
+def results(report: Report) -> Iterator[str]:
+    """Yield what came of a test, without its cases."""
+    for at, each in enumerate(report.comparisons[:MAX_SUITES], 1):
+        yield from _comparison(f"lift-{at}", each)
+    yield from _suites(report.suites)
+    yield from _notes(report)
+    for suite in report.suites[:MAX_SUITES]:
+        if (found := suite.confusion) is not None:
+            yield from _confusion(suite, found)
+
+
+# ---- verdicts ----
+
+
+def _comparison(name: str, each: Compared) -> Iterator[str]:
+    """Yield a comparison: the verdict in words, the lift with its interval as a picture, what both sides take."""
+    told = each.comparison
+    sign, kind = _VERDICTS[told.verdict]
+    first, second = _sides_named(each)
+    yield f'<section class="verdict {kind}">\n<h2><b>{sign} {told.verdict}</b> <span>{_subject(each)}</span></h2>\n'
+    yield '<div class="figures">\n'
+    if told.p is not None and told.difference.value is not None:
+        words = f"The difference is {difference_words(told)} on a scale from −1 to +1."
+        noun = "lift" if each.skill else "difference"
+        yield f'<p class="lift"><b>{told.difference.value:+.2f}</b> <span>{noun}</span></p>\n<figure>'
+        yield scale_picture(
+            name, (f"The {noun} with its interval", words), told.difference.value, told.difference.interval, (-1, 1)
+        )
+        yield f"<figcaption><span>← {second} is better</span><span>{first} is better →</span></figcaption></figure>\n"
+    yield "</div>\n"
+    yield f'<p class="basis">{brief(basis_words(each))}{_level(each)}</p>\n'
+    yield from _reasons(each.reasons)
+    yield from _taken((first, second), each.sides)
+    yield "</section>\n"
+
+
+def _subject(each: Compared) -> str:
+    if each.skill:
+        return f"What {brief(each.skill, 80)} does for its cases"
+    return f"{brief(each.first, 80)} against {brief(each.second, 80)}"
+
+
+def _sides_named(each: Compared) -> tuple[str, str]:
+    return brief(each.first or each.path, 60), brief(each.second or each.path, 60)
+
+
+def _level(each: Compared) -> str:
+    told = each.comparison
+    if told.difference.interval is None or told.level is None:
+        return ""
+    low, high = told.difference.interval.low, told.difference.interval.high
+    return f". Interval at the level {told.level:.3g}: {low:+.2f} to {high:+.2f}"
+
+
+def _reasons(reasons: Sequence[tuple[Reason, int]]) -> Iterator[str]:
+    if reasons:
+        yield '<ul class="reasons">\n'
+        yield from (f"<li>{times:,}× {brief(unmeasured_words(why))}</li>\n" for why, times in reasons[:MAX_REASONS])
+        more = sum(times for _, times in reasons[MAX_REASONS:])
+        yield f"<li>… and {count_words(more, 'attempt')} for other reasons</li>\n" if more else ""
+        yield "</ul>\n"
+
+
+def _taken(names: tuple[str, str], sides: tuple[TriedSide, TriedSide]) -> Iterator[str]:
+    heads = ("Side", "Pass rate", "Cost", "Tokens of an attempt", "Seconds of an attempt")
+    rows = (table_row(name, _figures(side)) for name, side in zip(names, sides, strict=True))
+    return table("What both sides take", "sides", heads, rows)
+
+
+def _figures(side: TriedSide) -> tuple[str, str, str, str]:
+    return (
+        "unknown" if side.rate is None else f"{side.rate:.2f} {rate_bar(side.rate)}",
+        "unknown" if side.cost is None else dollars(side.cost),
+        "unknown" if side.tokens is None else spread_words(side.tokens, ",.0f"),
+        "not measured" if side.seconds is None else spread_words(side.seconds, ".1f"),
+    )
+
+
+# ---- suites ----
+
+
+def _suites(suites: Sequence[SuiteReport]) -> Iterator[str]:
+    yield '<section>\n<h2>Suites</h2>\n<div class="suites">\n'
+    for at, each in enumerate(suites[:MAX_SUITES], 1):
+        yield from _suite(f"rate-{at}", each)
+    yield "</div>\n"
+    if len(suites) > MAX_SUITES:
+        yield f'<p class="cut">{count_words(len(suites) - MAX_SUITES, "further suite")}.</p>\n'
+    yield "</section>\n"
+
+
+def _suite(name: str, suite: SuiteReport) -> Iterator[str]:
+    gate = suite.gate
+    kind = "beside" if suite.baseline else "good" if suite.passed else "open" if gate.lacking else "bad"
+    sign = {"beside": "·", "good": "✓", "open": "?", "bad": "✗"}[kind]
+    yield f'<article class="suite {kind}">\n<h3>{sign} {brief(side_name(suite), 80)}</h3>\n'
+    about = [suite.path, *([suite.model] if suite.model else []), *(["compared with"] if suite.baseline else [])]
+    yield f'<p class="facts">{" · ".join(brief(each, 120) for each in about)}</p>\n'
+    if gate.rate is not None:
+        words = f"{rate_name(suite)} is {gate.rate.value:.2f}, with the interval {interval_words(gate.rate.interval)}."
+        yield scale_picture(
+            name, ("Pass rate with its interval", words), gate.rate.value, gate.rate.interval, (0, 1), 320
+        )
+    yield f"<p><b>{escape(rate_name(suite))}</b> {brief(gate_words(suite))}</p>\n"
+    cost = "cost unknown" if suite.cost is None else dollars(suite.cost)
+    attempts = count_words(sum(len(each.attempts) for each in suite.cases), "attempt")
+    yield f'<p class="facts">{count_words(len(suite.cases), "case")} · {attempts} · {cost}</p>\n'
+    yield "</article>\n"
+
+
+def _notes(report: Report) -> Iterator[str]:
+    """Yield what was not measured, and why; what a skill needs and lacks; what was not seen of agents."""
+    why = Counter(each.reason for each in report.attempts if each.reason is not None)
+    needs = [*dict.fromkeys(each for suite in report.suites for each in suite.unavailable)]
+    unseen = unseen_facts(report)
+    agents = _agents(report.attempts)
+    if not (why or needs or unseen or agents):
+        return
+    yield '<section class="notes">\n<h2>Limits of this test</h2>\n'
+    if why:
+        yield f"<h3>Not measured: {sum(why.values()):,} of {count_words(len(report.attempts), 'attempt')}</h3>\n"
+        yield from _reasons(why.most_common())
+    for title, lines in (("Requirements that are not met here", needs), ("Not seen, or not held", unseen)):
+        if lines:
+            yield f"<h3>{title}</h3>\n<ul>\n"
+            yield from (f"<li>{brief(each)}</li>\n" for each in lines[:MAX_REASONS])
+            yield f"<li>… and {len(lines) - MAX_REASONS:,} more</li>\n" if len(lines) > MAX_REASONS else ""
+            yield "</ul>\n"
+    yield from agents
+    yield "</section>\n"
+
+
+def _agents(attempts: Sequence[Attempt]) -> list[str]:
+    """Return how often each agent listed skills, loaded one, and was refused something: different facts."""
+    facts = [each.agent for each in attempts if each.agent is not None]
+    if not facts:
+        return []
+    rows: list[str] = []
+    for name in [*dict.fromkeys((each.agent, each.version) for each in facts)][:MAX_REASONS]:
+        own = [each for each in facts if (each.agent, each.version) == name]
+        seen = [each for each in own if each.listed is not None]
+        listed = f"{sum(bool(each.listed) for each in seen)} of {len(seen)}" if seen else "not seen"
+        loaded = f"{sum(bool(each.loaded) for each in own)} of {len(own)}"
+        denied = f"{sum(len(each.denied) for each in own)}"
+        rows.append(table_row(brief(" ".join(name)), (f"{len(own)}", listed, loaded, denied)))
+    heads = ("Agent", "Attempts", "Listed", "Loaded", "Denied")
+    return ["<h3>Agents</h3>\n", *table("Agents", "agents", heads, rows)]
+
+
+# ---- skills ----
+
+
+def _confusion(suite: SuiteReport, found: Confusion) -> Iterator[str]:
+    """Yield which skills were loaded for which requests: a row for each skill that requests belong to."""
+    columns = found.columns[:MAX_SKILLS]
+    heads = ("Requests that belong to", *(brief(each, 60) for each in columns))
+    yield f"<section>\n<h2>Skills loaded: {brief(side_name(suite), 80)}</h2>\n"
+    rows = (_loads(row, columns, found.own) for row in found.rows[:MAX_SKILLS])
+    yield from table("Skills loaded for requests", "confusion", heads, rows)
+    yield from (f'<p class="facts">{brief(each)}</p>\n' for each in offered_lines(suite))
+    yield "</section>\n"
+
+
+def _loads(row: ConfusionRow, columns: Sequence[str], own: str) -> str:
+    """Return a row of numbers, each with a colour for right or wrong whose strength is its share of the row."""
+    cells: list[str] = []
+    for name in columns:
+        number = row.loaded.get(name, 0)
+        right = name == row.expected or (row.expected.startswith("not ") and name != own)
+        heat = min(4, -(-4 * number // row.total)) if row.total else 0
+        cells.append(f'<td class="{"right" if right else "wrong"} h{heat}">{number:,}</td>')
+    return f'<tr><th scope="row">{brief(row.expected, 60)}</th>{"".join(cells)}</tr>\n'
+
+
+# ---- trend ----
+
+
+def trends(found: Sequence[Trend]) -> Iterator[str]:
+    """Yield each suite over time: a picture, and the same as a table."""
+    several = [each for each in found if len(each.points) > 1][:MAX_SUITES]
+    if not several:
+        return
+    yield "<section>\n<h2>Trend</h2>\n"
+    for at, each in enumerate(several, 1):
+        points = each.points[-MAX_POINTS:]
+        title = " · ".join(brief(name, 80) for name in (each.path, each.label) if name)
+        words = (
+            f"{len(points)} tests from {points[0].started[:10]} to {points[-1].started[:10]}; the table says the same."
+        )
+        yield f"<h3>{title}</h3>\n"
+        yield trend_picture(f"trend-{at}", ("Share of attempts that passed", words), points)
+        yield f"<details><summary>{count_words(len(points), 'test')} as a table</summary>\n"
+        heads = ("Started (UTC)", "Revision", "Passed", "Not measured", "Cost")
+        yield from table("Trend", "trend", heads, map(_point, reversed(points)))
+        yield "</details>\n"
+    yield "</section>\n"
+
+
+def _point(each: TrendPoint) -> str:
+    revision = (
+        f"<code>{brief(each.revision[:12])}</code>{' with changes' if each.changed else ''}" if each.revision else "–"
+    )
+    share = "–" if each.rate is None else f"{each.passed:,} of {each.measured:,} ({each.rate:.2f})"
+    cost = "unknown" if each.cost is None else dollars(each.cost)
+    cells = (revision, share, f"{each.unmeasured:,}", cost)
+    return table_row(brief(each.started[:16].replace("T", " ")), cells)

@@ -1,0 +1,200 @@
+"""The page of a test: verdict and figures, cases and sides, every answer with its evidence, and how it came out before
+(X37). Several pages where there are more cases than one holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from prosa.records.test import Feedback, ShownTest, TestRecord
+from prosa.render.plain import safe
+from prosa.render.report.attempts import case_section
+from prosa.render.report.frame import MAX_PAGE, frame_weight, page
+from prosa.render.report.parts import Part, Whole, brief, table, weight
+from prosa.render.report.results import results, trends
+from prosa.render.report.subjects import SIGNS, Row, Subject, side_name, state_of, state_words, subjects
+from prosa.render.tests import count_words, ending_words, tests_total
+
+PER_PAGE = 100
+"""Cases of a page, where there are several."""
+
+MAX_LISTED = 200
+"""Cases that failed and are listed on the first of several pages."""
+
+_SHARE = 0.6
+"""The part of a page that cases may take without their texts, so that room for these is left."""
+
+
+def test_page(shown: ShownTest, *, limit: int = MAX_PAGE, whole: Whole | None = None) -> str:
+    """Return a test as one page of at most ``limit`` bytes. Answers share the room; if the cases need more than there
+    is, those that failed come first and the page says how many are missing. ``whole`` maps the SHA-256 of texts that
+    are whole in a file to its path from the page."""
+    found = subjects(shown.report)
+    start, end = [*_head(shown), *results(shown.report)], [*trends(shown.trends), *_foot(shown.record)]
+    room = limit - frame_weight(_title(shown)) - weight(start) - weight(end)
+    rows = [row for subject in found for row in subject.rows]
+    sections = _fitting(rows, shown.feedback, int(room * _SHARE))
+    while True:
+        body = [*start, *_cases(found, sections), *end]
+        text = page(_title(shown), body, limit, whole or {})
+        if not sections or len(text.encode()) <= limit:
+            return text
+        sections = dict(list(sections.items())[: len(sections) // 2])
+
+
+def test_pages(
+    shown: ShownTest, *, limit: int = MAX_PAGE, whole: Whole | None = None, per_page: int = PER_PAGE
+) -> dict[str, str]:
+    """Return a test as pages by the names of their files, `index.html` the first. Each has at most ``limit`` bytes and
+    ``per_page`` cases."""
+    found = subjects(shown.report)
+    rows = [row for subject in found for row in subject.rows]
+    if len(rows) <= per_page:
+        return {"index.html": test_page(shown, limit=limit, whole=whole)}
+    chunks = [rows[at : at + per_page] for at in range(0, len(rows), per_page)]
+    names = [f"cases-{number}.html" for number in range(1, len(chunks) + 1)]
+    start = [*_head(shown), *results(shown.report)]
+    index = [*start, *_contents(names, chunks), *trends(shown.trends), *_foot(shown.record)]
+    pages = {"index.html": page(_title(shown), index, limit, whole or {})}
+    for at, (name, chunk) in enumerate(zip(names, chunks, strict=True)):
+        sections = _fitting(chunk, shown.feedback, int((limit - frame_weight(_title(shown))) * _SHARE))
+        body = [*_turning(shown, names, at), *_cases(found, sections, chunk), *_foot(shown.record)]
+        pages[name] = page(_title(shown), body, limit, whole or {})
+    return pages
+
+
+def _fitting(rows: Sequence[Row], feedback: Mapping[tuple[str, str], Feedback], room: int) -> dict[str, list[Part]]:
+    """Return the sections of as many cases as fit by their ids, in their order. Those that failed come first."""
+    found: dict[int, list[Part]] = {}
+    for at in sorted(range(len(rows)), key=lambda at: not rows[at].is_bad):
+        section = list(case_section(rows[at], feedback.get((rows[at].path, rows[at].title))))
+        room -= weight(section) + weight((_matrix_row(rows[at]),))
+        if room < 0:
+            break
+        found[at] = section
+    return {rows[at].name: found[at] for at in sorted(found)}
+
+
+def _title(shown: ShownTest) -> str:
+    skills = dict.fromkeys(each.skill for each in shown.report.comparisons if each.skill)
+    paths = dict.fromkeys(each.path for each in shown.report.suites)
+    names = [safe(each)[:60] for each in (skills or paths)]
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+def _head(shown: ShownTest) -> Iterator[str]:
+    record, report = shown.record, shown.report
+    ending = ending_words(report)
+    kind = "good" if report.ok else "open" if ending.startswith("not measured") else "bad"
+    sign = {"good": "✓", "open": "?", "bad": "✗"}[kind]
+    yield '<header>\n<p class="over">Prosa test report</p>\n'
+    yield f"<h1>{brief(_title(shown))}</h1>\n"
+    if record.state != "done":
+        words = f"{record.done:,} of {record.total:,} attempts are over"
+        yield f'<p class="ending open"><b>? {record.state}</b> {words}</p>\n'
+    else:
+        yield f'<p class="ending {kind}"><b>{sign} {brief(ending)}</b></p>\n'
+    yield f'<p class="lead">{brief(tests_total(report).removeprefix(f"{ending} · "))}</p>\n'
+    facts = "".join(f"<div><dt>{name}</dt><dd>{text}</dd></div>" for name, text in _about(shown))
+    yield f'<dl class="about">{facts}</dl>\n</header>\n'
+
+
+def _about(shown: ShownTest) -> Iterator[tuple[str, str]]:
+    record = shown.record
+    yield "Started", f"{brief(record.started[:16].replace('T', ' '))} UTC"
+    if record.revision:
+        yield "Revision", f"<code>{brief(record.revision[:12])}</code>{' with changes' if record.changed else ''}"
+    if models := [*dict.fromkeys(each.model for each in shown.report.suites if each.model)]:
+        yield "Model", ", ".join(brief(each, 60) for each in models[:6])
+    yield "Test", f"<code>{brief(record.id)}</code>"
+
+
+def _foot(record: TestRecord) -> Iterator[str]:
+    yield f"<footer><p>Written by Prosa {brief(record.version)}. This page loads nothing from any address and executes "
+    yield "nothing.</p></footer>\n"
+
+
+# ---- cases ----
+
+
+def _cases(found: Sequence[Subject], sections: Mapping[str, list[Part]], only: Sequence[Row] = ()) -> Iterator[Part]:
+    """Yield the matrix and the cases of each subject, as far as they have sections."""
+    names = {row.name for row in only}
+    yield from _filters() if len(sections) > 1 else ()
+    for number, subject in enumerate(found, 1):
+        wanted = [row for row in subject.rows if not names or row.name in names]
+        rows = [row for row in wanted if row.name in sections]
+        if not wanted:
+            continue
+        yield f'<section class="subject">\n<h2 id="cases-{number}">Cases of {brief(subject.path, 120)}</h2>\n'
+        if len(rows) < len(wanted):
+            yield f'<p class="note">{len(rows):,} of {count_words(len(wanted), "case")} have room here, those that '
+            yield "failed first. <code>--report DIR/</code> writes all of them as several pages.</p>\n"
+        yield from _matrix(subject, rows)
+        for row in rows:
+            yield from sections[row.name]
+        yield "</section>\n"
+
+
+def _filters() -> Iterator[str]:
+    """Yield the choice of cases, which works without a script."""
+    yield '<fieldset class="filters"><legend>Show</legend>\n'
+    for name, words in (("all", "all cases"), ("bad", "not passed"), ("apart", "sides differ")):
+        checked = " checked" if name == "all" else ""
+        yield f'<label><input type="radio" name="show" id="show-{name}"{checked}> {words}</label>\n'
+    yield "</fieldset>\n"
+    yield '<p class="note">Marked words are in one of two answers only.</p>\n'
+
+
+def _matrix(subject: Subject, rows: Sequence[Row]) -> Iterator[str]:
+    if not rows:
+        return
+    heads = ("Case", *(brief(side_name(each), 80) for each in subject.suites))
+    yield from table("Cases and sides", "matrix", heads, map(_matrix_row, rows))
+
+
+def _matrix_row(row: Row) -> str:
+    """Return a line of the matrix: a sign, words and a colour for each side."""
+    cells: list[str] = []
+    for case in row.cases:
+        if case is None:
+            cells.append('<td class="none">–</td>')
+            continue
+        state = state_of(case)
+        cells.append(f'<td class="{state}"><b>{SIGNS[state]}</b> {brief(state_words(case))}</td>')
+    classes = f"{'bad' if row.is_bad else 'good'} {'apart' if row.differs else 'alike'}"
+    name = f'<a href="#{row.name}">{brief(row.title, 120)}</a>'
+    return f'<tr class="{classes}"><th scope="row">{name}</th>{"".join(cells)}</tr>\n'
+
+
+# ---- several pages ----
+
+
+def _contents(names: Sequence[str], chunks: Sequence[Sequence[Row]]) -> Iterator[str]:
+    """Yield the pages, and the first cases that failed."""
+    yield '<section>\n<h2>Cases</h2>\n<ul class="pages">\n'
+    first = 1
+    for name, chunk in zip(names, chunks, strict=True):
+        bad = sum(row.is_bad for row in chunk)
+        words = f'<b class="failed">✗ {bad:,} not passed</b>' if bad else '<b class="passed">✓ all passed</b>'
+        yield f'<li><a href="{name}">{first:,} to {first + len(chunk) - 1:,}</a> {words}</li>\n'
+        first += len(chunk)
+    yield "</ul>\n"
+    bad_rows = [(name, row) for name, chunk in zip(names, chunks, strict=True) for row in chunk if row.is_bad]
+    if bad_rows:
+        yield "<h3>Not passed</h3>\n<ul>\n"
+        yield from (
+            f'<li><a href="{name}#{row.name}">{brief(row.title, 120)}</a></li>\n' for name, row in bad_rows[:MAX_LISTED]
+        )
+        yield f"<li>… and {len(bad_rows) - MAX_LISTED:,} more</li>\n" if len(bad_rows) > MAX_LISTED else ""
+        yield "</ul>\n"
+    yield "</section>\n"
+
+
+def _turning(shown: ShownTest, names: Sequence[str], at: int) -> Iterator[str]:
+    """Yield the head of one of several pages."""
+    yield '<header>\n<p class="over">Prosa test report</p>\n'
+    yield f'<h1>{brief(_title(shown))}</h1>\n<nav aria-label="Pages"><a href="index.html">Summary</a>'
+    yield f' <a href="{names[at - 1]}">Previous</a>' if at else ""
+    yield f" <span>page {at + 1:,} of {len(names):,}</span>"
+    yield f' <a href="{names[at + 1]}">Next</a>' if at + 1 < len(names) else ""
+    yield "</nav>\n</header>\n"

@@ -1,0 +1,273 @@
+"""The page of a test: whole, small, and dead whatever an answer says."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from prosa.evaluation.case import Case, RunFacts
+from prosa.evaluation.expectations import Failure
+from prosa.evaluation.report import AgentFacts, CaseReport, Cut, Graded, OutputFile, Reason, Report, Step
+from prosa.records.test import Feedback, ShownTest
+from prosa.render.report import tests as pages
+from prosa.render.report.frame import MAX_PAGE
+from prosa.render.report.parts import PictureBlock, TextBlock, assemble, brief, text_block
+from tests.depth import examples
+from tests.render.page.elements import Tree, tree
+from tests.render.report.samples import RECORD, attempt, picture, shown_answers, shown_skill, suite
+
+SECTIONS = {
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "p",
+    "ul",
+    "li",
+    "dl",
+    "dt",
+    "dd",
+    "div",
+    "section",
+    "article",
+    "header",
+    "footer",
+    "nav",
+}
+TABLES = {"table", "thead", "tbody", "tr", "th", "td", "fieldset", "legend", "label", "input", "details", "summary"}
+SHAPES = {"svg", "title", "desc", "line", "rect", "circle", "polyline", "text", "figure", "figcaption"}
+INLINE = {
+    "html",
+    "head",
+    "meta",
+    "style",
+    "body",
+    "main",
+    "a",
+    "b",
+    "bdi",
+    "code",
+    "del",
+    "ins",
+    "pre",
+    "small",
+    "span",
+    "img",
+}
+OURS = SECTIONS | TABLES | SHAPES | INLINE
+HOSTILE = (
+    "</script><script>alert(1)</script>",
+    "</pre></bdi></details><img src=x onerror=alert(1)>",
+    '" onmouseover="alert(1)',
+    "<a href=javascript:alert(1)>x</a>",
+    "<style>@import url(https://evil.example/x.css)</style>",
+    "\x1b[2J\x1b]8;;https://evil.example\x07",
+    "\u202eevil\u2066\u200b\U000e0041",
+    "\ud800 lone",
+    "]]><!--",
+    "&lt;b&gt;&#60;",
+    "\n\n\x00\r\x85\u2028",
+)
+
+
+def hostile_test(text: str) -> ShownTest:
+    """A test in which everything that is not ours says the same."""
+    steps = (Step("say", text), Step("call", text, text, {text: text}), Step("result", text, is_error=True, size=10**6))
+    files = (
+        OutputFile(text, "changed", "ab" * 32, 5, True, f"+{text}\n-{text}\n"),
+        OutputFile(text, "added", "cd" * 32, 9, content=text.encode("utf-8", "surrogatepass")),
+    )
+    agent = AgentFacts(text, text, text, (text,), (text,), (text,), (text,), 1, 1, 1.0, (text,))
+    graded = (Graded(text, False, text, 1, 3),)
+    tried = attempt(
+        text, "failed", failures=(Failure(text, text, text),), graded=graded, steps=steps, files=files, agent=agent,
+        cut=Cut(7, text),
+    )  # fmt: skip
+    lost = attempt(
+        None, "not measured", reason=Reason(text, text), facts=RunFacts(1, None, 1.0, failure="limit", error=text)
+    )
+    case = CaseReport(Case(text, {text: text}, expect=text, run={text: text}), (tried, lost, tried))
+    found = suite([case, replace(case, case=Case("b", text, request=text))], text, path=text, unavailable=(text,))
+    other = replace(found, label="other", model=text)
+    record = replace(RECORD, id=text, folder=text, revision=text, version=text)
+    return ShownTest(record, Report((found, other)), (), {(text, text): Feedback("bad", text)})
+
+
+def skeleton(page: str) -> list[tuple[str, tuple[str, ...]]]:
+    """The elements with the names of their attributes."""
+    return [(each.tag, tuple(each.attributes)) for each in tree(page).elements]
+
+
+class Text(HTMLParser):
+    """What a reader sees."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.pieces: list[str] = []
+
+    def handle_data(self, data: str) -> None:
+        self.pieces.append(data)
+
+
+def text_of(page: str) -> str:
+    read = Text()
+    read.feed(page)
+    read.close()
+    return "".join(read.pieces)
+
+
+def dead(page: str) -> Tree:
+    """The page, in which nothing can load, run, or lead elsewhere."""
+    found = tree(page)
+    assert {each.tag for each in found.elements} <= OURS and found.comments == []
+    for each in found.elements:
+        assert not [name for name in each.attributes if name.startswith("on") or name in ("style", "srcset", "action")]
+        address = each.get("href") or each.get("src")
+        assert re.fullmatch(
+            r"|#case-\d+-\d+|data:image/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/=]*|[a-z0-9-]+\.html(#.*)?", address
+        )
+    style = page.partition("<style>")[2].partition("</style>")[0]
+    assert "url(" not in style and "@import" not in style
+    assert "default-src 'none'" in found.all("meta", http_equiv="Content-Security-Policy")[0]["content"]
+    return found
+
+
+def test_x37_all_of_600_answers_are_on_a_page_of_2_mb():
+    """X37."""
+    page = pages.test_page(shown_answers(100, 3, 1_000))
+    assert len(page.encode()) <= MAX_PAGE
+    seen = text_of(page)
+    wanted = [f"answer-{side}-{at}-{n} " for side in ("with", "without") for at in range(100) for n in range(3)]
+    assert [each for each in wanted if each not in seen] == [] and "Cut here" not in seen
+    dead(page)
+
+
+def test_x37_a_page_says_what_the_issue_asks_for():
+    """X37, X34, X36. The verdict and its basis, evidence, transcripts, files, costs, reasons, trend, feedback."""
+    shown = shown_skill()
+    found = dead(pages.test_page(shown))
+    seen = " ".join(found.seen.split())
+    for words in (
+        "▲ better", "+0.76", "p = 0.0039 (sign-flip test, 9 of 9 cases differ)", "+0.54 to +1.00",
+        "1 of 2 passed, 1 not measured",
+        "It names 14:55 as the new time.", "/language expected", "→ skill_read", "permission denied: /etc/notices",
+        "+It leaves at 14:55.", "openai/gpt-5-mini", "the service answered 529 (overloaded) five times",
+        "not delay-notice",
+        "20 of 27 (0.74)", "its own login was used", "Norwegian was asked for.", "9c1b7a40f2d1 with changes", "$0.0007",
+    ):  # fmt: skip
+        assert words in seen, words
+    assert [each["alt"] for each in found.all("img")] == ["chart.png"]
+    assert len(found.all("svg", role="img")) == len(found.all("desc")) == 5
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_x37_nothing_of_an_answer_is_an_element(text: str):
+    """X37, X39."""
+    page = pages.test_page(hostile_test(text))
+    dead(page)
+    assert skeleton(page) == skeleton(pages.test_page(hostile_test("plain")))
+    assert not re.search(
+        "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2066-\u2069\ud800-\udfff\U000e0000-\U000e007f]", page
+    )
+
+
+@settings(max_examples=examples(300))
+@given(st.text(alphabet=st.sampled_from("<>&\"'/= \n`\x1b\u202e\ud800ab-!;[]()"), min_size=1, max_size=40))
+def test_x37_no_text_becomes_an_element_or_an_attribute(text: str):
+    """X37."""
+    dead(pages.test_page(hostile_test(text)))
+
+
+def test_x37_answers_of_ten_megabytes_share_the_room():
+    """X37. Each answer has as much as the others; what is cut says its size and its SHA-256."""
+    large = "word & <b> " * 1_000_000
+    cases = [CaseReport(Case(f"case {at}", "x"), (attempt(large), attempt(f"small {at}"))) for at in range(3)]
+    page = pages.test_page(ShownTest(RECORD, Report((suite(cases),))))
+    assert MAX_PAGE * 0.9 < len(page.encode()) <= MAX_PAGE
+    lengths = {len(each) for each in re.findall(r'<pre class="answer">\n(word.*?)</pre>', page)}
+    assert max(lengths) - min(lengths) < 20
+    seen = text_of(page)
+    assert seen.count(f"All of it has {len(large.encode()):,} bytes and the SHA-256") == 3
+    assert all(f"small {at}" in seen for at in range(3))
+    dead(page)
+
+
+@pytest.mark.parametrize("limit", [60_000, 200_000, MAX_PAGE])
+def test_x37_ten_thousand_cases_keep_the_limit_and_show_what_failed(limit: int):
+    """X37. On one page those that failed come first, and the page says that cases are missing."""
+    cases = [
+        CaseReport(Case(f"case {at}", "x"), (attempt("y", "failed" if at == 9_990 else "passed"),))
+        for at in range(10_000)
+    ]
+    page = pages.test_page(ShownTest(RECORD, Report((suite(cases),))), limit=limit)
+    assert len(page.encode()) <= limit
+    assert "case 9990" in text_of(page) and "of 10,000 cases have room here" in page
+
+
+def test_x37_ten_thousand_cases_are_paged_into_a_folder():
+    """X37."""
+    cases = [CaseReport(Case(f"case {at}", "x"), (attempt(f"answer-{at}."),)) for at in range(10_000)]
+    found = pages.test_pages(ShownTest(RECORD, Report((suite(cases),))), per_page=100)
+    assert list(found) == ["index.html", *(f"cases-{n}.html" for n in range(1, 101))]
+    assert all(len(page.encode()) <= MAX_PAGE for page in found.values())
+    seen = "".join(found.values())
+    assert [at for at in range(10_000) if f"answer-{at}." not in seen] == []
+    links = {each["href"].partition("#")[0] for each in dead(found["index.html"]).all("a")}
+    assert links == set(found) - {"index.html"}
+    dead(found["cases-20.html"])
+
+
+def test_a_small_test_is_one_page_in_a_folder():
+    assert list(pages.test_pages(shown_skill())) == ["index.html"]
+
+
+def test_x37_an_answer_that_the_store_cut_says_so():
+    """X37."""
+    cases = [CaseReport(Case("a", "x"), (attempt("begin", cut=Cut(123_456, "ab" * 32)),))]
+    seen = text_of(pages.test_page(ShownTest(RECORD, Report((suite(cases),)))))
+    assert "All of it had 123,456 bytes" in seen and "ab" * 32 in seen
+
+
+def test_a_test_that_is_not_over_says_so():
+    shown = shown_skill()
+    page = pages.test_page(replace(shown, record=replace(RECORD, state="interrupted", done=12)))
+    assert "interrupted" in page and "12 of 60 attempts are over" in page
+
+
+# ---- parts ----
+
+
+@settings(max_examples=examples(300))
+@given(st.lists(st.tuples(st.text(max_size=2_000), st.booleans()), max_size=12), st.integers(6_000, 20_000))
+def test_x37_blocks_keep_any_limit(texts: list[tuple[str, bool]], limit: int):
+    """X37."""
+    parts = ["<p>", *(text_block(text, is_first=first, kind="answer") for text, first in texts), "</p>"]
+    page = assemble(parts, limit, {})
+    assert len(page.encode()) <= limit
+    assert tree(page).unbalanced == []
+
+
+def test_what_is_whole_elsewhere_is_linked():
+    block = text_block("x" * 5_000)
+    digest = "".join(re.findall("<code>([0-9a-f]{64})", block.html(800, {})))
+    assert 'href="./whole/a%20b.txt"' in block.html(800, {digest: "whole/a b.txt"})
+
+
+def test_a_picture_is_known_by_its_bytes():
+    assert PictureBlock("a.png", picture()).html(10_000, {}).startswith('<img alt="a.png" src="data:image/png;base64,')
+    assert "<img" not in PictureBlock("a.png", b"<svg xmlns='http://www.w3.org/2000/svg'/>").html(10_000, {})
+    assert "<img" not in PictureBlock("a.png", picture() + b"x" * 90_000).html(10_000, {})
+
+
+def test_a_line_is_isolated_and_cut():
+    assert brief("a\n<b>\u202e") == "<bdi>a &lt;b&gt;\\u202e</bdi>"
+    assert brief("x" * 1_000, 10) == f"<bdi>{'x' * 10}…</bdi>"
+
+
+def test_a_first_line_end_is_kept():
+    assert TextBlock((("\na", ""),)).html(100, {}) == "<pre>\n\na</pre>"
