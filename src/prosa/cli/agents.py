@@ -25,11 +25,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
-    """Return 0; 1 where a probe failed. Raises `AgentRefused` for an unknown name."""
+    """Return 0; 1 where a probe failed. Raises `AgentRefused` for an unknown name, and for one to probe that is not
+    installed."""
     from prosa.app.agents.known import agents_here
 
     found = list(agents_here(tuple(args.names), console.environ))
-    probes = _probed(found, console) if args.probe else {}
+    probes = _probed(found, console, named=bool(args.names)) if args.probe else {}
     if args.format == "json":
         rows = [each.as_dict() | _probe_row(probes.get(each.known.name), args.probe) for each in found]
         console.out(json.dumps(rows, ensure_ascii=False, indent=2))
@@ -39,12 +40,15 @@ def run(args: argparse.Namespace, console: Console) -> int:
     return FAILED if any(not each.ok for each in probes.values()) else OK
 
 
-def _probed(found: Sequence[AgentHere], console: Console) -> dict[str, Probe]:
+def _probed(found: Sequence[AgentHere], console: Console, *, named: bool) -> dict[str, Probe]:
     import asyncio
 
     from prosa.app.agents.probe import probe_agent
+    from prosa.app.agents.task import AgentRefused
 
     installed = [each for each in found if each.installed is not None]
+    if named and (missing := next((each.missing for each in found if each.installed is None), "")):
+        raise AgentRefused(missing)
     if not installed:
         console.note("note: no agent is installed here, so there is nothing to probe")
     return {each.known.name: asyncio.run(probe_agent(each, console.environ)) for each in installed}
@@ -88,7 +92,7 @@ def _details(found: Sequence[AgentHere]) -> Iterator[str]:
         known, here = each.known, each.installed
         oldest, newest = known.tried
         yield f"{known.name}: {known.title} ({known.package}, licence: {known.licence})"
-        yield f"  installed: {f'{here.version} at {here.path}' if here is not None else each.missing}"
+        yield f"  installed: {f'{here.version} at {here.path}' if here is not None else f'no ({_how(each)})'}"
         yield f"  tried with: {oldest if oldest == newest else f'{oldest} to {newest}'}"
         if each.warning:
             yield f"  warning: {each.warning}"
@@ -98,3 +102,8 @@ def _details(found: Sequence[AgentHere]) -> Iterator[str]:
         yield f"  brings its own: {', '.join(known.brings) or 'none'}"
         yield f"  first request: {known.request_bytes:,} bytes over {known.wires[0]}; memory about {known.memory:,} MB"
         yield f"  {_isolation(each)}"
+
+
+def _how(each: AgentHere) -> str:
+    """Return how to get an agent, or what it lacks."""
+    return each.missing.partition(": ")[2] or each.missing

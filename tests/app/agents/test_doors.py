@@ -58,5 +58,8 @@ def test_x36_agents_are_listed_with_what_was_tried(environ: dict[str, str]):
     ]
     assert rows["claude"]["version"] == "2.1.197" and rows["codex"]["version"] is None
     assert "npm install -g @openai/codex" in rows["codex"]["note"]
+    code, at = prosa("agents", "claude", "codex", "--probe", environ=environ)
+    assert (code, at.out) == (2, "") and "codex is not installed: npm install -g @openai/codex" in at.err
+    assert "  installed: no (npm install -g @openai/codex)" in prosa("agents", "codex", environ=environ)[1].out
     text = prosa("agents", "claude", environ=environ)[1].out
     assert "context files: CLAUDE.md" in text and "tried with: 2.1.197" in text

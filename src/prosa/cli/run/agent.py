@@ -60,7 +60,8 @@ def _lines(made: AgentRun) -> Iterator[str]:
     """Yield what a person wants to know of an attempt."""
     trace = made.trace
     usage = trace.usage
-    took = [f"{len(trace.calls)} model calls" if trace.calls else "model calls not seen"]
+    calls = len(trace.calls)
+    took = [f"{calls} model call{'s' * (calls != 1)}" if calls else "model calls not seen"]
     took += [] if usage is None else [f"{usage.total_tokens:,} tokens"]
     took += [] if trace.cost is None else [f"${float(trace.cost):.4f}"]
     yield f"{trace.agent} {trace.version}, {trace.model or 'its own model'}: {', '.join(took)}, {trace.seconds:.1f} s"
