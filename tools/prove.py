@@ -86,7 +86,7 @@ def prove(model: str, agents: Sequence[str], most: float, proof: Path) -> int:
         tapes = proof / part.name
         shutil.rmtree(tapes, ignore_errors=True)
         print(f"{part.name}: prosa {shlex.join(part.command)}", file=sys.stderr, flush=True)
-        limits = ("--max-cost", f"{most - spent:.4f}", "--record", str(tapes), "--format", "json")
+        limits = ("--max-cost", f"{most - spent:.4f}", "--yes", "--record", str(tapes), "--format", "json")
         status, printed = prosa([*part.command, *limits], ROOT / "examples" / part.folder)
         if status not in (0, 1):  # 1: a gate is closed, which is a result
             return status

@@ -72,6 +72,21 @@ def test_it_records_within_its_budget_and_quotes_what_the_recording_gives(tmp_pa
     assert readme.read_text() == text
 
 
+def test_it_asks_nobody_again_within_the_budget_that_was_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A suite in an agent is above the threshold of confirmation, and this runs without a terminal too."""
+    commands: list[list[str]] = []
+
+    def asked(command: list[str], *_: object) -> tuple[int, str]:
+        commands.append(list(command))
+        return 0, '{"total": {"cost": 1.5, "grading": 0.5}}'
+
+    monkeypatch.setattr(prove, "prosa", asked)
+    assert prove.prove("gpt-4o", ("codex:gpt-4o",), 20.0, tmp_path) == 0
+    limits = [each for each in commands if "--record" in each]
+    assert [each[each.index("--max-cost") + 1] for each in limits] == ["20.0000", "18.0000", "16.0000"]
+    assert all("--yes" in each for each in limits)
+
+
 def test_a_budget_that_is_spent_stops_it(tmp_path: Path, environ: Mapping[str, str]):
     readme, proof = tmp_path / "README.md", tmp_path / "proof"
     readme.write_text(MARKED)
