@@ -143,7 +143,7 @@ def cut_note(size: int, digest: str, whole: Whole) -> str:
 
 def table(label: str, kind: str, heads: Sequence[str], rows: Iterable[str]) -> Iterator[str]:
     """Yield a table that scrolls by itself. ``heads`` and ``rows`` are HTML, ``label`` is plain and ours."""
-    yield f'<div class="scroll" role="region" tabindex="0" aria-label="{label}"><table class="{kind}">\n<thead><tr>'
+    yield f'<div class="scroll" role="group" tabindex="0" aria-label="{label}"><table class="{kind}">\n<thead><tr>'
     yield from (f'<th scope="col">{head}</th>' for head in heads)
     yield "</tr></thead>\n<tbody>\n"
     yield from rows

@@ -1,0 +1,113 @@
+"""A report as people meet it: from a disk, without a network and without a script, on a phone and a desk, in the dark
+and on paper. With `PROSA_PICTURES=FOLDER` in the environment the pictures of it are written there."""
+
+from __future__ import annotations
+
+import os
+from itertools import product
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page
+
+from prosa.render.report import tests as pages
+from tests.browser.browsing import DESK, SCHEMES, Browsing, Scheme, looked_at
+from tests.browser.looking import alive, faint, nameless, stops, too_wide
+from tests.browser.test_docs import violations
+from tests.render.report.samples import shown_answers, shown_skill
+
+PHONE = (360, 780)
+OPEN = "document.querySelectorAll('details').forEach((each) => { each.open = true; })"
+PICTURES = os.environ.get("PROSA_PICTURES", "")
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The address of a report with a bit of everything."""
+    file = tmp_path_factory.mktemp("report") / "report.html"
+    file.write_text(pages.test_page(shown_skill()), encoding="utf-8")
+    return file.as_uri()
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The address of a report of 600 answers of 1 KB."""
+    file = tmp_path_factory.mktemp("report") / "report.html"
+    file.write_text(pages.test_page(shown_answers(100, 3, 1_000)), encoding="utf-8")
+    return file.as_uri()
+
+
+def offline(browse: Browsing, address: str, *, size: tuple[int, int] = DESK, scheme: Scheme = "light") -> Page:
+    """The page without a network."""
+    context = browse.context(size=size, scheme=scheme)
+    context.set_offline(True)
+    page = context.new_page()
+    page.goto(address)
+    return page
+
+
+def kept(page: Page, name: str) -> None:
+    """Writes a picture where one is asked for."""
+    if PICTURES:
+        page.screenshot(path=str(Path(PICTURES) / f"report-{name}.png"), full_page=True)
+
+
+@pytest.mark.parametrize(("size", "scheme"), [*product({"desk": DESK, "phone": PHONE}.items(), SCHEMES)])
+def test_x37_a_report_fits_can_be_read_and_asks_nothing(size, scheme: Scheme, browse: Browsing, report: str):
+    """X37. No page is wider than its window, every text stands out, axe finds nothing, and nothing is requested."""
+    name, window = size
+    page = offline(browse, report, size=window, scheme=scheme)
+    kept(page, f"{name}-{scheme}")
+    page.evaluate(OPEN)
+    kept(page, f"{name}-{scheme}-open")
+    assert too_wide(page) == [] and faint(page) == {}
+    assert violations(page) == []
+    assert nameless(page) == []
+    assert [each.url for each in browse.requests if not each.url.startswith("data:image/")] == [report]
+    assert alive(page) == {"handlers": [], "scripts": [], "links": [], "foreign": []}
+
+
+def test_x37_600_answers_are_found_without_a_script(browse: Browsing, answers: str):
+    """X37. And the choice of cases works."""
+    context = browse.context(script=False)
+    context.set_offline(True)
+    page = context.new_page()
+    page.goto(answers)
+    text = page.locator("body").evaluate("(body) => body.textContent")
+    wanted = [f"answer-{side}-{at}-{n} " for side in ("with", "without") for at in range(100) for n in range(3)]
+    assert [each for each in wanted if each not in text] == []
+    assert [each.url for each in browse.requests] == [answers]
+    cases = page.locator("details.case:visible")
+    assert cases.count() == 100
+    page.get_by_label("sides differ").check()
+    assert cases.count() == 15
+    page.get_by_label("not passed").check()
+    assert cases.count() == 0
+
+
+def test_a_case_is_reached_from_the_matrix_by_keyboard(browse: Browsing, report: str):
+    page = offline(browse, report)
+    reached = stops(page, 40)
+    assert [each for each in reached if not (each["outline"] and each["seen"])] == []
+    page.get_by_role("link", name="Delay over").press("Enter")
+    assert page.evaluate("document.querySelector(':target').id") == "case-1-8"
+
+
+def test_paper_shows_what_is_closed(browse: Browsing, report: str):
+    page = offline(browse, report)
+    page.emulate_media(media="print")
+    kept(page, "print")
+    closed = page.locator("#case-1-1 .answer").first
+    assert closed.bounding_box() is not None and (closed.bounding_box() or {})["height"] > 20
+    assert not page.get_by_label("all cases").is_visible()
+    if PICTURES:
+        page.pdf(path=str(Path(PICTURES) / "report.pdf"))
+
+
+def test_the_dark_changes_nothing_but_colours(browse: Browsing, report: str):
+    page = offline(browse, report)
+    heights = []
+    for scheme in SCHEMES:
+        looked_at(page, DESK, scheme)
+        heights.append(page.evaluate("document.documentElement.scrollHeight"))
+    assert heights[0] == heights[1]
