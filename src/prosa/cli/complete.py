@@ -164,9 +164,9 @@ def _dialects(_: Typed) -> Iterable[Candidate]:
 
 
 def _forms(_: Typed) -> Iterable[Candidate]:
-    from prosa.convert.table import ROWS
+    from prosa.convert.table import ONE_WAY, ROWS
 
-    return [(row.name, row.title) for row in ROWS.values()]
+    return [*((row.name, row.title) for row in ROWS.values()), *ONE_WAY.items()]
 
 
 def _inputs(typed: Typed) -> Iterable[Candidate]:

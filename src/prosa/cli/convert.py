@@ -11,7 +11,7 @@ from prosa.cli.argument_types import size_in_bytes
 from prosa.cli.console import Console
 from prosa.cli.errors import FAILED, OK, say
 from prosa.cli.parser import WrongUse
-from prosa.convert.table import ROWS, known_form
+from prosa.convert.table import ONE_WAY, ROWS, known_form
 from prosa.diagnostics.nearest import UnknownName
 
 if TYPE_CHECKING:
@@ -24,7 +24,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `convert`."""
     parser.add_argument("files", nargs="+", metavar="FILE", help="documents, or folders of skills; - is standard input")
     forms = ", ".join(ROWS)
-    parser.add_argument("--to", dest="target", required=True, metavar="FORM", help=f"one of {forms}")
+    parser.add_argument(
+        "--to", dest="target", required=True, metavar="FORM", help=f"one of {forms}; test, of a promptfoo configuration"
+    )
     parser.add_argument(
         "--from", dest="origin", metavar="FORM", help="what the documents are (default: by name and shape)"
     )
@@ -68,8 +70,8 @@ def _options(args: argparse.Namespace) -> ConvertOptions:
     if into and Path(args.output).exists() and not Path(args.output).is_dir():
         raise WrongUse(f"--output {args.output} is a file, and there are several results", hint="name a folder")
     return ConvertOptions(
-        target=_form("--to", args.target),
-        origin=_form("--from", args.origin) if args.origin else None,
+        target="test" if args.target == "test" else _form("--to", args.target),
+        origin="promptfoo" if args.origin == "promptfoo" else _form("--from", args.origin) if args.origin else None,
         output=Path(args.output) if args.output is not None else None,
         into=into,
         wrap=args.wrap,
@@ -81,6 +83,8 @@ def _form(flag: str, name: str) -> FormName:
     try:
         return known_form(name)
     except UnknownName as error:
+        if name in ONE_WAY:
+            raise WrongUse(f"{flag} {name}: {ONE_WAY[name]}", hint="--from promptfoo --to test") from None
         raise WrongUse(f"{flag} {name}: no such form", hint=f"{error.hint}; forms are {', '.join(ROWS)}") from None
 
 

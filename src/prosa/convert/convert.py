@@ -8,7 +8,8 @@ expresses it, moved if the document carries it along, otherwise lost.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -18,6 +19,8 @@ from prosa.convert.neutral import NO_CARRY, Carry, FormName, Item, Note, Piece, 
 from prosa.convert.table import form_of
 from prosa.data import Value
 from prosa.source import SourceText
+
+T = TypeVar("T")
 
 MAX_ROUNDS = 3
 """Maximum number of times a document is written with its carry, whose presence may change the wording of the rest."""
@@ -34,8 +37,13 @@ class Converted(Struct, frozen=True):
 def convert(source: SourceText, origin: FormName, target: FormName, around: Around) -> Converted:
     """Return the document in another form. Raises `NotConvertible` for a source that cannot be read whole, and where a
     fault of our own shows in it."""
+    return guarded(lambda: _converted(source, origin, target, around))
+
+
+def guarded(work: Callable[[], T]) -> T:
+    """Return what a conversion gives. Raises `NotConvertible` in place of anything that is a fault of our own."""
     try:
-        return _converted(source, origin, target, around)
+        return work()
     except (NotConvertible, MemoryError):
         raise
     except Exception as error:

@@ -52,6 +52,12 @@ ROWS: Mapping[str, FormRow] = {
     )
 }
 
+ONE_WAY: Mapping[str, str] = {
+    "promptfoo": "a configuration of promptfoo, as YAML or JSON; only a source, of tests",
+    "test": "tests: a test document and its programs; only a target, of promptfoo",
+}
+"""The source and the target that are no forms of one document: a configuration becomes several."""
+
 _BY_DIALECT: Mapping[DialectName, FormName] = {
     "markdownlang": "program",
     "skill_md": "skill",
@@ -77,8 +83,14 @@ def known_form(name: str) -> FormName:
     """Return the form that a user names. Raises `UnknownName`."""
     row = ROWS.get(name)
     if row is None:
-        raise UnknownName("form", name, list(ROWS))
+        raise UnknownName("form", name, [*ROWS, *ONE_WAY])
     return row.name
+
+
+def is_promptfoo(path: str) -> bool:
+    """Return whether a file has the name of a configuration of promptfoo."""
+    name = PurePath(path).name.lower()
+    return name.startswith("promptfooconfig") and name.endswith((".yaml", ".yml", ".json"))
 
 
 def form_in(source: SourceText) -> FormName:

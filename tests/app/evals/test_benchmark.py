@@ -18,7 +18,7 @@ from prosa.evaluation.case import Case, Gate, Requirement, RunFacts
 from prosa.evaluation.expectations import Failure
 from prosa.evaluation.report import Attempt, CaseReport, Cut, OutputFile, Reason, Report, Step, SuiteReport
 from prosa.records.test import Feedback, ShownTest, TestRecord
-from prosa.render.file_names import file_names
+from prosa.render.benchmark import file_names
 from prosa.runtime.errors import RunError
 from tests.app.evals.skilled import MARK, Model, case, evals, ran, skill
 

@@ -11,20 +11,24 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
+from typing import Literal
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from prosa.adapters.files import MAX_DOCUMENT_BYTES, RootedFiles, replace_file
+from prosa.adapters.files import MAX_DOCUMENT_BYTES, RootedFiles, find_root, replace_file
 from prosa.adapters.files.read import real_path
 from prosa.convert.convert import Converted, convert
 from prosa.convert.form import Around, NotConvertible
 from prosa.convert.neutral import NO_MARKS, FormName, Item, Piece, Report, flat
 from prosa.convert.program import FORM as PROGRAM
 from prosa.convert.program import calls_in
+from prosa.convert.promptfoo.log import Unreadable
+from prosa.convert.promptfoo.suite import convert_suite
 from prosa.convert.skill import wrapped_path, wrapping
-from prosa.convert.table import ROWS, form_in, stem_of
+from prosa.convert.table import ROWS, form_in, is_promptfoo, stem_of
 from prosa.dialects.reading import dialect_of
+from prosa.regex import regex
 from prosa.source import FileProblem, SourceText
 
 
@@ -32,8 +36,8 @@ class ConvertOptions(Struct, frozen=True):
     """The user's options. ``origin`` is the form of the sources if the user sets it; ``output`` a file or a folder, as
     ``into`` says. ``wrap`` makes a skill around a program."""
 
-    target: FormName
-    origin: FormName | None = None
+    target: FormName | Literal["test"]
+    origin: FormName | Literal["promptfoo"] | None = None
     output: Path | None = None
     into: bool = False
     wrap: bool = False
@@ -88,6 +92,10 @@ def read_sources(paths: Sequence[Path], max_size: int) -> Iterator[SourceText | 
 
 
 def _converted(source: SourceText, options: ConvertOptions, made: dict[str, str], *, alone: bool) -> Result:
+    if options.target == "test":
+        return _suite(source, options)
+    if options.origin == "promptfoo" or (options.origin is None and is_promptfoo(source.path)):
+        raise NotConvertible("a configuration of promptfoo becomes tests", hint="--to test")
     origin = options.origin or form_in(source)
     if origin not in ROWS:
         raise NotConvertible(f"the form {origin} is not converted yet", 0)
@@ -106,6 +114,38 @@ def _converted(source: SourceText, options: ConvertOptions, made: dict[str, str]
         made[stem] = f"./{path.name}"
     left = _left_behind(source, origin, options.target)
     return Result(source.path, (NewFile(path, found.text),), replace(found.report, items=(*found.report.items, *left)))
+
+
+def _suite(source: SourceText, options: ConvertOptions) -> Result:
+    """Return the tests in a configuration of promptfoo. Files that it names are read below the root of its project."""
+    if options.origin not in (None, "promptfoo"):
+        raise NotConvertible(f"--to test makes tests of a configuration of promptfoo, and this is {options.origin}")
+    if Path(source.path).suffix.lower() not in (".yaml", ".yml", ".json") and options.origin is None:
+        hint = "--from promptfoo, if it is one"
+        raise NotConvertible("--to test makes tests of a configuration of promptfoo", hint=hint)
+    place = Path(source.path)
+    files = RootedFiles(find_root(place), options.max_size)
+
+    def text(path: str) -> str:
+        try:
+            return files.read(place.parent / path).text
+        except FileProblem as problem:
+            raise Unreadable(problem.reason) from None
+
+    folder, stem = place.parent, _suite_stem(place)
+    if options.output is not None:
+        folder = options.output if options.into else options.output.parent
+        stem = stem if options.into else options.output.name.removesuffix(".md").removesuffix(".test")
+    made = convert_suite(source, stem, text)
+    return Result(source.path, tuple(NewFile(folder / name, each) for name, each in made.files), made.report)
+
+
+def _suite_stem(place: Path) -> str:
+    """Return the name of tests: that of the folder, and what the name of the configuration adds."""
+    folder = real_path(place).parent.name or "tests"
+    rest = regex(r"(?i)\Apromptfooconfig").sub("", place.stem)
+    name = f"{folder}{rest}" if rest != place.stem else place.stem.strip("<>")
+    return regex(r"[^\w-]+").sub("-", name).strip("-") or "tests"
 
 
 MOST_NAMED = 10

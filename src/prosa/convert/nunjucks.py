@@ -1,0 +1,215 @@
+"""Nunjucks, as promptfoo's prompts use it, to templates in Go's language.
+
+In: a text. Out: a Go template, and the tags that have no counterpart there: they become text. Values, `if`, `for`,
+`raw`, comments and a few filters have one. Nothing is evaluated.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct, field
+
+from prosa.convert.body import spelled
+from prosa.data import Value
+from prosa.regex import regex
+
+MAX_TAGS = 10_000
+MAX_BLOCKS = 50
+"""Tags of a text, and blocks inside one another; a prompt has not many more."""
+
+_TAG = regex(r"\{\{-?(?P<value>.*?)-?\}\}|\{%-?(?P<block>.*?)-?%\}|\{#.*?#\}", re.DOTALL)
+_PATH = regex(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*|\[(?:'[^'\"\\\]]*'|\"[^'\"\\\]]*\")\])*", re.ASCII)
+_STEP = regex(r"\.?([A-Za-z_]\w*)|\[['\"]([^'\"]*)['\"]\]", re.ASCII)
+_TEXT = regex(r"'([^'\"\\\n]*)'|\"([^'\"\\\n]*)\"")
+_LITERAL = regex(r"-?[0-9]+(?:\.[0-9]+)?|true|false", re.ASCII)
+_LOOP = regex(r"for\s+([A-Za-z_]\w*)\s+in\s+(\S+)", re.ASCII)
+_COMPARED = regex(r"(.+?)\s*(===?|!==?|>=|<=|>|<)\s*(.+)", re.DOTALL)
+_OPERATORS = {"==": "eq", "===": "eq", "!=": "ne", "!==": "ne", ">": "gt", "<": "lt", ">=": "ge", "<=": "le"}
+_FILTERS = {"upper": "upper", "lower": "lower", "title": "title", "length": "len", "dump": "", "safe": "", "string": ""}
+"""Filters with a function of Go's language; a list or a mapping is printed as JSON there anyway."""
+
+
+class FromNunjucks(Struct, frozen=True):
+    """A Go template, whether it looks anything up, and the tags that became text."""
+
+    template: str
+    acts: bool
+    unknown: tuple[str, ...] = ()
+
+
+def from_nunjucks(text: str) -> FromNunjucks:
+    """Return a text as a template in Go's language."""
+    if "{{" not in text and "{%" not in text and "{#" not in text:
+        return FromNunjucks(spelled(text), acts=False)
+    return _Reading().run(text)
+
+
+def filled(text: str, values: dict[str, Value]) -> str | None:
+    """Return a text with the values that its tags name; None where a tag is more than a name, or has no value."""
+    if "{{" not in text and "{%" not in text and "{#" not in text:
+        return text
+    parts, at = [], 0
+    for tag in _TAG.finditer(text):
+        value = _looked_up(tag["value"], values) if tag["value"] is not None else None
+        if value is None:
+            return None
+        parts += [text[at : tag.start()], value]
+        at = tag.end()
+    return "".join((*parts, text[at:]))
+
+
+def _looked_up(tag: str, values: dict[str, Value]) -> str | None:
+    names = _names(tag.strip())
+    found: Value = values
+    for name in names or ("",):
+        found = found.get(name) if isinstance(found, dict) else None
+    if isinstance(found, bool):
+        return "true" if found else "false"
+    return str(found) if isinstance(found, str | int | float) else None
+
+
+class _Reading(Struct):
+    """The state of reading a text. ``blocks`` are the open ones: what ends each, and whether it has a counterpart;
+    ``loops`` are the names of the innermost elements."""
+
+    parts: list[str] = field(default_factory=list)
+    unknown: list[str] = field(default_factory=list)
+    blocks: list[tuple[str, bool]] = field(default_factory=list)
+    loops: list[str] = field(default_factory=list)
+    acts: bool = False
+    raw: bool = False
+
+    def run(self, text: str) -> FromNunjucks:
+        at = 0
+        for number, tag in enumerate(_TAG.finditer(text)):
+            if number == MAX_TAGS:
+                break
+            self.text(text[at : tag.start()], before=tag[0])
+            at = tag.end()
+            self.tag(tag)
+            if tag[0].endswith(("-}}", "-%}")):
+                at += len(text[at:]) - len(text[at:].lstrip())
+        self.text(text[at:])
+        self.parts += ["{{ end }}" for _, known in self.blocks if known]
+        self.unknown += [f"{{% {name} %}}" for name, _ in self.blocks]
+        return FromNunjucks("".join(self.parts), self.acts, tuple(dict.fromkeys(self.unknown)))
+
+    def text(self, text: str, before: str = "") -> None:
+        if before.startswith(("{{-", "{%-")):
+            text = text.rstrip()
+        self.parts.append(spelled(text))
+
+    def tag(self, tag: re.Match[str]) -> None:
+        inner = (tag["block"] or "").strip()
+        if self.raw and inner != "endraw":
+            self.parts.append(spelled(tag[0]))
+            return
+        if inner in ("raw", "endraw"):
+            self.raw = inner == "raw"
+            return
+        if tag[0].startswith("{#"):
+            return
+        action = self.value(tag["value"].strip()) if tag["value"] is not None else self.block(inner)
+        if action is None:
+            self.unknown.append(tag[0])
+            self.parts.append(spelled(tag[0]))
+        else:
+            self.acts = True
+            self.parts.append(f"{{{{ {action} }}}}")
+
+    def value(self, inner: str) -> str | None:
+        """Return what a value is in Go's language, with its filters; None where it has no counterpart."""
+        first, *filters = (each.strip() for each in inner.split("|"))
+        path = self.operand(first)
+        for each in filters:
+            name = _FILTERS.get(each)
+            default = regex(r"default\((.+)\)").fullmatch(each)
+            if path is None or (name is None and default is None):
+                return None
+            if default is not None:
+                operand = self.operand(default[1])
+                path = None if operand is None else f"default {operand} {_inner(path)}"
+            elif name:
+                path = f"{name} {_inner(path)}"
+        return path
+
+    def block(self, inner: str) -> str | None:
+        word, _, rest = inner.partition(" ")
+        if word == "if" and len(self.blocks) < MAX_BLOCKS:
+            condition = self.condition(rest.strip())
+            self.blocks.append(("if", condition is not None))
+            return None if condition is None else f"if {condition}"
+        if word == "for" and len(self.blocks) < MAX_BLOCKS:
+            return self.loop(inner)
+        if not self.blocks:
+            return None
+        name, known = self.blocks[-1]
+        if word in ("elif", "elseif") and known and name == "if":
+            condition = self.condition(rest.strip())
+            return None if condition is None else f"else if {condition}"
+        if inner == "else" and known:
+            return "else"
+        if inner != f"end{name}":
+            return None
+        self.blocks.pop()
+        if name == "for":
+            self.loops.pop()
+        return "end" if known else None
+
+    def loop(self, inner: str) -> str | None:
+        match = _LOOP.fullmatch(inner)
+        path = self.operand(match[2]) if match else None
+        self.blocks.append(("for", path is not None))
+        self.loops.append(match[1] if match else "")
+        return None if match is None or path is None else f"range $_, ${match[1]} := {path}"
+
+    def condition(self, text: str) -> str | None:
+        for word in ("or", "and"):
+            several = regex(rf"\s+{word}\s+").split(text)
+            if len(several) > 1:
+                parts = [self.condition(each) for each in several]
+                return None if None in parts else f"{word} {' '.join(_inner(each or '') for each in parts)}"
+        if text.startswith("not "):
+            inner = self.condition(text.removeprefix("not ").strip())
+            return None if inner is None else f"not {_inner(inner)}"
+        if (match := _COMPARED.fullmatch(text)) is not None:
+            operands = [self.operand(match[1].strip()), self.operand(match[3].strip())]
+            return None if None in operands else f"{_OPERATORS[match[2]]} {operands[0]} {operands[1]}"
+        return self.operand(text)
+
+    def operand(self, text: str) -> str | None:
+        """Return a path or a literal in Go's language."""
+        if (quoted := _TEXT.fullmatch(text)) is not None:
+            return f'"{quoted[1] if quoted[1] is not None else quoted[2]}"'
+        if _LITERAL.fullmatch(text):
+            return text
+        names = _names(text)
+        if names is None or names[0] in ("env", "loop"):
+            return None
+        if names[0] in self.loops:
+            first, *names = names
+            return _joined(f"${first}", names)
+        return _joined("$" if self.loops else "", names)
+
+
+def _names(text: str) -> list[str] | None:
+    """Return the names of a path; None for anything else."""
+    if not _PATH.fullmatch(text):
+        return None
+    return [each[1] if each[1] is not None else each[2] for each in _STEP.finditer(text)]
+
+
+def _joined(start: str, names: Sequence[str]) -> str:
+    if all(regex(r"[A-Za-z_]\w*", re.ASCII).fullmatch(each) for each in names):
+        return start + "".join(f".{each}" for each in names) if names or start else "."
+    return f"index {start or '.'} {' '.join(_quoted(names))}"
+
+
+def _quoted(names: Sequence[str]) -> Iterator[str]:
+    yield from (f'"{each}"' for each in names)
+
+
+def _inner(expression: str) -> str:
+    return f"({expression})" if " " in expression and not expression.startswith('"') else expression
