@@ -13,7 +13,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Iterator
 from hashlib import sha256
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
 
 from msgspec import Struct, field
 
@@ -25,6 +25,29 @@ from prosa.web.run.runner import Attempts
 if TYPE_CHECKING:
     from prosa.app.site.live import LiveSite
     from prosa.web.run.runner import Runner
+
+
+class SignIn(Protocol):
+    """What signing in needs of an application: its sessions, the wrong tokens, its path, and what its pages share."""
+
+    @property
+    def sessions(self) -> Sessions:
+        """The sessions, which know the token."""
+        ...
+
+    @property
+    def attempts(self) -> Attempts:
+        """Wrong tokens by client."""
+        ...
+
+    @property
+    def prefix(self) -> str:
+        """The path of the application, without a slash at the end."""
+        ...
+
+    def frame(self, reader: Reader, /) -> Frame:
+        """Return what all pages for a reader share."""
+        ...
 
 
 class Web(Struct, frozen=True):

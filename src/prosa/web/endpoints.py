@@ -15,11 +15,12 @@ from msgspec import Struct
 from prosa.corpus.errors import CorpusError
 from prosa.render.json import dump
 from prosa.web.answer import NEVER, Answer, Receive, Scope, Send, answer, header_of, send_answer
+from prosa.web.application import error
 from prosa.web.assets import page_asset
 from prosa.web.context import Reader, Web
 from prosa.web.indexes import Indexes
 from prosa.web.limits import Refusal
-from prosa.web.nodes import Nodes, error, not_found
+from prosa.web.nodes import Nodes, not_found
 from prosa.web.search import Graphs, search_answer
 
 Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]

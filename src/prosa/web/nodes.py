@@ -23,15 +23,16 @@ from prosa.app.site.unindexed import folder_now
 from prosa.corpus.found import Stamp
 from prosa.dialects.mdh.url import decoded, is_reserved
 from prosa.render.json import dump
-from prosa.render.page.chrome import POLICY, message_page
-from prosa.render.page.model import Crumb, Frame, MessagePage, Page
+from prosa.render.page.chrome import POLICY
+from prosa.render.page.model import Crumb, Frame, Page
 from prosa.render.page.node import language_of, node_page
 from prosa.site import layout
-from prosa.site.indexes import folder_above, link_text, listing_of
+from prosa.site.indexes import folder_above, listing_of
 from prosa.site.layout import Form, Neighbourhood, NodeView, twin_of
 from prosa.site.negotiate import MEDIA_TYPES, choose, json_of
 from prosa.source import FileProblem
 from prosa.web.answer import NEVER, PRIVATE, PUBLIC, Answer, Scope, Send, UnderWay, answer, header_of, send_answer
+from prosa.web.application import error
 from prosa.web.assets import asset_answer
 from prosa.web.context import Reader, Web
 from prosa.web.locate import (
@@ -363,19 +364,3 @@ def not_found(frame: Frame, accept: str, path: str) -> Answer:
     """Return 404 for a node that is missing or not published, without distinguishing them."""
     said = f"There is no node at {path[:200]}." if path else "There is no such node."
     return error(frame, accept, 404, "Not found", said)
-
-
-def error(frame: Frame, accept: str, status: int, title: str, text: str, headers: Pairs = ()) -> Answer:
-    """Return an error in words."""
-    form = choose(accept)
-    more = [("vary", "Accept"), *headers]
-    if form == "json":
-        value = {"type": "about:blank", "title": title, "status": status, "detail": text}
-        return answer(dump(value) + "\n", PROBLEM, status=status, cache=NEVER, headers=more)
-    if form == "markdown":
-        overview = f"[{link_text(frame.name)}]({frame.prefix}/)"
-        body = f"# {title}\n\n{link_text(text)}\n\nThe root of this site is {overview}.\n"
-        return answer(body, MEDIA_TYPES["markdown"], status=status, cache=NEVER, headers=more)
-    page = message_page(MessagePage(frame, title, text, (Crumb(frame.name, "/"),)))
-    more.append(("content-security-policy", POLICY))
-    return answer(page, MEDIA_TYPES["html"], status=status, cache=NEVER, headers=more)

@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from prosa.runtime.events import AttemptFailed, Scope, TextArrived
 from prosa.runtime.messages import ModelReply, ModelRequest
 from prosa.runtime.ports import OnText
+from prosa.web.event_stream import written
 from prosa.web.run import result
-from prosa.web.run.result import Live, written
+from prosa.web.run.result import Live
 from tests.app.scripts.documents import block
 from tests.web.run.site import BEARER, FORM, JSON, TOKEN, Slow, answered_by, site
 

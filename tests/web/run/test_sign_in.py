@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from prosa.web import context
-from prosa.web.app import reader_of
+from prosa.web.application import reader_of
 from prosa.web.context import Sessions
 from prosa.web.run import sign_in
 from prosa.web.run.problem import Refused

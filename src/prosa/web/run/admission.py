@@ -18,7 +18,7 @@ from prosa.web.answer import Receive, Scope, header_of
 from prosa.web.run.problem import ClientGone, Refused
 
 if TYPE_CHECKING:
-    from prosa.web.context import Reader, Web
+    from prosa.web.context import Reader, SignIn, Web
     from prosa.web.locate import Document
     from prosa.web.run.runner import Runner
 
@@ -50,7 +50,7 @@ def require_reader(scope: Scope, web: Web) -> Reader:
     return reader
 
 
-def require_intent(web: Web, reader: Reader, csrf: str) -> None:
+def require_intent(web: SignIn, reader: Reader, csrf: str) -> None:
     """Raise `Refused` with 403 where a cookie comes without the value that the site's own pages have."""
     if not web.sessions.accepts_form(reader, csrf):
         raise Refused(403, "The form is too old, or not of this site: load the page again.")

@@ -7,8 +7,7 @@ text of a model can be a line of the stream. A run whose client disconnects is c
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Any, TypeAlias, TypeVar
 
 from msgspec import Struct, field
@@ -24,6 +23,7 @@ from prosa.runtime.events import AnswerRejected, AttemptFailed, Event, TextArriv
 from prosa.runtime.program import OutputForm
 from prosa.runtime.usage import Meter
 from prosa.web.answer import NEVER, Answer, Receive, Send, answer
+from prosa.web.event_stream import HEARTBEAT, begin_events, gone, send_event, written
 from prosa.web.run.problem import GONE, ClientGone, Pairs, taken
 
 HTML = "text/html; charset=utf-8"
@@ -86,15 +86,8 @@ def html_page(page: str, status: int = 200, *, headers: Pairs = ()) -> Answer:
     return answer(page, HTML, status=status, cache=NEVER, headers=[*headers, ("content-security-policy", POLICY)])
 
 
-EVENTS = "text/event-stream"
-HEARTBEAT = 15.0
-"""Seconds of silence after which a comment is sent, so that intermediaries keep the connection."""
-
 MAX_TEXT = 1024 * 1024
 """Characters that are shown while they arrive; the end has the whole result."""
-
-SEND_SECONDS = 60.0
-"""How long a client may stop reading."""
 
 Last: TypeAlias = Callable[[], tuple[str, dict[str, Value]]]
 
@@ -134,25 +127,20 @@ class Live(Struct):
         return found[:-1]  # the last one only ended the loop
 
 
-def written(name: str, data: dict[str, Value]) -> bytes:
-    """Return one event. JSON in ASCII contains no line ends."""
-    return f"event: {name}\ndata: {json.dumps(data)}\n\n".encode("ascii")
-
-
 async def streamed(receive: Receive, send: Send, task: asyncio.Task[Any], live: Live, last: Last) -> int:
     """Send a run until its end; ``last`` returns the last event once ``task`` has ended. Return the status."""
     watching = asyncio.create_task(gone(receive))
     for each in (task, watching):
         each.add_done_callback(lambda _: live.woken.set())
     try:
-        await _started(send)
+        await begin_events(send)
         while not (task.done() or watching.done()):
-            await _sent(send, await _news(live))
+            await send_event(send, await _news(live))
         if not task.done():
             return GONE
         for piece in live.take():
-            await _sent(send, piece)
-        await _sent(send, written(*last()), more=False)
+            await send_event(send, piece)
+        await send_event(send, written(*last()), more=False)
         return 200
     except TimeoutError:
         return GONE
@@ -172,26 +160,7 @@ async def _news(live: Live) -> bytes:
     return b"".join(live.take())
 
 
-async def _started(send: Send) -> None:
-    head = answer(b"", f"{EVENTS}; charset=utf-8", cache=NEVER, headers=[("x-accel-buffering", "no")])
-    headers = [each for each in head.headers if each[0] != b"content-length"]
-    await send({"type": "http.response.start", "status": 200, "headers": headers})
-
-
-async def _sent(send: Callable[[dict[str, Value]], Awaitable[None]], body: bytes, *, more: bool = True) -> None:
-    """Raise `TimeoutError` for a client that does not read."""
-    if body or not more:
-        async with asyncio.timeout(SEND_SECONDS):
-            await send({"type": "http.response.body", "body": body, "more_body": more})
-
-
 T = TypeVar("T")
-
-
-async def gone(receive: Receive) -> None:
-    """End when the client has gone away. The body must have been read."""
-    while (await receive())["type"] != "http.disconnect":
-        pass
 
 
 async def waited(task: asyncio.Task[T], receive: Receive, *, stays: bool = False) -> T:

@@ -28,6 +28,7 @@ from prosa.site.negotiate import choose
 from prosa.source import FileProblem
 from prosa.source.url import quoted_path
 from prosa.web.answer import Answer, Receive, Scope, Send, header_of, send_answer
+from prosa.web.event_stream import EVENTS
 from prosa.web.run.admission import (
     below,
     csrf_of,
@@ -40,7 +41,7 @@ from prosa.web.run.admission import (
     require_runner,
 )
 from prosa.web.run.problem import GONE, ClientGone, Refused, refusal, taken
-from prosa.web.run.result import EVENTS, Live, Result, said, streamed, waited
+from prosa.web.run.result import Live, Result, said, streamed, waited
 
 if TYPE_CHECKING:
     from prosa.app.scripts.load import ScriptFile, ScriptJob

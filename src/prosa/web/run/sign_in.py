@@ -21,7 +21,7 @@ from prosa.web.run.problem import GONE, ClientGone, Refused
 from prosa.web.run.result import html_page, said
 
 if TYPE_CHECKING:
-    from prosa.web.context import Web
+    from prosa.web.context import SignIn
     from prosa.web.run.runner import Attempts
 
 WRONG_SECONDS = 0.5
@@ -34,12 +34,12 @@ _ODD = regex(r"[\x00-\x20\x7f\\]")
 _SAFE = f"{ESCAPED_SAFE}?#[]"
 
 
-async def sign_in(scope: Scope, receive: Receive, send: Send, web: Web, methods: Sequence[str]) -> int:
+async def sign_in(scope: Scope, receive: Receive, send: Send, web: SignIn, methods: Sequence[str]) -> int:
     """Serve the form and its submission, and return the status that was sent."""
     return await _sent(scope, receive, send, web, methods, _signed_in)
 
 
-async def sign_out(scope: Scope, receive: Receive, send: Send, web: Web, methods: Sequence[str]) -> int:
+async def sign_out(scope: Scope, receive: Receive, send: Send, web: SignIn, methods: Sequence[str]) -> int:
     """End the session of a reader. Return the status that was sent."""
     return await _sent(scope, receive, send, web, methods, _signed_out)
 
@@ -48,9 +48,9 @@ async def _sent(
     scope: Scope,
     receive: Receive,
     send: Send,
-    web: Web,
+    web: SignIn,
     methods: Sequence[str],
-    work: Callable[[Scope, Receive, Web], Awaitable[Answer]],
+    work: Callable[[Scope, Receive, SignIn], Awaitable[Answer]],
 ) -> int:
     try:
         require_method(scope, *methods)
@@ -63,7 +63,7 @@ async def _sent(
     return await send_answer(scope, send, found)
 
 
-async def _signed_in(scope: Scope, receive: Receive, web: Web) -> Answer:
+async def _signed_in(scope: Scope, receive: Receive, web: SignIn) -> Answer:
     if not web.sessions.token:
         raise Refused(404, "Signing in is not possible here: the site has no token.")
     if scope["method"] != "POST":
@@ -78,13 +78,13 @@ async def _signed_in(scope: Scope, receive: Receive, web: Web) -> Answer:
     return await _wrong(scope, web, back, attempts, client)
 
 
-async def _wrong(scope: Scope, web: Web, back: str, attempts: Attempts, client: str) -> Answer:
+async def _wrong(scope: Scope, web: SignIn, back: str, attempts: Attempts, client: str) -> Answer:
     attempts.failed(client)
     await asyncio.sleep(WRONG_SECONDS)
     return _form(scope, web, back, failed=True)
 
 
-async def _signed_out(scope: Scope, receive: Receive, web: Web) -> Answer:
+async def _signed_out(scope: Scope, receive: Receive, web: SignIn) -> Answer:
     fields = form_fields(scope, await read_body(scope, receive, MAX_FORM))
     reader = web.sessions.reader(scope)
     if reader.signed_in:
@@ -112,7 +112,7 @@ def _back_in_query(scope: Scope) -> str:
         return ""
 
 
-def _form(scope: Scope, web: Web, back: str, *, failed: bool) -> Answer:
+def _form(scope: Scope, web: SignIn, back: str, *, failed: bool) -> Answer:
     frame = web.frame(web.sessions.reader(scope))
     page = sign_in_page(frame, back=safe_back(back, web.prefix), failed=failed)
     return html_page(page, 403 if failed else 200)
