@@ -129,6 +129,7 @@ OTHERS: tuple[tuple[str, ...], ...] = (
     ("completion", "bash"),
     ("complete", "--", "prosa", ""),
     ("serve", "nowhere"),
+    ("view", "--store", "nowhere"),
     ("demo", "--no-such-flag"),
 )
 READING = {"lsp", "mcp", "agree"}

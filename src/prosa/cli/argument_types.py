@@ -147,3 +147,10 @@ def size_in_bytes(text: str) -> int:
     if match is None:
         raise WrongUse(f"--max-size {text}: not a size", hint="write bytes or a unit: 500KB, 20MB")
     return int(match[1]) * _FACTORS[match[2][:1].lower()]
+
+
+def port(text: str) -> int:
+    """Return the number of a port; 0 is any free one."""
+    if not text.isascii() or not text.isdecimal() or int(text[:6]) > 65_535:
+        raise argparse.ArgumentTypeError(f"{text[:20]!r} is no port from 0 to 65535")
+    return int(text)

@@ -51,6 +51,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("query", "prosa.cli.query", "query the index in SQL, read-only", "know"),
     Command("enrich", "prosa.cli.enrich", "write vectors and hashes into YMJ records", "know"),
     Command("serve", "prosa.cli.serve.command", "serve a folder as a site for agents and people", "serve"),
+    Command("view", "prosa.cli.view", "show runs, tests and batches in a browser, as they go", "serve"),
     Command("mcp", "prosa.cli.mcp", "give agents a folder over the Model Context Protocol", "serve"),
     Command("build", "prosa.cli.build", "write the site of a folder as static files", "serve"),
     Command("visit", "prosa.cli.visit", "read a page of a site, follow its links, or copy the site", "serve"),

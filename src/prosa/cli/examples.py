@@ -156,6 +156,10 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
         Example("another folder, on any free port", "prosa serve docs --port 0"),
         Example("let people who know the token run programs", "prosa serve . --allow-run --max-cost 1"),
     ),
+    "view": (
+        Example("show what your store has at http://127.0.0.1:8040/", "prosa view"),
+        Example("the store of a batch, on any free port", "prosa view --store runs.sqlite --port 0"),
+    ),
     "mcp": (
         Example("what an agent starts", "prosa mcp docs"),
         Example("print what Claude Code needs to know", "prosa mcp config --client claude"),

@@ -109,13 +109,17 @@ class CallRecord(Struct, frozen=True):
 
 class RunFilter(Struct, frozen=True):
     """Which runs are meant. ``program`` is the name of a program, or with a `/` its file; ``since`` and ``before`` are
-    times as in a record; None leaves all in."""
+    times as in a record; None leaves all in. ``below`` are the start and the id of the run after which a page of the
+    list begins, ``text`` is a part of an id, a program, a file, a model or an error."""
 
     program: str | None = None
     since: str | None = None
     before: str | None = None
     failed: bool = False
     limit: int | None = None
+    states: tuple[RunState, ...] = ()
+    text: str = ""
+    below: tuple[str, str] | None = None
 
 
 def path_key(path: str) -> list[tuple[int, ...]]:

@@ -66,9 +66,17 @@ def hosts_of(host: str, port: int, more: tuple[str, ...]) -> frozenset[str]:
     return frozenset(each.lower() for each in (*with_port, *(names if port == 80 else ()), *more))
 
 
-def serve(app: Asgi, made: socket.socket, started: Callable[[], None], *, bounds: ConnectionLimits = _BOUNDS) -> None:
+def serve(
+    app: Asgi,
+    made: socket.socket,
+    started: Callable[[], None],
+    *,
+    bounds: ConnectionLimits = _BOUNDS,
+    stopping: Callable[[], None] | None = None,
+) -> None:
     """Serve until SIGINT or SIGTERM; a second one does not wait for answers under way. ``started`` is called when the
-    first request may come. Must be called in the main thread."""
+    first request may come, ``stopping`` at a signal, so that answers without an end can end. Must be called in the
+    main thread."""
     import uvicorn
 
     # Errors of clients are in the access log; on stderr they could fill that up and block everything.
@@ -88,7 +96,7 @@ def serve(app: Asgi, made: socket.socket, started: Callable[[], None], *, bounds
         h11_max_incomplete_event_size=bounds.head_bytes,
     )
     with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
-        runner.run(_serve(uvicorn.Server(config), made, started))
+        runner.run(_serve(uvicorn.Server(config), made, started, stopping))
 
 
 def protocol(bounds: ConnectionLimits) -> Any:
@@ -104,12 +112,16 @@ def protocol(bounds: ConnectionLimits) -> Any:
     return guarded(bounds)
 
 
-async def _serve(server: uvicorn.Server, made: socket.socket, started: Callable[[], None]) -> None:
+async def _serve(
+    server: uvicorn.Server, made: socket.socket, started: Callable[[], None], stopping: Callable[[], None] | None
+) -> None:
     """Without the server's own signals: it would raise them once more at its end."""
     loop = asyncio.get_running_loop()
 
     def stop(number: int, _frame: FrameType | None = None) -> None:
         server.handle_exit(number, None)
+        if stopping is not None:
+            stopping()
 
     for number in SIGNALS:
         try:

@@ -75,6 +75,10 @@ class Database(Protocol):
         can."""
         ...
 
+    def mark(self) -> str:
+        """Return a text that is another one once other processes have changed something."""
+        ...
+
     def size(self) -> int | None:
         """Return bytes of what the store holds, without what is free again; None where it is not the store's to
         bound."""

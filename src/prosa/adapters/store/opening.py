@@ -79,6 +79,10 @@ class SqliteDatabase(sqlite3.Connection):
     def hold(self, name: str) -> None:
         """Do nothing: a locked file holds the store (see `holding`)."""
 
+    def mark(self) -> str:
+        """Count the commits of other connections."""
+        return str(self.execute("PRAGMA data_version").fetchone()[0])
+
     def size(self) -> int:
         """Pages that are in use."""
         names = "page_count", "freelist_count", "page_size"

@@ -123,6 +123,11 @@ class PostgresDatabase:
         self._token = token
         self.execute("SELECT pg_advisory_lock(?, ?)", (LOCKS, _lock_number(token)))
 
+    def mark(self) -> str:
+        """Return the snapshot of the transactions that are over, which any that writes changes."""
+        row = self.execute("SELECT pg_current_snapshot()::text").fetchone()
+        return str(row[0]) if row else ""
+
     def size(self) -> None:
         """Return None: the size of a server is up to its administrator."""
 

@@ -172,12 +172,14 @@ def require_token(
 
 
 _RUN = f"SELECT {', '.join(RUN_COLUMNS)} FROM run"  # noqa: S608 - names of ours
+_SLIM = ", ".join("NULL" if name in ("request", "reply") else name for name in CALL_COLUMNS)
 _CALL = f"SELECT {', '.join(CALL_COLUMNS)} FROM call"  # noqa: S608
 _NOT_ASKED = (
     "SELECT 1 FROM call WHERE call.run = run.id AND call.kind = 'model' AND call.state = 'answered'"
     " AND call.service IS NULL"
 )
 _AT_ONCE = 500
+_SEARCHED = ("id", "program", "file", "model", "error")
 _JSON = ("input", "again", "output", "closure")
 _LISTED = ", ".join("NULL" if name in _JSON else name for name in RUN_COLUMNS)
 
@@ -185,7 +187,7 @@ _LISTED = ", ".join("NULL" if name in _JSON else name for name in RUN_COLUMNS)
 def runs(connection: Database, chosen: RunFilter) -> list[RunRecord]:
     """Return the runs that are meant, those that began last first, without inputs and outputs."""
     where, values = _conditions(chosen)
-    text = f"SELECT {_LISTED} FROM run{where} ORDER BY started DESC"  # noqa: S608
+    text = f"SELECT {_LISTED} FROM run{where} ORDER BY started DESC, id DESC"  # noqa: S608
     if chosen.limit is not None:
         text, values = f"{text} LIMIT ?", [*values, chosen.limit]
     return [_run(row) for row in connection.execute(text, values)]
@@ -201,7 +203,19 @@ def _conditions(chosen: RunFilter) -> tuple[str, list[str | int]]:
         found.append(("started < ?", (chosen.before,)))
     if chosen.failed:
         found.append(("state <> 'done'", ()))
+    if chosen.states:
+        found.append((f"state IN ({', '.join('?' * len(chosen.states))})", chosen.states))
+    if chosen.text:
+        found.append((f"({' OR '.join(f'LOWER({name}) LIKE ? ESCAPE ?' for name in _SEARCHED)})", _like(chosen.text)))
+    if chosen.below is not None:
+        found.append(("(started, id) < (?, ?)", chosen.below))
     return f" WHERE {' AND '.join(each for each, _ in found)}", [value for _, values in found for value in values]
+
+
+def _like(text: str) -> tuple[str, ...]:
+    """Return the values of the conditions by which one of the searched columns contains a text."""
+    escaped = text.lower().replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return (f"%{escaped}%", "\\") * len(_SEARCHED)
 
 
 def count(connection: Database, chosen: RunFilter) -> int:
@@ -245,6 +259,18 @@ def calls_of(connection: Database, run: str) -> list[CallRecord]:
     """Return the calls of a run, every attempt of each."""
     rows = connection.execute(f"{_CALL} WHERE run = ? ORDER BY path, attempt", (run,))
     return [_call(row) for row in rows]
+
+
+def model_calls(connection: Database, ids: Sequence[str]) -> dict[str, list[CallRecord]]:
+    """Return the answered model calls of some runs, by run, without what was said in them."""
+    found: dict[str, list[CallRecord]] = {each: [] for each in ids}
+    for start in range(0, len(ids), _AT_ONCE):
+        some = ids[start : start + _AT_ONCE]
+        where = f"run IN ({', '.join('?' * len(some))}) AND kind = 'model' AND state = 'answered'"
+        for row in connection.execute(f"SELECT {_SLIM} FROM call WHERE {where} ORDER BY run, path", some):  # noqa: S608
+            call = _call(row)
+            found[call.run].append(call)
+    return found
 
 
 def forget(connection: Database, ids: Iterable[str]) -> int:

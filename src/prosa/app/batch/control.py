@@ -5,7 +5,7 @@ In: the place of the store and a name. Out: records. Nothing runs here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -32,10 +32,13 @@ def batch_list(store: StorePlace) -> list[BatchStatus]:
     with reading_store(store) as connection:
         if connection is None:
             return []
-        return [
-            _status(store, each, batches.counts(connection, each.id, max(each.total, 0)))
-            for each in batches.batches(connection)
-        ]
+        return list(statuses(store, connection, batches.batches(connection)))
+
+
+def statuses(store: StorePlace, connection: Database, found: Iterable[BatchRecord]) -> Iterator[BatchStatus]:
+    """Yield how far some batches of a store are."""
+    for each in found:
+        yield _status(store, each, batches.counts(connection, each.id, max(each.total, 0)))
 
 
 def batch_status(store: StorePlace, name: str) -> BatchStatus:

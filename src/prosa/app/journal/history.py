@@ -84,7 +84,7 @@ def listed(path: StorePlace, chosen: RunFilter) -> Listed:
         if connection is None:
             return Listed((), more=False)
         wanted = None if chosen.limit is None else chosen.limit + 1
-        found = _as_they_are(runs(connection, replace(chosen, limit=wanted)), path)
+        found = as_they_are(runs(connection, replace(chosen, limit=wanted)), path)
         ids = scripted(connection, [each.id for each in found])
     more = chosen.limit is not None and len(found) > chosen.limit
     return Listed(tuple(found[: chosen.limit]), more, ids)
@@ -98,8 +98,7 @@ def one(path: StorePlace, name: str) -> tuple[RunWithCalls, ...]:
         alone = "." in name or run.id != run.batch
         meant = [run] if alone else runs_of_batch(connection, run.batch)
         return tuple(
-            RunWithCalls(each, tuple(last_attempts(calls_of(connection, each.id))))
-            for each in _as_they_are(meant, path)
+            RunWithCalls(each, tuple(last_attempts(calls_of(connection, each.id)))) for each in as_they_are(meant, path)
         )
 
 
@@ -141,7 +140,7 @@ def priced(
     with reading_store(path) as connection:
         for each in wanted if connection else ():
             assert connection is not None
-            cost = _cost(calls_of(connection, each.id), prices, remote=not anew)
+            cost = cost_of_calls(calls_of(connection, each.id), prices, remote=not anew)
             if cost is not None:
                 costs[each.id] = cost
     if costs and not anew:
@@ -171,13 +170,14 @@ def past_runs(
 def _past(run: RunRecord, calls: Sequence[CallRecord], prices: Prices) -> PastRun:
     from prosa.records.estimate import PastRun
 
-    cost = run.cost if run.cost is not None else _cost(calls, lambda: prices, remote=False)
+    cost = run.cost if run.cost is not None else cost_of_calls(calls, lambda: prices, remote=False)
     dollars = None if cost is None else Decimal(str(cost))
     return PastRun(run.calls, run.input_tokens, run.output_tokens, dollars)
 
 
-def _cost(calls: Sequence[CallRecord], prices: Callable[[], Prices], *, remote: bool) -> float | None:
-    """Return what calls cost. With ``remote`` only a run has a price that a service beyond this machine answered."""
+def cost_of_calls(calls: Sequence[CallRecord], prices: Callable[[], Prices], *, remote: bool) -> float | None:
+    """Return what model calls cost. With ``remote`` only calls have a price of which a service beyond this machine
+    answered one."""
     made = [each for each in calls if each.kind == "model" and each.state == "answered"]
     if remote and all(is_on_this_machine(each.service) for each in made):
         return None
@@ -228,8 +228,8 @@ def reading_store(path: StorePlace) -> Iterator[Database | None]:
         yield connection
 
 
-def _as_they_are(found: Sequence[RunRecord], path: StorePlace) -> list[RunRecord]:
-    """Run with the state that they have in truth: those whose process is gone broke off."""
+def as_they_are(found: Sequence[RunRecord], path: StorePlace) -> list[RunRecord]:
+    """Return runs with the state that they have in truth: those whose process is gone broke off."""
     if all(each.state != "open" for each in found):
         return list(found)
     alive = living(path)

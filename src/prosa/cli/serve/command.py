@@ -17,6 +17,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from prosa.app.options import say_nothing
+from prosa.cli.argument_types import port
 from prosa.cli.console import Console
 from prosa.cli.environment import environment_of
 from prosa.cli.errors import say
@@ -45,7 +46,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     net.add_argument(
         "--host", default="127.0.0.1", metavar="ADDRESS", help="the address to bind to (default: loopback)"
     )
-    net.add_argument("--port", type=_port, default=DEFAULT_PORT, metavar="N", help="the port (default: 8000; 0: any)")
+    net.add_argument("--port", type=port, default=DEFAULT_PORT, metavar="N", help="the port (default: 8000; 0: any)")
     also = "another host name that requests may use; repeatable"
     net.add_argument("--allow-host", action="append", default=[], metavar="NAME", help=also)
     proxy = "a proxy whose X-Forwarded-For is trusted: an address or a network such as 10.0.0.0/8; repeatable"
@@ -236,9 +237,3 @@ def _network(text: str) -> Proxies:
         return proxies_in(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(f"{error}; expected an address or a network such as 10.0.0.0/8") from None
-
-
-def _port(text: str) -> int:
-    if not text.isascii() or not text.isdecimal() or int(text[:6]) > 65_535:
-        raise argparse.ArgumentTypeError(f"{text[:20]!r} is no port from 0 to 65535")
-    return int(text)

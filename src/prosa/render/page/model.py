@@ -29,7 +29,7 @@ class Frame(Struct, frozen=True):
     ``name`` is the title of the site, ``prefix`` its path (no slash at the end, empty at the root), ``origin`` its
     `https://host`, empty if unknown. ``live`` is False for static files. ``can_run`` is true if scripts and programs
     run here, ``signed_in`` if this reader may start them; ``csrf`` is the token of the forms. ``more`` are notices for
-    the reader, as plain text.
+    the reader, as plain text. ``of_documents`` is False where the pages show no corpus, which is searched and drawn.
     """
 
     name: str
@@ -40,6 +40,7 @@ class Frame(Struct, frozen=True):
     signed_in: bool = False
     csrf: str = ""
     more: tuple[str, ...] = ()
+    of_documents: bool = True
 
 
 class Crumb(NamedTuple):

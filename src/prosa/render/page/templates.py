@@ -66,6 +66,8 @@ _MEDIA_TYPES = {
     "page.css": "text/css; charset=utf-8",
     "page.js": "text/javascript; charset=utf-8",
     "actions.js": "text/javascript; charset=utf-8",
+    "records.css": "text/css; charset=utf-8",
+    "records.js": "text/javascript; charset=utf-8",
     "search.js": "text/javascript; charset=utf-8",
     "scripts.js": "text/javascript; charset=utf-8",
 }
