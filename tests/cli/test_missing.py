@@ -57,7 +57,20 @@ PATHS: tuple[tuple[str, str], ...] = (
     ("trust reprt.mda", "report.mda"),
 )
 
-WITHOUT = {"agents", "runs", "mail", "models", "explain", "lsp", "visit", "agree", "doctor", "completion", "demo", "view"}
+WITHOUT = {
+    "agents",
+    "runs",
+    "mail",
+    "models",
+    "explain",
+    "lsp",
+    "visit",
+    "agree",
+    "doctor",
+    "completion",
+    "demo",
+    "view",
+}
 """Commands that take no path which has to be there."""
 
 

@@ -33,7 +33,8 @@ class RecordFilter(Struct, frozen=True):
 
 class ListedRecord(Struct, frozen=True):
     """One line. ``started`` and ``ended`` are UTC texts, ``cost`` is US dollars, None where no price is known. Of
-    ``total`` attempts or rows ``done`` are over, of which ``failed`` failed; a run has none. ``model`` says which was
+    ``total`` attempts or rows ``done`` are over, of which ``failed`` failed and
+    ``unmeasured`` were not measured; a run has none. ``model`` says which was
     to answer, ``error`` why something failed or stopped."""
 
     kind: RecordKind
@@ -51,6 +52,7 @@ class ListedRecord(Struct, frozen=True):
     total: int = 0
     done: int = 0
     failed: int = 0
+    unmeasured: int = 0
     error: str = ""
 
     @property

@@ -67,11 +67,14 @@ class TestRecord(Struct, frozen=True):
 
 class TestFilter(Struct, frozen=True):
     """Which tests are meant: at most ``limit``, those that started last; None leaves all in. ``since`` is a time as in
-    a record, ``text`` a part of the path or the label of a suite."""
+    a record, ``text`` a part of the id or of the path or the label of a suite, ``subject`` one of these or a file.
+    ``below`` are the start and the id of the test after which a page of the list begins."""
 
     since: str | None = None
     text: str | None = None
     limit: int | None = None
+    subject: str | None = None
+    below: tuple[str, str] | None = None
     __test__ = False
 
 

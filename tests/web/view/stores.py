@@ -79,10 +79,11 @@ def holder(path: Path) -> Iterator[Writer]:
         writer.release()
 
 
-def batch_record(name: str, minute: float = 0, *, total: int = 4, **more: object) -> BatchRecord:
+def batch_record(key: str, minute: float = 0, *, total: int = 4, **more: object) -> BatchRecord:
     """A batch that was made so many minutes after noon."""
     created = stamp(NOON + timedelta(minutes=minute))
-    made = BatchRecord(name, f"batch-{name}", created, "triage", "/docs/triage.md", "[]", "m", "rows", "sha", "{}", total)
+    about = ("triage", "/docs/triage.md", "[]", "m", "rows", "sha", "{}", total)
+    made = BatchRecord(key, f"batch-{key}", created, *about)
     return replace(made, **more)  # type: ignore[arg-type]
 
 

@@ -46,8 +46,11 @@ def begin_test(test: TestRecord, suites: Sequence[SuiteRow], holder: Callable[[]
     return work
 
 
-def put_attempt(attempt: AttemptRow, holder: Callable[[], str]) -> Callable[[Database], None]:
-    """Record an attempt that is over. Raises `TakenOver` where the test was forgotten meanwhile."""
+def put_attempt(
+    attempt: AttemptRow, holder: Callable[[], str], cost: float | None = None
+) -> Callable[[Database], None]:
+    """Record an attempt that is over, and what is known of its cost. Raises `TakenOver` where the test was forgotten
+    meanwhile."""
 
     def work(connection: Database) -> None:
         _require_held(connection, attempt.test, holder())
@@ -55,6 +58,9 @@ def put_attempt(attempt: AttemptRow, holder: Callable[[], str]) -> Callable[[Dat
         failed, unmeasured = attempt.outcome == "failed", attempt.outcome not in ("passed", "failed")
         text = "UPDATE test SET done = done + 1, failed = failed + ?, unmeasured = unmeasured + ? WHERE id = ?"
         connection.execute(text, (int(failed), int(unmeasured), attempt.test))
+        if cost is not None:
+            text = "UPDATE test SET cost = COALESCE(cost, 0) + ? WHERE id = ?"
+            connection.execute(text, (cost, attempt.test))
         passed = attempt.outcome == "passed"
         text = (
             "UPDATE suite SET passed = passed + ?, measured = measured + ?, unmeasured = unmeasured + ?"
@@ -101,13 +107,18 @@ def tests(connection: Database, chosen: TestFilter) -> list[TestRecord]:
     if chosen.text is not None:
         like = f"%{_literal(chosen.text.lower())}%"
         text = (
-            "EXISTS (SELECT 1 FROM suite WHERE suite.test = test.id"
-            " AND (LOWER(suite.path) LIKE ? ESCAPE '!' OR LOWER(suite.label) LIKE ? ESCAPE '!'))"
+            "(test.id LIKE ? ESCAPE '!' OR EXISTS (SELECT 1 FROM suite WHERE suite.test = test.id"
+            " AND (LOWER(suite.path) LIKE ? ESCAPE '!' OR LOWER(suite.label) LIKE ? ESCAPE '!')))"
         )
-        found.append((text, (like, like)))
+        found.append((text, (like, like, like)))
+    if chosen.subject is not None:
+        text = "EXISTS (SELECT 1 FROM suite WHERE suite.test = test.id AND ? IN (suite.path, suite.file, suite.label))"
+        found.append((text, (chosen.subject,)))
+    if chosen.below is not None:
+        found.append(("(started, id) < (?, ?)", chosen.below))
     where = f" WHERE {' AND '.join(each for each, _ in found)}" if found else ""
     values: list[str | int] = [value for _, some in found for value in some]
-    text = f"SELECT {_LISTED} FROM test{where} ORDER BY started DESC, id"  # noqa: S608
+    text = f"SELECT {_LISTED} FROM test{where} ORDER BY started DESC, id DESC"  # noqa: S608
     if chosen.limit is not None:
         text, values = f"{text} LIMIT ?", [*values, chosen.limit]
     return [_test(row) for row in connection.execute(text, values)]

@@ -156,7 +156,7 @@ class StoredTest(Struct):
         told, steps = stored_attempt(attempt, full=self._full)
         name = self.heads[unit.suite].cases[unit.case].name
         row = AttemptRow(self.id, number, unit.case, unit.repeat, name, attempt.outcome, told, steps)
-        self._do(put_attempt(row, self._holder))
+        self._do(put_attempt(row, self._holder, total_cost([attempt.facts.cost, attempt.grading])))
 
     async def end(self, report: Report) -> None:
         """Write the end of a test, and sweep the store if it is time for that."""
@@ -231,7 +231,7 @@ def tests_listed(place: StorePlace, chosen: TestFilter) -> list[tuple[TestRecord
     with reading_store(place) as connection:
         if connection is None:
             return []
-        found = _as_they_are(tests(connection, chosen), place)
+        found = as_they_are(tests(connection, chosen), place)
         rows = suites_of(connection, [each.id for each in found])
     return [(each, tuple(rows[each.id])) for each in found]
 
@@ -247,7 +247,7 @@ def shown_test(place: StorePlace, name: str = "") -> ShownTest:
         if len(found) > 1:
             ids = ", ".join(each.id for each in found)
             raise NoTest(f"{name!r} is the beginning of several ids: {ids}", hint="name one of them")
-        (record,) = _as_they_are(found, place)
+        (record,) = as_they_are(found, place)
         return _shown(connection, record)
 
 
@@ -272,7 +272,7 @@ def _trends(connection: Database, suites: Sequence[SuiteRow], until: str) -> tup
     return tuple(found)
 
 
-def _as_they_are(found: Sequence[TestRecord], place: StorePlace) -> list[TestRecord]:
+def as_they_are(found: Sequence[TestRecord], place: StorePlace) -> list[TestRecord]:
     """Return tests with the state that they have in truth: those whose process is gone broke off."""
     if all(each.state != "open" for each in found):
         return list(found)

@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec.structs import replace
 
-from prosa.adapters.store import batches, runs
+from prosa.adapters.store import batches, runs, tests
 from prosa.app.batch.control import statuses
+from prosa.app.evals.stored import as_they_are as tests_as_they_are
 from prosa.app.journal.history import as_they_are, cost_of_calls, reading_store
 from prosa.records.batch import BatchRecord, BatchStatus
 from prosa.records.listing import Condition, ListedRecord, RecordFilter, RecordKind, RecordList
 from prosa.records.run import RunFilter, RunRecord, RunState, StorePlace
+from prosa.records.test import SuiteRow, TestFilter, TestRecord
 
 if TYPE_CHECKING:
     from prosa.adapters.store.database import Database
@@ -54,6 +56,7 @@ def listed(place: StorePlace, chosen: RecordFilter, prices: PricesOf) -> RecordL
             return RecordList(there=False)
         kinds: dict[RecordKind, Iterator[ListedRecord]] = {
             "run": _runs(connection, place, chosen),
+            "test": _tests(connection, place, chosen),
             "batch": _batches(connection, place, chosen),
         }
         meant = (found for kind, found in kinds.items() if chosen.kind in (None, kind))
@@ -74,6 +77,8 @@ def one_listed(place: StorePlace, kind: RecordKind, name: str, prices: PricesOf)
 def _named(connection: Database, place: StorePlace, kind: RecordKind, name: str) -> list[ListedRecord]:
     if kind == "batch":
         return [_batch_line(each) for each in statuses(place, connection, batches.batch_of(connection, name))]
+    if kind == "test":
+        return _test_lines(connection, tests_as_they_are(tests.test_of(connection, name), place))
     return [_run_line(each) for each in as_they_are(runs.run_of(connection, name), place)]
 
 
@@ -140,6 +145,46 @@ def _as_it_goes(line: ListedRecord, calls: Sequence[CallRecord], prices: PricesO
     )
 
 
+def _tests(connection: Database, place: StorePlace, chosen: RecordFilter) -> Iterator[ListedRecord]:
+    wanted = TestFilter(chosen.since or None, chosen.text or None, _CHUNK, chosen.program or None, chosen.below)
+    while found := tests.tests(connection, wanted):
+        meant = [each for each in tests_as_they_are(found, place) if chosen.condition in (None, _test_condition(each))]
+        yield from _test_lines(connection, meant)
+        if len(found) < _CHUNK:
+            return
+        wanted = replace(wanted, below=(found[-1].started, found[-1].id))
+
+
+def _test_condition(test: TestRecord) -> Condition:
+    if test.state == "done":
+        return "done" if test.passed else "failed"
+    return "running" if test.state == "open" else "stopped"
+
+
+def _test_lines(connection: Database, found: Sequence[TestRecord]) -> list[ListedRecord]:
+    suites = tests.suites_of(connection, [each.id for each in found])
+    return [_test_line(each, suites[each.id]) for each in found]
+
+
+def _test_line(test: TestRecord, suites: Sequence[SuiteRow]) -> ListedRecord:
+    labels = ", ".join(dict.fromkeys(each.label for each in suites if each.label))
+    return ListedRecord(
+        "test",
+        test.id,
+        ", ".join(dict.fromkeys(each.path for each in suites)),
+        _test_condition(test),
+        test.started,
+        labels,
+        test.folder,
+        test.ended,
+        cost=test.cost,
+        total=test.total,
+        done=test.done,
+        failed=test.failed,
+        unmeasured=test.unmeasured,
+    )
+
+
 def _batches(connection: Database, place: StorePlace, chosen: RecordFilter) -> Iterator[ListedRecord]:
     found = (each for each in batches.batches(connection) if _is_meant(each, chosen))
     for status in statuses(place, connection, found):
@@ -177,7 +222,7 @@ def _batch_line(status: BatchStatus) -> ListedRecord:
         counts.total,
         counts.done + counts.failures,
         counts.failures,
-        batch.reason or "",
+        error=batch.reason or "",
     )
 
 

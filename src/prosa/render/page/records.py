@@ -72,7 +72,7 @@ def records_page(
         "total": lines.total,
         "mark": lines.mark,
         "rows": [html(each) for each in lines.rows.values()],
-        "none": _none(place, listed, filtered=bool(kept)),
+        "empty": _none(place, listed, filtered=bool(kept)),
         "older": f"{frame.prefix}{_url(older)}" if older else "",
         "newest": f"{frame.prefix}{_url(kept)}" if chosen["before"] else "",
         "live_url": f"{frame.prefix}/live{_url(live)[1:]}",
@@ -143,7 +143,8 @@ def record_line(record: ListedRecord, prefix: str) -> str:
 
 def _progress(record: ListedRecord) -> str:
     failed = f", {record.failed:,} failed" if record.failed else ""
-    return f"{record.done:,} of {record.total:,}{failed}"
+    unmeasured = f", {record.unmeasured:,} not measured" if record.unmeasured else ""
+    return f"{record.done:,} of {record.total:,}{failed}{unmeasured}"
 
 
 def _figures(record: ListedRecord) -> list[str]:
