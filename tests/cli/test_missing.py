@@ -57,20 +57,7 @@ PATHS: tuple[tuple[str, str], ...] = (
     ("trust reprt.mda", "report.mda"),
 )
 
-WITHOUT = {
-    "agents",
-    "runs",
-    "mail",
-    "models",
-    "explain",
-    "lsp",
-    "visit",
-    "agree",
-    "doctor",
-    "completion",
-    "demo",
-    "view",
-}
+WITHOUT = set("agents runs mail models explain lsp visit agree doctor completion demo view".split())
 """Commands that take no path which has to be there."""
 
 

@@ -75,7 +75,7 @@ async def settled(condition: Callable[[], bool]) -> None:
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live.Live.__init__, "__kwdefaults__", {"look": 0.02, "most": 3})
+    monkeypatch.setattr(live.Broadcast.__init__, "__kwdefaults__", {"look": 0.02, "most": 3})
 
 
 def test_x37_only_what_changed_is_sent(store: Path, alive: Writer):

@@ -34,7 +34,7 @@ from prosa.web.limits import Guard, Refusal
 from prosa.web.run import sign_in as signing
 from prosa.web.run.result import html_page
 from prosa.web.run.runner import Attempts
-from prosa.web.view.live import Live
+from prosa.web.view.live import Broadcast
 
 SIGN_IN, SIGN_OUT, ASSETS = "/mdh/sign-in", "/mdh/sign-out", "/mdh/assets/"
 LIVE = "/live"
@@ -78,7 +78,7 @@ class ViewApp(HttpApp):
     def __init__(self, view: View, guard: Guard, fault: Callable[[str], None] = say_nothing) -> None:
         super().__init__(guard, None, fault)
         self.view = view
-        self.live = Live(StoreWatch(view.place))
+        self.live = Broadcast(StoreWatch(view.place))
 
     async def end(self) -> None:
         """End the looks at the store."""

@@ -38,7 +38,7 @@ class Listener(Struct, eq=False):
     woken: asyncio.Event = field(default_factory=asyncio.Event)
 
 
-class Live:
+class Broadcast:
     """Wakes the listeners of one store. ``stop`` ends them all."""
 
     def __init__(self, watch: StoreWatch, *, look: float = LOOK, most: int = MAX_LISTENERS) -> None:
