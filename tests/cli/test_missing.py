@@ -57,7 +57,10 @@ PATHS: tuple[tuple[str, str], ...] = (
     ("trust reprt.mda", "report.mda"),
 )
 
-WITHOUT = set("agents runs mail models explain lsp visit agree doctor completion demo view".split())
+WITHOUT = {"agents", "runs", "mail", "models", "explain", "lsp", "visit", "agree", "doctor", "completion"} | {
+    "demo",
+    "view",
+}
 """Commands that take no path which has to be there."""
 
 
