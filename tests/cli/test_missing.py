@@ -57,7 +57,8 @@ PATHS: tuple[tuple[str, str], ...] = (
     ("trust reprt.mda", "report.mda"),
 )
 
-WITHOUT = {"agents", "runs", "mail", "models", "explain", "lsp", "visit", "agree", "doctor", "completion"} | {
+WITHOUT = {"agents", "runs", "mail", "models", "explain", "lsp", "visit", "agree", "doctor", "completion"}
+WITHOUT |= {"demo", "view"}
     "demo",
     "view",
 }
