@@ -59,9 +59,6 @@ PATHS: tuple[tuple[str, str], ...] = (
 
 WITHOUT = {"agents", "runs", "mail", "models", "explain", "lsp", "visit", "agree", "doctor", "completion"}
 WITHOUT |= {"demo", "view"}
-    "demo",
-    "view",
-}
 """Commands that take no path which has to be there."""
 
 
