@@ -36,6 +36,48 @@ def test_steps_text_and_tokens_are_read(form: str) -> None:
         assert (usage.input_tokens, usage.output_tokens, usage.cached_input_tokens) == (15, 3, 5)
 
 
+TOOLS = {
+    "claude": ("Skill", "Write", "Bash", "Bash"),
+    "codex": ("shell", "shell", "shell", "shell"),
+    "copilot": ("skill", "create", "bash", "bash"),
+    "gemini": ("activate_skill", "write_file", "run_shell_command", "run_shell_command"),
+    "opencode": ("skill", "write", "bash", "bash"),
+    "pi": ("read", "write", "bash", "bash"),
+    "qwen": ("skill", "write_file", "run_shell_command", "run_shell_command"),
+}
+SILENT = {"gemini", "qwen"}
+"""Agents whose stream calls a command that ended with a status a success."""
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_events_of_a_whole_attempt_are_read(form: str) -> None:
+    """The events are those that the agent printed, with a scripted model, for: load the skill, write a file, a command
+    that fails, one that does not. Texts and ids are ours."""
+    stream = read_stream(form, (STREAMS / "long" / f"{form}.jsonl").read_text().splitlines())
+    calls = [each for each in stream.steps if each.kind == "call"]
+    results = [each for each in stream.steps if each.kind == "result"]
+    assert tuple(each.tool for each in calls) == tuple(each.tool for each in results) == TOOLS[form]
+    assert [each.call for each in calls] == [each.call for each in results]
+    assert [each.is_error for each in results] == [False, False, form not in SILENT, False]
+    assert [each.text for each in stream.steps if each.kind == "say"] == ["I count.", "High water is at 06:12 UTC."]
+    assert (stream.text, stream.ended, stream.problem, stream.unreadable) == (
+        "High water is at 06:12 UTC.",
+        True,
+        "",
+        "",
+    )
+    assert stream.reported is not None
+    usage = stream.reported.usage
+    assert usage is None if form == "copilot" else usage is not None and usage.total_tokens == 5 * 1230
+    assert stream.skills == (("tide-times",) if form in ("claude", "copilot") else None)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_whole_attempt_that_is_cut_anywhere_has_no_end(form: str) -> None:
+    whole = (STREAMS / "long" / f"{form}.jsonl").read_text().splitlines()
+    assert not any(read_stream(form, whole[:count]).ended for count in range(len(whole)))
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_a_stream_that_is_cut_has_no_end(form: str) -> None:
     whole = lines(form)

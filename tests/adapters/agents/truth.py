@@ -132,9 +132,9 @@ CASES: tuple[Case, ...] = (
     Case("stops when changed", (WRITE, LOAD, SAY), end="loaded", stop=True, loaded=(), changes=OUT, answered=1),
     Case("time-out", (WRITE, deed(shell="sleep 300")), end="timeout", timeout=30, changes=OUT),
     Case("crash", (WRITE, deed(shell="k=kill; $k -9 -1"), SAY), end="crashed", changes=OUT, answered=2),
-    Case("too many files", (deed(shell="i=0; while [ $i -lt 20000 ]; do : > f$i; i=$((i+1)); done; sleep 60"), SAY),
+    Case("too many files", (deed(shell="seq -f f%g 20000 | xargs touch; sleep 60"), SAY),
          end="files", changes={"*": "added"}),
-    Case("too many processes", (WRITE, deed(shell="for i in $(seq 700); do sleep 619 & done; wait"), SAY),
+    Case("too many processes", (WRITE, deed(shell="seq 700 | xargs -P 700 -I{} sleep 619"), SAY),
          end="processes", changes=OUT, answered=2),
 )  # fmt: skip
 
