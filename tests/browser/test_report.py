@@ -11,10 +11,13 @@ import pytest
 from playwright.sync_api import Page
 
 from prosa.render.report import tests as pages
+from prosa.render.report.batches import batch_page
+from prosa.render.report.runs import run_page
 from tests.browser.browsing import DESK, SCHEMES, Browsing, Scheme, looked_at
 from tests.browser.looking import alive, faint, nameless, stops, too_wide
 from tests.browser.test_docs import violations
 from tests.render.report.samples import shown_answers, shown_skill
+from tests.render.report.test_run_pages import BATCH, CALLS, COUNTS, RUN, rows
 
 PHONE = (360, 780)
 OPEN = "document.querySelectorAll('details').forEach((each) => { each.open = true; })"
@@ -65,6 +68,22 @@ def test_x37_a_report_fits_can_be_read_and_asks_nothing(size, scheme: Scheme, br
     assert nameless(page) == []
     assert [each.url for each in browse.requests if not each.url.startswith("data:image/")] == [report]
     assert alive(page) == {"handlers": [], "scripts": [], "links": [], "foreign": []}
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("run", run_page(RUN, CALLS)), ("batch", batch_page(BATCH, COUNTS, rows(30)))]
+)
+def test_x37_runs_and_batches_fit_and_can_be_read(name: str, text: str, browse: Browsing, tmp_path: Path):
+    """X37."""
+    (tmp_path / "page.html").write_text(text, encoding="utf-8")
+    page = offline(browse, (tmp_path / "page.html").as_uri())
+    page.evaluate(OPEN)
+    kept(page, name)
+    for size, scheme in product((DESK, PHONE), SCHEMES):
+        looked_at(page, size, scheme)
+        assert too_wide(page) == [] and faint(page) == {}
+    assert violations(page) == []
+    assert [each.url for each in browse.requests] == [(tmp_path / "page.html").as_uri()]
 
 
 def test_x37_600_answers_are_found_without_a_script(browse: Browsing, answers: str):

@@ -38,10 +38,11 @@ def _cells(run: RunRecord, model: str = "") -> tuple[Value, ...]:
     tokens = run.input_tokens + run.output_tokens
     name = run.program if run.job in ("", run.program) else f"{run.program} ({run.job})"
     seconds = None if run.seconds is None else round(run.seconds, 2)
-    return run.id, _began(run), name, model or run.model, run.state, run.calls, tokens, _dollars(run.cost), seconds
+    return run.id, began_words(run), name, model or run.model, run.state, run.calls, tokens, _dollars(run.cost), seconds
 
 
-def _began(run: RunRecord) -> str:
+def began_words(run: RunRecord) -> str:
+    """Return when a run began, without its zone, which is UTC."""
     return run.started[:19].replace("T", " ")
 
 
@@ -53,7 +54,7 @@ def run_object(run: RunRecord) -> dict[str, Value]:
     """Return a run as an object; JSON inside is JSON."""
     found: dict[str, Value] = asdict(run)
     for name in ("closure", "input", "output", "again"):
-        found[name] = _value(found[name])
+        found[name] = stored_value(found[name])
     return {name: value for name, value in found.items() if name not in ("again", "holder")}
 
 
@@ -61,11 +62,11 @@ def call_object(call: CallRecord) -> dict[str, Value]:
     """Return a call as an object."""
     found: dict[str, Value] = asdict(call)
     for name in ("request", "reply"):
-        found[name] = _value(found[name])
+        found[name] = stored_value(found[name])
     return {name: value for name, value in found.items() if name != "run"}
 
 
-def _value(text: Value) -> Value:
+def stored_value(text: Value) -> Value:
     """Return the value of a text of JSON; the text itself where the file was damaged."""
     if not isinstance(text, str):
         return text
@@ -98,7 +99,7 @@ def _head(run: RunRecord) -> Iterator[str]:
     again = f", {run.attempts} processes" if run.attempts > 1 else ""
     yield f"  began    {cells[1]}{took}{again}"
     made = f"{_count(run.calls, 'model call')}, {_count(run.tools, 'tool call')}"
-    yield f"  took     {made}, {_tokens(run.input_tokens, run.output_tokens)}"
+    yield f"  took     {made}, {token_words(run.input_tokens, run.output_tokens)}"
     if run.cost is not None:
         yield f"  cost     ${_dollars(run.cost)} (prices of {run.priced})"
     if run.error:
@@ -113,7 +114,8 @@ def _count(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
-def _tokens(taken: int, made: int) -> str:
+def token_words(taken: int, made: int) -> str:
+    """Return the tokens of a request and of its reply."""
     return f"{taken:,} → {made:,} tokens"
 
 
@@ -121,12 +123,13 @@ def _call_line(call: CallRecord) -> str:
     indent = "  " * (call.path.count("/") + 1 + ("." in call.path.rpartition("/")[2]))
     what = call.answered_by or call.name if call.kind == "model" else f"{call.name} ({call.kind})"
     took = "" if call.seconds is None else f"  {call.seconds:.2f} s"
-    tokens = f"  {_tokens(call.input_tokens, call.output_tokens)}" if call.kind == "model" else ""
-    state = "" if call.state == "answered" and not call.is_error else f"  {_state(call)}"
+    tokens = f"  {token_words(call.input_tokens, call.output_tokens)}" if call.kind == "model" else ""
+    state = "" if call.state == "answered" and not call.is_error else f"  {call_state(call)}"
     return safe(f"{indent}{call.path}  {what}{tokens}{took}{state}")
 
 
-def _state(call: CallRecord) -> str:
+def call_state(call: CallRecord) -> str:
+    """Return what became of a call that has no good answer."""
     if call.state == "asked":
         return "no answer"
     return "an error" if call.state == "answered" else f"failed: {_cut(call.error or '')}"

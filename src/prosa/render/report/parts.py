@@ -10,7 +10,7 @@ from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from html import escape
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 from msgspec import Struct
 
@@ -108,7 +108,23 @@ class PictureBlock(Struct, frozen=True):
         return f'<img alt="{attribute(self.name)}" src="data:image/{self.type};base64,{data}">'
 
 
-Block: TypeAlias = TextBlock | PictureBlock
+class Block(Protocol):
+    """A part whose size depends on the room. ``is_first`` is for answers, which get room before anything else."""
+
+    @property
+    def is_first(self) -> bool:
+        """Whether it is an answer."""
+        ...
+
+    def need(self, most: int) -> int:
+        """Return the bytes that it takes whole, if these are at most ``most``; else some number above that."""
+        ...
+
+    def html(self, room: int, whole: Whole) -> str:
+        """Return it in at most so many bytes, which are at least `NOTE`."""
+        ...
+
+
 Part: TypeAlias = str | Block
 
 
@@ -119,15 +135,16 @@ def text_block(text: str, *, is_first: bool = False, kind: str = "") -> TextBloc
 
 def brief(text: str, most: int = MAX_BRIEF) -> str:
     """Return a text for one line: escaped, isolated from the direction of what is around it, and cut."""
-    return f"<bdi>{escape(_line(text, most), quote=False)}</bdi>"
+    return f"<bdi>{escape(one_line(text, most), quote=False)}</bdi>"
 
 
 def attribute(text: str, most: int = MAX_BRIEF) -> str:
     """Return a text for the value of an attribute in double quotes."""
-    return escape(_line(text, most))
+    return escape(one_line(text, most))
 
 
-def _line(text: str, most: int) -> str:
+def one_line(text: str, most: int) -> str:
+    """Return a text on one line, with escapes for what is not seen, and cut."""
     line = " ".join(with_escapes(text[: 4 * most]).split())
     return line if len(text) <= 4 * most and len(line) <= most else f"{line[:most]}…"
 
@@ -141,7 +158,7 @@ def cut_note(size: int, digest: str, whole: Whole) -> str:
     return f'<p class="cut">Cut here. All of it has {size:,} bytes and the SHA-256 <code>{digest}</code>; {where}.</p>'
 
 
-def table(label: str, kind: str, heads: Sequence[str], rows: Iterable[str]) -> Iterator[str]:
+def table(label: str, kind: str, heads: Sequence[str], rows: Iterable[Part]) -> Iterator[Part]:
     """Yield a table that scrolls by itself. ``heads`` and ``rows`` are HTML, ``label`` is plain and ours."""
     yield f'<div class="scroll" role="group" tabindex="0" aria-label="{label}"><table class="{kind}">\n<thead><tr>'
     yield from (f'<th scope="col">{head}</th>' for head in heads)
@@ -158,6 +175,17 @@ def table_row(head: str, cells: Iterable[str]) -> str:
 def weight(parts: Iterable[Part]) -> int:
     """Return the bytes that parts take at least."""
     return sum(len(each.encode()) if isinstance(each, str) else min(NOTE, each.need(NOTE)) for each in parts)
+
+
+def fitting(sections: Iterable[Sequence[Part]], room: int) -> list[Sequence[Part]]:
+    """Return as many of the first sections as have room."""
+    found: list[Sequence[Part]] = []
+    for section in sections:
+        room -= weight(section)
+        if room < 0:
+            break
+        found.append(section)
+    return found
 
 
 def assemble(parts: Sequence[Part], limit: int, whole: Whole) -> str:

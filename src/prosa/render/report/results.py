@@ -11,7 +11,7 @@ from prosa.evaluation.comparison import Verdict
 from prosa.evaluation.report import Attempt, Compared, Reason, Report, SuiteReport, TriedSide
 from prosa.evaluation.routing import Confusion, ConfusionRow
 from prosa.records.test import Trend, TrendPoint
-from prosa.render.report.parts import brief, table, table_row
+from prosa.render.report.parts import Part, brief, table, table_row
 from prosa.render.report.pictures import MAX_POINTS, rate_bar, scale_picture, trend_picture
 from prosa.render.report.subjects import side_name
 from prosa.render.tests import (
@@ -37,15 +37,16 @@ MAX_SUITES = 200
 MAX_SKILLS = 40
 """Rows and columns of a confusion matrix that are shown."""
 
-_VERDICTS: Mapping[Verdict, tuple[str, str]] = {
+VERDICTS: Mapping[Verdict, tuple[str, str]] = {
     "better": ("▲", "good"),
     "worse": ("▼", "bad"),
     "cannot tell": ("≈", "open"),
     "not measured": ("?", "open"),
 }
+"""A sign for each verdict, and the class of its colour."""
 
 
-def results(report: Report) -> Iterator[str]:
+def results(report: Report) -> Iterator[Part]:
     """Yield what came of a test, without its cases."""
     for at, each in enumerate(report.comparisons[:MAX_SUITES], 1):
         yield from _comparison(f"lift-{at}", each)
@@ -59,10 +60,10 @@ def results(report: Report) -> Iterator[str]:
 # ---- verdicts ----
 
 
-def _comparison(name: str, each: Compared) -> Iterator[str]:
+def _comparison(name: str, each: Compared) -> Iterator[Part]:
     """Yield a comparison: the verdict in words, the lift with its interval as a picture, what both sides take."""
     told = each.comparison
-    sign, kind = _VERDICTS[told.verdict]
+    sign, kind = VERDICTS[told.verdict]
     first, second = _sides_named(each)
     yield f'<section class="verdict {kind}">\n<h2><b>{sign} {told.verdict}</b> <span>{_subject(each)}</span></h2>\n'
     yield '<div class="figures">\n'
@@ -99,7 +100,7 @@ def _level(each: Compared) -> str:
     return f". Interval at the level {told.level:.3g}: {low:+.2f} to {high:+.2f}"
 
 
-def _reasons(reasons: Sequence[tuple[Reason, int]]) -> Iterator[str]:
+def _reasons(reasons: Sequence[tuple[Reason, int]]) -> Iterator[Part]:
     if reasons:
         yield '<ul class="reasons">\n'
         yield from (f"<li>{times:,}× {brief(unmeasured_words(why))}</li>\n" for why, times in reasons[:MAX_REASONS])
@@ -108,15 +109,21 @@ def _reasons(reasons: Sequence[tuple[Reason, int]]) -> Iterator[str]:
         yield "</ul>\n"
 
 
-def _taken(names: tuple[str, str], sides: tuple[TriedSide, TriedSide]) -> Iterator[str]:
+def _taken(names: tuple[str, str], sides: tuple[TriedSide, TriedSide]) -> Iterator[Part]:
     heads = ("Side", "Pass rate", "Cost", "Tokens of an attempt", "Seconds of an attempt")
-    rows = (table_row(name, _figures(side)) for name, side in zip(names, sides, strict=True))
+    rows = (table_row(name, _with_bar(side)) for name, side in zip(names, sides, strict=True))
     return table("What both sides take", "sides", heads, rows)
 
 
-def _figures(side: TriedSide) -> tuple[str, str, str, str]:
+def _with_bar(side: TriedSide) -> Sequence[str]:
+    rate, *others = side_figures(side)
+    return (rate if side.rate is None else f"{rate} {rate_bar(side.rate)}", *others)
+
+
+def side_figures(side: TriedSide) -> tuple[str, str, str, str]:
+    """Return what a side takes: pass rate, cost, tokens and seconds of an attempt."""
     return (
-        "unknown" if side.rate is None else f"{side.rate:.2f} {rate_bar(side.rate)}",
+        "unknown" if side.rate is None else f"{side.rate:.2f}",
         "unknown" if side.cost is None else dollars(side.cost),
         "unknown" if side.tokens is None else spread_words(side.tokens, ",.0f"),
         "not measured" if side.seconds is None else spread_words(side.seconds, ".1f"),
@@ -126,7 +133,7 @@ def _figures(side: TriedSide) -> tuple[str, str, str, str]:
 # ---- suites ----
 
 
-def _suites(suites: Sequence[SuiteReport]) -> Iterator[str]:
+def _suites(suites: Sequence[SuiteReport]) -> Iterator[Part]:
     yield '<section>\n<h2>Suites</h2>\n<div class="suites">\n'
     for at, each in enumerate(suites[:MAX_SUITES], 1):
         yield from _suite(f"rate-{at}", each)
@@ -136,7 +143,7 @@ def _suites(suites: Sequence[SuiteReport]) -> Iterator[str]:
     yield "</section>\n"
 
 
-def _suite(name: str, suite: SuiteReport) -> Iterator[str]:
+def _suite(name: str, suite: SuiteReport) -> Iterator[Part]:
     gate = suite.gate
     kind = "beside" if suite.baseline else "good" if suite.passed else "open" if gate.lacking else "bad"
     sign = {"beside": "·", "good": "✓", "open": "?", "bad": "✗"}[kind]
@@ -155,7 +162,7 @@ def _suite(name: str, suite: SuiteReport) -> Iterator[str]:
     yield "</article>\n"
 
 
-def _notes(report: Report) -> Iterator[str]:
+def _notes(report: Report) -> Iterator[Part]:
     """Yield what was not measured, and why; what a skill needs and lacks; what was not seen of agents."""
     why = Counter(each.reason for each in report.attempts if each.reason is not None)
     needs = [*dict.fromkeys(each for suite in report.suites for each in suite.unavailable)]
@@ -177,7 +184,7 @@ def _notes(report: Report) -> Iterator[str]:
     yield "</section>\n"
 
 
-def _agents(attempts: Sequence[Attempt]) -> list[str]:
+def _agents(attempts: Sequence[Attempt]) -> list[Part]:
     """Return how often each agent listed skills, loaded one, and was refused something: different facts."""
     facts = [each.agent for each in attempts if each.agent is not None]
     if not facts:
@@ -197,7 +204,7 @@ def _agents(attempts: Sequence[Attempt]) -> list[str]:
 # ---- skills ----
 
 
-def _confusion(suite: SuiteReport, found: Confusion) -> Iterator[str]:
+def _confusion(suite: SuiteReport, found: Confusion) -> Iterator[Part]:
     """Yield which skills were loaded for which requests: a row for each skill that requests belong to."""
     columns = found.columns[:MAX_SKILLS]
     heads = ("Requests that belong to", *(brief(each, 60) for each in columns))
@@ -222,7 +229,7 @@ def _loads(row: ConfusionRow, columns: Sequence[str], own: str) -> str:
 # ---- trend ----
 
 
-def trends(found: Sequence[Trend]) -> Iterator[str]:
+def trends(found: Sequence[Trend]) -> Iterator[Part]:
     """Yield each suite over time: a picture, and the same as a table."""
     several = [each for each in found if len(each.points) > 1][:MAX_SUITES]
     if not several:

@@ -9,7 +9,7 @@ from prosa.records.test import Feedback, ShownTest, TestRecord
 from prosa.render.plain import safe
 from prosa.render.report.attempts import case_section
 from prosa.render.report.frame import MAX_PAGE, frame_weight, page
-from prosa.render.report.parts import Part, Whole, brief, table, weight
+from prosa.render.report.parts import Part, Whole, brief, fitting, table, weight
 from prosa.render.report.results import results, trends
 from prosa.render.report.subjects import SIGNS, Row, Subject, side_name, state_of, state_words, subjects
 from prosa.render.tests import count_words, ending_words, tests_total
@@ -63,15 +63,15 @@ def test_pages(
 
 
 def _fitting(rows: Sequence[Row], feedback: Mapping[tuple[str, str], Feedback], room: int) -> dict[str, list[Part]]:
-    """Return the sections of as many cases as fit by their ids, in their order. Those that failed come first."""
-    found: dict[int, list[Part]] = {}
-    for at in sorted(range(len(rows)), key=lambda at: not rows[at].is_bad):
-        section = list(case_section(rows[at], feedback.get((rows[at].path, rows[at].title))))
-        room -= weight(section) + weight((_matrix_row(rows[at]),))
-        if room < 0:
-            break
-        found[at] = section
-    return {rows[at].name: found[at] for at in sorted(found)}
+    """Return as many cases as fit by their ids, in their order: the line of the matrix, then the section. Those that
+    failed come first."""
+    order = sorted(range(len(rows)), key=lambda at: not rows[at].is_bad)
+    sections = (
+        [_matrix_row(row), *case_section(row, feedback.get((row.path, row.title)))]
+        for row in map(rows.__getitem__, order)
+    )
+    found = dict(zip(order, fitting(sections, room), strict=False))
+    return {rows[at].name: [*found[at]] for at in sorted(found)}
 
 
 def _title(shown: ShownTest) -> str:
@@ -129,9 +129,10 @@ def _cases(found: Sequence[Subject], sections: Mapping[str, list[Part]], only: S
         if len(rows) < len(wanted):
             yield f'<p class="note">{len(rows):,} of {count_words(len(wanted), "case")} have room here, those that '
             yield "failed first. <code>--report DIR/</code> writes all of them as several pages.</p>\n"
-        yield from _matrix(subject, rows)
+        heads = ("Case", *(brief(side_name(each), 80) for each in subject.suites))
+        yield from table("Cases and sides", "matrix", heads, (sections[row.name][0] for row in rows))
         for row in rows:
-            yield from sections[row.name]
+            yield from sections[row.name][1:]
         yield "</section>\n"
 
 
@@ -143,13 +144,6 @@ def _filters() -> Iterator[str]:
         yield f'<label><input type="radio" name="show" id="show-{name}"{checked}> {words}</label>\n'
     yield "</fieldset>\n"
     yield '<p class="note">Marked words are in one of two answers only.</p>\n'
-
-
-def _matrix(subject: Subject, rows: Sequence[Row]) -> Iterator[str]:
-    if not rows:
-        return
-    heads = ("Case", *(brief(side_name(each), 80) for each in subject.suites))
-    yield from table("Cases and sides", "matrix", heads, map(_matrix_row, rows))
 
 
 def _matrix_row(row: Row) -> str:
