@@ -57,7 +57,7 @@ PATHS: tuple[tuple[str, str], ...] = (
     ("trust reprt.mda", "report.mda"),
 )
 
-WITHOUT = {"agents", "runs", "mail", "models", "explain", "lsp", "visit", "agree", "doctor", "completion"}
+WITHOUT = {"report", "agents", "runs", "mail", "models", "explain", "lsp", "visit", "agree", "doctor", "completion"}
 WITHOUT |= {"demo", "view"}
 """Commands that take no path which has to be there."""
 

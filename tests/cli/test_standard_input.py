@@ -125,6 +125,7 @@ OTHERS: tuple[tuple[str, ...], ...] = (
     ("trust", "--list"),
     ("models",),
     ("agents",),
+    ("report",),
     ("doctor",),
     ("completion", "bash"),
     ("complete", "--", "prosa", ""),

@@ -37,6 +37,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("mail", "prosa.cli.mail", "list mailboxes, read them, and send to programs", "run"),
     Command("worker", "prosa.cli.worker", "take rows of batches from a server, or messages from a mailbox", "run"),
     Command("runs", "prosa.cli.runs", "list runs, show one, or compare two", "run"),
+    Command("report", "prosa.cli.report", "write what is stored of a test, a batch or a run as a page", "run"),
     Command("check", "prosa.cli.check", "report problems in documents", "check"),
     Command("fmt", "prosa.cli.fmt", "bring documents to the normal form of their dialect", "check"),
     Command("show", "prosa.cli.show", "print the typed content of a document", "check"),

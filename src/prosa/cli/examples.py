@@ -86,6 +86,11 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
         Example("where two runs start to differ", "prosa runs 7k2m 9q4x"),
         Example("delete what is older than a month", "prosa runs --forget 30d"),
     ),
+    "report": (
+        Example("a page of the last test, to show", "prosa report -o report.html"),
+        Example("a batch that was run, with every row", "prosa report nightly -o nightly.html"),
+        Example("all of a test, also for other tools for skills", "prosa report 5f1c -o report/"),
+    ),
     "check": (
         Example("check every document below here", "prosa check"),
         Example("apply the safe fixes; show them first", "prosa check docs --fix --diff"),

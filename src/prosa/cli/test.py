@@ -20,11 +20,13 @@ from prosa.cli.parser import WrongUse
 from prosa.cli.progress import progress
 
 if TYPE_CHECKING:
+    from prosa.app.evals.reports import ReportTarget
     from prosa.app.evals.run import TestProgress
     from prosa.app.evals.suite import Suite
     from prosa.app.evals.variants import TestOptions
     from prosa.app.options import Environment, Options
     from prosa.evaluation.report import Report
+    from prosa.records.test import ShownTest
 
 FORMATS = ("text", "json", "jsonl", "junit", "github")
 
@@ -48,6 +50,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--against", metavar="OTHER", help="compare with another program, git revision or model")
     parser.add_argument("--format", choices=FORMATS, default="text", help="how to print (default: text)")
     parser.add_argument(
+        "--report",
+        action="append",
+        dest="reports",
+        metavar="FILE|DIR",
+        help="write a report too: a page (.html), .md or .json, or a folder with all of it; repeatable",
+    )
+    parser.add_argument(
         "--update", action="store_true", help="rewrite expectations that were not met with the actual results"
     )
     parser.add_argument("--diff", action="store_true", help="show what --update would change, and write nothing")
@@ -62,7 +71,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_limits(parser, at_once="runs at once (8)")
     add_recording(parser)
     add_otel(parser)
-    parser.add_argument("--force", action="store_true", help="record classified documents anyway")
+    parser.add_argument("--force", action="store_true", help="record and report classified documents anyway")
 
 
 def _add_models(parser: argparse.ArgumentParser) -> None:
@@ -123,6 +132,7 @@ def _once(args: argparse.Namespace, console: Console) -> int:
     chosen, options = _chosen(args, console)
     in_agent = bool(chosen.agents.agents)
     suites = load_suites(groups, options, environment, in_agent=in_agent)
+    targets = _targets(args, suites)
     if args.plan:
         return _planned(suites, chosen, options, environment, args, console)
     if in_agent and not args.yes:
@@ -139,11 +149,39 @@ def _once(args: argparse.Namespace, console: Console) -> int:
             status.clear()
             console.out(rendered(report, args.format, color=console.color))
 
-        report = run_stoppable(run_tests(suites, chosen, options, environment, heard=heard, interrupted=interrupted))
+        shown: list[ShownTest] = []
+        work = run_tests(
+            suites,
+            chosen,
+            options,
+            environment,
+            heard=heard,
+            interrupted=interrupted,
+            ended=shown.append if targets else None,
+        )
+        report = run_stoppable(work)
     console.out(rendered(report, args.format, color=console.color))
+    for target in targets:
+        _report(shown[0], target, console)
     if args.update or args.diff or args.dry_run:
         return _updated(args, suites, report, console)
     return OK if report.ok else FAILED
+
+
+def _targets(args: argparse.Namespace, suites: Sequence[Suite]) -> list[ReportTarget]:
+    """Return where reports go. Raises `ReportRefused` before anything runs."""
+    if not args.reports:
+        return []
+    from prosa.app.evals.reports import require_reportable, target_of
+
+    require_reportable(suites, force=args.force)
+    return [target_of(each, force=args.force) for each in args.reports]
+
+
+def _report(shown: ShownTest, target: ReportTarget, console: Console) -> None:
+    from prosa.app.evals.reports import write_test_report
+
+    console.note(f"wrote {write_test_report(shown, target, console.note)}")
 
 
 def _chosen(args: argparse.Namespace, console: Console) -> tuple[TestOptions, Options]:

@@ -16,6 +16,7 @@ from msgspec import Struct
 from msgspec.json import decode, encode
 from msgspec.structs import replace
 
+from prosa.data import Value
 from prosa.evaluation.assembly import SuiteHead
 from prosa.evaluation.matchers import MISSING, Missing
 from prosa.evaluation.report import Attempt, Cut, OutputFile, Report, Step
@@ -171,7 +172,7 @@ def heads_of(record: TestRecord) -> tuple[SuiteHead, ...]:
     )
 
 
-def _unset(value: object) -> None:
+def _unset(value: Value) -> None:
     if not isinstance(value, Missing):
         raise NotImplementedError(type(value).__name__)
 

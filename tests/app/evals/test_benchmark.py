@@ -12,8 +12,8 @@ import pytest
 from msgspec.structs import replace
 
 from prosa.adapters.files import FileChanged
-from prosa.app.evals.benchmark import write_benchmark
 from prosa.app.evals.feedback import feedback_place, known_feedback, read_feedback, write_feedback
+from prosa.app.evals.reports import write_benchmark
 from prosa.evaluation.case import Case, Gate, Requirement, RunFacts
 from prosa.evaluation.expectations import Failure
 from prosa.evaluation.report import Attempt, CaseReport, Cut, OutputFile, Reason, Report, Step, SuiteReport

@@ -72,7 +72,9 @@ _ID_BYTES = 6
 
 
 class NoTest(RunError):
-    """There is no such test in the store."""
+    """There is no such test in the store; ``absent`` is False where there is one that cannot be read, or several."""
+
+    absent = False
 
 
 class StoredTest(Struct):
@@ -243,7 +245,9 @@ def shown_test(place: StorePlace, name: str = "") -> ShownTest:
         found = [] if connection is None else test_of(connection, name) if name else last_test(connection)
         if connection is None or not found:
             about = f"there is no test {name!r} in the store {place}" if name else f"the store {place} has no test"
-            raise NoTest(about, hint="`prosa test` stores what it tries; `prosa view` lists what is stored")
+            missing = NoTest(about, hint="`prosa test` stores what it tries; `prosa view` lists what is stored")
+            missing.absent = True
+            raise missing
         if len(found) > 1:
             ids = ", ".join(each.id for each in found)
             raise NoTest(f"{name!r} is the beginning of several ids: {ids}", hint="name one of them")

@@ -44,6 +44,7 @@ def _frame(title: str) -> tuple[str, str]:
         f'<meta http-equiv="Content-Security-Policy" content="{page_policy()}">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         '<meta name="color-scheme" content="light dark">',
+        '<meta name="generator" content="Prosa">',
         '<meta name="referrer" content="no-referrer">',
         f"<title>{escape(safe(title)[:MAX_TITLE])}</title>",
         f"<style>{_css()}</style>",
