@@ -286,6 +286,8 @@ def test_the_demo_runs_end_to_end_and_prints_json_alone_on_stdout(tmp_path: Path
     assert "it leaves at **10:05**" in told  # X32: a skill is run, tested and converted
     assert "lift of delay-notice: +1.00" in told and "delay-notice/evals/evals.json · delay-notice · with the" in told
     assert "name: delay-notice\n" in told.partition("--to program")[2]
+    page = told.partition("Its page, with every answer, is yours to open in a browser:\n")[2].splitlines()[0].strip()
+    assert "100 of 100 rows done" in Path(page.replace("~", str(tmp_path / "home"))).read_text("utf-8")  # X37
     assert "killed at call 50" in told and "100 of 100 rows done" in told  # X29: a batch that goes on
     assert "prosa run" in told and "--base-url URL or --model local" in told
     assert "8 items on 2 pages" in told and "The server has stopped.\n" in told

@@ -16,13 +16,17 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event, Lock, Thread
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from prosa.cli.console import Console
 from prosa.cli.demo.corpus import FOLDER
-from prosa.cli.demo.stage import folded
+from prosa.cli.demo.stage import folded, show_page
 from prosa.data import Value
+
+if TYPE_CHECKING:
+    from prosa.app.evals.reports import Subject
 
 BATCH = """\
 6. A program that works is run over many rows. Here are a hundred; the model of
@@ -39,6 +43,7 @@ LETTERS = """\
 PROGRAM, LETTER = "classify-change.md", "letter.md"
 ROWS, KILLED_AT, AT_ONCE = 100, 50, 8
 LONGEST = 120
+STORE = "store.sqlite"
 ANSWER = {"kind": "fix", "sentence": "Something that did not work does now."}
 PAID = "Ada 12, Bo 7, Carmen 250, David 31, Eva 18, Farid 64, Greta 9, Hugo 140, Ines 22, Jonas 85, Kim 47, Lena 300"
 """Who paid what, in the letters of the tour."""
@@ -63,8 +68,9 @@ def tour_batch(console: Console) -> int:
         model.victim = None
         said = _end(_started(folder, *words))
         found = _found(folder)
-    asked = f"the model was asked {model.asked} times, so {model.asked - ROWS} calls were under way"
-    console.err(f"{said}{len(found)} results; {asked}\n")
+        asked = f"the model was asked {model.asked} times, so {model.asked - ROWS} calls were under way"
+        console.err(f"{said}{len(found)} results; {asked}\n")
+        show_page(console, _batch_in(folder), "batch.html")
     return 0 if len(found) == ROWS else 1
 
 
@@ -88,13 +94,25 @@ def tour_letters(console: Console) -> int:
         console.err(f"killed after {len(rows) // 2} rows\n\n{command}")
         said = _end(_started(folder, LETTER, "", "2"))
         found = _found(folder)
+        batch = _batch_in(folder)
     right = sum(each["output"] == wanted for each, wanted in zip(found, paid, strict=False))
     console.err(f"{said}{len(found)} results, {right} of them right\n")
+    show_page(console, batch, "batch.html")
     return 0 if len(found) == len(rows) else 1
 
 
 def _write(folder: Path, rows: Sequence[Value]) -> None:
     (folder / "rows.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in rows), encoding="utf-8")
+
+
+def _batch_in(folder: Path) -> Subject:
+    """Return the batch that was run, from its store."""
+    from prosa.app.batch.control import batch_list
+    from prosa.app.evals.reports import stored_subject
+
+    store = folder / STORE
+    (status,) = batch_list(store)
+    return stored_subject(store, status.batch.id)
 
 
 def _found(folder: Path) -> list[Mapping[str, Value]]:
@@ -185,7 +203,7 @@ def main(folder: Path, name: str, url: str, at_once: str) -> int:
     from prosa.render.batch import counts_words
     from prosa.settings import Settings
 
-    store = folder / "store.sqlite"
+    store = folder / STORE
     asked = Options(base_url=url, api_key="none") if url else Options(model="embedded")
     options = replace(asked, root=FOLDER, journal=JournalOptions("batch", store), shipped=True)
     environment = Environment(os.environ, Settings())

@@ -14,7 +14,7 @@ from io import StringIO
 from pathlib import Path
 
 from prosa.cli.console import Console
-from prosa.cli.demo.stage import WIDTH, folded, near, show
+from prosa.cli.demo.stage import WIDTH, folded, lasting_folder, near, show
 
 FOLDER = Path(__file__).parents[2] / "demo"
 CORPUS = FOLDER / "corpus"
@@ -67,7 +67,7 @@ def _know(console: Console) -> None:
     show(console, "search", "lamp", ".")
     show(console, "links", "lighthouse.mda")
     show(console, "graph", ".", "--format", "html", "--output", PICTURE)
-    place = shutil.copy(PICTURE, _place(console))
+    place = shutil.copy(PICTURE, lasting_folder(console))
     console.err(f"The picture is yours to open in a browser:\n  {near(Path(place), console)}\n")
 
 
@@ -93,13 +93,3 @@ def _print(console: Console, document: Path, first: str, last: str) -> None:
     end = next((at for at, line in enumerate(lines) if at > start and last and line == last), len(lines))
     shown = (line if len(line) <= WIDTH - 2 else f"{line[: WIDTH - 3]}…" for line in lines[start : end + 1])
     console.err("".join(f"  {line}\n" if line else "\n" for line in shown))
-
-
-def _place(console: Console) -> Path:
-    """Return where the picture stays after the tour: the user's cache, or where there is none a temporary folder."""
-    from prosa.app.text_files import private_folder
-
-    try:
-        return private_folder("demo", console.environ)
-    except OSError:
-        return Path(tempfile.mkdtemp(prefix="prosa-demo-"))

@@ -9,10 +9,14 @@ from collections.abc import Mapping
 from contextlib import chdir
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 from prosa.cli.console import Console
 from prosa.cli.demo.corpus import FOLDER
-from prosa.cli.demo.stage import folded
+from prosa.cli.demo.stage import folded, show_page
+
+if TYPE_CHECKING:
+    from prosa.records.test import ShownTest
 
 REAL = """\
 First a real model: smollm2, which runs on this machine alone. It is very small:
@@ -96,6 +100,8 @@ def _tested(console: Console) -> None:
     options = Options(model="embedded", root=Path(), shipped=True)
     suites = load_suites(find_tests([TEST], Path()), options, environment)
     console.err(f"$ prosa test {TEST} --against {OTHER} --model embedded")
-    report = run_stoppable(run_tests(suites, chosen, options, environment))
+    shown: list[ShownTest] = []
+    report = run_stoppable(run_tests(suites, chosen, options, environment, ended=shown.append))
     *_, comparison, total = tests_text(report).split("\n\n")
     console.err(f"…\n{comparison}\n\n{total}\n")
+    show_page(console, shown[0], "reviews.html")

@@ -7,13 +7,19 @@ from __future__ import annotations
 
 import io
 import shlex
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import TextIO, cast
+from typing import TYPE_CHECKING, TextIO, cast
 
 from prosa.cli.console import Console
 from prosa.regex import regex
+
+if TYPE_CHECKING:
+    from prosa.app.evals.reports import Subject
+
+PAGE = "Its page, with every answer, is yours to open in a browser:"
 
 WIDTH = 80
 """Columns where there is no terminal that says how many it has."""
@@ -106,6 +112,24 @@ def show(console: Console, *words: str, environ: str = "") -> int:
     status = main(list(words), console)
     console.err("")
     return status
+
+
+def lasting_folder(console: Console) -> Path:
+    """Return where pages stay after the tour: the user's cache, or where there is none a temporary folder."""
+    from prosa.app.text_files import private_folder
+
+    try:
+        return private_folder("demo", console.environ)
+    except OSError:
+        return Path(tempfile.mkdtemp(prefix="prosa-demo-"))
+
+
+def show_page(console: Console, subject: Subject, name: str) -> None:
+    """Write a report that stays after the tour, and say where it is."""
+    from prosa.app.evals.reports import ReportTarget, write_report
+
+    page = write_report(subject, ReportTarget(lasting_folder(console) / name, "html"), console.note)
+    console.err(f"{PAGE}\n  {near(page, console)}\n")
 
 
 def near(path: Path, console: Console) -> str:
