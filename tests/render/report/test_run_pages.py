@@ -135,3 +135,17 @@ def test_x37_long_runs_and_batches_keep_the_limit(limit: int):
     page = batch_page(BATCH, COUNTS, rows(10_000), limit=limit)
     assert len(page.encode()) <= limit and "No room for" in page
     assert page.index("row 9,999 ") < page.index("row 1 ") if limit == MAX_PAGE else True
+
+
+@pytest.mark.parametrize(
+    ("costs", "known", "words"),
+    [
+        ((0.5, 0.25), 0.75, "$0.75"),
+        ((0.5, None), 0.5, "at least $0.5"),
+        ((None, None), 0.0, "unknown"),
+    ],
+)
+def test_x37_what_a_batch_cost_is_said_as_far_as_it_is_known(costs: tuple[float | None, ...], known: float, words: str):
+    found = [RowResult(at, at, output=1, cost=cost, calls=1) for at, cost in enumerate(costs, 1)]
+    page = batch_page(BATCH, replace(COUNTS, cost=known), found)
+    assert f"<dt>Cost</dt><dd>{words}" in page

@@ -41,7 +41,7 @@ def batch_page(
 ) -> str:
     """Return a batch as one page of at most ``limit`` bytes. Rows that failed come first; outputs share the room, and
     rows that have none are counted."""
-    start = [*_head(batch, counts), *_failures(rows)]
+    start = [*_head(batch, counts, _cost(counts, rows)), *_failures(rows)]
     ordered = sorted(rows, key=lambda row: row.ok)
     room = int((limit - frame_weight(batch.name) - weight(start)) * _SHARE)
     shown = fitting((list(_row(each)) for each in ordered), room)
@@ -51,7 +51,7 @@ def batch_page(
     return page(f"Batch {safe(batch.name)}", body, limit, whole or {})
 
 
-def _head(batch: BatchRecord, counts: BatchCounts) -> Iterator[str]:
+def _head(batch: BatchRecord, counts: BatchCounts, cost: str) -> Iterator[str]:
     sign, kind = _SIGNS[batch.state]
     yield f'<header>\n<p class="over">Prosa batch</p>\n<h1>{brief(batch.name)}</h1>\n'
     yield f'<p class="ending {kind}"><b>{sign} {batch.state}</b></p>\n'
@@ -62,20 +62,27 @@ def _head(batch: BatchRecord, counts: BatchCounts) -> Iterator[str]:
     words = f"{counts.done:,} done, {counts.failures:,} failed, {counts.left:,} left."
     yield f"<figure>{shares_picture('rows', ('Rows by state', words), shares)}"
     yield f"<figcaption>{words}</figcaption></figure>\n"
-    facts = "".join(f"<div><dt>{name}</dt><dd>{text}</dd></div>" for name, text in _about(batch, counts))
+    facts = "".join(f"<div><dt>{name}</dt><dd>{text}</dd></div>" for name, text in _about(batch, counts, cost))
     yield f'<dl class="about">{facts}</dl>\n</header>\n'
 
 
-def _about(batch: BatchRecord, counts: BatchCounts) -> Iterator[tuple[str, str]]:
+def _about(batch: BatchRecord, counts: BatchCounts, cost: str) -> Iterator[tuple[str, str]]:
     yield "Created", f"{brief(batch.created[:16].replace('T', ' '))} UTC"
     yield "Program", brief(batch.program)
     yield "Model", brief(batch.model)
     yield "Rows", f"<code>{brief(batch.rows_from)}</code>"
     yield "Calls", f"{counts.calls:,}"
     yield "Tokens", f"{counts.input_tokens:,} → {counts.output_tokens:,}"
-    yield "Cost", dollars(counts.cost)
+    yield "Cost", cost
     yield "Seconds", f"{counts.seconds:,.1f}"
     yield "Batch", f"<code>{brief(batch.id)}</code>"
+
+
+def _cost(counts: BatchCounts, rows: Sequence[RowResult]) -> str:
+    """Return what the rows cost, as far as prices are known."""
+    if not any(each.cost is None and each.calls for each in rows):
+        return dollars(counts.cost)
+    return f"at least {dollars(counts.cost)}" if counts.cost else "unknown"
 
 
 def _failures(rows: Sequence[RowResult]) -> Iterator[Part]:
