@@ -41,8 +41,21 @@ output() {
   [[ -z "${GITHUB_OUTPUT:-}" ]] || echo "$1=$2" >>"$GITHUB_OUTPUT"
 }
 
-case "$PROSA_COMMAND" in check | fmt | probe | run) ;; *) wrong "command: '$PROSA_COMMAND' is none of check, fmt, probe, run" ;; esac
+case "$PROSA_COMMAND" in
+  check | fmt | probe | run | test | comment) ;;
+  *) wrong "command: '$PROSA_COMMAND' is none of check, fmt, probe, run, test, comment" ;;
+esac
 case "$PROSA_REPORT" in annotations | sarif | logs) ;; *) wrong "report: '$PROSA_REPORT' is none of annotations, sarif, logs" ;; esac
+
+# A comment is posted by a job of its own, which has the right to, and runs nothing of a pull request: neither Prosa nor
+# anything that the tests have left but the text of their report.
+if [[ "$PROSA_COMMAND" == comment ]]; then
+  mapfile -t paths < <(lines "$PROSA_PATHS")
+  [[ "${#paths[@]}" == 1 ]] || wrong "path: comment posts one report, the comment.md of a test"
+  exec python3 -I "$(dirname -- "${BASH_SOURCE[0]}")/comment.py" "${paths[0]}"
+fi
+unset PROSA_TOKEN
+[[ "$PROSA_COMMAND:$PROSA_REPORT" != test:sarif ]] || wrong "report: a test has no findings for sarif"
 
 install
 output version "$(prosa --version | awk '{ print $NF }')"
@@ -59,6 +72,10 @@ if [[ "$PROSA_COMMAND" == check ]]; then
   [[ "$PROSA_REPORT" != sarif ]] || words+=(--report "sarif=$folder/prosa.sarif")
 elif [[ "$PROSA_COMMAND" == fmt ]]; then
   words+=(--check)
+elif [[ "$PROSA_COMMAND" == test ]]; then
+  folder="$(mktemp -d "$temporary/prosa-XXXXXX")"
+  words+=(--report "$folder/comment.md" --report "$folder/report.html")
+  [[ "$PROSA_REPORT" != annotations ]] || words+=(--format github)
 fi
 
 status=0
@@ -67,5 +84,9 @@ if [[ "$PROSA_COMMAND" == check ]]; then
   [[ ! -f "$folder/findings.jsonl" ]] || output findings "$(grep -c '' "$folder/findings.jsonl" || true)"
   [[ ! -f "$folder/summary.md" ]] || cat "$folder/summary.md" >>"$GITHUB_STEP_SUMMARY"
   [[ ! -f "$folder/prosa.sarif" ]] || output sarif-file "$folder/prosa.sarif"
+fi
+if [[ "$PROSA_COMMAND" == test && -f "$folder/comment.md" ]]; then
+  [[ -z "${GITHUB_STEP_SUMMARY:-}" ]] || cat "$folder/comment.md" >>"$GITHUB_STEP_SUMMARY"
+  output report-folder "$folder"
 fi
 exit "$status"

@@ -16,6 +16,7 @@ from prosa.app.init import PARTS, plan_parts, write_parts
 from prosa.cli.main import main
 from tests.cli.desk import desk
 from tests.depth import examples
+from tests.house.tree import ROOT
 
 
 @pytest.fixture
@@ -160,6 +161,16 @@ def test_x44_nothing_that_is_written_names_a_package(folder: Path):
         assert "prosa-core" not in text and "pip install" not in text and "additional_dependencies" not in text, name
     (hook,) = yaml.safe_load((folder / PARTS["hook"]).read_text())["repos"][0]["hooks"]
     assert (hook["language"], hook["entry"]) == ("system", "prosa check")
+
+
+def test_x44_the_flag_for_ci_writes_the_workflow_alone(folder: Path):
+    """X44: its checkout leaves no credentials behind, and its actions are the commits that this project uses."""
+    assert init("--ci")[0] == 0
+    assert list(written(folder)) == [PARTS["workflow"]]
+    (job,) = yaml.safe_load((folder / PARTS["workflow"]).read_text())["jobs"].values()
+    assert job["steps"][0]["with"] == {"persist-credentials": False}
+    own = (ROOT / ".github" / "workflows" / "release.yml").read_text()
+    assert all(f"uses: {each['uses']} " in own for each in job["steps"] if "uses" in each)
 
 
 def test_x44_the_workflow_has_no_rights_and_plays_the_tests(folder: Path):

@@ -24,6 +24,8 @@ CHOICES = {
     "PROSA_FAIL_ON": "error",
     "PROSA_INSTALL_ONLY": "false",
     "PROSA_ARGS": "",
+    "PROSA_COMMENT_AUTHOR": "",
+    "PROSA_TOKEN": "",
 }
 
 
@@ -119,6 +121,7 @@ def snippets(head: str) -> list[str]:
     ("head", "schema"),
     [
         ("GitHub Actions", "vendor.github-workflows"),
+        ("Comments on pull requests", "vendor.github-workflows"),
         ("GitLab", "vendor.gitlab-ci"),
         ("Azure Pipelines", "vendor.azure-pipelines"),
     ],

@@ -191,7 +191,7 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
     "init": (
         Example("see what this project lacks", "prosa init --dry-run"),
         Example("write all of it", "prosa init"),
-        Example("the workflow alone", "prosa init --only workflow"),
+        Example("the workflow alone", "prosa init --ci"),
     ),
     "new": (
         Example("list the kinds of documents", "prosa new --list"),

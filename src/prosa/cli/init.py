@@ -19,6 +19,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         choices=("settings", "hook", "workflow", "agents", "skill"),
         help="only this part: prosa.toml, a pre-commit hook, a GitHub workflow, a section of AGENTS.md, a skill",
     )
+    parser.add_argument(
+        "--ci", action="store_true", help="only the GitHub workflow, which checks and replays recorded tests"
+    )
     parser.add_argument("--diff", action="store_true", help="show what would be written, and write nothing")
     parser.add_argument("--dry-run", action="store_true", help="name what would be written, and write nothing")
 
@@ -30,7 +33,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
     folder = Path(args.folder)
     if not folder.is_dir():
         raise FileProblem(folder, "missing", "no such folder")
-    parts = plan_parts(folder, args.only or list(PARTS))
+    wanted = [*(args.only or ()), *(["workflow"] if args.ci else ())]
+    parts = plan_parts(folder, wanted or list(PARTS))
     for part in parts:
         if part.why:
             console.note(f"left alone: {part.path}: {part.why}")
