@@ -21,6 +21,7 @@ from tests.render.report.test_run_pages import BATCH, CALLS, COUNTS, RUN, rows
 
 PHONE = (360, 780)
 OPEN = "document.querySelectorAll('details').forEach((each) => { each.open = true; })"
+DRAWN = "document.querySelectorAll('.case').forEach((each) => { each.style.contentVisibility = 'visible'; })"
 PICTURES = os.environ.get("PROSA_PICTURES", "")
 
 
@@ -52,6 +53,7 @@ def offline(browse: Browsing, address: str, *, size: tuple[int, int] = DESK, sch
 def kept(page: Page, name: str) -> None:
     """Writes a picture where one is asked for."""
     if PICTURES:
+        page.evaluate(DRAWN)
         page.screenshot(path=str(Path(PICTURES) / f"report-{name}.png"), full_page=True)
 
 

@@ -3,7 +3,7 @@ evidence, transcript and files."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 
 from prosa.data import Value
@@ -31,8 +31,8 @@ MAX_REASON = 1_000
 """Characters of a grader's reason, or of a failure."""
 
 
-def case_section(row: Row, feedback: Feedback | None = None) -> Iterator[Part]:
-    """Yield a case; it is open if an attempt did not pass."""
+def case_section(row: Row, feedback: Feedback | None, most: int) -> Iterator[Part]:
+    """Yield a case; it is open if an attempt did not pass. No more than ``most`` characters of an answer have room."""
     classes = f"case {'bad' if row.is_bad else 'good'} {'apart' if row.differs else 'alike'}"
     yield f'<details class="{classes}" id="{row.name}"{" open" if row.is_bad else ""}>\n<summary>'
     yield f"<h3>{brief(row.title)}</h3> <span>{'; '.join(_shares(row))}</span></summary>\n"
@@ -41,7 +41,7 @@ def case_section(row: Row, feedback: Feedback | None = None) -> Iterator[Part]:
         yield f'<p class="feedback">Feedback: {word}{brief(feedback.text, MAX_REASON)}</p>\n'
     case = next(each.case for each in row.cases if each is not None)
     yield from _asked(case)
-    yield from _repeats(row)
+    yield from _repeats(row, most)
     most = max(len(each.attempts) for each in row.cases if each is not None)
     if most > MAX_REPEATS:
         yield f'<p class="cut">{count_words(most - MAX_REPEATS, "further repeat")} of each side.</p>\n'
@@ -91,7 +91,7 @@ def answer_text(output: Value) -> str:
     return dump(output, indent=2)
 
 
-def _repeats(row: Row) -> Iterator[Part]:
+def _repeats(row: Row, most: int) -> Iterator[Part]:
     """Yield the repeats: of several sides one below the other, of one side beside each other."""
     repeats = list(zip_longest(*(each.attempts[:MAX_REPEATS] if each is not None else () for each in row.cases)))
     several = sum(each is not None for each in row.cases) > 1
@@ -99,20 +99,20 @@ def _repeats(row: Row) -> Iterator[Part]:
     for number, attempts in enumerate(repeats, 1):
         sides = [(suite, each) for suite, each in zip(row.suites, attempts, strict=True) if each is not None]
         yield f'<div class="repeat sides-{min(len(sides), 3)}">\n' if several else ""
-        yield from _repeat(sides, number if len(repeats) > 1 else None)
+        yield from _repeat(sides, number if len(repeats) > 1 else None, most)
         yield "</div>\n" if several else ""
     yield "" if several else "</div>\n"
 
 
-def _repeat(sides: Sequence[tuple[SuiteReport, Attempt]], number: int | None) -> Iterator[Part]:
+def _repeat(sides: Sequence[tuple[SuiteReport, Attempt]], number: int | None, most: int) -> Iterator[Part]:
     """Yield one repeat of all sides. Two answers are compared with each other, more with the last."""
     answers = [at for at, (_, attempt) in enumerate(sides) if _has_answer(attempt)]
     texts = [answer_text(sides[at][1].output) for at in answers]
-    compared = [compare_texts(text, texts[-1]) for text in texts[:-1]]
+    compared = [compare_texts(text, texts[-1], most) for text in texts[:-1]]
     marked = {at: _pieces(_told(compared, n), n == len(texts) - 1, texts[n]) for n, at in enumerate(answers)}
     for at, (suite, attempt) in enumerate(sides):
         yield from _attempt(suite, number, attempt, marked.get(at))
-    if any(each.alike is not None and each.alike < LEAST_ALIKE for each in compared):
+    if any(each.alike < LEAST_ALIKE for each in compared):
         yield '<p class="note">These answers have too little in common for marks.</p>\n'
 
 
@@ -169,6 +169,14 @@ def _facts(attempt: Attempt) -> Iterator[str]:
         yield f"{attempt.seconds:.1f} s"
     if attempt.kept:
         yield "from the cache"
+
+
+def answer_lengths(rows: Iterable[Row]) -> list[int]:
+    """Return the characters of each answer that is shown."""
+    cases = (case for row in rows for case in row.cases if case is not None)
+    return [
+        len(answer_text(each.output)) for case in cases for each in case.attempts[:MAX_REPEATS] if _has_answer(each)
+    ]
 
 
 # ---- evidence ----

@@ -34,28 +34,40 @@ _Area: TypeAlias = tuple[int, int, int, int]
 
 
 class TwoTexts(Struct, frozen=True):
-    """Two texts with what only one of them has; ``alike`` is the share that both have, None if they were not
-    compared."""
+    """Two texts with what only one of them has; ``alike`` is the share that both have."""
 
     first: Marked
     second: Marked
-    alike: float | None = None
+    alike: float
 
 
-def compare_texts(first: str, second: str) -> TwoTexts:
-    """Return both texts in pieces. Nothing is marked if they are the same, too long, or too different."""
+def compare_texts(first: str, second: str, most: int = MAX_COMPARED) -> TwoTexts:
+    """Return both texts in pieces. Of longer ones the first ``most`` characters are compared. Nothing is marked if they
+    are too different."""
     unmarked = (((first, False),), ((second, False),))
     if first == second:
         return TwoTexts(*unmarked, 1.0)
-    if max(len(first), len(second)) > MAX_COMPARED:
-        return TwoTexts(*unmarked)
-    one, other = _WORDS.findall(first), _WORDS.findall(second)
+    most = min(most, MAX_COMPARED)
+    one, other = _WORDS.findall(first[:most]), _WORDS.findall(second[:most])
     pairs = sorted(_matched(one, other))
-    most = max(len(one), len(other))
-    alike = len(pairs) / most if most else 1.0
+    words = max(len(one), len(other))
+    alike = len(pairs) / words if words else 1.0
     if alike < LEAST_ALIKE:
         return TwoTexts(*unmarked, alike)
-    return TwoTexts(_marked(one, [at for at, _ in pairs]), _marked(other, [at for _, at in pairs]), alike)
+    cut = max(len(first), len(second)) > most
+    return TwoTexts(
+        _with_rest(_marked(one, [at for at, _ in pairs]), first[most:], cut=cut),
+        _with_rest(_marked(other, [at for _, at in pairs]), second[most:], cut=cut),
+        alike,
+    )
+
+
+def _with_rest(pieces: Marked, rest: str, *, cut: bool) -> Marked:
+    """Return the pieces of a beginning with what follows it. Where a beginning was cut, its last words may only seem to
+    be on one side."""
+    if cut and pieces and pieces[-1][1]:
+        pieces = (*pieces[:-1], (pieces[-1][0], False))
+    return (*pieces, (rest, False)) if rest else pieces
 
 
 def _matched(one: Sequence[str], other: Sequence[str]) -> Iterator[tuple[int, int]]:

@@ -202,16 +202,16 @@ def _rooms(blocks: Sequence[Block], room: int) -> list[int]:
     left = max(0, room - sum(least))
     more = [need - low for need, low in zip(needs, least, strict=True)]
     others = sum(each for each, block in zip(more, blocks, strict=True) if not block.is_first)
-    answers = _level(
+    answers = level(
         [each for each, block in zip(more, blocks, strict=True) if block.is_first], left - min(others, left // 4)
     )
     used = sum(min(each, answers) for each, block in zip(more, blocks, strict=True) if block.is_first)
-    rest = _level([each for each, block in zip(more, blocks, strict=True) if not block.is_first], left - used)
-    levels = (answers if block.is_first else rest for block in blocks)
-    return [low + min(each, level) for low, each, level in zip(least, more, levels, strict=True)]
+    rest = level([each for each, block in zip(more, blocks, strict=True) if not block.is_first], left - used)
+    tops = (answers if block.is_first else rest for block in blocks)
+    return [low + min(each, top) for low, each, top in zip(least, more, tops, strict=True)]
 
 
-def _level(needs: Sequence[int], room: int) -> int:
+def level(needs: Sequence[int], room: int) -> int:
     """Return the most that each may have, so that all together have the room."""
     for at, need in enumerate(ordered := sorted(needs)):
         if need * (len(ordered) - at) > room:

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from prosa.records.test import Feedback, ShownTest, TestRecord
 from prosa.render.plain import safe
-from prosa.render.report.attempts import case_section
+from prosa.render.report.attempts import answer_lengths, case_section
 from prosa.render.report.frame import MAX_PAGE, frame_weight, page
-from prosa.render.report.parts import Part, Whole, brief, fitting, table, weight
+from prosa.render.report.parts import Part, Whole, brief, fitting, level, table, weight
 from prosa.render.report.results import results, trends
 from prosa.render.report.subjects import SIGNS, Row, Subject, side_name, state_of, state_words, subjects
 from prosa.render.tests import count_words, ending_words, tests_total
@@ -19,6 +19,9 @@ PER_PAGE = 100
 
 MAX_LISTED = 200
 """Cases that failed and are listed on the first of several pages."""
+
+LEAST_COMPARED = 4_000
+"""Characters of an answer that are compared at least."""
 
 _SHARE = 0.6
 """The part of a page that cases may take without their texts, so that room for these is left."""
@@ -66,8 +69,9 @@ def _fitting(rows: Sequence[Row], feedback: Mapping[tuple[str, str], Feedback], 
     """Return as many cases as fit by their ids, in their order: the line of the matrix, then the section. Those that
     failed come first."""
     order = sorted(range(len(rows)), key=lambda at: not rows[at].is_bad)
+    most = max(LEAST_COMPARED, level(answer_lengths(rows), int(room / _SHARE)))
     sections = (
-        [_matrix_row(row), *case_section(row, feedback.get((row.path, row.title)))]
+        [_matrix_row(row), *case_section(row, feedback.get((row.path, row.title)), most)]
         for row in map(rows.__getitem__, order)
     )
     found = dict(zip(order, fitting(sections, room), strict=False))
