@@ -28,7 +28,6 @@ def test_x37_all_of_600_answers_are_on_a_page_of_2_mb():
     seen = text_of(page)
     wanted = [f"answer-{side}-{at}-{n} " for side in ("with", "without") for at in range(100) for n in range(3)]
     assert [each for each in wanted if each not in seen] == [] and "Cut here" not in seen
-    dead(page)
 
 
 def test_x37_a_page_says_what_the_issue_asks_for():
@@ -99,8 +98,8 @@ def test_x37_ten_thousand_cases_are_paged_into_a_folder():
     found = pages.test_pages(ShownTest(RECORD, Report((suite(cases),))), per_page=100)
     assert list(found) == ["index.html", *(f"cases-{n}.html" for n in range(1, 101))]
     assert all(len(page.encode()) <= MAX_PAGE for page in found.values())
-    seen = "".join(found.values())
-    assert [at for at in range(10_000) if f"answer-{at}." not in seen] == []
+    seen = {int(at) for page in found.values() for at in re.findall(r"answer-(\d+)\.", page)}
+    assert seen == set(range(10_000))
     links = {each["href"].partition("#")[0] for each in dead(found["index.html"]).all("a")}
     assert links == set(found) - {"index.html"}
     dead(found["cases-20.html"])
