@@ -50,6 +50,19 @@ def test_x36_without_a_box_nothing_starts(
     assert code == 2 and "cannot be isolated" in at.err and "--trust-agent" in at.err and service.requests == []
 
 
+def test_x36_with_the_users_own_login_the_report_says_what_was_not_seen(
+    environ: dict[str, str], service: ScriptedService
+):
+    evals(Path("skills/tide-times"), CASE)
+    own = {**environ, "ANTHROPIC_MODEL": "m", "IS_SANDBOX": "1"}
+    flags = ("--agent", "claude", "--agent-home", "user", "--trust-agent", "--no-cache")
+    code, at = prosa("test", "skills", *flags, environ=own)
+    said = " ".join(at.out.split())
+    assert len(service.requests) == 5 and "whether a skill was offered is not known" in said, at.err
+    assert "money was not limited" in said and "the agent was not isolated" in said
+    assert code == 0 and "no model was called now" not in said
+
+
 def test_x36_agents_are_listed_with_what_was_tried(environ: dict[str, str]):
     code, at = prosa("agents", "--format", "json", environ=environ)
     rows = {each["name"]: each for each in json.loads(at.out)}

@@ -308,7 +308,7 @@ class _Running(Struct):
             missed = suite.routing.missed(case.name, trace.loaded_first)
             judged = replace(judged, failures=(*judged.failures, missed) if missed else judged.failures)
         outcome, reason = judged_in_agent(trace, side, judged)
-        calls = len(trace.calls)
+        calls = len(trace.calls) or ran.facts.calls  # without a tap those that the agent reports
         return Attempt(
             ran.output,
             ran.facts,
