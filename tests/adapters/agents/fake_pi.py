@@ -40,6 +40,9 @@ def main() -> int:
     while True:
         reply = asked(settings, messages)
         if reply is None:
+            if mode == "glosses":
+                said = [{"type": "text", "text": "[API Error: 400]"}]
+                show("message_end", message={"role": "assistant", "content": said, "usage": NOTHING})
             show("agent_end", messages=[])
             return 0
         messages.append(reply)

@@ -29,6 +29,7 @@ from tests.adapters.agents.truth import (
     NoPrices,
     attempt,
     deed,
+    error,
     script,
     skill,
     wrongs,
@@ -84,6 +85,16 @@ def test_an_agent_that_does_not_work(
     case = Case("it", (SAY,), skills=(), timeout=timeout)
     trace = run(replace(here, known=known), case, tmp_path, boxed=False)
     assert (trace.end, words in trace.reason) == (end, True), trace.reason
+
+
+@pytest.mark.parametrize("lines", [(error(400),), (WRITE, error(400))], ids=["at once", "after a call"])
+def test_an_agent_that_prints_an_error_of_the_service_as_its_answer(
+    lines: tuple[Any, ...], here: Installed, tmp_path: Path
+) -> None:
+    """Qwen Code 0.15 ends so: without an error, and with the words of the service as its last."""
+    known = replace(here.known, environment=lambda setting: {"FAKE_PI": "glosses"})
+    trace = run(replace(here, known=known), Case("it", lines, skills=()), tmp_path, boxed=False)
+    assert trace.end == "service" and "status 400" in trace.reason
 
 
 def test_an_agent_that_is_gone_is_missing(here: Installed, tmp_path: Path) -> None:

@@ -420,6 +420,8 @@ def _end(order: Order, known: KnownAgent, tap: Tap | None, ran: _Ran, excess: st
         return "failed", f"a permission was refused: {', '.join(stream.denied)}"
     if stream.unreadable:
         return "unreadable", stream.unreadable
+    if failed and _is_last_of_its_conversation(tap):
+        return "service", failed  # some print the error as their answer
     return ("done", "") if stream.ended else ("unreadable", "its stream has no end, although it ended without an error")
 
 
@@ -458,6 +460,13 @@ def _service_error(tap: Tap | None) -> str:
         return ""
     last = asked[-1]
     return f"the model service answered with status {last.status}: {quoted(last.problem) or 'no reply'}"
+
+
+def _is_last_of_its_conversation(tap: Tap | None) -> bool:
+    """Return whether the last model call goes on what was answered before; one for a title, say, does not."""
+    asked = [each for each in tap.calls if not each.refused] if tap is not None else []
+    answered = [each.conversation for each in asked if each.answered]
+    return not answered or answered[-1] == asked[-1].conversation
 
 
 def _steps(tap: Tap, stream: Stream) -> tuple[AgentStep, ...]:
