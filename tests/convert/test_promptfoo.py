@@ -176,6 +176,7 @@ def test_x31_the_name_of_a_configuration_adds_to_that_of_its_folder(here: Path):
         ("Hi {{name}}!", "Hi {{ .name }}!", {"name": "A"}, "Hi A!"),
         ("{{ a.b }} {{a['b']}}", "{{ .a.b }} {{ .a.b }}", {"a": {"b": "c"}}, "c c"),
         ("{{ a['x y'] }}", '{{ index . "a" "x y" }}', {"a": {"x y": "c"}}, "c"),
+        ("{{ a[1] }}", '{{ index . "a" 1 }}', {"a": ["x", "y"]}, "y"),
         ("{{ a | upper }}", "{{ upper .a }}", {"a": "x"}, "X"),
         ("{{ a | default('none') }}", '{{ default "none" .a }}', {"a": ""}, "none"),
         ("{% if a %}yes{% else %}no{% endif %}", "{{ if .a }}yes{{ else }}no{{ end }}", {"a": ""}, "no"),

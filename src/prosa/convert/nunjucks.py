@@ -7,7 +7,7 @@ In: a text. Out: a Go template, and the tags that have no counterpart there: the
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct, field
 
@@ -20,8 +20,8 @@ MAX_BLOCKS = 50
 """Tags of a text, and blocks inside one another; a prompt has not many more."""
 
 _TAG = regex(r"\{\{-?(?P<value>.*?)-?\}\}|\{%-?(?P<block>.*?)-?%\}|\{#.*?#\}", re.DOTALL)
-_PATH = regex(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*|\[(?:'[^'\"\\\]]*'|\"[^'\"\\\]]*\")\])*", re.ASCII)
-_STEP = regex(r"\.?([A-Za-z_]\w*)|\[['\"]([^'\"]*)['\"]\]", re.ASCII)
+_PATH = regex(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*|\[(?:'[^'\"\\\]]*'|\"[^'\"\\\]]*\"|[0-9]{1,6})\])*", re.ASCII)
+_STEP = regex(r"\.?([A-Za-z_]\w*)|\[['\"]([^'\"]*)['\"]\]|\[([0-9]+)\]", re.ASCII)
 _TEXT = regex(r"'([^'\"\\\n]*)'|\"([^'\"\\\n]*)\"")
 _LITERAL = regex(r"-?[0-9]+(?:\.[0-9]+)?|true|false", re.ASCII)
 _LOOP = regex(r"for\s+([A-Za-z_]\w*)\s+in\s+(\S+)", re.ASCII)
@@ -64,7 +64,10 @@ def _looked_up(tag: str, values: dict[str, Value]) -> str | None:
     names = _names(tag.strip())
     found: Value = values
     for name in names or ("",):
-        found = found.get(name) if isinstance(found, dict) else None
+        if isinstance(name, int):
+            found = found[name] if isinstance(found, list) and name < len(found) else None
+        else:
+            found = found.get(name) if isinstance(found, dict) else None
     if isinstance(found, bool):
         return "true" if found else "false"
     return str(found) if isinstance(found, str | int | float) else None
@@ -194,21 +197,22 @@ class _Reading(Struct):
         return _joined("$" if self.loops else "", names)
 
 
-def _names(text: str) -> list[str] | None:
-    """Return the names of a path; None for anything else."""
+def _names(text: str) -> list[str | int] | None:
+    """Return the names and indexes of a path; None for anything else."""
     if not _PATH.fullmatch(text):
         return None
-    return [each[1] if each[1] is not None else each[2] for each in _STEP.finditer(text)]
+    steps = _STEP.finditer(text)
+    return [int(each[3]) if each[3] else each[1] if each[1] is not None else each[2] for each in steps]
 
 
-def _joined(start: str, names: Sequence[str]) -> str:
-    if all(regex(r"[A-Za-z_]\w*", re.ASCII).fullmatch(each) for each in names):
+def _joined(start: str, names: Sequence[str | int]) -> str:
+    if all(isinstance(each, str) and regex(r"[A-Za-z_]\w*", re.ASCII).fullmatch(each) for each in names):
         return start + "".join(f".{each}" for each in names) if names or start else "."
-    return f"index {start or '.'} {' '.join(_quoted(names))}"
+    return f"index {start or '.'} {' '.join(str(each) if isinstance(each, int) else _quoted(each) for each in names)}"
 
 
-def _quoted(names: Sequence[str]) -> Iterator[str]:
-    yield from (f'"{each}"' for each in names)
+def _quoted(name: str) -> str:
+    return f'"{name}"'
 
 
 def _inner(expression: str) -> str:

@@ -7,6 +7,7 @@ of what became of every part. Code is never run, nothing is fetched.
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
@@ -136,7 +137,7 @@ def _say_models(value: Value, pointer: str, log: Log) -> None:
             listed = ", ".join(f"`{name}`" for name in settings)
             log.add("lost", f"{place}/config", f"settings of the provider: {listed}; see `models` in your settings")
     if names:
-        flags = " ".join(f"-m {name}" for name in list(names)[:8])
+        flags = " ".join(f"-m {shlex.quote(name)}" for name in list(names)[:8])
         log.add("manual", pointer, f"the models are named when the test runs: prosa test {flags}")
 
 
