@@ -46,7 +46,7 @@ def test_x37_runs_and_batches_stand_in_one_list(viewer: Viewer, store: Path):
     )
     text = viewer.get("/").text
     assert keys(text) == ["run-a2", "batch-b1", "run-a1"]
-    assert "no &lt;b&gt;answer&lt;/b&gt;" in text and "4 of 4" in text and "$2.00" in text
+    assert "no &lt;b&gt;answer&lt;/b&gt;" in text and "4 of 4" in text and "$2.0000" in text
     assert 'href="/runs/a2"' in text and 'href="/batches/b1"' in text
 
 

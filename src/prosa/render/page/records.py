@@ -18,6 +18,7 @@ from prosa.render.page.chrome import chrome
 from prosa.render.page.model import Frame
 from prosa.render.page.templates import asset_url, html, render
 from prosa.render.plain import safe
+from prosa.render.tests import dollars
 
 FOLDERS: Mapping[RecordKind, str] = {"run": "runs", "test": "tests", "batch": "batches"}
 """The first part of the path of a page, by what it shows."""
@@ -80,19 +81,16 @@ def records_page(
     return render("records.html", values)
 
 
-def record_page(frame: Frame, record: ListedRecord, lines: Lines, told: str) -> str:
-    """Return the page of one record."""
-    title = f"{record.name} {record.id}"
-    values = {
-        **chrome(frame, safe(title), back=f"/{FOLDERS[record.kind]}/{record.id}", scripts=("records.js",)),
-        "title": safe(title),
-        "records_css": asset_url(frame, "records.css"),
-        "live_url": f"{frame.prefix}/live?of={record.kind}-{record.id}",
+def record_head(frame: Frame, key: str, lines: Lines, troubles: Sequence[str]) -> str:
+    """Return what stands above the page of one record: the way back, its line in the list, and what is wrong."""
+    values: dict[str, Value] = {
+        "prefix": frame.prefix,
+        "live_url": f"{frame.prefix}/live?of={key}",
         "mark": lines.mark,
         "rows": [html(each) for each in lines.rows.values()],
-        "told": told,
+        "troubles": list(troubles),
     }
-    return render("record-page.html", values)
+    return render("record-head.html", values)
 
 
 def _url(fields: Mapping[str, str]) -> str:
@@ -110,7 +108,7 @@ def _total(records: Sequence[ListedRecord], *, more: bool) -> str:
     running = sum(each.condition == "running" for each in records)
     parts = [f"{len(records):,} shown{', and there are more' if more else ''}"]
     parts += [f"{running:,} running"] if running else []
-    parts += [_dollars(sum(known))] if known else []
+    parts += [dollars(sum(known))] if known else []
     return " · ".join(parts)
 
 
@@ -130,7 +128,7 @@ def record_line(record: ListedRecord, prefix: str) -> str:
             "total": record.total,
             "done": min(record.done, record.total),
             "progress": _progress(record),
-            "money": "" if record.cost is None else _dollars(record.cost),
+            "money": "" if record.cost is None else dollars(record.cost),
             "figures": " · ".join(_figures(record)),
             "started": record.started,
             "when": f"{record.started[:19].replace('T', ' ')} UTC",
@@ -156,7 +154,3 @@ def _figures(record: ListedRecord) -> list[str]:
 def _short(text: str) -> str:
     line = " ".join(safe(text[: 4 * MAX_TEXT]).split())
     return line if len(line) <= MAX_TEXT else f"{line[: MAX_TEXT - 1]}…"
-
-
-def _dollars(cost: float) -> str:
-    return f"${cost:,.4f}" if cost < 1 else f"${cost:,.2f}"

@@ -3,8 +3,9 @@ evidence, transcript and files."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
+from typing import TypeAlias
 
 from prosa.data import Value
 from prosa.evaluation.case import Case
@@ -31,12 +32,19 @@ MAX_REASON = 1_000
 """Characters of a grader's reason, or of a failure."""
 
 
-def case_section(row: Row, feedback: Feedback | None, most: int) -> Iterator[Part]:
-    """Yield a case; it is open if an attempt did not pass. No more than ``most`` characters of an answer have room."""
+FormOf: TypeAlias = Callable[[Row, Feedback], str]
+"""Returns the form in which people say what they think of a case, with what they said before."""
+
+
+def case_section(row: Row, feedback: Feedback | None, most: int, form: FormOf | None = None) -> Iterator[Part]:
+    """Yield a case; it is open if an attempt did not pass. No more than ``most`` characters of an answer have room. A
+    ``form`` takes the place of the feedback."""
     classes = f"case {'bad' if row.is_bad else 'good'} {'apart' if row.differs else 'alike'}"
     yield f'<details class="{classes}" id="{row.name}"{" open" if row.is_bad else ""}>\n<summary>'
     yield f"<h3>{brief(row.title)}</h3> <span>{'; '.join(_shares(row))}</span></summary>\n"
-    if feedback is not None and (feedback.opinion or feedback.text):
+    if form is not None:
+        yield form(row, feedback or Feedback())
+    elif feedback is not None and (feedback.opinion or feedback.text):
         word = f"<b>{feedback.opinion}</b> " if feedback.opinion else ""
         yield f'<p class="feedback">Feedback: {word}{brief(feedback.text, MAX_REASON)}</p>\n'
     case = next(each.case for each in row.cases if each is not None)

@@ -20,14 +20,41 @@ MAX_TITLE = 120
 
 def page_policy() -> str:
     """Return the content security policy of a page: its own style, and pictures that stand in it."""
-    style = b64encode(sha256(_css().encode()).digest()).decode()
-    return f"default-src 'none'; style-src 'sha256-{style}'; img-src data:; base-uri 'none'; form-action 'none'"
+    return f"default-src 'none'; style-src {_style_source()}; img-src data:; base-uri 'none'; form-action 'none'"
+
+
+def _style_source() -> str:
+    return f"'sha256-{b64encode(sha256(_css().encode()).digest()).decode()}'"
+
+
+_REFERRER = '<meta name="referrer" content="no-referrer">\n'
+
+
+def _policy_tag() -> str:
+    return f'<meta http-equiv="Content-Security-Policy" content="{page_policy()}">\n'
 
 
 def page(title: str, body: Sequence[Part], limit: int, whole: Whole) -> str:
     """Return the page in at most ``limit`` bytes, provided that the weight of its parts and frame is not more."""
     start, end = _frame(title)
     return assemble((start, *body, end), limit, whole)
+
+
+def viewer_policy() -> str:
+    """Return the policy of a page within a viewer, a header: the style, the script and the forms of that too."""
+    own = (
+        f"style-src 'self' {_style_source()}; script-src 'self'; img-src data:; connect-src 'self'; form-action 'self'"
+    )
+    return f"default-src 'none'; {own}; base-uri 'none'; frame-ancestors 'none'"
+
+
+def within(page: str, head: str, top: str) -> str:
+    """Return a page as a viewer shows it: with further tags in its ``head``, and with ``top`` before its text. What the
+    page forbids for itself is then in a header."""
+    for each in (_policy_tag(), _REFERRER):
+        page = page.replace(each, "", 1)
+    before, end, after = page.partition("</head>\n<body>\n")
+    return f"{before}{head}{end}{top}{after}"
 
 
 def frame_weight(title: str) -> int:
@@ -41,11 +68,11 @@ def _frame(title: str) -> tuple[str, str]:
         '<html lang="en">',
         "<head>",
         '<meta charset="utf-8">',
-        f'<meta http-equiv="Content-Security-Policy" content="{page_policy()}">',
+        _policy_tag().rstrip(),
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         '<meta name="color-scheme" content="light dark">',
         '<meta name="generator" content="Prosa">',
-        '<meta name="referrer" content="no-referrer">',
+        _REFERRER.rstrip(),
         f"<title>{escape(safe(title)[:MAX_TITLE])}</title>",
         f"<style>{_css()}</style>",
         "</head>",

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from prosa.records.test import Feedback, ShownTest, TestRecord
 from prosa.render.plain import safe
-from prosa.render.report.attempts import answer_lengths, case_section
+from prosa.render.report.attempts import FormOf, answer_lengths, case_section
 from prosa.render.report.frame import MAX_PAGE, frame_weight, page
 from prosa.render.report.parts import Part, Whole, brief, fitting, level, table, weight
 from prosa.render.report.results import results, trends
@@ -27,15 +27,17 @@ _SHARE = 0.6
 """The part of a page that cases may take without their texts, so that room for these is left."""
 
 
-def test_page(shown: ShownTest, *, limit: int = MAX_PAGE, whole: Whole | None = None) -> str:
+def test_page(
+    shown: ShownTest, *, limit: int = MAX_PAGE, whole: Whole | None = None, form: FormOf | None = None
+) -> str:
     """Return a test as one page of at most ``limit`` bytes. Answers share the room; if the cases need more than there
     is, those that failed come first and the page says how many are missing. ``whole`` maps the SHA-256 of texts that
-    are whole in a file to its path from the page."""
+    are whole in a file to its path from the page; ``form`` is one for the feedback on a case."""
     found = subjects(shown.report)
     start, end = [*_head(shown), *results(shown.report)], [*trends(shown.trends), *_foot(shown.record)]
     room = limit - frame_weight(_title(shown)) - weight(start) - weight(end)
     rows = [row for subject in found for row in subject.rows]
-    sections = _fitting(rows, shown.feedback, int(room * _SHARE))
+    sections = _fitting(rows, shown.feedback, int(room * _SHARE), form)
     while True:
         body = [*start, *_cases(found, sections), *end]
         text = page(_title(shown), body, limit, whole or {})
@@ -65,13 +67,15 @@ def test_pages(
     return pages
 
 
-def _fitting(rows: Sequence[Row], feedback: Mapping[tuple[str, str], Feedback], room: int) -> dict[str, list[Part]]:
+def _fitting(
+    rows: Sequence[Row], feedback: Mapping[tuple[str, str], Feedback], room: int, form: FormOf | None = None
+) -> dict[str, list[Part]]:
     """Return as many cases as fit by their ids, in their order: the line of the matrix, then the section. Those that
     failed come first."""
     order = sorted(range(len(rows)), key=lambda at: not rows[at].is_bad)
     most = max(LEAST_COMPARED, level(answer_lengths(rows), int(room / _SHARE)))
     sections = (
-        [_matrix_row(row), *case_section(row, feedback.get((row.path, row.title)), most)]
+        [_matrix_row(row), *case_section(row, feedback.get((row.path, row.title)), most, form)]
         for row in map(rows.__getitem__, order)
     )
     found = dict(zip(order, fitting(sections, room), strict=False))

@@ -14,25 +14,34 @@ from urllib.parse import parse_qsl
 
 from msgspec import Struct, field
 
-from prosa.app.journal.history import moment, one
+from prosa.app.journal.history import moment
 from prosa.app.options import say_nothing
+from prosa.app.view.feedback import save_feedback, test_with_feedback
 from prosa.app.view.listing import PricesOf, listed, one_listed
+from prosa.app.view.shown import MAX_ROWS, shown_batch, shown_run
 from prosa.app.view.watch import StoreWatch
 from prosa.records.listing import CONDITIONS, RECORD_KINDS, RecordFilter, RecordKind, RecordList
 from prosa.records.run import StorePlace
+from prosa.records.test import Feedback, Opinion
 from prosa.regex import regex
 from prosa.render.page.model import Frame
-from prosa.render.page.records import FIELDS, FOLDERS, Lines, lines_of, record_page, records_page
+from prosa.render.page.records import FIELDS, FOLDERS, Lines, lines_of, records_page
 from prosa.render.plain import safe
-from prosa.render.runs import run_tree
+from prosa.render.report.batches import batch_page
+from prosa.render.report.frame import viewer_policy
+from prosa.render.report.runs import run_page
+from prosa.render.report.tests import test_page
+from prosa.render.report.viewed import opinion_forms, viewed_page
 from prosa.runtime.errors import RunError, StoreProblem
-from prosa.web.answer import Answer, Receive, Scope, Send, send_answer
+from prosa.web.answer import NEVER, Answer, Receive, Scope, Send, answer, send_answer
 from prosa.web.application import HttpApp, reader_or_refusal, refused, token_required
 from prosa.web.assets import page_asset
 from prosa.web.context import Reader, Sessions
 from prosa.web.limits import Guard, Refusal
 from prosa.web.run import sign_in as signing
-from prosa.web.run.result import html_page
+from prosa.web.run.admission import csrf_of, form_fields, read_body, require_intent
+from prosa.web.run.problem import GONE, ClientGone, Refused
+from prosa.web.run.result import HTML, html_page
 from prosa.web.run.runner import Attempts
 from prosa.web.view.live import Broadcast
 
@@ -42,7 +51,12 @@ LIVE = "/live"
 MAX_FIELDS = 16
 """Parameters of an address; ours are fewer."""
 
+MAX_FORM = 64 * 1024
+"""Bytes of a form with an opinion, the names of a suite and a case included."""
+
 _ID = regex(r"[0-9A-Za-z._-]{1,80}")
+_FEEDBACK = regex(r"/tests/([0-9A-Za-z._-]{1,80})/feedback")
+_PLACE = regex(r"feedback-[0-9]{1,6}-[0-9]{1,6}")
 
 
 class View(Struct, frozen=True):
@@ -103,6 +117,8 @@ class ViewApp(HttpApp):
             return await signing.sign_in(asked.scope, asked.receive, asked.send, self.view, methods)
         if path == SIGN_OUT:
             return await signing.sign_out(asked.scope, asked.receive, asked.send, self.view, ("POST",))
+        if asked.scope["method"] == "POST" and (named := _FEEDBACK.fullmatch(path)):
+            return await self._save(asked, named[1])
         if asked.scope["method"] not in ("GET", "HEAD"):
             return await self._refuse(
                 asked, Refusal(405, "Method not allowed", "This page is read.", (("allow", "GET, HEAD"),))
@@ -117,6 +133,8 @@ class ViewApp(HttpApp):
             found = await asyncio.to_thread(self._page, asked, path)
         except StoreProblem as problem:
             return await self._refuse(asked, Refusal(503, "The store cannot be read", _words(problem)))
+        except RunError as problem:  # the record is damaged, or was forgotten meanwhile
+            return await self._refuse(asked, Refusal(409, "The record cannot be shown", _words(problem)))
         return await self._send(asked, found)
 
     def _page(self, asked: Asked, path: str) -> Answer | None:
@@ -139,11 +157,42 @@ class ViewApp(HttpApp):
         line = one_listed(self.view.place, kind, name, self.view.prices)
         if line is None:
             return None
-        told = (
-            "\n\n".join(run_tree(each.run, each.calls) for each in one(self.view.place, name)) if kind == "run" else ""
-        )
-        lines = lines_of(RecordList((line,)), self.view.prefix)
-        return html_page(record_page(self.view.frame(asked.reader), line, lines, told))
+        page, troubles = self._report(asked, kind, name)
+        lines, frame = lines_of(RecordList((line,)), self.view.prefix), self.view.frame(asked.reader)
+        page = viewed_page(page, frame, f"{kind}-{name}", lines, troubles)
+        return answer(page, HTML, cache=NEVER, headers=[("content-security-policy", viewer_policy())])
+
+    def _report(self, asked: Asked, kind: RecordKind, name: str) -> tuple[str, tuple[str, ...]]:
+        """Return the report of a record, and what could not be read for it."""
+        if kind == "run":
+            found = shown_run(self.view.place, name, self.view.prices)
+            return run_page(found.run, found.calls), ()
+        if kind == "batch":
+            batch = shown_batch(self.view.place, name)
+            export = f"prosa batch {batch.status.batch.name} --export FILE"
+            more = (f"This page is made of {MAX_ROWS:,} rows; {export} writes all.",) if batch.more else ()
+            return batch_page(batch.status.batch, batch.status.counts, batch.rows), more
+        shown, troubles = test_with_feedback(self.view.place, name)
+        form = opinion_forms(f"{self.view.prefix}/tests/{name}/feedback", asked.reader.csrf)
+        return test_page(shown, form=form), troubles
+
+    async def _save(self, asked: Asked, name: str) -> int:
+        """Keep the opinion in a form, and lead back to its case."""
+        try:
+            fields = form_fields(asked.scope, await read_body(asked.scope, asked.receive, MAX_FORM))
+            require_intent(self.view, asked.reader, csrf_of(asked.scope) or fields.get("csrf", ""))
+            feedback = Feedback(_opinion(fields), " ".join(fields.get("text", "").split()))
+            about = (fields.get("suite", ""), fields.get("case", ""))
+            await asyncio.to_thread(save_feedback, self.view.place, name, *about, feedback)
+        except Refused as refused:
+            return await self._refuse(asked, Refusal(refused.status, refused.title, refused.detail, refused.headers))
+        except ClientGone:
+            return GONE
+        except RunError as problem:
+            return await self._refuse(asked, Refusal(409, "The opinion is not kept", _words(problem)))
+        at = fields.get("at", "")
+        where = f"{self.view.prefix}/tests/{name}{f'#{at}' if _PLACE.fullmatch(at) else ''}"
+        return await self._send(asked, answer("", "text/plain", status=303, cache=NEVER, headers=[("location", where)]))
 
     async def _changes(self, asked: Asked) -> int:
         if self.live.is_full:
@@ -176,6 +225,19 @@ class ViewApp(HttpApp):
 
 def _words(problem: RunError) -> str:
     return safe("; ".join(filter(None, (problem.message, problem.hint))))
+
+
+def _opinion(fields: Mapping[str, str]) -> Opinion:
+    """Return the opinion in a form. Raises `Refused` for another word."""
+    match fields.get("opinion", ""):
+        case "":
+            return ""
+        case "good":
+            return "good"
+        case "bad":
+            return "bad"
+        case _:
+            raise Refused(400, "An opinion is good, bad, or none.")
 
 
 def _query(scope: Scope) -> dict[str, str]:
