@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from prosa.testing import ScriptedService
@@ -52,3 +53,7 @@ def test_x36_one_attempt_is_shown_and_kept(environ: dict[str, str]):
     assert [path.read_text() for path in Path("kept").rglob("out.txt")] == ["06:12 UTC"]
     code, history = prosa("runs", "--format", "json", environ=environ)
     assert "tide-times" in history.out and code == 0
+    (one,) = json.loads(history.out)["runs"]
+    assert one["scripted"] is False
+    code, shown = prosa("runs", one["id"], environ=environ)
+    assert code == 0 and "High water is at 06:12 UTC." in shown.out, shown.err

@@ -50,10 +50,11 @@ class AgentRun(Struct, frozen=True):
 
 
 class _Attempt(Struct):
-    """What asks the agent as the one call of a run."""
+    """What asks the agent as the one call of a run. ``service`` is what its tap asks, or whose login it uses."""
 
     source: AgentSource
     task: AgentTask
+    service: str
     results: list[AgentResult] = field(default_factory=list)
 
     async def __call__(self) -> ModelReply:
@@ -62,7 +63,8 @@ class _Attempt(Struct):
         trace = result.trace
         if (error := error_of(trace)) is not None:
             raise error
-        return ModelReply(trace.text, usage=trace.usage or Usage(), model_name=trace.model or None, finish="stop")
+        usage, model = trace.usage or Usage(), trace.model or None
+        return ModelReply(trace.text, usage=usage, model_name=model, finish="stop", service=self.service)
 
 
 def error_of(trace: AgentTrace) -> RunError | None:
@@ -99,7 +101,9 @@ async def run_in_agent(
         return AgentRun(result, error_of(result.trace))
     program = with_model(skills_program([], options, environment.settings, chosen=skill), agent.label)
     async with live_agents(chosen, [agent], options, environment, budget_of(options, environment)) as source:
-        attempt = _Attempt(source, task)
+        upstream = source.ready[agent].upstream
+        service = "own login" if upstream is None else upstream.service or upstream.endpoint.shown
+        attempt = _Attempt(source, task, service)
         run_id, error = await _kept(attempt, program, options, environment)
         if not attempt.results:
             assert error is not None
@@ -118,7 +122,7 @@ async def _kept(
     request = ModelRequest(program.model_name, (Message("user", attempt.task.prompt),), program=program.name)
     try:
         async with journals.of(job, program, kept):
-            reply = await kept.journal.reply(ModelStep("agent", request, Scope(program.name, 0)), attempt)
+            reply = await kept.journal.reply(ModelStep("1", request, Scope(program.name, 0)), attempt)
             kept.output = reply.content
         return kept.run, None
     except RunError as error:
