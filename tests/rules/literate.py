@@ -29,6 +29,7 @@ from prosa.rules.engine import Checked, CorpusScope, check, check_documents
 from prosa.rules.policy import Profile, specification
 from prosa.rules.project import project_diagnostics, schema_diagnostics
 from prosa.source import Edit, FileProblem, SourceText, Span, apply_edits
+from prosa.source.credentials import masked
 
 FOLDER = Path(str(resources.files("prosa.rules"))) / "docs"
 ROOT = PurePosixPath("/project")
@@ -147,7 +148,7 @@ def line(each: Diagnostic) -> str:
     """One expected diagnostic."""
     path = PurePosixPath(each.path).relative_to(ROOT)
     place = f"{path} {each.start.line}:{each.start.column}"
-    marked = each.source.slice(each.span).encode("unicode_escape").decode().replace("\\xb7", "·")
+    marked = masked(each.source.slice(each.span)).encode("unicode_escape").decode().replace("\\xb7", "·")
     marked = marked if len(marked) <= SHOWN else marked[:SHOWN] + "…"
     return f"{place} {each.code} {each.severity} «{marked}» {each.message}"
 

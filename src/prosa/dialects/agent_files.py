@@ -65,3 +65,11 @@ def agent_fields(path: str) -> tuple[Field, ...]:
     """Return the fields of the file at ``path``, written with `/`, or those of any document if its name is not
     special."""
     return next((table for pattern, table in _TABLES if pattern.search(path)), DOCUMENT)
+
+
+_NAMES = regex(r"(?:\A|/)(?:AGENTS|CLAUDE|GEMINI|QWEN|copilot-instructions)(?:\.local)?\.md\Z")
+
+
+def is_agent_file(path: str) -> bool:
+    """Return whether the name of a file, written with `/`, says that agents act on it."""
+    return bool(_NAMES.search(path)) or any(pattern.search(path) for pattern, _ in _TABLES)

@@ -13,6 +13,7 @@ from msgspec import Struct
 from prosa.diagnostics import Annotation, Diagnostic, Severity
 from prosa.render.plain import safe, safe_source, width
 from prosa.source import SourceText, Span
+from prosa.source.credentials import masked
 
 _RESET = "\x1b[0m"
 _BOLD = "\x1b[1m"
@@ -127,7 +128,7 @@ def excerpt(source: SourceText, span: Span) -> SourceExcerpt:
     line, column = source.position(at)
     line_start = at - (column - 1)
     shown_start = line_start if column - 1 <= WINDOW - _BEFORE else at - _BEFORE
-    chunk = _first_line(source.text[shown_start : shown_start + WINDOW + 1])
+    chunk = _first_line(_unread(source.text, shown_start, shown_start + WINDOW + 1))
     cut = len(chunk) > WINDOW
     chunk = chunk[:WINDOW]
     lead = "…" if shown_start > line_start else ""
@@ -136,6 +137,16 @@ def excerpt(source: SourceText, span: Span) -> SourceExcerpt:
     after = safe_source(chunk[max(span.end, at) - shown_start :])
     carets = " " * width(lead + before) + "^" * max(1, width(marked))
     return SourceExcerpt(line, (lead + before + marked + after + ("…" if cut else "")).rstrip(), carets)
+
+
+_LONGEST = 2_000
+"""Characters before and after a window in which a credential may begin and end."""
+
+
+def _unread(text: str, start: int, end: int) -> str:
+    """Return a piece of a text in which credentials are masked, so that no log repeats them."""
+    begin = max(0, start - _LONGEST)
+    return masked(text[begin : end + _LONGEST])[start - begin : end - begin]
 
 
 def _first_line(text: str) -> str:

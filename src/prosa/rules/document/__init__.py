@@ -8,7 +8,7 @@ RULES: RuleSet[object] = RuleSet(
     __name__,
     "MD",
     None,
-    topics=("syntax", "text"),
+    topics=("syntax", "text", "safety"),
     corpus_topics=("links",),
     errors_stop=True,
 )
