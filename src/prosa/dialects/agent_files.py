@@ -73,3 +73,8 @@ _NAMES = regex(r"(?:\A|/)(?:AGENTS|CLAUDE|GEMINI|QWEN|copilot-instructions)(?:\.
 def is_agent_file(path: str) -> bool:
     """Return whether the name of a file, written with `/`, says that agents act on it."""
     return bool(_NAMES.search(path)) or any(pattern.search(path) for pattern, _ in _TABLES)
+
+
+def is_agent_place(path: str) -> bool:
+    """Return whether agents may act on a file by its name, or because it lies where skills are."""
+    return "/skills/" in path or path.startswith("skills/") or is_agent_file(path)

@@ -11,6 +11,7 @@ from typing import Protocol, TypeAlias, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
+from prosa.dialects.agent_files import is_agent_place
 from prosa.dialects.dialect import Hints
 from prosa.rules.cache import (
     Analysis,
@@ -246,8 +247,10 @@ class Analyzer(Struct, frozen=True):
 
     def _key(self, real: Path, digest: str) -> str:
         """Return everything that an analysis depends on except the location of the document: its content, the hints
-        about its dialect, and the end of its path, which names of programs and skills come from."""
-        return f"{digest}:{hints_text(self.hints(real))}:{'/'.join(real.parts[-2:])}"
+        about its dialect, the end of its path, which names of programs and skills come from, and whether agents act on
+        what lies there."""
+        place = ":agents" if is_agent_place(real.as_posix()) else ""
+        return f"{digest}:{hints_text(self.hints(real))}:{'/'.join(real.parts[-2:])}{place}"
 
 
 def hints_text(hints: Hints) -> str:

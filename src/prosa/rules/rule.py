@@ -15,6 +15,7 @@ from msgspec import Struct, field
 from prosa.data import Value
 from prosa.diagnostics import Annotation, Fix, Misspelling, Problem, Severity
 from prosa.dialects import DialectName
+from prosa.dialects.agent_files import is_agent_place
 from prosa.source import Files, SourceText, Span
 
 if TYPE_CHECKING:
@@ -29,12 +30,13 @@ M_co = TypeVar("M_co", covariant=True)
 
 class Environment(Struct):
     """The environment of a document: files and the time. It records whether a rule used the time or the path, because
-    then the finding is only valid for those."""
+    then the finding is only valid for those. ``agent_place`` is what `Subject.agent_place` found."""
 
     files: Files | None = None
     now: datetime | None = None
     asked_time: bool = False
     asked_place: bool = False
+    agent_place: bool | None = None
 
 
 class Subject(Struct, Generic[M_co], frozen=True):
@@ -73,6 +75,16 @@ class Subject(Struct, Generic[M_co], frozen=True):
         self.environment.asked_place = True
         path = self.source.path
         return None if path.startswith("<") else Path(path)
+
+    @property
+    def agent_place(self) -> bool:
+        """Whether agents may act on the document by its place, which is a part of the key of its analysis."""
+        known = self.environment
+        if known.agent_place is None:
+            path = Path(self.source.path)
+            real = known.files.real(path) if known.files is not None else path
+            known.agent_place = is_agent_place(real.as_posix())
+        return known.agent_place
 
 
 class LocalLink(NamedTuple):

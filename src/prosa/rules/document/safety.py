@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from prosa.diagnostics import Applicability, Fix, Severity
@@ -222,11 +221,14 @@ def key_file_access(subject: Subject[object]) -> Iterator[Finding]:
 def _in_code(subject: Subject[object], pattern: re.Pattern[str], *signs: re.Pattern[str]) -> Iterator[Span]:
     """Yield where a pattern matches in the code of a document that agents act on. Every match has one of the ``signs``,
     each of which begins with one character that a search can jump to."""
-    text = subject.source.text
-    if subject.dialect not in ("plain", "skill_md", "context") or not any(sign.search(text) for sign in signs):
+    if subject.dialect not in ("plain", "skill_md", "context") or (
+        subject.dialect == "plain" and not subject.agent_place
+    ):
+        return
+    if not any(sign.search(subject.source.text) for sign in signs):
         return
     found = list(islice(_matches(subject, pattern), MOST))
-    if found and _is_for_agents(subject):
+    if found and (subject.dialect != "plain" or _is_for_agents(subject)):
         yield from found
 
 
@@ -244,19 +246,15 @@ _SHOWN_ATTACK = regex(r"attack|evil|malicious|exfil|victim|payload|hacker", re.I
 """Words of those who explain an attack; those who try one avoid them."""
 
 
-def _is_for_agents(subject: Subject[object]) -> bool:
-    """Return whether agents act on the document: a skill, a file that a host reads, or one in the folder of a skill."""
-    if subject.dialect != "plain":
-        return True
-    path = subject.path
-    return path is not None and (is_agent_file(path.as_posix()) or _is_in_skill(subject, path))
-
-
 MAX_FOLDERS = 4
 """Folders around a document in which a `SKILL.md` is looked for."""
 
 
-def _is_in_skill(subject: Subject[object], path: Path) -> bool:
-    files = subject.files
+def _is_for_agents(subject: Subject[object]) -> bool:
+    """Return whether agents act on a plain document: a host reads it by its name, or it lies in the folder of a
+    skill."""
+    path, files = subject.path, subject.files
+    if path is None or files is None:
+        return path is not None and is_agent_file(path.as_posix())
     folders = islice(path.parents, MAX_FOLDERS)
-    return files is not None and any(files.exists(folder / "SKILL.md") for folder in folders)
+    return is_agent_file(files.real(path).as_posix()) or any(files.exists(each / "SKILL.md") for each in folders)
