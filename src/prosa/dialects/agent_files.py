@@ -67,12 +67,15 @@ def agent_fields(path: str) -> tuple[Field, ...]:
     return next((table for pattern, table in _TABLES if pattern.search(path)), DOCUMENT)
 
 
-_NAMES = regex(r"(?:\A|/)(?:AGENTS|CLAUDE|GEMINI|QWEN|copilot-instructions)(?:\.local)?\.md\Z")
+_NAMES = frozenset({"AGENTS.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", "QWEN.md", "copilot-instructions.md"})
+_SUFFIXES = (".mdc", ".instructions.md", ".agent.md", ".chatmode.md", ".prompt.md")
 
 
 def is_agent_file(path: str) -> bool:
     """Return whether the name of a file, written with `/`, says that agents act on it."""
-    return bool(_NAMES.search(path)) or any(pattern.search(path) for pattern, _ in _TABLES)
+    if path.endswith(_SUFFIXES) or path[path.rfind("/") + 1 :] in _NAMES:
+        return True
+    return "/." in f"/{path}" and any(pattern.search(path) for pattern, _ in _TABLES)
 
 
 def is_agent_place(path: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from prosa.diagnostics import Applicability, Fix, Severity
@@ -18,6 +18,7 @@ from prosa.source.credentials import Credential, credentials
 
 if TYPE_CHECKING:
     from prosa.document import Document
+    from prosa.document.walk import Found
 
 MOST = 50
 """Findings of one of these rules in one document."""
@@ -114,13 +115,18 @@ def _instructions(subject: Subject[object]) -> Iterator[Finding]:
 def _hidden(subject: Subject[object]) -> Iterator[_Hidden]:
     """Yield the hidden texts of a document."""
     document = subject.document
-    found = document.parsed.found
-    if found.html_blocks or found.inline_html:
+    if _may_hide(document.parsed.found):
         yield from (_Hidden(each.start, each.end, "comment", each) for each in document.comments)
         yield from _styled(document)
     for definition in document.definitions:
         if definition.title:
             yield _Hidden(definition.span.start, definition.span.end, "title of a link definition")
+
+
+def _may_hide(found: Found) -> bool:
+    """Return whether any HTML may hide text; most documents hold none, or only tags that are seen."""
+    tags = chain((tag for tag, _ in found.inline_html), (tag for _, some in found.html_blocks for _, tag, _ in some))
+    return any("<!--" in tag or "hidden" in (low := tag.lower()) or "style" in low for tag in tags)
 
 
 def _styled(document: Document) -> Iterator[_Hidden]:
