@@ -28,6 +28,9 @@ MAX_FILES = 20
 MAX_EVIDENCE = 20
 """Failures and grades of an attempt that are shown."""
 
+_WHOLE = "--report DIR/"
+"""Has answers and differences whole."""
+
 MAX_REASON = 1_000
 """Characters of a grader's reason, or of a failure."""
 
@@ -155,7 +158,7 @@ def _attempt(
     if attempt.facts.failure is not None:
         yield f'<p class="why">No answer: {brief(f"{attempt.facts.failure}: {attempt.facts.error}", MAX_REASON)}</p>\n'
     if answer is not None:
-        yield TextBlock(answer, is_first=True, kind="answer")
+        yield TextBlock(answer, is_first=True, kind="answer", where=_WHOLE)
     if attempt.cut is not None:
         yield f'<p class="cut">This is its beginning. All of it had {attempt.cut.size:,} bytes as JSON and the SHA-256 '
         yield f"<code>{brief(attempt.cut.digest)}</code>; the store keeps no more.</p>\n"
@@ -261,7 +264,7 @@ def _file(file: OutputFile) -> Iterator[Part]:
     size = f" · {count_words(file.size, 'byte')}" if file.kind != "deleted" else ""
     yield f'<p class="file"><b>{file.kind}</b> <code>{brief(file.path)}</code>{size}</p>\n'
     if file.diff:
-        yield TextBlock(tuple(map(_diff_line, file.diff.splitlines(keepends=True))), kind="diff")
+        yield TextBlock(tuple(map(_diff_line, file.diff.splitlines(keepends=True))), kind="diff", where=_WHOLE)
     elif file.content and (picture := PictureBlock(file.path, file.content)).type:
         yield picture
     elif file.digest:

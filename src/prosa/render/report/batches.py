@@ -12,6 +12,7 @@ from prosa.render.report.attempts import answer_text
 from prosa.render.report.frame import MAX_PAGE, frame_weight, page
 from prosa.render.report.parts import Part, Whole, brief, fitting, table, table_row, text_block, weight
 from prosa.render.report.pictures import shares_picture
+from prosa.render.report.runs import WHOLE
 from prosa.render.tests import count_words, dollars
 
 MAX_REASON = 1_000
@@ -121,5 +122,5 @@ def _row(row: RowResult) -> Iterator[Part]:
     if row.error:
         yield f'<p class="why {kind}">{brief(row.error, MAX_REASON)}</p>\n'
     if row.output is not None:
-        yield text_block(answer_text(row.output), is_first=True, kind="answer")
+        yield text_block(answer_text(row.output), is_first=True, kind="answer", where=WHOLE)
     yield "</details>\n"

@@ -48,11 +48,13 @@ _PICTURES: tuple[tuple[bytes, int, str], ...] = (
 
 
 class TextBlock(Struct, frozen=True):
-    """A text in pieces, each with its mark. ``is_first`` is for answers, which get room before anything else."""
+    """A text in pieces, each with its mark. ``is_first`` is for answers, which get room before anything else; ``where``
+    says which command has it whole."""
 
     pieces: tuple[tuple[str, Mark], ...]
     is_first: bool = False
     kind: str = ""
+    where: str = ""
 
     @property
     def text(self) -> str:
@@ -70,11 +72,8 @@ class TextBlock(Struct, frozen=True):
             return start + "".join(_piece(text, mark) for text, mark in self.pieces) + end
         data = self.text.encode("utf-8", "surrogatepass")
         shown = "".join(_fitting(self.pieces, room - NOTE))
-        return (
-            f"{start}{shown}{end}{cut_note(len(data), sha256(data).hexdigest(), whole)}"
-            if shown
-            else (cut_note(len(data), sha256(data).hexdigest(), whole))
-        )
+        note = cut_note(len(data), sha256(data).hexdigest(), whole, self.where)
+        return f"{start}{shown}{end}{note}" if shown else note
 
     def _open(self) -> tuple[str, str]:
         # The line end after the tag is dropped by readers of HTML; without it they would drop one of the text.
@@ -128,9 +127,9 @@ class Block(Protocol):
 Part: TypeAlias = str | Block
 
 
-def text_block(text: str, *, is_first: bool = False, kind: str = "") -> TextBlock:
+def text_block(text: str, *, is_first: bool = False, kind: str = "", where: str = "") -> TextBlock:
     """Return a text without marks."""
-    return TextBlock(((text, ""),), is_first, kind)
+    return TextBlock(((text, ""),), is_first, kind, where)
 
 
 def brief(text: str, most: int = MAX_BRIEF) -> str:
@@ -149,13 +148,13 @@ def one_line(text: str, most: int) -> str:
     return line if len(text) <= 4 * most and len(line) <= most else f"{line[:most]}…"
 
 
-def cut_note(size: int, digest: str, whole: Whole) -> str:
+def cut_note(size: int, digest: str, whole: Whole, where: str = "") -> str:
     """Return what is said of a text that is cut: its bytes, its SHA-256, and where it is whole."""
     path = whole.get(digest)
-    where = "<code>--report DIR/</code> writes it whole"
+    found = f"; <code>{where}</code> has it whole" if where else ""
     if path is not None:
-        where = f'<a href="./{escape(quoted_relative(path.lstrip("/")))}">it is whole in a file</a>'
-    return f'<p class="cut">Cut here. All of it has {size:,} bytes and the SHA-256 <code>{digest}</code>; {where}.</p>'
+        found = f'; <a href="./{escape(quoted_relative(path.lstrip("/")))}">it is whole in a file</a>'
+    return f'<p class="cut">Cut here. All of it has {size:,} bytes and the SHA-256 <code>{digest}</code>{found}.</p>'
 
 
 def table(label: str, kind: str, heads: Sequence[str], rows: Iterable[Part]) -> Iterator[Part]:

@@ -234,20 +234,20 @@ def trends(found: Sequence[Trend]) -> Iterator[Part]:
     several = [each for each in found if len(each.points) > 1][:MAX_SUITES]
     if not several:
         return
-    yield "<section>\n<h2>Trend</h2>\n"
+    yield '<section>\n<h2>Trend</h2>\n<div class="trends">\n'
     for at, each in enumerate(several, 1):
         points = each.points[-MAX_POINTS:]
         title = " · ".join(brief(name, 80) for name in (each.path, each.label) if name)
         words = (
             f"{len(points)} tests from {points[0].started[:10]} to {points[-1].started[:10]}; the table says the same."
         )
-        yield f"<h3>{title}</h3>\n"
+        yield f"<div>\n<h3>{title}</h3>\n"
         yield trend_picture(f"trend-{at}", ("Share of attempts that passed", words), points)
         yield f"<details><summary>{count_words(len(points), 'test')} as a table</summary>\n"
         heads = ("Started (UTC)", "Revision", "Passed", "Not measured", "Cost")
         yield from table("Trend", "trend", heads, map(_point, reversed(points)))
-        yield "</details>\n"
-    yield "</section>\n"
+        yield "</details>\n</div>\n"
+    yield "</div>\n</section>\n"
 
 
 def _point(each: TrendPoint) -> str:

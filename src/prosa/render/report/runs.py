@@ -22,6 +22,9 @@ _SIGNS: Mapping[RunState, tuple[str, str]] = {
     "interrupted": ("?", "open"),
     "open": ("…", "open"),
 }
+WHOLE = "prosa report ID -o FILE.json"
+"""Has the texts of runs and batches whole."""
+
 _SHARE = 0.6
 """The part of a page that calls may take without their texts."""
 
@@ -50,7 +53,7 @@ def _head(run: RunRecord, calls: Sequence[CallRecord]) -> Iterator[Part]:
     for title, text in (("Input", run.input), ("Output", run.output)):
         if text is not None:
             yield f"<div><h2>{title}</h2>"
-            yield text_block(answer_text(stored_value(text)), is_first=title == "Output", kind="answer")
+            yield text_block(answer_text(stored_value(text)), is_first=title == "Output", kind="answer", where=WHOLE)
             yield "</div>\n"
     yield "</div>\n"
     if not run.whole:
@@ -89,9 +92,9 @@ def _call(call: CallRecord) -> Iterator[Part]:
     yield f"<code>{brief(call.path)}</code> <b>{brief(name)}</b> <small>{brief(' · '.join(facts))}</small></summary>\n"
     asked, came = _request(call), _reply(call)
     if asked:
-        yield TextBlock(asked, kind="steps")
+        yield TextBlock(asked, kind="steps", where=WHOLE)
     if came:
-        yield TextBlock(came, is_first=True, kind="steps")
+        yield TextBlock(came, is_first=True, kind="steps", where=WHOLE)
     yield "" if asked or came else '<p class="note">Its texts are not kept.</p>\n'
     yield "</details>\n"
 
