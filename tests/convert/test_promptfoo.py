@@ -22,6 +22,7 @@ from prosa.template import Template
 from prosa.testing import ScriptedProvider
 from tests.cli.desk import desk
 from tests.cli.programs import user
+from tests.work import is_linear
 
 
 @pytest.fixture
@@ -212,6 +213,13 @@ def test_x31_what_go_cannot_express_becomes_text_and_is_reported(text: str):
 def test_x31_broken_templates_never_fail(text: str):
     Template(from_nunjucks(text).template)
     assert from_nunjucks("{% if a %}" * 10_000).template
+
+
+@pytest.mark.parametrize(
+    "piece", ["{{", "{%", "{#", "{{ a", "{% if a -%} ", "{{a}}", "{{ a['", "{% if a and ", "{%- a"]
+)
+def test_x31_long_templates_are_read_in_linear_time(piece: str):
+    assert is_linear(lambda count: (from_nunjucks(piece * count), filled(piece * count, {"a": "x"})), 10_000, 100_000)
 
 
 def test_x31_messages_become_the_text_of_one_prompt(here: Path):

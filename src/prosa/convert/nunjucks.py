@@ -7,7 +7,7 @@ In: a text. Out: a Go template, and the tags that have no counterpart there: the
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
 
@@ -19,7 +19,12 @@ MAX_TAGS = 10_000
 MAX_BLOCKS = 50
 """Tags of a text, and blocks inside one another; a prompt has not many more."""
 
-_TAG = regex(r"\{\{-?(?P<value>.*?)-?\}\}|\{%-?(?P<block>.*?)-?%\}|\{#.*?#\}", re.DOTALL)
+MAX_TAG = 2_000
+"""Characters inside a tag; a longer one is text."""
+
+_OPENED = regex(r"\{[{%#]")
+_CLOSES = {"{{": "}}", "{%": "%}", "{#": "#}"}
+_SPACE = regex(r"\s*")
 _PATH = regex(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*|\[(?:'[^'\"\\\]]*'|\"[^'\"\\\]]*\"|[0-9]{1,6})\])*", re.ASCII)
 _STEP = regex(r"\.?([A-Za-z_]\w*)|\[['\"]([^'\"]*)['\"]\]|\[([0-9]+)\]", re.ASCII)
 _TEXT = regex(r"'([^'\"\\\n]*)'|\"([^'\"\\\n]*)\"")
@@ -41,28 +46,49 @@ class FromNunjucks(Struct, frozen=True):
 
 def from_nunjucks(text: str) -> FromNunjucks:
     """Return a text as a template in Go's language."""
-    if "{{" not in text and "{%" not in text and "{#" not in text:
-        return FromNunjucks(spelled(text), acts=False)
     return _Reading().run(text)
 
 
-def filled(text: str, values: dict[str, Value]) -> str | None:
+class _Tag(Struct, frozen=True):
+    """A tag in a text: how it begins, what is in it, and where it is."""
+
+    kind: str
+    inner: str
+    text: str
+    start: int
+    end: int
+
+
+def _tags(text: str) -> Iterator[_Tag]:
+    """Yield the tags of a text in order; one that is never closed, or too long, is none."""
+    at = 0
+    missing: set[str] = set()
+    while (opened := _OPENED.search(text, at)) is not None:
+        kind, start = opened[0], opened.start()
+        at = opened.end()
+        end = -1 if kind in missing else text.find(_CLOSES[kind], at)
+        if end < 0:
+            missing.add(kind)
+        elif kind == "{#" or end - at <= MAX_TAG:
+            yield _Tag(kind, text[at:end].strip("-").strip(), text[start : end + 2], start, end + 2)
+            at = end + 2
+
+
+def filled(text: str, values: Mapping[str, Value]) -> str | None:
     """Return a text with the values that its tags name; None where a tag is more than a name, or has no value."""
-    if "{{" not in text and "{%" not in text and "{#" not in text:
-        return text
     parts, at = [], 0
-    for tag in _TAG.finditer(text):
-        value = _looked_up(tag["value"], values) if tag["value"] is not None else None
+    for tag in _tags(text):
+        value = _looked_up(tag.inner, values) if tag.kind == "{{" else None
         if value is None:
             return None
-        parts += [text[at : tag.start()], value]
-        at = tag.end()
+        parts += [text[at : tag.start], value]
+        at = tag.end
     return "".join((*parts, text[at:]))
 
 
-def _looked_up(tag: str, values: dict[str, Value]) -> str | None:
-    names = _names(tag.strip())
-    found: Value = values
+def _looked_up(tag: str, values: Mapping[str, Value]) -> str | None:
+    names = _names(tag)
+    found: Value = dict(values)
     for name in names or ("",):
         if isinstance(name, int):
             found = found[name] if isinstance(found, list) and name < len(found) else None
@@ -86,38 +112,34 @@ class _Reading(Struct):
 
     def run(self, text: str) -> FromNunjucks:
         at = 0
-        for number, tag in enumerate(_TAG.finditer(text)):
+        for number, tag in enumerate(_tags(text)):
             if number == MAX_TAGS:
                 break
-            self.text(text[at : tag.start()], before=tag[0])
-            at = tag.end()
+            before = text[at : tag.start]
+            self.parts.append(spelled(before.rstrip() if tag.text.startswith(("{{-", "{%-")) else before))
             self.tag(tag)
-            if tag[0].endswith(("-}}", "-%}")):
-                at += len(text[at:]) - len(text[at:].lstrip())
-        self.text(text[at:])
+            at = tag.end
+            if tag.text.endswith(("-}}", "-%}")) and (space := _SPACE.match(text, at)) is not None:
+                at = space.end()
+        self.parts.append(spelled(text[at:]))
         self.parts += ["{{ end }}" for _, known in self.blocks if known]
         self.unknown += [f"{{% {name} %}}" for name, _ in self.blocks]
         return FromNunjucks("".join(self.parts), self.acts, tuple(dict.fromkeys(self.unknown)))
 
-    def text(self, text: str, before: str = "") -> None:
-        if before.startswith(("{{-", "{%-")):
-            text = text.rstrip()
-        self.parts.append(spelled(text))
-
-    def tag(self, tag: re.Match[str]) -> None:
-        inner = (tag["block"] or "").strip()
+    def tag(self, tag: _Tag) -> None:
+        inner = tag.inner if tag.kind == "{%" else ""
         if self.raw and inner != "endraw":
-            self.parts.append(spelled(tag[0]))
+            self.parts.append(spelled(tag.text))
             return
         if inner in ("raw", "endraw"):
             self.raw = inner == "raw"
             return
-        if tag[0].startswith("{#"):
+        if tag.kind == "{#":
             return
-        action = self.value(tag["value"].strip()) if tag["value"] is not None else self.block(inner)
+        action = self.value(tag.inner) if tag.kind == "{{" else self.block(inner)
         if action is None:
-            self.unknown.append(tag[0])
-            self.parts.append(spelled(tag[0]))
+            self.unknown.append(tag.text)
+            self.parts.append(spelled(tag.text))
         else:
             self.acts = True
             self.parts.append(f"{{{{ {action} }}}}")

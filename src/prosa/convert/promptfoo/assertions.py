@@ -127,7 +127,7 @@ def _filled(value: Value, variables: Mapping[str, Value]) -> Value:
         return [_filled(each, variables) for each in value]
     if not isinstance(value, str):
         return value
-    text = filled(value, dict(variables))
+    text = filled(value, variables)
     if text is None:
         raise _Lost("its value is a template that has no value here")
     return text

@@ -23,6 +23,9 @@ MAX_CASES = 1_000
 MAX_COMBINATIONS = 100
 """Cases of one configuration, and of one test whose variables are lists: more are a matter for `rows`."""
 
+MAX_ASSERTED = 200
+"""Assertions of one case."""
+
 
 class Draft(Struct, frozen=True):
     """A test: its name, its variables, and what it asserts, each with its place. ``options`` are those of promptfoo for
@@ -59,6 +62,9 @@ def _draft(
 ) -> Draft:
     asserted = [(f"{pointer}/assert/{at}", each) for at, each in enumerate(_list(test.get("assert")))]
     asserted += [(f"/defaultTest/assert/{at}", each) for at, each in enumerate(_list(default.get("assert")))]
+    if len(asserted) > MAX_ASSERTED:
+        log.add("lost", f"{pointer}/assert", f"a case has more than {MAX_ASSERTED} assertions; the others are left out")
+        del asserted[MAX_ASSERTED:]
     options = {**_mapping(default.get("options")), **_mapping(test.get("options"))}
     if options.get("disableDefaultAsserts"):
         asserted = [each for each in asserted if not each[0].startswith("/defaultTest")]
@@ -90,7 +96,7 @@ def _name(test: Mapping[str, Value], variables: Mapping[str, Value], named: dict
     text = test.get("description")
     if not isinstance(text, str) or not text.strip():
         text = texts[0] if len(variables) == len(texts) == 1 and len(texts[0]) <= _MAX_NAME else ""
-    text = filled(text, dict(variables)) or text
+    text = filled(text, variables) or text
     name = " ".join(regex(r"[^\w '&/().,:;!?%+$€@-]+").sub(" ", text).split())[:_MAX_NAME].strip(" #")
     name = name if regex(r"\w").search(name) else f"Case {len(named) + 1}"
     chosen, number = name, 1
