@@ -17,6 +17,7 @@ import pytest
 
 from prosa.adapters.agents.box import HOME, SHARED_BYTES, boxed
 from prosa.adapters.agents.children import started
+from prosa.adapters.agents.relay import MOST_THREADS
 from tests.adapters.agents.fakes import DAEMON, PATH, ours, run_boxed, until
 from tests.adapters.agents.test_children import kill_half_way
 
@@ -230,6 +231,18 @@ sys.exit(7)
     assert (ended.lines, ended.status, ended.stderr) == (["3", "5000000"], 7, "")
     assert (missing.status, missing.stderr) == (127, "no-such-agent: No such file or directory\n")
     assert killed.status == 137
+
+
+def test_x36_threads_in_the_box_are_bounded_by_the_kernel(tmp_path: Path):
+    """It is held for ordinary users where the kernel counts each box; the supervisor counts processes for all."""
+    path = tmp_path / "tap.sock"
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(path))
+        listening.listen()
+        ended = run_boxed(["grep", "Max processes", "/proc/self/limits"], tmp_path, socket=path)
+    counts_boxes = [int(each) for each in os.uname().release.split("-")[0].split(".")[:2]] >= [5, 14]
+    soft, hard = ended.lines[0].split()[2:4]
+    assert soft == hard and (not counts_boxes or int(hard) <= MOST_THREADS)
 
 
 def _echo(listening: socket.socket) -> None:

@@ -50,6 +50,17 @@ def test_x36_without_a_box_nothing_starts(
     assert code == 2 and "cannot be isolated" in at.err and "--trust-agent" in at.err and service.requests == []
 
 
+def test_x36_a_version_that_was_not_tried_is_used_with_a_warning(environ: dict[str, str], tmp_path: Path):
+    program = tmp_path / "bin" / "claude"
+    program.write_text(program.read_text().replace("2.1.197", "2.0.3"))
+    words = "warning: claude 2.0.3: tried with 2.1.197; results may be wrong: prosa agents claude --probe"
+    assert words in prosa("agents", "claude", environ=environ)[1].out
+    evals(Path("skills/tide-times"), CASE)
+    own = {**environ, "ANTHROPIC_MODEL": "m", "IS_SANDBOX": "1"}
+    code, at = prosa("test", "skills", "--agent", "claude", "--agent-home", "user", "--trust-agent", environ=own)
+    assert code == 0 and words in at.err
+
+
 def test_x36_with_the_users_own_login_the_report_says_what_was_not_seen(
     environ: dict[str, str], service: ScriptedService
 ):
