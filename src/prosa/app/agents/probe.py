@@ -76,7 +76,9 @@ async def probe_agent(here: AgentHere, environ: Mapping[str, str]) -> Probe:
     nothing starts."""
     assert here.installed is not None
     if here.isolation.kind == "none":
-        return Probe((ProbeStep(f"it can be isolated, and so was not started: {here.isolation.reason}", False),))
+        return Probe(
+            (ProbeStep(f"it was not started, because it cannot be isolated here: {here.isolation.reason}", False),)
+        )
     wire = here.known.wires[0]
     with scratch_folder("prosa-probe-") as folder:
         skill = _laid_skill(folder)
