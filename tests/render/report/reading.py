@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from prosa.evaluation.case import Case, RunFacts
 from prosa.evaluation.expectations import Failure
 from prosa.evaluation.report import AgentFacts, CaseReport, Cut, Graded, OutputFile, Reason, Report, Step
-from prosa.records.test import Feedback, ShownTest
+from prosa.records.test import Feedback, ShownTest, Trend, TrendPoint
 from tests.render.page.elements import Tree, tree
 from tests.render.report.samples import RECORD, attempt, suite
 
@@ -90,8 +90,11 @@ def hostile_test(text: str) -> ShownTest:
         [case, replace(case, case=Case("second case", text, request=text))], text, path=text, unavailable=(text,)
     )
     other = replace(found, label="other", model=text)
+    point = TrendPoint(text, text, text, True, 1, 2, 3)
     record = replace(RECORD, id=text, folder=text, revision=text, version=text)
-    return ShownTest(record, Report((found, other)), (), {(text, text): Feedback("bad", text)})
+    return ShownTest(
+        record, Report((found, other)), (Trend(text, text, (point, point)),), {(text, text): Feedback("bad", text)}
+    )
 
 
 def skeleton(page: str) -> list[tuple[str, tuple[str, ...]]]:

@@ -14,6 +14,7 @@ from prosa.evaluation.report import CaseReport, Cut, Report
 from prosa.records.test import ShownTest
 from prosa.render.report import tests as pages
 from prosa.render.report.frame import MAX_PAGE
+from prosa.render.report.markdown import test_markdown as markdown_of
 from prosa.render.report.parts import PictureBlock, TextBlock, assemble, brief, text_block
 from tests.depth import examples
 from tests.render.page.elements import tree
@@ -103,6 +104,31 @@ def test_x37_ten_thousand_cases_are_paged_into_a_folder():
     links = {each["href"].partition("#")[0] for each in dead(found["index.html"]).all("a")}
     assert links == set(found) - {"index.html"}
     dead(found["cases-20.html"])
+
+
+def test_x37_hundreds_of_suites_and_trends_keep_the_limit():
+    """X37. A page and a comment say what has no room."""
+    shown = shown_skill()
+    suites = tuple(replace(shown.report.suites[at % 3], label=f"side {at} " + "ä" * 300) for at in range(400))
+    comparisons = tuple(replace(shown.report.comparisons[0], first=f"side {at} " + "ä" * 300) for at in range(400))
+    trends = tuple(
+        replace(shown.trends[0], label=f"side {at}", points=shown.trends[0].points * 50) for at in range(400)
+    )
+    large = ShownTest(RECORD, Report(suites, comparisons), trends)
+    for limit in (200_000, MAX_PAGE):
+        page = pages.test_page(large, limit=limit)
+        assert len(page.encode()) <= limit
+        assert all(f"further {noun}" in page for noun in ("comparison", "suite", "trend"))
+    made = markdown_of(large)
+    assert len(made.encode()) <= 60_000 and "further comparison" in made and "further suite" in made
+
+
+def test_an_answer_that_is_nested_too_deeply_is_named():
+    nested: object = "x"
+    for _ in range(5_000):
+        nested = [nested]
+    cases = [CaseReport(Case("a", "x"), (attempt(nested),))]
+    assert "nested too deeply" in pages.test_page(ShownTest(RECORD, Report((suite(cases),))))
 
 
 def test_a_small_test_is_one_page_in_a_folder():

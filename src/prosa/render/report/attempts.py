@@ -99,7 +99,10 @@ def answer_text(output: Value) -> str:
     """Return an answer as text: itself if it is one, else indented JSON."""
     if isinstance(output, str):
         return output
-    return dump(output, indent=2)
+    try:
+        return dump(output, indent=2)
+    except RecursionError:
+        return "a value that is nested too deeply to be shown"
 
 
 def _repeats(row: Row, most: int) -> Iterator[Part]:
@@ -180,6 +183,8 @@ def _facts(attempt: Attempt) -> Iterator[str]:
         yield f"{attempt.seconds:.1f} s"
     if attempt.kept:
         yield "from the cache"
+    if attempt.trace:
+        yield f"recording <code>{brief(attempt.trace)}</code>"
 
 
 def answer_lengths(rows: Iterable[Row]) -> list[int]:

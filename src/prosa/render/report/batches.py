@@ -10,7 +10,7 @@ from prosa.render.json import dump
 from prosa.render.plain import safe
 from prosa.render.report.attempts import answer_text
 from prosa.render.report.frame import MAX_PAGE, frame_weight, page
-from prosa.render.report.parts import Part, Whole, brief, fitting, table, table_row, text_block, weight
+from prosa.render.report.parts import Part, Whole, brief, table, table_row, text_block, weight, within
 from prosa.render.report.pictures import shares_picture
 from prosa.render.report.runs import WHOLE
 from prosa.render.tests import count_words, dollars
@@ -45,10 +45,7 @@ def batch_page(
     start = [*_head(batch, counts, _cost(counts, rows)), *_failures(rows)]
     ordered = sorted(rows, key=lambda row: row.ok)
     room = int((limit - frame_weight(batch.name) - weight(start)) * _SHARE)
-    shown = fitting((list(_row(each)) for each in ordered), room)
-    body = [*start, "<h2>Rows</h2>\n" if rows else "", *(part for section in shown for part in section)]
-    if len(shown) < len(rows):
-        body.append(f'<p class="cut">No room for {count_words(len(rows) - len(shown), "further row")}.</p>\n')
+    body = [*start, "<h2>Rows</h2>\n" if rows else "", *within(map(_row, ordered), room, "further row")]
     return page(f"Batch {safe(batch.name)}", body, limit, whole or {})
 
 

@@ -6,7 +6,7 @@ nothing is markup, an address, or a mention.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 
 from msgspec import Struct
@@ -54,15 +54,13 @@ def test_markdown(shown: ShownTest, *, limit: int = MAX_COMMENT, whole: Whole | 
     """Return a test in at most ``limit`` bytes: verdicts, suites, what did not pass with its answers, all cases."""
     report = shown.report
     found = subjects(report)
-    start = [f"{line}\n" for line in _start(shown)]
+    start = list(_start(shown, limit))
     end = [f"{line}\n" for line in _end(shown)]
     rows = [row for subject in found for row in subject.rows if row.is_bad]
     room = limit - weight(start) - weight(end) - 200
     matrix = fitting(([line] for subject in found for line in _matrix(subject)), room // 3)
-    sections = fitting((list(_case(row)) for row in rows), int((room - sum(map(weight, matrix))) * _SHARE))
-    bad: list[Part] = ["\n#### Not passed\n" if rows else "", *(part for each in sections for part in each)]
-    if len(sections) < len(rows):
-        bad.append(f"\nNo room for {count_words(len(rows) - len(sections), 'further case')}.\n")
+    left = int((room - sum(map(weight, matrix))) * _SHARE)
+    bad = ["\n#### Not passed\n" if rows else "", *_within(map(_case, rows), left, "case")]
     return assemble([*start, *bad, *(part for each in matrix for part in each), *end], limit, whole or {})
 
 
@@ -108,17 +106,23 @@ def _fence(text: str) -> str:
 # ---- head and foot ----
 
 
-def _start(shown: ShownTest) -> Iterator[str]:
+def _start(shown: ShownTest, limit: int) -> Iterator[Part]:
+    """Yield verdicts and suites, in less than half of ``limit`` bytes."""
     report = shown.report
-    for each in report.comparisons[:MAX_ROWS]:
-        yield from _comparison(each)
+    yield from _within(map(_comparison, report.comparisons), limit // 6, "comparison")
     if shown.record.state != "done":
-        yield f"**{shown.record.state}**: {shown.record.done:,} of {shown.record.total:,} attempts are over"
-    yield f"\n{'✓' if report.ok else '✗'} {tests_total(report)}\n"
-    yield "| Suite | Side | Rate | Required | Cost |\n|---|---|---|---|---|"
-    yield from map(_suite, report.suites[:MAX_ROWS])
-    if len(report.suites) > MAX_ROWS:
-        yield f"\n… and {count_words(len(report.suites) - MAX_ROWS, 'further suite')}"
+        yield f"**{shown.record.state}**: {shown.record.done:,} of {shown.record.total:,} attempts are over\n"
+    yield f"\n{'✓' if report.ok else '✗'} {tests_total(report)}\n\n"
+    yield "| Suite | Side | Rate | Required | Cost |\n|---|---|---|---|---|\n"
+    yield from _within(([_suite(each)] for each in report.suites), limit // 8, "suite")
+
+
+def _within(sections: Iterable[Iterable[Part]], room: int, noun: str) -> Iterator[Part]:
+    made = [list(each) for each in sections]
+    kept = fitting(made, room)
+    yield from (part for section in kept for part in section)
+    if len(kept) < len(made):
+        yield f"\nNo room for {count_words(len(made) - len(kept), f'further {noun}')}.\n"
 
 
 def _comparison(each: Compared) -> Iterator[str]:
@@ -126,13 +130,12 @@ def _comparison(each: Compared) -> Iterator[str]:
     sign = VERDICTS[told.verdict][0]
     name = code(each.skill, 80) if each.skill else f"{code(each.first, 80)} against {code(each.second, 80)}"
     difference = "" if told.p is None else f", {difference_words(told)}"
-    yield f"### {sign} {name}: {told.verdict}{difference}\n"
-    yield f"{basis_words(each)}\n"
-    yield "| Side | Pass rate | Cost | Tokens of an attempt | Seconds of an attempt |\n|---|---|---|---|---|"
+    yield f"### {sign} {name}: {told.verdict}{difference}\n\n{basis_words(each)}\n\n"
+    yield "| Side | Pass rate | Cost | Tokens of an attempt | Seconds of an attempt |\n|---|---|---|---|---|\n"
     for label, side in zip((each.first or each.path, each.second or each.path), each.sides, strict=True):
-        yield _cells([code(label, 60), *side_figures(side)]).rstrip("\n")
-    yield from (f"\n- {times:,}× {code(unmeasured_words(why))}" for why, times in each.reasons[:MAX_LINES])
-    yield ""
+        yield _cells([code(label, 60), *side_figures(side)])
+    yield from (f"\n- {times:,}× {code(unmeasured_words(why))}\n" for why, times in each.reasons[:MAX_LINES])
+    yield "\n"
 
 
 def _suite(suite: SuiteReport) -> str:

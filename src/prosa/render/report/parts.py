@@ -187,6 +187,15 @@ def fitting(sections: Iterable[Sequence[Part]], room: int) -> list[Sequence[Part
     return found
 
 
+def within(sections: Iterable[Iterable[Part]], room: int, noun: str) -> Iterator[Part]:
+    """Yield as many of the first sections as have room, and how many have none."""
+    made = [list(each) for each in sections]
+    kept = fitting(made, room)
+    yield from (part for section in kept for part in section)
+    if len(kept) < len(made):
+        yield f'<p class="cut">No room for {len(made) - len(kept):,} {noun}{"s" * (len(made) - len(kept) > 1)}.</p>\n'
+
+
 def assemble(parts: Sequence[Part], limit: int, whole: Whole) -> str:
     """Return the parts in at most ``limit`` bytes, provided that their weight is not more."""
     blocks = [each for each in parts if not isinstance(each, str)]

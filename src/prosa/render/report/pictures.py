@@ -11,11 +11,12 @@ from itertools import groupby
 
 from prosa.evaluation.statistics import Interval
 from prosa.records.test import TrendPoint
+from prosa.render.report.parts import MAX_BRIEF, one_line
 
 WIDE, EDGE = 640, 26
 """The width of a picture, and the room beside its scale."""
 
-MAX_POINTS = 200
+MAX_POINTS = 100
 """Points of a trend that are drawn, the latest."""
 
 
@@ -98,7 +99,7 @@ def rate_bar(rate: float) -> str:
 
 
 def _picture(name: str, words: tuple[str, str], size: tuple[int, int], kind: str, lines: Sequence[str]) -> str:
-    title, description = map(escape, words)
+    title, description = (escape(one_line(each, MAX_BRIEF)) for each in words)
     return (
         f'<svg class="{kind}" viewBox="0 0 {size[0]} {size[1]}" role="img" aria-labelledby="{name}-title {name}-words">'
         f'<title id="{name}-title">{title}</title><desc id="{name}-words">{description}</desc>{"".join(lines)}</svg>'

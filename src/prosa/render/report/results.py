@@ -11,7 +11,7 @@ from prosa.evaluation.comparison import Verdict
 from prosa.evaluation.report import Attempt, Compared, Reason, Report, SuiteReport, TriedSide
 from prosa.evaluation.routing import Confusion, ConfusionRow
 from prosa.records.test import Trend, TrendPoint
-from prosa.render.report.parts import Part, brief, table, table_row
+from prosa.render.report.parts import Part, brief, table, table_row, within
 from prosa.render.report.pictures import MAX_POINTS, rate_bar, scale_picture, trend_picture
 from prosa.render.report.subjects import side_name
 from prosa.render.tests import (
@@ -31,9 +31,6 @@ from prosa.render.tests import (
 MAX_REASONS = 10
 """Reasons that are shown of a side, and notes of a kind."""
 
-MAX_SUITES = 200
-"""Suites, comparisons and trends that are shown."""
-
 MAX_SKILLS = 40
 """Rows and columns of a confusion matrix that are shown."""
 
@@ -46,15 +43,17 @@ VERDICTS: Mapping[Verdict, tuple[str, str]] = {
 """A sign for each verdict, and the class of its colour."""
 
 
-def results(report: Report) -> Iterator[Part]:
-    """Yield what came of a test, without its cases."""
-    for at, each in enumerate(report.comparisons[:MAX_SUITES], 1):
-        yield from _comparison(f"lift-{at}", each)
-    yield from _suites(report.suites)
+def results(report: Report, limit: int) -> Iterator[Part]:
+    """Yield what came of a test, without its cases, in less than half of ``limit`` bytes."""
+    lifts = (_comparison(f"lift-{at}", each) for at, each in enumerate(report.comparisons, 1))
+    yield from within(lifts, limit // 6, "further comparison")
+    yield '<section>\n<h2>Suites</h2>\n<div class="suites">\n'
+    cards = (_suite(f"rate-{at}", each) for at, each in enumerate(report.suites, 1))
+    yield from within(cards, limit // 10, "further suite")
+    yield "</div>\n</section>\n"
     yield from _notes(report)
-    for suite in report.suites[:MAX_SUITES]:
-        if (found := suite.confusion) is not None:
-            yield from _confusion(suite, found)
+    routed = ((suite, found) for suite in report.suites if (found := suite.confusion) is not None)
+    yield from within((_confusion(*each) for each in routed), limit // 12, "further skill table")
 
 
 # ---- verdicts ----
@@ -131,16 +130,6 @@ def side_figures(side: TriedSide) -> tuple[str, str, str, str]:
 
 
 # ---- suites ----
-
-
-def _suites(suites: Sequence[SuiteReport]) -> Iterator[Part]:
-    yield '<section>\n<h2>Suites</h2>\n<div class="suites">\n'
-    for at, each in enumerate(suites[:MAX_SUITES], 1):
-        yield from _suite(f"rate-{at}", each)
-    yield "</div>\n"
-    if len(suites) > MAX_SUITES:
-        yield f'<p class="cut">{count_words(len(suites) - MAX_SUITES, "further suite")}.</p>\n'
-    yield "</section>\n"
 
 
 def _suite(name: str, suite: SuiteReport) -> Iterator[Part]:
@@ -229,25 +218,27 @@ def _loads(row: ConfusionRow, columns: Sequence[str], own: str) -> str:
 # ---- trend ----
 
 
-def trends(found: Sequence[Trend]) -> Iterator[Part]:
-    """Yield each suite over time: a picture, and the same as a table."""
-    several = [each for each in found if len(each.points) > 1][:MAX_SUITES]
-    if not several:
-        return
-    yield '<section>\n<h2>Trend</h2>\n<div class="trends">\n'
-    for at, each in enumerate(several, 1):
-        points = each.points[-MAX_POINTS:]
-        title = " · ".join(brief(name, 80) for name in (each.path, each.label) if name)
-        words = (
-            f"{len(points)} tests from {points[0].started[:10]} to {points[-1].started[:10]}; the table says the same."
-        )
-        yield f"<div>\n<h3>{title}</h3>\n"
-        yield trend_picture(f"trend-{at}", ("Share of attempts that passed", words), points)
-        yield f"<details><summary>{count_words(len(points), 'test')} as a table</summary>\n"
-        heads = ("Started (UTC)", "Revision", "Passed", "Not measured", "Cost")
-        yield from table("Trend", "trend", heads, map(_point, reversed(points)))
-        yield "</details>\n</div>\n"
-    yield "</div>\n</section>\n"
+def trends(found: Sequence[Trend], limit: int) -> Iterator[Part]:
+    """Yield each suite over time, in less than a tenth of ``limit`` bytes."""
+    several = [each for each in found if len(each.points) > 1]
+    if several:
+        yield '<section>\n<h2>Trend</h2>\n<div class="trends">\n'
+        drawn = (_trend(f"trend-{at}", each) for at, each in enumerate(several, 1))
+        yield from within(drawn, limit // 10, "further trend")
+        yield "</div>\n</section>\n"
+
+
+def _trend(name: str, each: Trend) -> Iterator[Part]:
+    """Yield a picture, and the same as a table."""
+    points = each.points[-MAX_POINTS:]
+    title = " · ".join(brief(name, 80) for name in (each.path, each.label) if name)
+    words = f"{len(points)} tests from {points[0].started[:10]} to {points[-1].started[:10]}; the table says the same."
+    yield f"<div>\n<h3>{title}</h3>\n"
+    yield trend_picture(name, ("Share of attempts that passed", words), points)
+    yield f"<details><summary>{count_words(len(points), 'test')} as a table</summary>\n"
+    heads = ("Started (UTC)", "Revision", "Passed", "Not measured", "Cost")
+    yield from table("Trend", "trend", heads, map(_point, reversed(points)))
+    yield "</details>\n</div>\n"
 
 
 def _point(each: TrendPoint) -> str:

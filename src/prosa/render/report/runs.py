@@ -9,7 +9,7 @@ from prosa.records.run import CallRecord, RunRecord, RunState, last_attempts
 from prosa.render.plain import safe
 from prosa.render.report.attempts import answer_text
 from prosa.render.report.frame import MAX_PAGE, frame_weight, page
-from prosa.render.report.parts import Mark, Part, TextBlock, Whole, brief, fitting, text_block, weight
+from prosa.render.report.parts import Mark, Part, TextBlock, Whole, brief, text_block, weight, within
 from prosa.render.runs import began_words, call_state, stored_value, token_words, was_scripted
 from prosa.render.tests import count_words, dollars
 
@@ -34,11 +34,8 @@ def run_page(run: RunRecord, calls: Sequence[CallRecord], *, limit: int = MAX_PA
     are counted."""
     start, ordered = [*_head(run, calls)], last_attempts(calls)
     room = int((limit - frame_weight(run.program) - weight(start)) * _SHARE)
-    shown = fitting((list(_call(each)) for each in ordered), room)
     body = [*start, f"<h2>{count_words(len(ordered), 'call')}</h2>\n" if ordered else ""]
-    body += [part for section in shown for part in section]
-    if len(shown) < len(ordered):
-        body.append(f'<p class="cut">{count_words(len(ordered) - len(shown), "further call")}.</p>\n')
+    body += within(map(_call, ordered), room, "further call")
     return page(f"Run {safe(run.id)}", body, limit, whole or {})
 
 

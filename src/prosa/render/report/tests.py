@@ -34,7 +34,7 @@ def test_page(
     is, those that failed come first and the page says how many are missing. ``whole`` maps the SHA-256 of texts that
     are whole in a file to its path from the page; ``form`` is one for the feedback on a case."""
     found = subjects(shown.report)
-    start, end = [*_head(shown), *results(shown.report)], [*trends(shown.trends), *_foot(shown.record)]
+    start, end = [*_head(shown), *results(shown.report, limit)], [*trends(shown.trends, limit), *_foot(shown.record)]
     room = limit - frame_weight(_title(shown)) - weight(start) - weight(end)
     rows = [row for subject in found for row in subject.rows]
     sections = _fitting(rows, shown.feedback, int(room * _SHARE), form)
@@ -57,8 +57,8 @@ def test_pages(
         return {"index.html": test_page(shown, limit=limit, whole=whole)}
     chunks = [rows[at : at + per_page] for at in range(0, len(rows), per_page)]
     names = [f"cases-{number}.html" for number in range(1, len(chunks) + 1)]
-    start = [*_head(shown), *results(shown.report)]
-    index = [*start, *_contents(names, chunks), *trends(shown.trends), *_foot(shown.record)]
+    start = [*_head(shown), *results(shown.report, limit)]
+    index = [*start, *_contents(names, chunks), *trends(shown.trends, limit), *_foot(shown.record)]
     pages = {"index.html": page(_title(shown), index, limit, whole or {})}
     for at, (name, chunk) in enumerate(zip(names, chunks, strict=True)):
         sections = _fitting(chunk, shown.feedback, int((limit - frame_weight(_title(shown))) * _SHARE))
