@@ -46,13 +46,13 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
     place = store_of(args.store, console.environ)
     _require_readable(place, named=args.store is not None)
-    token = token_of(args, console)
     try:
         made = serving.bound(HOST, args.port)
     except OSError as error:
         hint = "--port 0 takes any free one" if error.errno == errno.EADDRINUSE else ""
         return say(console, f"{HOST}:{args.port} cannot be bound: {error.strerror or error}", hint, status=1)
     with made:
+        token = token_of(args, console)
         address = serving.address_of(made, HOST)
         app = _app(console, place, made.getsockname()[1], token)
         collect_often()

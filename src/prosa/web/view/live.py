@@ -7,6 +7,7 @@ whose tab is closed is forgotten; while no one listens, the store is left alone.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -27,6 +28,12 @@ LOOK = 1.0
 
 UNSURE = 5.0
 """Seconds after which what still runs is read again although the store has not changed: a process may be gone."""
+
+REST = 3
+"""How much longer than a look at a large store the pause after it is: watching one takes a quarter of a core."""
+
+MOST_REST = 3.0
+"""Maximum seconds of that pause."""
 
 MAX_LISTENERS = 30
 """Maximum number of listeners: tabs of one person."""
@@ -88,7 +95,9 @@ class Broadcast:
     ) -> None:
         while not (leaving.done() or self._stopped):
             listener.woken.clear()
+            started = time.monotonic()
             await send_event(send, await self._news(lines, sent) or b": nothing new\n\n")
+            await asyncio.sleep(min(REST * (time.monotonic() - started), MOST_REST))
             try:
                 async with asyncio.timeout(UNSURE if sent.is_unsure else HEARTBEAT):
                     await listener.woken.wait()
