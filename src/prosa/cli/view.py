@@ -86,5 +86,5 @@ def _app(console: Console, place: StorePlace, number: int, token: str) -> ViewAp
 
         return known_prices(settings_for(None, console.environ, console.note))
 
-    view = View(place, Sessions(token), prices)
+    view = View(place, Sessions(token, name=f"prosa-view-{number}"), prices)
     return ViewApp(view, Guard(hosts_of(HOST, number, ())), lambda text: console.err(safe(f"error: {text}")))

@@ -104,10 +104,11 @@ ANYBODY = Reader()
 
 class Sessions(PartlyShown, Struct, frozen=True):
     """The sessions of one server. ``token`` is the secret of the readers; if empty, sign-in is disabled. ``secure`` is
-    set if the site is reached over https."""
+    set if the site is reached over https. ``name`` is that of the cookie: browsers send one to every port of a host."""
 
     token: str
     secure: bool = False
+    name: str = COOKIE
     _secret: bytes = field(default_factory=lambda: secrets.token_bytes(32))
     _ended: OrderedDict[str, int] = field(default_factory=OrderedDict)
 
@@ -119,7 +120,7 @@ class Sessions(PartlyShown, Struct, frozen=True):
         if given:
             known = is_bearer(given) and self.knows(given.partition(" ")[2].strip())
             return Reader("bearer") if known else ANYBODY
-        for value in _cookies(scope):
+        for value in _cookies(scope, self.name):
             if self._holds(value):
                 return Reader("cookie", self._signed("csrf", value))
         return ANYBODY
@@ -127,7 +128,7 @@ class Sessions(PartlyShown, Struct, frozen=True):
     def end(self, scope: Scope) -> None:
         """End the sessions whose cookies come with a request. A copied cookie stops working."""
         now = int(time.time())
-        for value in _cookies(scope):
+        for value in _cookies(scope, self.name):
             if self._holds(value):
                 plain = value.rpartition(".")[0]
                 self._ended[plain] = _expiry(plain)
@@ -145,11 +146,11 @@ class Sessions(PartlyShown, Struct, frozen=True):
         plain = f"{secrets.token_urlsafe(18)}.{int(time.time()) + LIFETIME}"
         value = f"{plain}.{self._signed('session', plain)}"
         flags = f"Path={path}; HttpOnly; SameSite=Strict; Max-Age={LIFETIME}" + ("; Secure" if self.secure else "")
-        return f"{COOKIE}={value}; {flags}"
+        return f"{self.name}={value}; {flags}"
 
     def no_cookie(self, path: str = "/") -> str:
         """Return the value of `Set-Cookie` that ends a session."""
-        return f"{COOKIE}=; Path={path}; HttpOnly; SameSite=Strict; Max-Age=0"
+        return f"{self.name}=; Path={path}; HttpOnly; SameSite=Strict; Max-Age=0"
 
     def accepts_form(self, reader: Reader, csrf: str) -> bool:
         """Return whether a form may do something for a reader: a cookie alone is no proof of intent."""
@@ -172,12 +173,12 @@ def is_bearer(authorization: str) -> bool:
     return authorization.partition(" ")[0].lower() == "bearer"
 
 
-def _cookies(scope: Scope) -> Iterator[str]:
+def _cookies(scope: Scope, ours: str) -> Iterator[str]:
     """Yield the values of our cookies in a request."""
     cookies = header_of(scope, b"cookie")
     for each in cookies.replace(",", ";").split(";") if cookies else ():
         name, _, value = each.strip().partition("=")
-        if name == COOKIE:
+        if name == ours:
             yield value
 
 

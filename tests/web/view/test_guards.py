@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from prosa.web.context import Sessions
 from prosa.web.run import sign_in
 from tests.web.view.conftest import BEARER, TOKEN, Viewer
 from tests.web.view.stores import batch_record, ended, put_batch, put_runs, run_record
@@ -112,3 +113,14 @@ def test_x37_the_script_of_our_own_is_small(viewer: Viewer):
     """X37. At most 40 KB of script for all pages together."""
     names = ("page.js", "records.js")
     assert sum(len(viewer.get(f"/mdh/assets/{name}").body) for name in names) <= 40_000
+
+
+def test_x23_sessions_of_one_machine_stay_apart(viewer: Viewer):
+    """X23. A browser sends a cookie to every port of a host: each viewer has a name of its own for it."""
+    other = Sessions(TOKEN, name="prosa-view-8041")
+    plain = other.cookie().partition(";")[0]
+    assert plain.startswith("prosa-view-8041=") and other.no_cookie().startswith("prosa-view-8041=;")
+    both = f"{plain}; {viewer.session()[1]}"
+    assert viewer.ask("/", ("cookie", both)).status == 200
+    assert other.reader({"headers": [(b"cookie", both.encode())]}).via == "cookie"
+    assert viewer.ask("/", ("cookie", plain.replace("prosa-view-8041", "prosa-session"))).status == 303
