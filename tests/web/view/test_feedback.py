@@ -206,3 +206,15 @@ def test_x37_a_damaged_store_is_said(viewer: Viewer, page: str, store: Path):
     said = viewer.get("/")
     assert said.status == 503 and "damaged" in said.text
     assert viewer.ask(f"{page}/feedback", BEARER, FORM, method="POST", body=b"opinion=good").status in (409, 503)
+
+
+@pytest.mark.parametrize("left", [0, 1])
+def test_x37_a_test_that_goes_on_has_its_page(viewer: Viewer, page: str, store: Path, left: int):
+    """X37. With the attempts that are over, also before the first one is."""
+    with closing(sqlite3.connect(store)) as connection, connection:
+        connection.execute("DELETE FROM attempt WHERE number >= ?", (left,))
+        text = "UPDATE test SET state = 'open', ended = NULL, passed = NULL, done = ?, failed = 0"
+        connection.execute(text, (left,))
+    said = viewer.get(page)
+    assert said.status == 200 and f"{left} of 2" in said.text
+    assert said.text.count("■ stopped") == 1 and said.text.count('class="opinion"') == 2
