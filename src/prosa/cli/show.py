@@ -6,6 +6,8 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from msgspec.structs import asdict
+
 from prosa.app.check.check import CheckOptions
 from prosa.app.check.gather import gather_named
 from prosa.app.check.show import ShownDocument, payload_of, show_groups
@@ -117,6 +119,8 @@ def _facts(each: ShownDocument) -> dict[str, Value]:
     from prosa.render.outline import document_facts
 
     facts = document_facts(each.document, each.diagnostics, lent=each.lent)
+    if each.reaches is not None:
+        facts["reaches"] = [asdict(reach) for reach in each.reaches]
     return facts | ({"md_url": each.md_url} if each.document.dialect == "mdh" else {})
 
 

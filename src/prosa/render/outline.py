@@ -299,6 +299,21 @@ def _skill(facts: Facts) -> Iterator[_Row]:
         yield _Row("description", facts["description"] or "(none)")
     yield from _list("tools", facts["allowed_tools"])
     yield from _list("parameters", [_parameter(each) for each in facts["parameters"]])
+    yield from _reaches(facts.get("reaches", ()))
+
+
+def _reaches(found: Sequence[Mapping[str, Value]]) -> Iterator[_Row]:
+    """Yield what scripts reach: for each target and file the names, with their lines."""
+    for target in sorted({each["target"] for each in found}):
+        by_path: dict[str, dict[str, list[str]]] = {}
+        for each in found:
+            if each["target"] == target:
+                name = each["name"] if each["method"] == "ast" else f"{each['name']} (pattern)"
+                by_path.setdefault(each["path"], {}).setdefault(name, []).append(str(each["line"]))
+        lines = (
+            f"{path}:{', '.join(places)}  {name}" for path, names in by_path.items() for name, places in names.items()
+        )
+        yield from _list(target, list(lines))
 
 
 def _parameter(each: Mapping[str, Value]) -> str:

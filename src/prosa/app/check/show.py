@@ -23,18 +23,20 @@ from prosa.source import FileProblem
 
 if TYPE_CHECKING:
     from prosa.dialects.magi.meta import Inherited
+    from prosa.dialects.skill_md.scripts import Reach
     from prosa.dialects.ymj.payload import Extracted
     from prosa.rules.rule import Corpus, Facts
 
 
 class ShownDocument(Struct, frozen=True):
     """A document that was read; ``diagnostics`` are its own, ``lent`` are fields inherited from meta files (X33),
-    ``md_url`` the URL of an MDH node that belongs to a site (HA2)."""
+    ``md_url`` the URL of an MDH node that belongs to a site (HA2), ``reaches`` what the scripts of a skill reach."""
 
     document: CheckedDocument
     diagnostics: tuple[Diagnostic, ...]
     lent: Mapping[str, Inherited[Value]]
     md_url: str | None = None
+    reaches: tuple[Reach, ...] | None = None
 
     @property
     def path(self) -> str:
@@ -79,7 +81,7 @@ def _shown(checked: Checked) -> Iterator[ShownDocument]:
         source = each.front.source
         try:
             each.reading.facts()
-            yield ShownDocument(each, checked.of(source), _lent(each, checked), _md_url(each, checked))
+            yield ShownDocument(each, checked.of(source), _lent(each, checked), _md_url(each, checked), _reaches(each))
         except Exception as error:
             reading = failed_reading(source, error)
             found = diagnosed(reading.problems, reading.front.source, Policy())
@@ -106,3 +108,15 @@ def _md_url(document: CheckedDocument, checked: Checked) -> str | None:
     from prosa.rules.mdh.site import md_urls
 
     return md_urls(checked.corpus).get(document.real)
+
+
+def _reaches(document: CheckedDocument) -> tuple[Reach, ...] | None:
+    """Return what the scripts in the folder of a skill reach, by file and line; None for what is no skill of files.
+    Nothing is executed, and no link out of the folder is followed (X5, X38)."""
+    if document.dialect != "skill_md" or document.real.name.lower() != "skill.md" or not document.real.is_file():
+        return None
+    from prosa.adapters.files.skill_files import heads, skill_files
+    from prosa.dialects.skill_md.scripts import MAX_SCRIPT, reaches
+
+    folder = document.real.parent
+    return tuple(each for path, text in heads(folder, skill_files(folder), MAX_SCRIPT) for each in reaches(path, text))
