@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -23,7 +24,7 @@ from prosa.cli.documents import (
 from prosa.cli.errors import say
 from prosa.cli.parser import WrongUse
 from prosa.cli.progress import progress
-from prosa.cli.reports import LINKED, REPORTS, report_files, write_reports
+from prosa.cli.reports import LINKED, REPORTS, Reported, report_files, write_reports
 from prosa.diagnostics import Diagnostic, Severity
 from prosa.diagnostics.nearest import UnknownName
 from prosa.dialects.table import WHICH_DOCUMENTS
@@ -31,6 +32,7 @@ from prosa.rules.policy import SPECIFICATIONS
 from prosa.source import TextFiles
 
 if TYPE_CHECKING:
+    from prosa.app.check.baseline import Baseline
     from prosa.app.check.fix import Change, Fixes
 
 MANY = 200
@@ -74,6 +76,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=Severity.ERROR.value,
         help="the least severity that makes the exit status 1 (default: error)",
     )
+    group = parser.add_argument_group("large repositories")
+    group.add_argument("--baseline", metavar="FILE", help="report only findings that this file does not hold")
+    group.add_argument(
+        "--write-baseline",
+        nargs="?",
+        const="",
+        metavar="FILE",
+        help="write the present findings into FILE (default: that of --baseline, else prosa-baseline.json)",
+    )
+    group.add_argument(
+        "--changed-since", metavar="REV", help="check only documents that changed since this revision of git"
+    )
     parser.add_argument("--statistics", action="store_true", help="print counts for each rule instead of findings")
     parser.add_argument("--stdin-filename", metavar="NAME", help="the name to give standard input; imports start there")
     parser.add_argument("-w", "--watch", action="store_true", help="check again whenever a document changes")
@@ -115,13 +129,75 @@ def named_groups(args: argparse.Namespace, console: Console) -> tuple[Group, ...
 
 
 def _once(args: argparse.Namespace, console: Console, groups: Sequence[Group]) -> int:
+    known = _known(args)
+    if args.changed_since is not None:
+        groups = _changed(groups, args.changed_since, console)
     count = sum(len(group.paths) for group in groups)
     with checker(args, console, count) as how:
         if args.fix or args.unsafe_fixes or args.diff or args.dry_run:
-            return _fix(groups, how, args, console)
+            return _fix(groups, how, args, console, known)
         found = how.diagnostics(groups)
-    report(found, groups, args, console)
-    return failed(found, args.fail_on)
+    if args.write_baseline is not None:
+        return _write_baseline(known, found, groups, console)
+    return judge(found, groups, args, console, known)
+
+
+def _known(args: argparse.Namespace) -> Baseline | None:
+    """Return the baseline of a command line. Raises `WrongUse` and `FileProblem`."""
+    if args.baseline is None and args.write_baseline is None:
+        return None
+    from prosa.app.check.baseline import DEFAULT_NAME, open_baseline
+
+    if args.write_baseline is not None and (args.fix or args.unsafe_fixes or args.diff or args.dry_run):
+        raise WrongUse("--write-baseline writes what is found, and fixes nothing", hint="fix first, then write it")
+    if args.write_baseline is not None and (args.select or args.ignore or args.profile):
+        hint = "a choice of rules that lasts belongs into prosa.toml"
+        raise WrongUse("--write-baseline writes the findings of all rules of the project", hint=hint)
+    if args.write_baseline and Path(args.write_baseline).is_dir():
+        hint = f"name the folder first: prosa check {args.write_baseline} --write-baseline"
+        raise WrongUse(f"--write-baseline {args.write_baseline}: that is a folder", hint=hint)
+    name = args.write_baseline or args.baseline or DEFAULT_NAME
+    return open_baseline(Path(name), new=args.write_baseline is not None)
+
+
+def _changed(groups: Sequence[Group], revision: str, console: Console) -> Sequence[Group]:
+    """Return the documents that changed, and say how many. Raises `WrongUse`."""
+    from prosa.app.check.changed import UnknownRevision, changed_groups
+
+    try:
+        changed = changed_groups(groups, revision)
+    except UnknownRevision as error:
+        raise WrongUse(f"--changed-since: {error}") from None
+    console.note(f"{changed.count:,} of {_count(changed.of, 'document')} changed since {revision}")
+    return changed.groups
+
+
+def _write_baseline(
+    known: Baseline | None, found: Sequence[Diagnostic], groups: Sequence[Group], console: Console
+) -> int:
+    """Write the findings, and say what is in the file now."""
+    assert known is not None
+    written = known.replaced(found, groups)
+    kept = f"{known.path} holds {_count(written.count, 'finding')}"
+    console.out(f"{kept}: {written.new:,} new, {written.dropped:,} stale ones dropped.")
+    return 0
+
+
+def judge(
+    found: Sequence[Diagnostic],
+    groups: Sequence[Group],
+    args: argparse.Namespace,
+    console: Console,
+    known: Baseline | None,
+) -> int:
+    """Report what is found, or what of it is new, and return the exit status."""
+    if known is None:
+        report(found, groups, args, console)
+        return failed(found, args.fail_on)
+    parts = known.split(found, groups)
+    chosen = bool(args.select or args.ignore or args.profile)
+    report(parts.new, groups, args, console, parts.known, 0 if chosen else parts.stale)
+    return failed(parts.new, args.fail_on)
 
 
 @contextlib.contextmanager
@@ -164,19 +240,26 @@ def failed(found: Sequence[Diagnostic], least: str) -> int:
     return int(any(each.severity.value in bad for each in found))
 
 
-def report(found: Sequence[Diagnostic], groups: Sequence[Group], args: argparse.Namespace, console: Console) -> None:
-    """Print the findings in the requested format."""
+def report(
+    found: Sequence[Diagnostic],
+    groups: Sequence[Group],
+    args: argparse.Namespace,
+    console: Console,
+    known: Sequence[Diagnostic] = (),
+    stale: int | None = None,
+) -> None:
+    """Print the findings in the requested format; under a baseline, ``known`` and ``stale`` are as in `Reported`."""
     paths = [str(path) for group in groups for path in group.paths]
     files = report_files(args.report)
     is_linked = not LINKED.isdisjoint((args.format, *(form for form, _ in files)))
-    documentation = _documentation(console) if is_linked else ""
-    write_reports(files, found, paths, documentation)
+    reported = Reported(found, paths, _documentation(console) if is_linked else "", known, stale)
+    write_reports(files, reported)
     text = (
         _statistics(found, args.format)
         if args.statistics
         else _text(found, groups, console)
         if args.format == "text"
-        else REPORTS[args.format](found, paths, documentation)
+        else REPORTS[args.format](reported)
     )
     if text:
         console.out(text, styled=args.format == "text")
@@ -184,6 +267,10 @@ def report(found: Sequence[Diagnostic], groups: Sequence[Group], args: argparse.
         from prosa.render.text import render_summary
 
         console.out(render_summary(found, len(paths)))
+    if stale is not None:
+        more = f"; {stale:,} of its entries are stale: --write-baseline drops them" if stale else ""
+        say_known = f"The baseline holds {_count(len(known), 'finding')} of these documents{more}."
+        (console.out if args.format == "text" else console.note)(say_known)
 
 
 def _documentation(console: Console) -> str:
@@ -193,9 +280,11 @@ def _documentation(console: Console) -> str:
     return documentation_address(console.environ)
 
 
-def _fix(groups: Sequence[Group], how: Checker, args: argparse.Namespace, console: Console) -> int:
-    """Apply fixes, and report the remaining findings. Return 1 if an error remains, if a file could not be written,
-    and with `--diff` if there is a difference."""
+def _fix(
+    groups: Sequence[Group], how: Checker, args: argparse.Namespace, console: Console, known: Baseline | None
+) -> int:
+    """Apply fixes, also of known findings, and report the remaining ones that are new. Return 1 if an error remains, if
+    a file could not be written, and with `--diff` if there is a difference."""
     from prosa.app.check.fix import fix_groups, write_changes
 
     if args.diff and args.format != "text":
@@ -209,11 +298,11 @@ def _fix(groups: Sequence[Group], how: Checker, args: argparse.Namespace, consol
     refused = {} if args.dry_run else write_changes(fixes.changes)
     for words in refused.values():
         say(console, words)
-    status = int(bool(failed(fixes.left, args.fail_on) or refused))
     if any(isinstance(group.files, TextFiles) for group in groups):
+        new = fixes.left if known is None else known.split(fixes.left, groups).new
         _print_stdin(groups, fixes, console)
-        return status
-    report(fixes.left, groups, args, console)
+        return int(bool(failed(new, args.fail_on) or refused))
+    status = int(bool(judge(fixes.left, groups, args, console, known) or refused))
     written = [change for change in fixes.changes if change.path not in refused]
     if args.format == "text" and written:
         count = sum(change.fixes for change in written)

@@ -6,79 +6,94 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
+from msgspec import Struct
+
 from prosa.cli.parser import WrongUse
 from prosa.diagnostics import Diagnostic
 from prosa.diagnostics.nearest import nearest
 
-Report: TypeAlias = Callable[[Sequence[Diagnostic], Sequence[str], str], str]
-"""Returns the text for the findings, the paths of all checked documents, and the address of the documentation."""
+
+class Reported(Struct, frozen=True):
+    """What a check has to report: the findings, the paths of all checked documents, and the address of the
+    ``documentation``. Under a baseline ``found`` are the new findings, ``known`` those in it, and ``stale`` counts its
+    entries for which nothing was found; else ``stale`` is None."""
+
+    found: Sequence[Diagnostic]
+    paths: Sequence[str]
+    documentation: str = ""
+    known: Sequence[Diagnostic] = ()
+    stale: int | None = None
 
 
-def _json(found: Sequence[Diagnostic], paths: Sequence[str], _: str) -> str:
+Report: TypeAlias = Callable[[Reported], str]
+
+
+def _json(it: Reported) -> str:
     from prosa.render.json import render_json
 
-    return render_json(found, len(paths))
+    baseline = None if it.stale is None else {"known": len(it.known), "stale": it.stale}
+    return render_json(it.found, len(it.paths), baseline)
 
 
-def _jsonl(found: Sequence[Diagnostic], _: Sequence[str], __: str) -> str:
+def _jsonl(it: Reported) -> str:
     from prosa.render.json import render_jsonl
 
-    return render_jsonl(found)
+    return render_jsonl(it.found)
 
 
-def _sarif(found: Sequence[Diagnostic], _: Sequence[str], documentation: str) -> str:
+def _sarif(it: Reported) -> str:
     from prosa import __version__
     from prosa.render.formats import render_sarif
 
-    return render_sarif(found, __version__, documentation)
+    return render_sarif(it.found, __version__, it.documentation, it.known if it.stale is not None else None)
 
 
-def _junit(found: Sequence[Diagnostic], paths: Sequence[str], _: str) -> str:
+def _junit(it: Reported) -> str:
     from prosa.render.formats import render_junit
 
-    return render_junit(found, paths)
+    return render_junit(it.found, it.paths)
 
 
-def _github(found: Sequence[Diagnostic], _: Sequence[str], __: str) -> str:
+def _github(it: Reported) -> str:
     from prosa.render.formats import render_github
 
-    return render_github(found)
+    return render_github(it.found)
 
 
-def _gitlab(found: Sequence[Diagnostic], _: Sequence[str], __: str) -> str:
+def _gitlab(it: Reported) -> str:
     from prosa.render.formats import render_gitlab
 
-    return render_gitlab(found)
+    return render_gitlab(it.found)
 
 
-def _azure(found: Sequence[Diagnostic], _: Sequence[str], __: str) -> str:
+def _azure(it: Reported) -> str:
     from prosa.render.formats import render_azure
 
-    return render_azure(found)
+    return render_azure(it.found)
 
 
-def _rdjsonl(found: Sequence[Diagnostic], _: Sequence[str], documentation: str) -> str:
+def _rdjsonl(it: Reported) -> str:
     from prosa.render.formats import render_rdjsonl
 
-    return render_rdjsonl(found, documentation)
+    return render_rdjsonl(it.found, it.documentation)
 
 
-def _checkstyle(found: Sequence[Diagnostic], _: Sequence[str], __: str) -> str:
+def _checkstyle(it: Reported) -> str:
     from prosa.render.formats import render_checkstyle
 
-    return render_checkstyle(found)
+    return render_checkstyle(it.found)
 
 
-def _markdown(found: Sequence[Diagnostic], paths: Sequence[str], _: str) -> str:
+def _markdown(it: Reported) -> str:
     from prosa.render.formats import render_markdown
 
-    return render_markdown(found, len(paths))
+    return render_markdown(it.found, len(it.paths))
 
 
-def _text(found: Sequence[Diagnostic], _: Sequence[str], __: str) -> str:
+def _text(it: Reported) -> str:
     from prosa.render.text import render_text
 
-    return render_text(found)
+    return render_text(it.found)
 
 
 REPORTS: dict[str, Report] = {
@@ -116,14 +131,12 @@ def _report_file(text: str) -> tuple[str, Path]:
     return form, Path(name)
 
 
-def write_reports(
-    files: Sequence[tuple[str, Path]], found: Sequence[Diagnostic], paths: Sequence[str], documentation: str
-) -> None:
+def write_reports(files: Sequence[tuple[str, Path]], reported: Reported) -> None:
     """Write the files, each whole or not at all. Raises `OSError`."""
     if not files:
         return
     from prosa.app.text_files import write_output  # only here: most checks write no file
 
     for form, path in files:
-        text = REPORTS[form](found, paths, documentation)
+        text = REPORTS[form](reported)
         write_output(path, f"{text}\n" if text else "")

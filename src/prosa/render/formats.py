@@ -26,16 +26,22 @@ SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _SARIF_LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note", Severity.HINT: "note"}
 
 
-def render_sarif(diagnostics: Sequence[Diagnostic], version: str, documentation: str = "") -> str:
+def render_sarif(
+    diagnostics: Sequence[Diagnostic], version: str, documentation: str = "", known: Sequence[Diagnostic] | None = None
+) -> str:
     """Return one run with its rules and results. Columns count UTF-16 units, the default of SARIF. Rules link to their
-    pages below the address of the ``documentation``, if that is known."""
-    names = sorted({each.rule for each in diagnostics}, key=lambda name: rule_named(name).code)
+    pages below the address of the ``documentation``, if that is known. Under a baseline, ``known`` are the findings in
+    it: unchanged and suppressed results, while the others are new."""
+    found = (*diagnostics, *(known or ()))
+    names = sorted({each.rule for each in found}, key=lambda name: rule_named(name).code)
     places = {name: at for at, name in enumerate(names)}
     rules = [_rule(name, documentation) for name in names]
     about = {"informationUri": documentation} if documentation else {}
     driver = {"name": "prosa", "semanticVersion": version, **about, "rules": rules}
-    ids = fingerprints(diagnostics)
-    results = [_result(each, places[each.rule], name) for each, name in zip(diagnostics, ids, strict=True)]
+    ids = fingerprints(found)
+    results = [_result(each, places[each.rule], name) for each, name in zip(found, ids, strict=True)]
+    if known is not None:
+        results = [_compared(each, at < len(diagnostics)) for at, each in enumerate(results)]
     run = {
         "tool": {"driver": driver},
         "invocations": [{"executionSuccessful": True}],
@@ -43,6 +49,13 @@ def render_sarif(diagnostics: Sequence[Diagnostic], version: str, documentation:
         "results": results,
     }
     return dump({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
+
+
+def _compared(result: dict[str, Value], is_new: bool) -> dict[str, Value]:
+    """Return a result with what a baseline says of it."""
+    if is_new:
+        return {**result, "baselineState": "new", "suppressions": []}
+    return {**result, "baselineState": "unchanged", "suppressions": [{"kind": "external", "status": "accepted"}]}
 
 
 def _rule(name: str, documentation: str) -> dict[str, Value]:

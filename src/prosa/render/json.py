@@ -33,9 +33,10 @@ def located_object(each: Diagnostic) -> dict[str, Value]:
     return {"path": each.path, **diagnostic_object(each)}
 
 
-def render_json(diagnostics: Sequence[Diagnostic], files: int) -> str:
-    """Return `{"files": N, "diagnostics": […]}`, indented."""
-    return dump({"files": files, "diagnostics": [located_object(each) for each in diagnostics]}, indent=2)
+def render_json(diagnostics: Sequence[Diagnostic], files: int, baseline: Mapping[str, int] | None = None) -> str:
+    """Return `{"files": N, "diagnostics": […]}`, indented; under a ``baseline`` with the counts of that."""
+    more = {} if baseline is None else {"baseline": dict(baseline)}
+    return dump({"files": files, **more, "diagnostics": [located_object(each) for each in diagnostics]}, indent=2)
 
 
 def render_jsonl(diagnostics: Sequence[Diagnostic]) -> str:

@@ -11,11 +11,12 @@ import io
 import os
 import subprocess
 import tarfile
+from collections.abc import Iterable
 from pathlib import Path
 
 from msgspec import Struct, field
 
-from prosa.adapters.files.read import MAX_DOCUMENT_BYTES, decode, real_path
+from prosa.adapters.files.read import MAX_DOCUMENT_BYTES, decode, read_bytes, real_path
 from prosa.source import FileProblem, SourceText
 
 _SECONDS = 20
@@ -122,3 +123,41 @@ class RevisionFiles(Struct, frozen=True):
             blob = b" " * (self.max_size + 1) if large else None
             self.known[name] = blob or _git(self.top, "cat-file", "blob", f"{self.commit}:{name}")
         return self.known[name]
+
+
+def has_git() -> bool:
+    """Return whether there is a git to ask."""
+    from shutil import which  # it loads three compressors
+
+    return which("git") is not None
+
+
+def changed_since(commit: str, top: Path, paths: Iterable[Path]) -> set[Path]:
+    """Return which real paths hold other bytes than at ``commit``, or than where the checked out branch left it; line
+    ends may differ. Bytes are compared here, because git would run filters for it. Raises `FileProblem`."""
+    wanted = {path.relative_to(top).as_posix(): path for path in paths if path.is_relative_to(top)}
+    base = _git(top, "merge-base", commit, "HEAD")
+    listed = _git(top, "ls-tree", "-r", "-z", "--full-tree", base.decode().strip() if base else commit)
+    if listed is None:
+        raise FileProblem(top, "unreadable", f"git cannot list the files at {commit[:12]}")
+    before: dict[str, str] = {}
+    for row in listed.split(b"\0"):
+        about, _, name = row.partition(b"\t")
+        path = os.fsdecode(name)
+        if path in wanted:
+            before[path] = about.split()[2].decode()
+    return {path for name, path in wanted.items() if not _is_blob(path, before.get(name))}
+
+
+def _is_blob(path: Path, name: str | None) -> bool:
+    """Return whether a file holds the bytes of a blob, perhaps with other line ends."""
+    if name is None:
+        return False
+    try:
+        data = read_bytes(path, path, MAX_DOCUMENT_BYTES)
+    except FileProblem:
+        return False
+    forms = (data, data.replace(b"\r\n", b"\n")) if b"\r\n" in data else (data,)
+    algorithm = "sha1" if len(name) == 40 else "sha256"
+    blobs = (hashlib.new(algorithm, b"blob %d\0" % len(each) + each, usedforsecurity=False) for each in forms)
+    return any(blob.hexdigest() == name for blob in blobs)
