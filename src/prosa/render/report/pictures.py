@@ -44,9 +44,9 @@ def scale_picture(
     if interval is not None:
         left, right = x(interval.low), x(interval.high)
         lines.append(
-            f'<rect class="band" x="{left:.1f}" y="15" width="{max(2, right - left):.1f}" height="14" rx="7"/>'
+            f'<rect class="band" x="{left:.1f}" y="13" width="{max(2, right - left):.1f}" height="18" rx="4"/>'
         )
-    lines.append(f'<circle class="dot" cx="{x(value):.1f}" cy="22" r="8"/>')
+    lines.append(f'<circle class="dot" cx="{x(value):.1f}" cy="22" r="5.5"/>')
     return _picture(name, words, (wide, 74), "scale", lines)
 
 
