@@ -156,7 +156,7 @@ def _write_folder(shown: ShownTest, folder: Path) -> Path:
     answers = folder / _ANSWERS
     for attempt in shown.report.attempts:
         for each in (answer_text(attempt.output), *(file.diff for file in attempt.files)):
-            data = each.encode("utf-8", "backslashreplace")
+            data = each.encode("utf-8", "surrogatepass")  # as the page does, whose digest it is known by
             if len(data) > MAX_INLINE and attempt.cut is None:
                 digest = sha256(data).hexdigest()
                 answers.mkdir(exist_ok=True)
