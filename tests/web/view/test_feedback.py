@@ -101,13 +101,13 @@ def test_x37_an_opinion_is_kept_in_a_file_beside_the_cases(viewer: Viewer, page:
     cookie = viewer.session()
     form = fields(viewer.ask(page, cookie).text, 0)
     assert form["case"] == CASE
-    said = viewer.post(f"{page}/feedback", cookie, **form, opinion="bad", text=f"Wrong.\r\n{EVIL}")
+    said = viewer.post(f"{page}feedback", cookie, **form, opinion="bad", text=f"Wrong.\r\n{EVIL}")
     assert (said.status, said["location"]) == (303, f"{page}#{form['at']}")
     assert read_feedback(folder / "count.feedback.json").feedback == {CASE: Feedback("bad", f"Wrong. {EVIL}")}
     text = viewer.ask(page, cookie).text
     assert 'value="bad" checked' in text and EVIL not in text and "Wrong. &lt;/textarea&gt;" in text
-    assert viewer.post(f"{page}/feedback", cookie, **fields(text, 1), opinion="good", text="").status == 303
-    assert viewer.post(f"{page}/feedback", cookie, **fields(text, 0), opinion="", text="").status == 303
+    assert viewer.post(f"{page}feedback", cookie, **fields(text, 1), opinion="good", text="").status == 303
+    assert viewer.post(f"{page}feedback", cookie, **fields(text, 0), opinion="", text="").status == 303
     assert read_feedback(folder / "count.feedback.json").feedback == {"Three words": Feedback("good", "")}
 
 
@@ -116,9 +116,9 @@ def test_x8_a_cookie_alone_writes_nothing(viewer: Viewer, page: str, folder: Pat
     """X8, X23. A form has a value that only the pages of this viewer have."""
     cookie = viewer.session()
     form = {**fields(viewer.ask(page, cookie).text, 0), "csrf": csrf, "opinion": "good"}
-    assert viewer.post(f"{page}/feedback", cookie, **form).status == 403
-    assert viewer.post(f"{page}/feedback", **form).status == 401
-    assert viewer.post(f"{page}/feedback", cookie, ("sec-fetch-site", "cross-site"), **form).status == 403
+    assert viewer.post(f"{page}feedback", cookie, **form).status == 403
+    assert viewer.post(f"{page}feedback", **form).status == 401
+    assert viewer.post(f"{page}feedback", cookie, ("sec-fetch-site", "cross-site"), **form).status == 403
     assert not (folder / "count.feedback.json").exists()
 
 
@@ -137,17 +137,17 @@ def test_x37_what_is_no_opinion_is_refused(
     viewer: Viewer, page: str, folder: Path, changed: dict[str, str], status: int
 ):
     form = {**fields(viewer.get(page).text, 0), "opinion": "good", **changed}
-    assert viewer.post(f"{page}/feedback", BEARER, **form).status == status
+    assert viewer.post(f"{page}feedback", BEARER, **form).status == status
     assert not (folder / "count.feedback.json").exists()
     body = urlencode({**form, **changed}).encode()
     text = ("content-type", "text/plain")
-    assert viewer.ask(f"{page}/feedback", BEARER, text, method="POST", body=body).status in (415, 413)
+    assert viewer.ask(f"{page}feedback", BEARER, text, method="POST", body=body).status in (415, 413)
     assert viewer.post("/tests/none/feedback", BEARER, **form).status in (409, 400, 413)
 
 
 def test_x37_a_place_that_is_none_is_not_led_to(viewer: Viewer, page: str):
     form = {**fields(viewer.get(page).text, 0), "at": "//evil.example\r\nx: y"}
-    said = viewer.post(f"{page}/feedback", BEARER, **form, opinion="good")
+    said = viewer.post(f"{page}feedback", BEARER, **form, opinion="good")
     assert (said.status, said["location"]) == (303, page)
 
 
@@ -157,11 +157,11 @@ def test_x37_feedback_is_not_written_where_no_cases_are(viewer: Viewer, page: st
     (folder / "count.feedback.json").write_text('{"reviews": 3}')
     said = viewer.get(page)
     assert said.status == 200 and "this is no feedback" in said.text
-    assert viewer.post(f"{page}/feedback", BEARER, **form).status == 409
+    assert viewer.post(f"{page}feedback", BEARER, **form).status == 409
     assert json.loads((folder / "count.feedback.json").read_text()) == {"reviews": 3}
     (folder / "count.feedback.json").unlink()
     (folder / "count.test.md").unlink()
-    said = viewer.post(f"{page}/feedback", BEARER, **form)
+    said = viewer.post(f"{page}feedback", BEARER, **form)
     assert said.status == 409 and "not there any more" in said.text
     assert not (folder / "count.feedback.json").exists()
 
@@ -172,7 +172,7 @@ def test_x37_a_folder_that_may_not_be_written_is_said(viewer: Viewer, page: str,
 
     monkeypatch.setattr("prosa.app.view.feedback.write_feedback", full)
     form = {**fields(viewer.get(page).text, 0), "opinion": "good"}
-    said = viewer.post(f"{page}/feedback", BEARER, **form)
+    said = viewer.post(f"{page}feedback", BEARER, **form)
     assert said.status == 409 and "No space left" in said.text
 
 
@@ -205,7 +205,7 @@ def test_x37_a_damaged_store_is_said(viewer: Viewer, page: str, store: Path):
         connection.execute("DROP TABLE suite")
     said = viewer.get("/")
     assert said.status == 503 and "damaged" in said.text
-    assert viewer.ask(f"{page}/feedback", BEARER, FORM, method="POST", body=b"opinion=good").status in (409, 503)
+    assert viewer.ask(f"{page}feedback", BEARER, FORM, method="POST", body=b"opinion=good").status in (409, 503)
 
 
 @pytest.mark.parametrize("left", [0, 1])
@@ -218,3 +218,25 @@ def test_x37_a_test_that_goes_on_has_its_page(viewer: Viewer, page: str, store: 
     said = viewer.get(page)
     assert said.status == 200 and f"{left} of 2" in said.text
     assert said.text.count("■ stopped") == 1 and said.text.count('class="opinion"') == 2
+
+
+def test_x37_many_cases_stand_on_several_pages(
+    viewer: Viewer, page: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """X37. Each leads to the others, and an opinion leads back to the page of its case."""
+    monkeypatch.setattr("prosa.web.view.app.PER_PAGE", 1)
+    said = viewer.ask(page.rstrip("/"), BEARER)
+    assert (said.status, said["location"]) == (303, page)
+    text = viewer.get(page).text
+    assert 'class="opinion"' not in text and 'href="cases-2.html' in text
+    text = viewer.get(f"{page}cases-2.html").text
+    assert text.count('class="opinion"') == 1 and "data-live" in text and 'href="index.html"' in text
+    form = fields(text, 0)
+    action = unescape(text.split('<form class="opinion"')[1].partition('action="')[2].partition('"')[0])
+    said = viewer.post(action, BEARER, **form, opinion="good")
+    assert said["location"] == f"{page}cases-2.html#{form['at']}"
+    assert read_feedback(folder / "count.feedback.json").feedback == {"Three words": Feedback("good", "")}
+    for part in ("cases-3.html", "cases-0.html", "cases-1.htm", "../index.html", "index.html/", "x/y"):
+        assert viewer.get(f"{page}{part}").status == 404
+    said = viewer.post(f"{page}feedback?page=//evil.example", BEARER, **form, opinion="good")
+    assert said["location"] == f"{page}#{form['at']}"

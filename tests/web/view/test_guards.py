@@ -93,7 +93,18 @@ def test_x37_pages_are_only_read(viewer: Viewer, method: str):
 
 @pytest.mark.parametrize(
     "path",
-    ["/runs/none", "/runs/a", "/runs/", "/runs/../runs/a1", "/runs/a1/x", "/batches/a1", "/tests/a1", "/a1", "//"],
+    [
+        "/runs/none",
+        "/runs/a",
+        "/runs/",
+        "/runs/../runs/a1",
+        "/runs/a1/x",
+        "/batches/a1",
+        "/tests/a1/",
+        "/runs/a1/",
+        "/a1",
+        "//",
+    ],
 )
 def test_x37_what_is_not_there_is_not_found(viewer: Viewer, path: str):
     assert viewer.get(path).status == 404

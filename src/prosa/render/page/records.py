@@ -118,7 +118,7 @@ def record_line(record: ListedRecord, prefix: str) -> str:
         "record.html",
         {
             "key": f"{record.kind}-{record.id}",
-            "url": f"{prefix}/{FOLDERS[record.kind]}/{record.id}",
+            "url": f"{prefix}/{FOLDERS[record.kind]}/{record.id}{'/' if record.kind == 'test' else ''}",
             "kind": record.kind,
             "id": record.id,
             "name": _short(record.name or record.id),

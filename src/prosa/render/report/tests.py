@@ -47,21 +47,31 @@ def test_page(
 
 
 def test_pages(
-    shown: ShownTest, *, limit: int = MAX_PAGE, whole: Whole | None = None, per_page: int = PER_PAGE
+    shown: ShownTest,
+    *,
+    limit: int = MAX_PAGE,
+    whole: Whole | None = None,
+    per_page: int = PER_PAGE,
+    form: FormOf | None = None,
+    only: str = "",
 ) -> dict[str, str]:
     """Return a test as pages by the names of their files, `index.html` the first. Each has at most ``limit`` bytes and
-    ``per_page`` cases."""
+    ``per_page`` cases. ``only`` names one that is made alone."""
     found = subjects(shown.report)
     rows = [row for subject in found for row in subject.rows]
     if len(rows) <= per_page:
-        return {"index.html": test_page(shown, limit=limit, whole=whole)}
+        return {"index.html": test_page(shown, limit=limit, whole=whole, form=form)}
     chunks = [rows[at : at + per_page] for at in range(0, len(rows), per_page)]
     names = [f"cases-{number}.html" for number in range(1, len(chunks) + 1)]
-    start = [*_head(shown), *results(shown.report, limit)]
-    index = [*start, *_contents(names, chunks), *trends(shown.trends, limit), *_foot(shown.record)]
-    pages = {"index.html": page(_title(shown), index, limit, whole or {})}
+    pages: dict[str, str] = {}
+    if only in ("", "index.html"):
+        start = [*_head(shown), *results(shown.report, limit)]
+        index = [*start, *_contents(names, chunks), *trends(shown.trends, limit), *_foot(shown.record)]
+        pages["index.html"] = page(_title(shown), index, limit, whole or {})
     for at, (name, chunk) in enumerate(zip(names, chunks, strict=True)):
-        sections = _fitting(chunk, shown.feedback, int((limit - frame_weight(_title(shown))) * _SHARE))
+        if only not in ("", name):
+            continue
+        sections = _fitting(chunk, shown.feedback, int((limit - frame_weight(_title(shown))) * _SHARE), form)
         body = [*_turning(shown, names, at), *_cases(found, sections, chunk), *_foot(shown.record)]
         pages[name] = page(_title(shown), body, limit, whole or {})
     return pages

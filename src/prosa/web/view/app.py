@@ -24,13 +24,13 @@ from prosa.records.listing import CONDITIONS, RECORD_KINDS, RecordFilter, Record
 from prosa.records.run import StorePlace
 from prosa.records.test import Feedback, Opinion
 from prosa.regex import regex
-from prosa.render.page.model import Frame
+from prosa.render.page.model import Frame, in_query
 from prosa.render.page.records import FIELDS, FOLDERS, Lines, lines_of, records_page
 from prosa.render.plain import safe
 from prosa.render.report.batches import batch_page
 from prosa.render.report.frame import viewer_policy
 from prosa.render.report.runs import run_page
-from prosa.render.report.tests import test_page
+from prosa.render.report.tests import PER_PAGE, test_pages
 from prosa.render.report.viewed import opinion_forms, viewed_page
 from prosa.runtime.errors import RunError, StoreProblem
 from prosa.web.answer import NEVER, Answer, Receive, Scope, Send, answer, send_answer
@@ -51,11 +51,15 @@ LIVE = "/live"
 MAX_FIELDS = 16
 """Parameters of an address; ours are fewer."""
 
+INDEX = "index.html"
+"""The first page of a test; further ones have its cases where these are many."""
+
 MAX_FORM = 64 * 1024
 """Bytes of a form with an opinion, the names of a suite and a case included."""
 
 _ID = regex(r"[0-9A-Za-z._-]{1,80}")
 _FEEDBACK = regex(r"/tests/([0-9A-Za-z._-]{1,80})/feedback")
+_PART = regex(r"cases-[0-9]{1,6}\.html")
 _PLACE = regex(r"feedback-[0-9]{1,6}-[0-9]{1,6}")
 
 
@@ -141,9 +145,14 @@ class ViewApp(HttpApp):
         """Return the page at a path; None where there is none. Raises `StoreProblem`."""
         if path == "/":
             return self._list(asked)
-        _, folder, name = (*path.split("/", 2), "", "")[:3]
-        kind = next((each for each, part in FOLDERS.items() if part == folder), None)
-        return self._record(asked, kind, name) if kind is not None and _ID.fullmatch(name) else None
+        folder, _, rest = path.removeprefix("/").partition("/")
+        name, slash, part = rest.partition("/")
+        kind = next((each for each, known in FOLDERS.items() if known == folder), None)
+        if kind is None or not _ID.fullmatch(name) or (slash and kind != "test"):
+            return None
+        if kind == "test" and not slash:
+            return _moved(f"{self.view.prefix}{path}/")
+        return self._record(asked, kind, name, part or INDEX)
 
     def _list(self, asked: Asked) -> Answer:
         chosen, problem = filter_of(asked.query)
@@ -153,17 +162,20 @@ class ViewApp(HttpApp):
         page = records_page(frame, str(self.view.place), found, lines, asked.query, problem)
         return html_page(page, 400 if problem else 200)
 
-    def _record(self, asked: Asked, kind: RecordKind, name: str) -> Answer | None:
+    def _record(self, asked: Asked, kind: RecordKind, name: str, part: str) -> Answer | None:
         line = one_listed(self.view.place, kind, name, self.view.prices)
         if line is None:
             return None
-        page, troubles = self._report(asked, kind, name)
+        page, troubles = self._report(asked, kind, name, part)
+        if not page:
+            return None
         lines, frame = lines_of(RecordList((line,)), self.view.prefix), self.view.frame(asked.reader)
         page = viewed_page(page, frame, f"{kind}-{name}", lines, troubles)
         return answer(page, HTML, cache=NEVER, headers=[("content-security-policy", viewer_policy())])
 
-    def _report(self, asked: Asked, kind: RecordKind, name: str) -> tuple[str, tuple[str, ...]]:
-        """Return the report of a record, and what could not be read for it."""
+    def _report(self, asked: Asked, kind: RecordKind, name: str, part: str) -> tuple[str, tuple[str, ...]]:
+        """Return the report of a record, and what could not be read for it. ``part`` is one page of a test; the text is
+        empty where there is none."""
         if kind == "run":
             found = shown_run(self.view.place, name, self.view.prices)
             return run_page(found.run, found.calls), ()
@@ -173,8 +185,8 @@ class ViewApp(HttpApp):
             more = (f"This page is made of {MAX_ROWS:,} rows; {export} writes all.",) if batch.more else ()
             return batch_page(batch.status.batch, batch.status.counts, batch.rows), more
         shown, troubles = test_with_feedback(self.view.place, name)
-        form = opinion_forms(f"{self.view.prefix}/tests/{name}/feedback", asked.reader.csrf)
-        return test_page(shown, form=form), troubles
+        form = opinion_forms(f"{self.view.prefix}/tests/{name}/feedback?page={in_query(part)}", asked.reader.csrf)
+        return test_pages(shown, form=form, only=part, per_page=PER_PAGE).get(part, ""), troubles
 
     async def _save(self, asked: Asked, name: str) -> int:
         """Keep the opinion in a form, and lead back to its case."""
@@ -190,9 +202,9 @@ class ViewApp(HttpApp):
             return GONE
         except RunError as problem:
             return await self._refuse(asked, Refusal(409, "The opinion is not kept", _words(problem)))
-        at = fields.get("at", "")
-        where = f"{self.view.prefix}/tests/{name}{f'#{at}' if _PLACE.fullmatch(at) else ''}"
-        return await self._send(asked, answer("", "text/plain", status=303, cache=NEVER, headers=[("location", where)]))
+        part, at = asked.query.get("page", ""), fields.get("at", "")
+        where = f"{part if _PART.fullmatch(part) else ''}{f'#{at}' if _PLACE.fullmatch(at) else ''}"
+        return await self._send(asked, _moved(f"{self.view.prefix}/tests/{name}/{where}"))
 
     async def _changes(self, asked: Asked) -> int:
         if self.live.is_full:
@@ -221,6 +233,10 @@ class ViewApp(HttpApp):
         back = f"{asked.scope['raw_path'].decode('latin-1')}{'?' if query else ''}{query}"
         found = refused(self.view, asked.scope, asked.reader, refusal, back)
         return await send_answer(asked.scope, asked.send, found)
+
+
+def _moved(where: str) -> Answer:
+    return answer("", "text/plain", status=303, cache=NEVER, headers=[("location", where)])
 
 
 def _words(problem: RunError) -> str:
