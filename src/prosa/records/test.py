@@ -155,9 +155,7 @@ class ShownTest(Struct, frozen=True):
 
 def heads_json(heads: Sequence[SuiteHead]) -> str:
     """Return what is to be tried as JSON; expectations of a workspace are left out."""
-    shown = [
-        replace(head, cases=tuple(replace(each, workspace=()) for each in head.cases)) for head in heads
-    ]
+    shown = [replace(head, cases=tuple(replace(each, workspace=()) for each in head.cases)) for head in heads]
     return encode(shown, enc_hook=_unset).decode()
 
 
