@@ -2,10 +2,11 @@
 
 An example of a page is one or more fences with a file name (`markdown main.md`), the first of which is checked, and one
 fence `diagnostics`, whose info string may add `strict`, `as=DIALECT`, `profile=NAME`, and `corpus`: then all are
-checked together. A document `prosa.toml` or `pyproject.toml` holds the settings of the project, and all are checked
-under them. A fence `generate` holds Python that sets `documents`, for what cannot be written down; None there is a file
-that is not UTF-8. A name that begins with `outside/` lies outside the root; the flag `escaped` turns backslash escapes
-into characters. A fence without a name illustrates and is not checked.
+checked together; `listed` does the same in a project whose files are those of the example, documents or not. A document
+`prosa.toml` or `pyproject.toml` holds the settings of the project, and all are checked under them. A fence `generate`
+holds Python that sets `documents`, for what cannot be written down; None there is a file that is not UTF-8. A name that
+begins with `outside/` lies outside the root; the flag `escaped` turns backslash escapes into characters. A fence
+without a name illustrates and is not checked.
 
 A line of diagnostics is `FILE LINE:COLUMN CODE SEVERITY «TEXT OF THE SPAN» MESSAGE`. `PROSA_UPDATE=1` rewrites them.
 """
@@ -22,7 +23,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prosa.diagnostics import Diagnostic
-from prosa.dialects.table import dialect_of_file_name
+from prosa.dialects.table import DOCUMENT_SUFFIXES, dialect_of_path
 from prosa.document import Fence, parse
 from prosa.rules.analyzer import Analyzer
 from prosa.rules.engine import Checked, CorpusScope, check, check_documents
@@ -54,11 +55,19 @@ class Example(Struct, frozen=True):
         if name := next((flag[8:] for flag in self.flags if flag.startswith("profile=")), None):
             profile = Profile(specification=specification(name))
             return check(paths[:1], Analyzer(files, profile.hints, now=NOW), profile)
+        if "listed" in self.flags:
+            return self._listed(files)
         if any(name.endswith(".toml") for name in self.documents):
             return self._in_project(paths, files)
         return check_documents(
             paths if "corpus" in self.flags else paths[:1], files, dialect=dialect, strict=strict, now=NOW
         )
+
+    def _listed(self, files: MemoryFiles) -> Checked:
+        """All documents together, in a project of which every file is known."""
+        names = [name for name in self.documents if name.endswith((*DOCUMENT_SUFFIXES, ".json")) and _is_document(name)]
+        scope = CorpusScope(Path(ROOT), listing=lambda: [*self.documents])
+        return check([Path(ROOT / name) for name in names], Analyzer(files, Profile().hints, now=NOW), Profile(), scope)
 
     def _in_project(self, paths: list[Path], files: MemoryFiles) -> Checked:
         """With the settings of the project, and what is wrong with them."""
@@ -77,7 +86,7 @@ class Example(Struct, frozen=True):
 
 
 def _is_document(name: str) -> bool:
-    return dialect_of_file_name(PurePosixPath(name).name) == "evals" or not name.endswith((".toml", ".json"))
+    return dialect_of_path(name) in ("evals", "context") or not name.endswith((".toml", ".json"))
 
 
 class MemoryFiles(Struct, frozen=True):

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from importlib.resources import files
 
-from prosa.dialects import agent_files
+from prosa.dialects import plain
+from prosa.dialects.context import fields as context
 from prosa.dialects.evals.document import fields as suite
 from prosa.dialects.evals.suite import fields as evals
 from prosa.dialects.fields import WANTED, Field
@@ -34,11 +35,15 @@ TABLES = {
     ("evals", "Requests"): evals.QUERY,
     ("test", "Matchers"): suite.WORDS,
     ("test", "How a run has to go"): suite.RUN,
-    ("plain", "Fields"): agent_files.DOCUMENT,
-    ("plain", "Agents"): agent_files.AGENT,
-    ("plain", "Instructions"): agent_files.INSTRUCTIONS,
-    ("plain", "Rules of Cursor"): agent_files.RULE,
-    ("plain", "Commands and prompts"): agent_files.COMMAND,
+    ("plain", "Fields"): plain.DOCUMENT,
+    ("context", "Agents of Claude Code"): context.CLAUDE_AGENT,
+    ("context", "Rules of Claude Code"): context.CLAUDE_RULE,
+    ("context", "Commands of Claude Code"): context.CLAUDE_COMMAND,
+    ("context", "Agents of GitHub Copilot"): context.COPILOT_AGENT,
+    ("context", "Instructions of GitHub Copilot"): context.COPILOT_INSTRUCTIONS,
+    ("context", "Prompts of GitHub Copilot"): context.COPILOT_PROMPT,
+    ("context", "Rules of Cursor"): context.CURSOR_RULE,
+    ("context", "Agents of Gemini CLI"): context.GEMINI_AGENT,
 }
 """The tables of fields by the page and the heading that they stand below."""
 

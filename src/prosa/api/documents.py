@@ -98,5 +98,5 @@ def check(
     given = [paths] if isinstance(paths, str | Path) else list(paths)
     options = CheckOptions(dialect, strict, words(select), words(ignore), jobs, cache, profile)
     checker = Checker.of(options, os.environ)
-    groups = gather(given, root=root, max_size=max_size, gitignore=gitignore, agents=True)
+    groups = gather(given, root=root, max_size=max_size, gitignore=gitignore, agents=True, manifests=True)
     return list(checker.diagnostics(judged_by(profile, groups) if profile is not None else groups))

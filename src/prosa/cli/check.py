@@ -89,6 +89,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--changed-since", metavar="REV", help="check only documents that changed since this revision of git"
     )
     parser.add_argument("--statistics", action="store_true", help="print counts for each rule instead of findings")
+    parser.add_argument(
+        "--context-tokens",
+        action="store_true",
+        help="print the tokens that each host loads at PATH before the first word",
+    )
     parser.add_argument("--stdin-filename", metavar="NAME", help="the name to give standard input; imports start there")
     parser.add_argument("-w", "--watch", action="store_true", help="check again whenever a document changes")
     add_work_options(parser)
@@ -96,12 +101,30 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """0 when nothing is as bad as `--fail-on` says, 1 otherwise. Raises `WrongUse` when there is nothing to check."""
+    if args.context_tokens:
+        return _context_tokens(args, console)
     report_files(args.report)  # invalid settings are reported before any check
     if args.watch:
         from prosa.cli.watch_documents import watch_documents
 
         return watch_documents(args, console, lambda: _once(args, console, named_groups(args, console)))
     return _once(args, console, named_groups(args, console))
+
+
+def _context_tokens(args: argparse.Namespace, console: Console) -> int:
+    """Print what each host loads at a path before the first word."""
+    from prosa.app.check.host_view import host_views
+    from prosa.render.hosts import host_object, render_tokens
+    from prosa.render.json import dump
+
+    if len(args.paths) > 1:
+        raise WrongUse("--context-tokens takes one path")
+    views = host_views(Path(args.paths[0] if args.paths else "."))
+    if args.format == "json":
+        console.out(dump([host_object(each, texts=False) for each in views], indent=2))
+    else:
+        console.out(render_tokens(views))
+    return 0
 
 
 def named_groups(args: argparse.Namespace, console: Console) -> tuple[Group, ...]:
@@ -115,6 +138,7 @@ def named_groups(args: argparse.Namespace, console: Console) -> tuple[Group, ...
         max_size=size_in_bytes(args.max_size),
         gitignore=args.gitignore,
         agents=not args.skip_hidden,
+        manifests=True,
     )
     say_skipped(named.skipped, args, console)
     if not named.count:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec.structs import asdict
@@ -16,6 +17,7 @@ from prosa.cli.console import Console
 from prosa.cli.documents import add_hidden_options, add_reading_options, say_skipped
 from prosa.cli.errors import OK, say
 from prosa.cli.parser import WrongUse
+from prosa.diagnostics.nearest import UnknownName
 
 if TYPE_CHECKING:
     from prosa.data import Value
@@ -33,6 +35,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--format", choices=("text", "json", "jsonl"), default="text", help="how to print (default: text)"
     )
     parser.add_argument("--stdin-filename", metavar="NAME", help="the name to give standard input")
+    parser.add_argument(
+        "--host", metavar="NAME", help="print what this host reads at PATH: claude, codex, copilot, cursor or gemini"
+    )
     group = parser.add_argument_group("payload of a YMJ record")
     group.add_argument("--payload", action="store_true", help="write the payload alone, decoded, byte for byte")
     group.add_argument(
@@ -46,6 +51,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, console: Console) -> int:
     """Return 0, also for documents with findings, which are part of the output; 1 if one cannot be read."""
     _require_payload(args)
+    if args.host is not None:
+        return _show_host(args, console)
     named = gather_named(
         args.paths,
         console.read_bytes,
@@ -67,6 +74,25 @@ def run(args: argparse.Namespace, console: Console) -> int:
     for problem in shown.unread:
         say(console, str(problem))
     return int(bool(shown.unread))
+
+
+def _show_host(args: argparse.Namespace, console: Console) -> int:
+    """Print what a host reads at a path. Raises `WrongUse` for a host that is not known."""
+    from prosa.app.check.host_view import host_view
+    from prosa.render.hosts import host_object, render_host
+    from prosa.render.json import dump
+
+    if len(args.paths) > 1:
+        raise WrongUse("--host shows one path", hint="name one file or folder")
+    try:
+        view = host_view(args.host, Path(args.paths[0]))
+    except UnknownName as error:
+        raise WrongUse(f"unknown host {args.host!r}", hint=error.hint) from None
+    if args.format == "text":
+        console.out(render_host(view))
+    else:
+        console.out(dump(host_object(view), indent=2 if args.format == "json" else None))
+    return OK
 
 
 def _require_payload(args: argparse.Namespace) -> None:

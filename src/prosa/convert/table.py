@@ -66,6 +66,7 @@ _BY_DIALECT: Mapping[DialectName, FormName] = {
     "ymj": "ymj",
     "mdh": "mdh",
     "test": "markdown",
+    "context": "markdown",
     "plain": "markdown",
 }
 

@@ -4,4 +4,6 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-DialectName: TypeAlias = Literal["magi", "markdownlang", "ymj", "mdh", "prapti", "skill_md", "test", "evals", "plain"]
+DialectName: TypeAlias = Literal[
+    "magi", "markdownlang", "ymj", "mdh", "prapti", "skill_md", "context", "test", "evals", "plain"
+]

@@ -32,6 +32,9 @@ _BREAK = regex(r"(?:[ \t]*+(?>\r\n|\n|\r)){2}(?:[ \t]*+(?:#[^\r\n]*+)?(?>\r\n|\n
 """A blank line below the first fence, and no field on the first line that is neither blank nor a comment: where that
 is no YAML either, the fence is a thematic break, as slides begin with."""
 
+LOOSE: tuple[DialectName, ...] = ("plain", "context")
+"""Dialects whose front matter may be written as other tools read it."""
+
 _CUT_SHORT = frozenset({"yaml-syntax", "nested-too-deep", "alias-bomb", "custom-tag", "complex-key"})
 """Problems after which the tree may lack fields that the author wrote."""
 
@@ -105,7 +108,7 @@ def read_loose_front(source: SourceText) -> FrontReading:
 
 def front_under(source: SourceText, name: DialectName) -> FrontReading:
     """Front matter and body of ``source`` as the dialect ``name`` reads them."""
-    return read_loose_front(source) if name == "plain" else read_front(source)
+    return read_loose_front(source) if name in LOOSE else read_front(source)
 
 
 def _read_loosely(source: SourceText, strict: FrontMatter | None) -> FrontReading | None:

@@ -5,14 +5,14 @@ In: a source, and hints about its dialect. Out: a `DialectReading`: front matter
 of its `Dialect`. Never fails, opens nothing. The package of a dialect is loaded for its first document.
 
 Two shapes that fit at once are `ambiguous-dialect`: such a document is read as plain Markdown, never as a guess. Order:
-`--as`, then the globs of the project, then the file name, then the command's own dialect, then the shape.
+`--as`, then the globs of the project, then the places of hosts and the file name, then the command's own dialect, then
+the shape.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from functools import lru_cache
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from msgspec import Struct
@@ -25,8 +25,8 @@ from prosa.diagnostics import Problem
 from prosa.dialects import DialectName
 from prosa.dialects.dialect import Dialect, FormatOptions, Hints
 from prosa.dialects.fields import declared_value
-from prosa.dialects.front import FrontReading, front_under, read_front, read_loose_front
-from prosa.dialects.table import DialectRow, dialect, dialect_of_file_name
+from prosa.dialects.front import LOOSE, FrontReading, front_under, read_front, read_loose_front
+from prosa.dialects.table import DialectRow, dialect, dialect_of_path
 from prosa.regex import regex
 from prosa.source import Span
 
@@ -171,11 +171,11 @@ def _detected(source: SourceText, hints: Hints) -> tuple[FrontReading, Detection
     """Return the front matter as the document's dialect reads it, and that dialect. What only plain Markdown may do
     helps to find a shape, and is no front matter of any other dialect."""
     name = decided(source.path, hints)
-    if name not in (None, "plain"):
+    if name is not None and name not in LOOSE:
         return read_front(source), Detection(name)
     front = read_loose_front(source)
     found = Detection(name) if name else detect(front)
-    return (front if found.dialect == "plain" or not front.loose else read_front(source)), found
+    return (front if found.dialect in LOOSE or not front.loose else read_front(source)), found
 
 
 def _under(
@@ -211,12 +211,13 @@ class Detection(Struct, frozen=True):
 
 @lru_cache(maxsize=16)
 def decided(path: str, hints: Hints = NO_HINTS) -> DialectName | None:
-    """Return the dialect that hints and the file name decide, or None if the shape must decide.
+    """Return the dialect that hints and the path decide, or None if the shape must decide.
 
-    A command forces its dialect only on a document whose name and location decide nothing: a `.mda` stays a MAGI
-    document.
+    A command forces its dialect only on a document whose name and location decide nothing, and on a context file: a
+    `.mda` stays a MAGI document.
     """
-    return hints.explicit or hints.glob or dialect_of_file_name(PurePath(path).name) or hints.forced
+    named = hints.explicit or hints.glob or dialect_of_path(path)
+    return (hints.forced or named) if named == "context" and not hints.explicit else named or hints.forced
 
 
 def detect(front: FrontReading, hints: Hints = NO_HINTS) -> Detection:

@@ -11,9 +11,11 @@ from msgspec import Struct
 
 from prosa.diagnostics.nearest import UnknownName
 from prosa.dialects import DialectName
+from prosa.dialects.context.places import is_context
 from prosa.dialects.dialect import Dialect
 
 if TYPE_CHECKING:
+    from prosa.dialects.context.model import ContextModel
     from prosa.dialects.evals.document.model import SuiteModel
     from prosa.dialects.evals.suite.model import EvalsModel
     from prosa.dialects.magi.model import MagiModel
@@ -76,6 +78,12 @@ def _skill_md() -> Dialect[SkillModel]:
     return DIALECT
 
 
+def _context() -> Dialect[ContextModel]:
+    from prosa.dialects.context.as_dialect import DIALECT
+
+    return DIALECT
+
+
 def _test() -> Dialect[SuiteModel]:
     from prosa.dialects.evals.document import DIALECT
 
@@ -100,6 +108,7 @@ YMJ = DialectRow("ymj", "YMJ record", _ymj, suffixes=(".ymj",))
 MDH = DialectRow("mdh", "MDH node", _mdh)
 PRAPTI = DialectRow("prapti", "Prapti chat", _prapti)
 SKILL_MD = DialectRow("skill_md", "Agent Skill", _skill_md, file_names=("SKILL.md",))
+CONTEXT = DialectRow("context", "context file of an agent", _context)
 TEST = DialectRow("test", "test of a program", _test, suffixes=(".test.md",))
 EVALS = DialectRow(
     "evals",
@@ -109,7 +118,7 @@ EVALS = DialectRow(
 )
 PLAIN = DialectRow("plain", "Markdown document", _plain, suffixes=(".mdx", ".mdc"))
 
-DIALECTS: tuple[DialectRow[object], ...] = (MAGI, MARKDOWNLANG, YMJ, MDH, PRAPTI, SKILL_MD, TEST, EVALS, PLAIN)
+DIALECTS: tuple[DialectRow[object], ...] = (MAGI, MARKDOWNLANG, YMJ, MDH, PRAPTI, SKILL_MD, CONTEXT, TEST, EVALS, PLAIN)
 
 _BY_NAME: dict[str, DialectRow[object]] = {row.name: row for row in DIALECTS}
 _BY_FILE_NAME: dict[str, DialectName] = {name.lower(): row.name for row in DIALECTS for name in row.file_names}
@@ -170,3 +179,10 @@ def dialect_of_file_name(name: str) -> DialectName | None:
     lowered = name.lower()
     whole = _BY_FILE_NAME.get(lowered)
     return whole or next((each for suffix, each in _BY_SUFFIX if lowered.endswith(suffix)), None)
+
+
+def dialect_of_path(path: str) -> DialectName | None:
+    """Return the dialect that the place of a file in a folder of a host decides, else its name; None when the shape has
+    to (X3)."""
+    name = path[max(path.rfind("/"), path.rfind("\\")) + 1 :]
+    return "context" if is_context(path) else dialect_of_file_name(name)

@@ -18,7 +18,7 @@ from prosa.graph.record import Definition, Record, Reference, file_title
 from prosa.regex import regex
 from prosa.source import SourceText
 
-_WHOLE = ("mdh", "plain", "skill_md")
+_WHOLE = ("mdh", "plain", "skill_md", "context")
 """Dialects whose own references include the links of the body."""
 
 _OF_THE_SYSTEM = ("import", "include")

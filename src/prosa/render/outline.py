@@ -87,6 +87,13 @@ def _plain(facts: Facts) -> Iterator[_Row]:
     yield from _fields(facts)
 
 
+def _context(facts: Facts) -> Iterator[_Row]:
+    yield from _fields(facts)
+    yield from _list("read by", [f"{each['host']} ({each['kind']}, {each['loaded']})" for each in facts["hosts"]])
+    yield from _list("imports", [f"{each['path']}, line {each['line']}" for each in facts["imports"]])
+    yield from _list("skills", facts["skills"])
+
+
 def _program(facts: Facts) -> Iterator[_Row]:
     derived = " (derived: the program has none)" if facts["description_derived"] else ""
     yield _Row("name", facts["name"])
@@ -365,10 +372,11 @@ _DIALECTS: Mapping[str, Callable[[Facts], Iterator[_Row]]] = {
     "skill_md": _skill,
     "test": _suite,
     "evals": _evals,
+    "context": _context,
     "plain": _plain,
 }
 
-_WITH_STRUCTURE = frozenset(("magi", "skill_md", "plain", "ymj"))
+_WITH_STRUCTURE = frozenset(("magi", "skill_md", "context", "plain", "ymj"))
 """Dialects shown as Markdown; for the others more than headings is known."""
 
 

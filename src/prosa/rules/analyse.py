@@ -102,7 +102,7 @@ def _alone(reading: DialectReading[object], program: ProgramModel | None) -> tup
     return check_alone(reading)
 
 
-_LINKS_ONLY = ("plain", "skill_md")
+_LINKS_ONLY = ("plain", "skill_md", "context")
 """Dialects whose only references are links, which every document's facts have."""
 
 

@@ -11,8 +11,9 @@ from typing import Protocol, TypeAlias, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prosa.dialects.agent_files import is_agent_place
+from prosa.dialects.context.places import is_agent_place
 from prosa.dialects.dialect import Hints
+from prosa.dialects.table import dialect_of_path
 from prosa.rules.cache import (
     Analysis,
     KeptFacts,
@@ -247,10 +248,11 @@ class Analyzer(Struct, frozen=True):
 
     def _key(self, real: Path, digest: str) -> str:
         """Return everything that an analysis depends on except the location of the document: its content, the hints
-        about its dialect, the end of its path, which names of programs and skills come from, and whether agents act on
-        what lies there."""
-        place = ":agents" if is_agent_place(real.as_posix()) else ""
-        return f"{digest}:{hints_text(self.hints(real))}:{'/'.join(real.parts[-2:])}{place}"
+        about its dialect, the end of its path, which names of programs and skills come from, and whether it is a context
+        file or agents act on what lies there."""
+        path = real.as_posix()
+        place = f"{dialect_of_path(path) or ''}{':agents' if is_agent_place(path) else ''}"
+        return f"{digest}:{hints_text(self.hints(real))}:{place}:{'/'.join(real.parts[-2:])}"
 
 
 def hints_text(hints: Hints) -> str:

@@ -151,15 +151,16 @@ class CorpusScope(Struct, frozen=True):
     """The surroundings of the documents of a check. ``beside`` returns the other documents below ``root``, and whether
     these are all; it is only called if a document names others by something else than their path. None: there are no
     others. ``metas`` returns the documents below ``root`` that may be meta files (M20), and is called if ``beside`` is
-    not. ``rooted`` is how the root is known, ``file_names`` the files of any kind below it (`Corpus`). ``sighted`` is
-    called instead of ``beside`` if there is a cache, and returns None if ``beside`` is needed. If neither is called,
-    ``complete`` says whether the checked documents are all."""
+    not. ``rooted`` is how the root is known, ``file_names`` and ``listing`` the files of any kind below it (`Corpus`).
+    ``sighted`` is called instead of ``beside`` if there is a cache, and returns None if ``beside`` is needed. If
+    neither is called, ``complete`` says whether the checked documents are all."""
 
     root: Path | None = None
     beside: Callable[[], tuple[Sequence[Path], bool]] | None = None
     rooted: Rooted = "known"
     metas: Callable[[], Sequence[Path]] | None = None
     file_names: Callable[[], Mapping[str, str]] | None = None
+    listing: Callable[[], Sequence[str] | None] | None = None
     sighted: Callable[[], Sighted | None] | None = None
     complete: bool = True
 
@@ -241,6 +242,7 @@ def corpus_of(seen: Mapping[Path, Analysis], analyzer: Analyzer, scope: CorpusSc
         metas,
         analyzer.now,
         scope.file_names,
+        scope.listing,
         tuple(seen),
         profile.relations,
         profile.schemas if profile.has_schemas else None,

@@ -3,7 +3,7 @@ that bind its code, name and severities."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from importlib import import_module
 from itertools import islice
@@ -15,7 +15,7 @@ from msgspec import Struct, field
 from prosa.data import Value
 from prosa.diagnostics import Annotation, Fix, Misspelling, Problem, Severity
 from prosa.dialects import DialectName
-from prosa.dialects.agent_files import is_agent_place
+from prosa.dialects.context.places import is_agent_place
 from prosa.source import Files, SourceText, Span
 
 if TYPE_CHECKING:
@@ -144,7 +144,8 @@ class Corpus(Struct, frozen=True, eq=False):
     or is a checkout, or ``guessed``: the folder that a document happens to lie in. ``metas`` are the meta files below
     the root that are no entries; ``now`` is None if the time is unknown. ``file_names`` are the files of any kind
     below the root, by case-folded name, each with the path of the first one; it is only called to resolve a name alone
-    (YA21). ``asked`` are the entries that are checked, ``relations`` and ``schemas`` the project's settings for front
+    (YA21). ``listing`` returns the paths of all files below the root, with `/`, and None if these are not all.
+    ``asked`` are the entries that are checked, ``relations`` and ``schemas`` the project's settings for front
     matter. ``names`` are the entries by name if they are cached (`rules.corpus_names`).
     """
 
@@ -157,6 +158,7 @@ class Corpus(Struct, frozen=True, eq=False):
     metas: Mapping[Path, Facts] = field(default_factory=dict)
     now: datetime | None = None
     file_names: Callable[[], Mapping[str, str]] | None = None
+    listing: Callable[[], Sequence[str] | None] | None = None
     asked: Collection[Path] = ()
     relations: Relations = ()
     schemas: Callable[[Path], tuple[str, ...]] | None = None

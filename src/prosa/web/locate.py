@@ -142,7 +142,7 @@ def _folder(site: LiveSite, path: str) -> Folder | Moved | None:
 
 _WIKI = "[["
 
-_QUOTABLE = frozenset({"plain", "mdh", "skill_md", "ymj"})
+_QUOTABLE = frozenset({"plain", "context", "mdh", "skill_md", "ymj"})
 """Dialects whose text can be embedded in another document; scripts, templates and chats would lose their context."""
 
 Place = Callable[[str], str]

@@ -27,7 +27,10 @@ VIEWS: tuple[View, ...] = (
                 "its title, or the heading that stands for it, or the name of its file",
             ),
             ("type", "the type of an MDH node, the kind of a YMJ record"),
-            ("dialect", "`magi`, `markdownlang`, `ymj`, `mdh`, `prapti`, `skill_md`, `test`, `evals` or `plain`"),
+            (
+                "dialect",
+                "`magi`, `markdownlang`, `ymj`, `mdh`, `prapti`, `skill_md`, `context`, `test`, `evals` or `plain`",
+            ),
             ("url", "the `md_url` of an MDH node on its site"),
             ("kind", "`kind` or `type`"),
             ("classification", "`classification`, in small letters"),

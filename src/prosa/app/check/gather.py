@@ -24,7 +24,17 @@ from prosa.adapters.files.stamps import FileStamps
 from prosa.adapters.files.walk import Walk, documents_in
 from prosa.corpus.found import Folders
 from prosa.diagnostics import Diagnostic, Problem
-from prosa.dialects.table import CASES, DOCUMENT_SUFFIXES, EVALS, SKILL_MD, TRIGGERS, dialect_of_file_name, skill_folder
+from prosa.dialects.context.places import JSON_FILES, PLUGIN_FILES
+from prosa.dialects.table import (
+    CASES,
+    DOCUMENT_SUFFIXES,
+    EVALS,
+    SKILL_MD,
+    TRIGGERS,
+    dialect_of_file_name,
+    dialect_of_path,
+    skill_folder,
+)
 from prosa.rules.analyzer import Sighted
 from prosa.rules.policy import Policy, Profile, diagnosed, specification
 from prosa.rules.rule import Rooted
@@ -122,6 +132,21 @@ class Group(Struct, frozen=True):
                 found.setdefault(each.name.casefold(), each.relative_to(shown).as_posix())
         return found
 
+    def listing(self) -> list[str] | None:
+        """Return the paths of the files of any kind below the root, also in the folders of agents; None if these are
+        not all."""
+        most = MAX_FOLDERS_BESIDE if self.marked else MAX_FOLDERS_UNMARKED
+        top = os.fspath(_shown(self.root))
+        found: list[str] = []
+        for each in Walk(("",), self.files, self.gitignore, most, agents=True).listings(Path(top)):
+            if isinstance(each, FileProblem) or len(found) > MAX_FILES:
+                return None
+            folder = os.path.relpath(each.folder, top).replace(os.sep, "/")
+            prefix = "" if folder == "." else f"{folder}/"
+            found += (f"{prefix}{entry.name}" for entry in each.entries)
+            found += (f"{prefix}{os.path.basename(link)}" for link in each.links)  # noqa: PTH119 - thousands of paths
+        return found
+
     def metas(self) -> list[Path]:
         """Return the documents below the root that others may inherit from (M20): for a guessed root those in
         the folder itself."""
@@ -161,10 +186,12 @@ def gather(
     stdin: SourceText | None = None,
     gitignore: bool = True,
     agents: bool = False,
+    manifests: bool = False,
     skipped: Skipped | None = None,
 ) -> tuple[Group, ...]:
-    """Return the groups of documents under ``paths``; with ``agents`` those in the hidden folders of agents too.
-    ``skipped`` records skipped files. Raises `FileProblem` for a path that does not exist."""
+    """Return the groups of documents under ``paths``; with ``agents`` those in the hidden folders of agents too, with
+    ``manifests`` the JSON files of hosts. ``skipped`` records skipped files. Raises `FileProblem` for a path that does
+    not exist."""
     most = max_size or MAX_DOCUMENT_BYTES
     grouping = _Grouping(_folder(root))
     opened = RootedFiles(None, most, _named(paths))
@@ -180,7 +207,8 @@ def gather(
             grouping.whole.add(base)
         files = opened.within(base)
         found = documents_in([path], DOCUMENT_SUFFIXES, files, gitignore=gitignore, agents=agents, skipped=skipped)
-        found = _with_evals(found) if path.is_dir() else found
+        if path.is_dir():
+            found = _with_evals(found) + (manifests_in(path, found) if agents and manifests else [])
         grouping.add(base, found)
         hidden = {each for each in found if _is_hidden_in(path, each)}
         grouping.unnamed |= hidden
@@ -224,13 +252,21 @@ def gather_named(
     max_size: int | None = None,
     gitignore: bool = True,
     agents: bool = False,
+    manifests: bool = False,
 ) -> NamedDocuments:
     """Return the documents of a command line, on which `-` is standard input, called ``stdin_name`` and read by
     ``read``. Raises `FileProblem`."""
     stdin = read_stdin(read, stdin_name) if STDIN in paths else None
     skipped = Skipped()
     found = gather(
-        paths, root=root, max_size=max_size, stdin=stdin, gitignore=gitignore, agents=agents, skipped=skipped
+        paths,
+        root=root,
+        max_size=max_size,
+        stdin=stdin,
+        gitignore=gitignore,
+        agents=agents,
+        manifests=manifests,
+        skipped=skipped,
     )
     return NamedDocuments(found, stdin, skipped)
 
@@ -267,6 +303,13 @@ def evals_beside(skill: Path) -> list[Path]:
     """Return the existing evaluation files by the path of their `SKILL.md`; unreadable ones are reported by
     their reader."""
     return [path for name in (CASES, *TRIGGERS) if os.path.lexists(path := skill.parent / name)]
+
+
+def manifests_in(folder: Path, found: Sequence[Path]) -> list[Path]:
+    """Return the JSON files of hosts in a folder, and those of plugins in the folders of its documents (X3)."""
+    inside = dict.fromkeys(above for path in found for above in path.parents if above != folder)
+    plugins = (each / name for each in inside if each.is_relative_to(folder) for name in PLUGIN_FILES)
+    return [path for path in (*(folder / name for name in JSON_FILES), *plugins) if os.path.lexists(path)]
 
 
 def _is_hidden_in(named: Path, path: Path) -> bool:
@@ -323,7 +366,7 @@ def dialect_here(path: Path) -> str | None:
         by_glob = Profile(settings=settings, root=root).hints(real_path(path)).glob
         if by_glob is not None:
             return by_glob
-    return dialect_of_file_name(path.name)
+    return dialect_of_path(real_path(path).as_posix())
 
 
 def _read(path: Path, shown: Path) -> Project | None:

@@ -23,6 +23,7 @@ from msgspec.structs import replace
 from prosa.adapters.http.exchange import MAX_REDIRECTS, Exchange, redirected
 from prosa.app.check.gather import gather as gather_documents
 from prosa.dialects.dialect import Hints
+from prosa.dialects.front import LOOSE
 from prosa.dialects.mdh.url import md_url, standing_readmes
 from prosa.dialects.reading import dialect_of, open_document
 from prosa.dialects.table import dialect
@@ -81,12 +82,12 @@ def probe_folder(named: str, *, max_size: int | None = None) -> Report | None:
     names = {
         path: files.real(path).relative_to(root).as_posix()
         for path, found in own.items()
-        if found in ("mdh", "plain") and files.real(path).is_relative_to(root)
+        if found in ("mdh", *LOOSE) and files.real(path).is_relative_to(root)
     }
     readmes = standing_readmes(set(names.values()))
     nodes = {path: md_url(name, stands=name in readmes) for path, name in names.items()}
     others = [path for path in paths if path not in nodes]
-    derived = {path: _derived(path, names[path], files) for path in nodes if own[path] == "plain"}
+    derived = {path: _derived(path, names[path], files) for path in nodes if own[path] in LOOSE}
     read = read_nodes(nodes, files, folder, others=others, derived=derived, own=hints)
     passed_over = Counter(dialect(own[path]).title for path in others)
     return report_on(Evidence(named, read.nodes, read.remarks, None, read.unreadable, dict(passed_over)))

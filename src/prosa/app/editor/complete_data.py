@@ -33,7 +33,7 @@ from prosa.dialects.shapes import KnownValue, Member
 from prosa.dialects.shapes import Path as Way
 from prosa.source import Span
 
-_OPEN = ("plain", "magi")
+_OPEN = ("plain", "context", "magi")
 """Dialects whose front matter may have fields of the author's own."""
 
 

@@ -17,12 +17,13 @@ from msgspec.structs import replace
 from prosa.app.check.workspace import Workspace
 from prosa.data.place import DataPlace, json_place, yaml_names, yaml_place
 from prosa.dialects import DialectName
-from prosa.dialects.agent_files import agent_fields
+from prosa.dialects.context.hosts import fields_at
 from prosa.dialects.evals.document.fields import RUN, WORDS
 from prosa.dialects.evals.suite.fields import QUERY, TOP
 from prosa.dialects.fields import Field
 from prosa.dialects.magi.fields import RELATIONSHIP, SCRIPT
 from prosa.dialects.markdownlang.fields import PROGRAM
+from prosa.dialects.plain import DOCUMENT
 from prosa.dialects.reading import DialectReading, decided, likely_dialect, may_have_shape
 from prosa.dialects.shapes import DataShape, SchemaShape, TableShape, WordsShape
 from prosa.dialects.shapes import Path as Way
@@ -143,8 +144,10 @@ class CursorContext(Struct, frozen=True, dict=True):
         return tuple(shapes)
 
     def _table(self) -> tuple[Field, ...]:
+        if self.dialect == "context":
+            return fields_at(self.path.as_posix()) or DOCUMENT
         if self.dialect == "plain":
-            return agent_fields(self.path.as_posix())
+            return DOCUMENT
         front = dialect(self.dialect).load().front
         if self.dialect == "skill_md":
             return (*front, *CLIENT)

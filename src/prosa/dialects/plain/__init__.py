@@ -14,12 +14,30 @@ from prosa.data import Node, Scalar, Sequence, Value
 from prosa.data.yaml_write import write_yaml
 from prosa.diagnostics import Problem
 from prosa.dialects.dialect import Dialect, FormatOptions
+from prosa.dialects.fields import Field
 from prosa.dialects.front import FrontReading
 from prosa.document import Def, Document, Ref, link_references
 from prosa.document.foreign import mdx_spans, shortcode_spans
 from prosa.source import Edit, Span
 
-__all__ = ["DIALECT", "PlainModel", "definitions", "facts", "format_edits", "masked", "read", "references", "write"]
+__all__ = [
+    "DIALECT",
+    "DOCUMENT",
+    "PlainModel",
+    "definitions",
+    "facts",
+    "format_edits",
+    "masked",
+    "read",
+    "references",
+    "write",
+]
+
+DOCUMENT: tuple[Field, ...] = (
+    Field("title", "string", about="what others can call the document"),
+    Field("aliases", "strings", about="a list of other names by which wikilinks find it"),
+)
+"""The fields that any document may have."""
 
 
 class PlainModel(Struct, frozen=True):

@@ -40,6 +40,7 @@ _DOT_SHAPES: dict[Shape, str] = {
     "star": "octagon",
     "hexagon": "house",
     "pentagon": "pentagon",
+    "heptagon": "septagon",
     "ring": "ellipse",
 }
 
@@ -106,6 +107,7 @@ _MERMAID_SHAPES: dict[Shape, tuple[str, str]] = {
     "star": ("([", "])"),
     "hexagon": ("[[", "]]"),
     "pentagon": ("[/", "/]"),
+    "heptagon": (">", "]"),
     "ring": ("(", ")"),
 }
 _ARROWS = {"parent": "==>", "child": "==>", "contradicts": "--x", "related": "-.->", "citation": "-.->"}

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from prosa.graph.node import Edge, Node
 
 Shape: TypeAlias = Literal[
-    "circle", "square", "diamond", "triangle", "wedge", "cross", "star", "hexagon", "pentagon", "ring"
+    "circle", "square", "diamond", "triangle", "wedge", "cross", "star", "hexagon", "pentagon", "heptagon", "ring"
 ]
 
 LIGHT_GROUND, DARK_GROUND = "#fcfcfa", "#16181d"
@@ -58,6 +58,7 @@ NODE_STYLES: tuple[NodeStyle, ...] = (
     NodeStyle("prapti", "Prapti", "wedge", "#a9520f", "#f0a25c"),
     NodeStyle("markdownlang", "markdownlang", "cross", "#b02a63", "#f284b2"),
     NodeStyle("skill_md", "SKILL.md", "star", "#7d6400", "#dcc04f"),
+    NodeStyle("context", "context file", "heptagon", "#2b5d8a", "#8fc1ea"),
     NodeStyle("test", "test", "hexagon", "#3f6b1c", "#9ccc65"),
     NodeStyle("evals", "evals of a skill", "pentagon", "#4a5a00", "#c3d94f"),
     GHOST,

@@ -278,6 +278,7 @@ _SCALE: dict[Shape, float] = {
     "star": 1.36,
     "hexagon": 1.12,
     "pentagon": 1.18,
+    "heptagon": 1.1,
 }
 _CORNERS: dict[Shape, tuple[int, float]] = {
     "diamond": (4, -pi / 2),
@@ -285,6 +286,7 @@ _CORNERS: dict[Shape, tuple[int, float]] = {
     "wedge": (3, pi / 2),
     "hexagon": (6, 0.0),
     "pentagon": (5, -pi / 2),
+    "heptagon": (7, -pi / 2),
 }
 _ARM = 0.38
 """Half the width of the arms of a cross, for each unit of its reach."""

@@ -9,7 +9,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from prosa.diagnostics import Applicability, Fix, Severity
-from prosa.dialects.agent_files import is_agent_file
+from prosa.dialects.context.places import is_agent_file
 from prosa.regex import regex
 from prosa.rules.document import RULES
 from prosa.rules.rule import Finding, Subject

@@ -1,0 +1,85 @@
+"""Context files as a dialect: references, facts. Their text is never reformatted: hosts read it as it is."""
+
+from __future__ import annotations
+
+from prosa.data import Value
+from prosa.dialects.context.model import ContextModel, Figured, Import, Named, NamedCommand
+from prosa.dialects.context.read import read
+from prosa.dialects.dialect import Dialect
+from prosa.dialects.front import FrontReading
+from prosa.dialects.plain import definitions as plain_definitions
+from prosa.document import Def, Ref, link_references
+from prosa.source import Span
+
+__all__ = ["DIALECT", "ContextModel", "Import", "Named", "NamedCommand"]
+
+
+def facts(model: ContextModel) -> dict[str, Value]:
+    """Return the keys of a context file."""
+    line = model.document.source.lines.line
+    return {
+        "hosts": [
+            {"host": each.host.name, "kind": each.place.kind, "loaded": each.place.when, "source": each.place.source}
+            for each in model.uses
+        ],
+        "imports": [{"path": each.target, "line": line(each.span.start)} for each in model.imports if each.clear],
+        "skills": [each.text for each in model.skills],
+        "globs": [each.text for each in model.globs],
+    }
+
+
+def corpus_facts(model: ContextModel) -> dict[str, Value]:
+    """Return what rules compare with the files of the project."""
+    name = model.fields.entry("name") if model.fields is not None and not model.path.endswith(".json") else None
+    found: dict[str, Value] = {
+        "name": (name.value.span.of(model.document.source.text).strip("'\""), *_place(name.value.span))
+        if name
+        else None,
+        "imports": [(each.target, *_place(each.span), each.clear) for each in model.imports],
+        "skills": _named(model.skills),
+        "agents": _named(model.agents),
+        "globs": _named(model.globs),
+        "mentioned": _named(model.mentioned),
+        "commands": [(each.tool, each.name, *_place(each.span)) for each in model.commands],
+        "figures": [_figured(each) for each in model.figures],
+    }
+    return {key: value for key, value in found.items() if value}
+
+
+def _place(span: Span) -> tuple[int, int]:
+    return span.start, span.end
+
+
+def _named(names: tuple[Named, ...]) -> list[Value]:
+    return [(each.text, *_place(each.span)) for each in names]
+
+
+def _figured(each: Figured) -> Value:
+    return (each.words, list(each.numbers), *_place(each.span))
+
+
+def references(model: ContextModel) -> tuple[Ref, ...]:
+    """Return links and wikilinks, the files that it imports, and the skills that it names."""
+    imported = (Ref("import", each.target, "path", each.span) for each in model.imports if each.clear)
+    skills = (Ref("front-matter", each.text, "stem", each.span, rel="skill") for each in model.skills)
+    return tuple(sorted((*link_references(model.document), *imported, *skills), key=lambda ref: ref.span.start))
+
+
+def definitions(model: ContextModel) -> tuple[Def, ...]:
+    """Return the title and the aliases."""
+    return plain_definitions(model.markdown)
+
+
+def _markdown(front: FrontReading) -> Span:
+    return Span(front.body.end, front.body.end) if front.source.path.endswith(".json") else front.body
+
+
+DIALECT: Dialect[ContextModel] = Dialect(
+    name="context",
+    read=read,
+    references=references,
+    definitions=definitions,
+    facts=facts,
+    corpus_facts=corpus_facts,
+    markdown=_markdown,
+)

@@ -1,0 +1,141 @@
+"""The front matter of context files, by kind of file. Which host reads which of them says `hosts.py`.
+
+The tables are those of the hosts' own documentation. A host passes over fields that it does not know, so an unknown
+field is an error only where its host refuses the file.
+"""
+
+from __future__ import annotations
+
+from prosa.dialects.fields import Field
+
+DESCRIPTION = Field("description", "string", about="what it is for and when to use it; hosts choose by it")
+_MODEL = Field("model", "string", about="the name of the model that answers")
+_TOOLS = Field("tools", "anything", about="the tools that may be used")
+_HINT = Field("argument-hint", "anything", about="what a user may write behind the name")
+_EFFORT = Field(
+    "effort", "string", choices=("low", "medium", "high", "xhigh", "max"), about="how much the model thinks"
+)
+_COLORS = ("red", "blue", "green", "yellow", "purple", "orange", "pink", "cyan")
+_MODES = ("default", "acceptEdits", "auto", "dontAsk", "bypassPermissions", "plan", "manual")
+
+CLAUDE_AGENT: tuple[Field, ...] = (
+    Field(
+        "name",
+        "string",
+        required=True,
+        wanted="a name",
+        why="Claude Code passes over a file without it",
+        about="the name by which users and other agents call it",
+    ),
+    Field(
+        "description",
+        "string",
+        required=True,
+        wanted="a sentence that says when to use it",
+        why="Claude Code passes over a file without it",
+        about="when to delegate to it",
+    ),
+    _TOOLS,
+    Field("disallowedTools", "anything", about="the tools that it may not use"),
+    _MODEL,
+    Field("permissionMode", "string", choices=_MODES, about="how it asks for permission"),
+    Field("maxTurns", "integer", about="after how many turns it stops"),
+    Field("skills", "anything", about="the skills that it has read when it begins"),
+    Field("mcpServers", "anything", about="the MCP servers whose tools it has"),
+    Field("hooks", "anything", about="commands that run around it"),
+    Field("memory", "string", choices=("user", "project", "local"), about="where it keeps what it learns"),
+    Field("background", "boolean", about="true: it runs beside the session"),
+    _EFFORT,
+    Field("isolation", "string", choices=("worktree",), about="`worktree`: it works on a copy of the repository"),
+    Field("color", "string", choices=_COLORS, about="its colour in the list of tasks"),
+    Field("initialPrompt", "string", about="the first request where it is the main agent"),
+)
+
+CLAUDE_RULE: tuple[Field, ...] = (
+    Field("paths", "anything", about="globs of the files that the rule is for; without it the rule is always loaded"),
+)
+
+CLAUDE_COMMAND: tuple[Field, ...] = (
+    Field("name", "string", about="its name in listings"),
+    DESCRIPTION,
+    Field("when_to_use", "string", about="when to use it, beside its description"),
+    _HINT,
+    Field("arguments", "anything", about="the names of its arguments"),
+    Field("disable-model-invocation", "boolean", about="true: only a user starts it, never the model"),
+    Field("user-invocable", "boolean", about="false: users do not see it among their commands"),
+    Field("allowed-tools", "anything", about="the tools that may be used without asking"),
+    Field("disallowed-tools", "anything", about="the tools that may not be used meanwhile"),
+    _MODEL,
+    _EFFORT,
+    Field("context", "string", choices=("fork",), about="`fork`: it runs in a context of its own"),
+    Field("agent", "string", about="the agent that carries it out, where `context` is `fork`"),
+    Field("background", "boolean", about="false: the turn waits for a forked one"),
+    Field("hooks", "anything", about="commands that run around it"),
+    Field("paths", "anything", about="globs of the files with which the model may load it"),
+    Field("shell", "string", choices=("bash", "powershell"), about="the shell of its commands"),
+    Field("metadata", "anything", about="data for other tools"),
+    Field("license", "string", about="the name of a licence"),
+    Field("compatibility", "string", about="what it requires"),
+)
+
+COPILOT_AGENT: tuple[Field, ...] = (
+    Field("name", "string", about="the name by which users and other agents call it"),
+    DESCRIPTION,
+    Field("target", "string", choices=("vscode", "github-copilot"), about="the client that it is meant for"),
+    _TOOLS,
+    Field("model", "anything", about="the model that answers, or several in the order in which they are tried"),
+    Field("disable-model-invocation", "boolean", about="true: only a user starts it"),
+    Field("user-invocable", "boolean", also="user-invokable", about="false: users do not see it"),
+    Field("infer", "boolean", about="retired in favour of the two fields above"),
+    Field("mcp-servers", "anything", about="the MCP servers whose tools it has"),
+    Field("metadata", "anything", about="data for other tools"),
+    _HINT,
+    Field("handoffs", "anything", about="agents that may take over when this one ends"),
+    Field("agents", "anything", about="the agents that it may call"),
+    Field("hooks", "anything", about="commands that run around it"),
+)
+
+COPILOT_INSTRUCTIONS: tuple[Field, ...] = (
+    Field("applyTo", "anything", about="globs of the files that the instructions are for, with commas between them"),
+    Field("name", "string", about="the name of the instructions"),
+    DESCRIPTION,
+    Field("excludeAgent", "anything", about="the agent of GitHub that does not read them"),
+)
+
+COPILOT_PROMPT: tuple[Field, ...] = (
+    DESCRIPTION,
+    Field("name", "string", about="the name of the command"),
+    _HINT,
+    Field("agent", "string", about="the agent that carries it out"),
+    Field("mode", "string", about="the older name of `agent`"),
+    Field("model", "anything", about="the name of the model that answers"),
+    _TOOLS,
+)
+
+CURSOR_RULE: tuple[Field, ...] = (
+    DESCRIPTION,
+    Field("globs", "anything", about="globs of the files that the rule is for"),
+    Field("alwaysApply", "boolean", about="true: the rule is part of every conversation"),
+)
+
+GEMINI_AGENT: tuple[Field, ...] = (
+    Field("name", "string", required=True, wanted="a name", about="the name of the tool that the agent becomes"),
+    Field("description", "string", about="when to use it"),
+    Field("kind", "string", choices=("local", "remote"), about="where it runs"),
+    Field("display_name", "string", about="its name for people"),
+    Field("tools", "strings", about="the tools that it may use"),
+    Field("mcp_servers", "mapping", also="mcpServers", about="MCP servers for it alone"),
+    _MODEL,
+    Field("temperature", "number", about="from 0 to 2"),
+    Field("max_turns", "integer", about="after how many turns it returns"),
+    Field("timeout_mins", "integer", about="after how many minutes it ends"),
+    Field("agent_card_url", "string", about="where a remote agent describes itself"),
+    Field("agent_card_json", "string", about="the description of a remote agent"),
+    Field("auth", "mapping", about="how a remote agent knows its callers"),
+)
+
+GLOB_FIELDS = ("globs", "applyTo", "paths")
+"""What hosts call the globs of the files that a rule is for: one host does not know the name of another."""
+
+TOOL_FIELDS = ("tools", "disallowedTools", "allowed-tools", "disallowed-tools")
+"""The fields with names of tools."""

@@ -1,0 +1,166 @@
+"""What the text of a context file mentions: imports, paths in backticks, commands of the project, lines with numbers.
+
+In: a document. Out: values with places. Whether any of it exists is a question of rules; nothing is run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+from prosa.dialects.context.model import Figured, Import, Named, NamedCommand, Tool
+from prosa.document import Document
+from prosa.regex import regex
+from prosa.source import Span
+
+MAX_MENTIONS = 2_000
+"""Of one kind in one file; more are a list that no agent follows."""
+
+MAX_LINE = 2_000
+"""Characters of a line that are examined for commands."""
+
+_IMPORT = regex(r"(?<!\S)@((?:~/|\.{0,2}/)?[\w.][^\s`\"'<>|*()\[\]{},;]{0,500})")
+_TRAILING = ".:!?"
+_ENDING = regex(r"\.[A-Za-z][A-Za-z0-9]{0,9}\Z")
+_TEXTS = (".md", ".mdc", ".mdx", ".markdown", ".txt", ".json", ".yaml", ".yml", ".toml", ".rst")
+
+
+def imports_in(document: Document) -> tuple[Import, ...]:
+    """Return every `@path` outside code."""
+    text = document.source.text
+    start, end = document.body.start, document.body.end
+    if "@" not in text:
+        return ()
+    found = (_import(match[1], match.start(1)) for match in _IMPORT.finditer(text, start, end))
+    clear = (each for each in found if each is not None and not document.in_code(each.span.start))
+    return tuple(islice(clear, MAX_MENTIONS))
+
+
+def _import(written: str, start: int) -> Import | None:
+    """Return the import that a word after `@` is; None for what can be none, such as the scope of a package."""
+    path = written.rstrip(_TRAILING)
+    if "@" in path or "://" in path or not path.strip("./~"):
+        return None
+    rooted = path.startswith(("./", "../", "/", "~/"))
+    ending = _ENDING.search(path)
+    text = path.lower().endswith(_TEXTS)
+    if not rooted and not ending and "/" in path:
+        return None  # `@scope/package`
+    clear = text or (bool(ending) and rooted)
+    return Import(path, Span(start, start + len(path)), clear)
+
+
+_PATH = regex(r"(?:\./)?[\w.+-]+(?:/[\w.+\[\]()-]+)+/?(?::\d+(?:-\d+)?)?")
+
+
+def paths_in(document: Document) -> tuple[Named, ...]:
+    """Return every path in backticks, as written, with at least two parts."""
+    return tuple(islice(_paths(document), MAX_MENTIONS))
+
+
+def _paths(document: Document) -> Iterator[Named]:
+    for each in document.code_spans:
+        text = each.text
+        if "/" not in text or len(text) > 300 or not _PATH.fullmatch(text) or ".." in text:
+            continue
+        path = text.partition(":")[0]
+        start = each.content.start + (len(each.content) - len(text)) // 2
+        yield Named(path, Span(start, start + len(path)))
+
+
+_SHELLS = frozenset({"", "bash", "sh", "shell", "console", "zsh", "terminal", "shell-session", "text"})
+_BEGIN = r"(?:^|&&|\|\||[;(])[ \t]*(?:[$>%][ \t]+)?(?:sudo[ \t]+)?(?:[A-Z_][A-Z0-9_]*=\S*[ \t]+)*"
+_COMMANDS: tuple[tuple[Tool, str], ...] = (
+    ("npm", r"(?:npm|pnpm|yarn|bun)[ \t]+run(?:-script)?[ \t]+(?P<npm>[A-Za-z][\w:.-]*)(?![\w/*<{$.-])"),
+    ("make", r"make(?P<make>(?:[ \t]+[a-zA-Z][\w.-]*(?![\w./=*<{$-]))+)"),
+    ("just", r"just[ \t]+(?P<just>[a-zA-Z_][\w-]*)(?![\w:./=*<{$-])"),
+    ("cargo-bin", r"cargo[ \t]+run(?:[ \t]+--?[\w-]+)*?[ \t]+--bin[ =](?P<bin>[\w-]+)(?![\w<{$])"),
+    (
+        "cargo-package",
+        (
+            r"cargo[ \t]+(?:build|check|clippy|run|test|doc|bench)(?:[ \t]+--?[\w-]+)*?[ \t]+(?:-p|--package)[ =]"
+            r"(?P<package>[\w-]+)(?![\w<{$@])"
+        ),
+    ),
+    (
+        "python-module",
+        r"(?:(?:uv|poetry|pdm|hatch)[ \t]+run[ \t]+)?python3?[ \t]+-m[ \t]+(?P<module>[\w.]+)(?![\w<{$-])",
+    ),
+    ("python-script", r"(?:uv|poetry|pdm)[ \t]+run[ \t]+(?P<script>[a-z][\w-]*)(?![\w./=*<{$-])"),
+)
+_COMMAND = regex(_BEGIN + "(?:" + "|".join(pattern for _, pattern in _COMMANDS) + ")")
+_GROUPS: dict[str, Tool] = {
+    "npm": "npm",
+    "make": "make",
+    "just": "just",
+    "bin": "cargo-bin",
+    "package": "cargo-package",
+    "module": "python-module",
+    "script": "python-script",
+}
+_WORD = regex(r"\S+")
+_MAY_RUN = regex(r"run|make|just|cargo|python")
+_HASH = regex(r"(?:^|\s)#")
+
+
+def commands_in(document: Document) -> tuple[NamedCommand, ...]:
+    """Return what command lines in backticks and in blocks of a shell run by name."""
+    return tuple(islice(_all_commands(document), MAX_MENTIONS))
+
+
+def _all_commands(document: Document) -> Iterator[NamedCommand]:
+    text = document.source.text
+    for each in document.code_spans:
+        yield from _line(text, each.content)
+    for fence in document.fences:
+        if fence.info.split(" ")[0].lower() in _SHELLS:
+            for piece in fence.content:
+                yield from _lines(text, piece)
+
+
+def _lines(text: str, piece: Span) -> Iterator[NamedCommand]:
+    start = piece.start
+    for line in piece.of(text).splitlines(keepends=True):
+        yield from _line(text, Span(start, start + len(line.rstrip("\r\n"))))
+        start += len(line)
+
+
+def _line(text: str, span: Span) -> Iterator[NamedCommand]:
+    line = text[span.start : min(span.end, span.start + MAX_LINE)]
+    if not _MAY_RUN.search(line):
+        return
+    comment = _HASH.search(line)
+    line = line[: comment.start()] if comment else line
+    for match in _COMMAND.finditer(line):
+        group = str(match.lastgroup)
+        for word in _WORD.finditer(match[group]):
+            at = span.start + match.start(group) + word.start()
+            yield NamedCommand(_GROUPS[group], word[0], Span(at, at + len(word[0])))
+
+
+_NUMBER = regex(r"(?<![\w.#/-])\d[\d,]*(?:\.\d+)?(?![\w/]|-\w)")
+_LETTERS = regex(r"[^\W\d_]{2,}")
+_MARKER = regex(r"[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
+
+MIN_WORDS = 4
+"""Words of a line without which two lines may be alike by chance."""
+
+
+def figures_in(document: Document) -> tuple[Figured, ...]:
+    """Return the lines of running text with a number in them."""
+    return tuple(islice(_figures(document), MAX_MENTIONS))
+
+
+def _figures(document: Document) -> Iterator[Figured]:
+    text = document.source.text
+    start = document.body.start
+    for line in text[start : document.body.end].splitlines(keepends=True):
+        bare = line.rstrip("\r\n")
+        marker = _MARKER.match(bare)
+        at = marker.end() if marker else 0
+        numbers = _NUMBER.findall(bare, at) if len(bare) <= MAX_LINE else []
+        if numbers and not document.in_code(start + at):
+            words = " ".join(_NUMBER.sub("#", bare[at:]).lower().split()).strip(" .;:*_")
+            if len(_LETTERS.findall(words)) >= MIN_WORDS:
+                yield Figured(words, tuple(numbers), Span(start + at, start + len(bare)))
+        start += len(line)

@@ -1,0 +1,138 @@
+"""Read a context file: a source in, a `ContextModel` and problems out. It never fails and opens nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import PurePath
+
+from msgspec.structs import replace
+
+from prosa.data import Entry, Mapping, Node, Scalar, Sequence
+from prosa.diagnostics import Misspelling, Problem, Severity
+from prosa.dialects.context.fields import GLOB_FIELDS, TOOL_FIELDS
+from prosa.dialects.context.hosts import Use, fields_at, uses_of
+from prosa.dialects.context.manifests import read_manifest
+from prosa.dialects.context.mentions import commands_in, figures_in, imports_in, paths_in
+from prosa.dialects.context.model import ContextModel, Named
+from prosa.dialects.fields import Owner, read_fields
+from prosa.dialects.front import FrontReading
+from prosa.dialects.plain import read as read_plain
+from prosa.document import Document
+from prosa.source import Span
+
+ABOUT_HERE = frozenset({"instructions", "rule", "agent", "command"})
+"""The kinds of file that speak of the project they are in."""
+
+_TITLES = {"agent": "an agent", "rule": "a rule", "command": "a command", "instructions": "instructions"}
+
+
+def read(front: FrontReading, document: Document) -> tuple[ContextModel, tuple[Problem, ...]]:
+    """Return the model and the problems of its front matter, or of its JSON."""
+    path = PurePath(front.source.path).as_posix()
+    markdown, _ = read_plain(front, document)
+    model = ContextModel(markdown, path, uses_of(path), front.fields)
+    if path.endswith(".json"):
+        return read_manifest(front, model)
+    here = bool(model.kinds & ABOUT_HERE)
+    model = replace(
+        model,
+        imports=imports_in(document),
+        skills=tuple(_listed(front.fields, "skills")),
+        agents=tuple(_agents(front.fields)),
+        tools=tuple(each for name in TOOL_FIELDS for each in _listed(front.fields, name)),
+        globs=tuple(each for name in _scopes(model.uses) for each in _listed(front.fields, name)),
+        mentioned=paths_in(document) if here else (),
+        commands=commands_in(document) if here else (),
+        figures=figures_in(document) if here else (),
+    )
+    return model, tuple(_problems(front, model))
+
+
+def _scopes(uses: tuple[Use, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(each.place.scope for each in uses if each.place.scope))
+
+
+def _problems(front: FrontReading, model: ContextModel) -> Iterator[Problem]:
+    table = fields_at(model.path)
+    strict = next((use for use in model.uses if use.place.strict), None)
+    if strict is not None and not front.present:
+        yield Problem(
+            "missing-field", f"{_title(model)} begins with front matter", front.anchor, severity=Severity.ERROR
+        )
+    if not table or front.fields is None:
+        return
+    owner = Owner(_title(model), front.anchor, unknown=Severity.INFO, complete=front.complete)
+    for each in read_fields(front.fields, table, owner)[1]:
+        found = _other_scope(each, front, model)
+        severity = found.severity if strict is None else Severity.ERROR
+        if strict is None and found.rule != "unknown-field":
+            severity = Severity.WARNING
+        yield replace(found, severity=severity)
+
+
+def _title(model: ContextModel) -> str:
+    use = next(iter(model.uses), None)
+    if use is None:
+        return "such a file"
+    return f"{_TITLES.get(use.place.kind, 'a file')} of {use.host.title}"
+
+
+def _other_scope(problem: Problem, front: FrontReading, model: ContextModel) -> Problem:
+    """Return the problem of an unknown field with the host's own name for globs, if it is that of another host."""
+    own = next(iter(_scopes(model.uses)), "")
+    written = front.source.slice(problem.span)
+    if problem.rule != "unknown-field" or written not in GLOB_FIELDS or not own:
+        return problem
+    notes = (f"did you mean `{own}`?",)
+    return replace(problem, notes=notes, misspelling=Misspelling(written, own), severity=None)
+
+
+_BLANK = frozenset(" \t\r\n")
+_COMMA = frozenset(",\r\n")
+
+
+def _listed(fields: Mapping | None, name: str) -> Iterator[Named]:
+    """Yield the items of a list, or of a text with commas between them; between names of tools blanks do too."""
+    node = fields.get(name) if fields is not None else None
+    if isinstance(node, Sequence):
+        for item in node.items:
+            if isinstance(item, Scalar) and item.value is not None:
+                yield Named(item.text.strip(), item.span)
+    elif isinstance(node, Scalar) and node.value is not None:
+        yield from _split(node, _COMMA if name in GLOB_FIELDS else _COMMA | _BLANK)
+
+
+def _split(node: Scalar, between: frozenset[str]) -> Iterator[Named]:
+    """Yield the parts of a text; each has its own place where the text stands in the source as it is."""
+    written = len(node.span) in (len(node.text), len(node.text) + 2)
+    offset = node.span.start + (len(node.span) - len(node.text)) // 2
+    for start, end in _parts(node.text, between):
+        part = node.text[start:end]
+        yield Named(part, Span(offset + start, offset + end) if written else node.span)
+
+
+def _parts(text: str, between: frozenset[str]) -> Iterator[tuple[int, int]]:
+    """Yield where the parts stand, without the blanks around them. What is in brackets is one part."""
+    depth = start = 0
+    for at, char in enumerate(f"{text},"):
+        depth += (char in "({[") - (char in ")}]" and depth > 0)
+        if at == len(text) or (char in between and depth == 0):
+            part = text[start:at]
+            if part.strip():
+                yield at - len(part.lstrip()), at - len(part) + len(part.rstrip())
+            start = at + 1
+
+
+def _agents(fields: Mapping | None) -> Iterator[Named]:
+    """Yield the agents that `agent`, `agents` and `handoffs` name."""
+    yield from _listed(fields, "agents")
+    yield from _named(fields.entry("agent") if fields is not None else None)
+    handoffs: Node | None = fields.get("handoffs") if fields is not None else None
+    for item in handoffs.items if isinstance(handoffs, Sequence) else ():
+        if isinstance(item, Mapping):
+            yield from _named(item.entry("agent"))
+
+
+def _named(entry: Entry | None) -> Iterator[Named]:
+    if entry is not None and isinstance(entry.value, Scalar) and entry.value.value is not None:
+        yield Named(entry.value.text.strip(), entry.value.span)

@@ -1,0 +1,159 @@
+"""What a context file says of its project and is no longer true: paths, scripts, targets, numbers."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator
+from pathlib import Path
+
+from prosa.diagnostics import Applicability, Fix, Misspelling, Severity
+from prosa.diagnostics.nearest import nearest
+from prosa.dialects.context.model import Tool
+from prosa.dialects.fields import shown
+from prosa.rules.context import RULES
+from prosa.rules.context.definitions import DEFINITIONS, Defined
+from prosa.rules.context.project import MADE, Project, project_of
+from prosa.rules.corpus_names import corpus_names
+from prosa.rules.rule import Corpus, Facts, Finding
+from prosa.source import Edit, Span
+
+
+@RULES.one_of_many("CX020", "missing-path", Severity.INFO)
+def missing_path(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
+    """Find a path in backticks that does not exist, neither from the root nor from the folder of the file. The finding
+    points at the path. Only a path whose first folder exists is judged: others may be examples."""
+    mentioned = facts.extra.get("mentioned", ())
+    project = project_of(corpus) if mentioned else None
+    relative = project.relative(path) if project is not None else None
+    if project is None or relative is None:
+        return
+    bases = dict.fromkeys(("", posixpath.dirname(relative), posixpath.dirname(relative).partition("/.")[0]))
+    for text, start, end in mentioned:
+        if not _is_missing(text, bases, project):
+            continue
+        elsewhere = _moved(text, project)
+        message = f"`{shown(text)}` does not exist"
+        if elsewhere is None:
+            yield Finding(message, Span(start, end), ("a path starts at the root of the project",))
+        else:
+            fix = Fix(f"write `{elsewhere}`", (Edit(Span(start, end), elsewhere),), Applicability.UNSAFE)
+            yield Finding(message, Span(start, end), (f"the only file of this name is `{elsewhere}`",), fix=fix)
+
+
+def _is_missing(text: str, bases: dict[str, None], project: Project) -> bool:
+    bare = text.removeprefix("./").rstrip("/")
+    first = bare.partition("/")[0]
+    placed = [posixpath.join(base, bare) for base in bases]
+    if any(project.exists(each) for each in placed):
+        return False
+    starts = [posixpath.join(base, first) for base in bases]
+    known = any(each in project.folders for each in starts)
+    ends_like_a_file = "." in posixpath.basename(bare) and not bare.endswith(".")
+    return known and (ends_like_a_file or text.endswith("/")) and not _is_made(bare)
+
+
+def _is_made(bare: str) -> bool:
+    """Return whether a path may be one that git ignores or that is made."""
+    parts = bare.split("/")
+    return not MADE.isdisjoint(parts) or any(part.startswith(".env") for part in parts)
+
+
+def _moved(text: str, project: Project) -> str | None:
+    """Return the path of the only file with the same name."""
+    same = project.by_name.get(posixpath.basename(text.rstrip("/")), ())
+    return same[0] if len(same) == 1 else None
+
+
+def _commands(corpus: Corpus, facts: Facts, *tools: Tool) -> Iterator[tuple[str, Span, Defined, Tool]]:
+    """Yield what the command lines of a file give to a tool and what the project does not define, where it is known
+    what it defines."""
+    named = [each for each in facts.extra.get("commands", ()) if each[0] in tools]
+    project = project_of(corpus) if named else None
+    for tool, name, start, end in named if project is not None else ():
+        assert project is not None
+        defined = _defined(corpus, project, tool)
+        if defined is not None and defined.where and not defined.has(name):
+            yield name, Span(start, end), defined, tool
+
+
+def _defined(corpus: Corpus, project: Project, tool: Tool) -> Defined | None:
+    return corpus_names(corpus).derived(f"defined for {tool}", "paths", lambda: DEFINITIONS[tool](project))
+
+
+def _finding(what: str, name: str, span: Span, defined: Defined) -> Finding:
+    guess = nearest(name, sorted(defined.names), cutoff=0.75)
+    where = defined.where[0] if len(defined.where) == 1 else f"the {len(defined.where)} files that define them"
+    notes = ((f"did you mean `{guess}`?",) if guess else ()) + (f"looked for in {where}",)
+    meant = Misspelling(name, guess) if guess else None
+    return Finding(f"there is no {what} `{shown(name)}` here", span, notes, misspelling=meant)
+
+
+@RULES.one_of_many("CX021", "missing-script", Severity.WARNING)
+def missing_script(corpus: Corpus, _: Path, facts: Facts) -> Iterator[Finding]:
+    """Find `npm run NAME`, or the same of pnpm, yarn or bun, where no `package.json` of the project has such a script.
+    The finding points at the name."""
+    for name, span, defined, _tool in _commands(corpus, facts, "npm"):
+        yield _finding("script", name, span, defined)
+
+
+@RULES.one_of_many("CX022", "missing-target", Severity.WARNING)
+def missing_target(corpus: Corpus, _: Path, facts: Facts) -> Iterator[Finding]:
+    """Find `make NAME` where no makefile of the project has such a target. The finding points at the name. Makefiles
+    with targets from variables, or with includes that are not here, are not judged."""
+    for name, span, defined, _tool in _commands(corpus, facts, "make"):
+        yield _finding("target", name, span, defined)
+
+
+@RULES.one_of_many("CX023", "missing-recipe", Severity.WARNING)
+def missing_recipe(corpus: Corpus, _: Path, facts: Facts) -> Iterator[Finding]:
+    """Find `just NAME` where no justfile of the project has such a recipe. The finding points at the name."""
+    for name, span, defined, _tool in _commands(corpus, facts, "just"):
+        yield _finding("recipe", name, span, defined)
+
+
+@RULES.one_of_many("CX024", "missing-entry-point", Severity.WARNING)
+def missing_entry_point(corpus: Corpus, _: Path, facts: Facts) -> Iterator[Finding]:
+    """Find a binary or a package of cargo, a module of a package of the project, or an entry point of Python that the
+    project does not have. The finding points at the name. What may come from elsewhere is not judged."""
+    for name, span, defined, _tool in _commands(corpus, facts, "cargo-bin"):
+        yield _finding("binary", name, span, defined)
+    for name, span, defined, _tool in _commands(corpus, facts, "cargo-package"):
+        yield _finding("package", name, span, defined)
+    for name, span, defined, _tool in _commands(corpus, facts, "python-module"):
+        if "." in name and name.partition(".")[0] in defined.names:
+            yield _finding("module", name, span, defined)
+    for name, span, defined, _tool in _commands(corpus, facts, "python-script"):
+        if nearest(name, sorted(defined.names), cutoff=0.85):
+            yield _finding("entry point", name, span, defined)
+
+
+@RULES.one_of_many("CX025", "differing-numbers", Severity.INFO)
+def differing_numbers(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
+    """Find a line that stands in another context file too, with other numbers. The finding points at the line of the
+    later file."""
+    figures = facts.extra.get("figures")
+    if not figures:
+        return
+    lines = corpus_names(corpus).derived("figures", "paths", lambda: _figures(corpus))
+    for words, numbers, start, end in figures:
+        for other, theirs in lines.get(words, ()):
+            if other == path:
+                break
+            if list(theirs) != list(numbers):
+                one, two = ", ".join(numbers), ", ".join(theirs)
+                message = f"this line says {shown(one)}; in {shown(_name(corpus, other))} it says {shown(two)}"
+                yield Finding(message, Span(start, end), ("hosts that read both follow either",))
+                break
+
+
+def _figures(corpus: Corpus) -> dict[str, list[tuple[Path, tuple[str, ...]]]]:
+    """Return the lines with numbers of all context files by their words, in the order of the corpus."""
+    found: dict[str, list[tuple[Path, tuple[str, ...]]]] = {}
+    for real, facts in corpus.entries.items():
+        for words, numbers, _start, _end in facts.extra.get("figures", ()) if facts.dialect == "context" else ():
+            found.setdefault(words, []).append((real, tuple(numbers)))
+    return found
+
+
+def _name(corpus: Corpus, real: Path) -> str:
+    return corpus.entries[real].path

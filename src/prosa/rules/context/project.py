@@ -1,0 +1,80 @@
+"""The files of the project as rules see them: what exists, and which scripts, targets and recipes are defined.
+
+In: a corpus. Out: a `Project`. Files are read and parsed; nothing is run.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from msgspec import Struct
+
+from prosa.rules.corpus_names import corpus_names
+from prosa.rules.rule import Corpus
+from prosa.source import FileProblem
+
+MADE = frozenset({"dist", "build", "out", "target", "node_modules", "coverage", "tmp", "logs", "vendor", "generated"})
+"""Folders that a project makes, and that are not there in a fresh copy of it."""
+
+MAX_READ = 200
+"""Files of one kind that are read to learn what a project defines."""
+
+
+class Project(Struct, frozen=True, eq=False):
+    """``files`` are the paths below ``root``, ``folders`` those of the folders that hold them, ``by_name`` the files
+    by the last part of their path."""
+
+    root: Path
+    files: frozenset[str]
+    folders: frozenset[str]
+    by_name: dict[str, list[str]]
+    corpus: Corpus
+
+    def relative(self, real: Path) -> str | None:
+        """Return the path below the root."""
+        return real.relative_to(self.root).as_posix() if real.is_relative_to(self.root) else None
+
+    def exists(self, path: str) -> bool:
+        """Return whether a file or folder is there, ignored by git or not."""
+        return path in self.files or path in self.folders or self.corpus.files.exists(self.root / path)
+
+    def named(self, *names: str) -> list[str]:
+        """Return the files with one of these names, the outermost first."""
+        found = (path for name in names for path in self.by_name.get(name, ()))
+        return sorted(found, key=lambda path: (path.count("/"), path))
+
+    def text(self, path: str) -> str | None:
+        """Return the text of a file below the root; None where it cannot be read."""
+        try:
+            return self.corpus.files.read(self.root / path).text
+        except FileProblem:
+            return None
+
+    def texts(self, paths: Iterable[str]) -> Iterator[tuple[str, str | None]]:
+        """Yield the texts of files, of the first `MAX_READ`."""
+        for path in list(paths)[:MAX_READ]:
+            yield path, self.text(path)
+
+
+def project_of(corpus: Corpus) -> Project | None:
+    """Return the project of a corpus, the same for all rules; None where not all of its files are known."""
+    if corpus.root is None or corpus.listing is None or corpus.rooted == "guessed":
+        return None
+    return corpus_names(corpus).derived("project", "paths", lambda: _project(corpus))
+
+
+def _project(corpus: Corpus) -> Project | None:
+    listed = corpus.listing() if corpus.listing is not None else None
+    if listed is None or corpus.root is None:
+        return None
+    folders: set[str] = set()
+    by_name: dict[str, list[str]] = {}
+    for path in listed:
+        folder, _, name = path.rpartition("/")
+        by_name.setdefault(name, []).append(path)
+        while folder and folder not in folders:
+            folders.add(folder)
+            folder = posixpath.dirname(folder)
+    return Project(corpus.files.real(corpus.root), frozenset(listed), frozenset(folders), by_name, corpus)
