@@ -22,7 +22,7 @@ from prosa.rules.rule import AmongCheck, Bound, CorpusCheck, DocumentCheck, Prog
 
 _Check = TypeVar("_Check")
 
-FOLDERS = ("document", "magi", "mdh", "markdownlang", "prapti", "evals", "skill_md", "context", "test", "ymj")
+FOLDERS = ("context", "document", "magi", "mdh", "markdownlang", "prapti", "evals", "skill_md", "test", "ymj")
 """The folders with rules: one for every document, and one for every dialect that has rules of its own."""
 
 _PLACES = {"evals": "evals.suite", "test": "evals.document"}
