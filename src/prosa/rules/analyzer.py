@@ -248,8 +248,8 @@ class Analyzer(Struct, frozen=True):
 
     def _key(self, real: Path, digest: str) -> str:
         """Return everything that an analysis depends on except the location of the document: its content, the hints
-        about its dialect, the end of its path, which names of programs and skills come from, and whether it is a context
-        file or agents act on what lies there."""
+        about its dialect, the end of its path, which names of programs and skills come from, and what its place says of
+        it."""
         path = real.as_posix()
         place = f"{dialect_of_path(path) or ''}{':agents' if is_agent_place(path) else ''}"
         return f"{digest}:{hints_text(self.hints(real))}:{place}:{'/'.join(real.parts[-2:])}"
