@@ -134,6 +134,23 @@ GEMINI_AGENT: tuple[Field, ...] = (
     Field("auth", "mapping", about="how a remote agent knows its callers"),
 )
 
+TWINS = (
+    ("globs", "applyTo", "paths"),
+    ("tools", "allowed-tools"),
+    ("disallowedTools", "disallowed-tools"),
+    ("user-invocable", "user-invokable"),
+)
+"""Fields that mean the same to different hosts, or in different kinds of file."""
+
+TABLES = (
+    *(CLAUDE_AGENT, CLAUDE_RULE, CLAUDE_COMMAND, COPILOT_AGENT, COPILOT_INSTRUCTIONS, COPILOT_PROMPT),
+    *(CURSOR_RULE, GEMINI_AGENT),
+)
+"""Every table of front matter."""
+
+ALL_NAMES = frozenset(field.name for table in TABLES for field in table)
+"""The names of all fields of all hosts."""
+
 GLOB_FIELDS = ("globs", "applyTo", "paths")
 """What hosts call the globs of the files that a rule is for: one host does not know the name of another."""
 

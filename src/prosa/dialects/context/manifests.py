@@ -160,22 +160,33 @@ def _servers(model: ContextModel, top: Mapping) -> Iterator[Problem]:
             yield Problem("wrong-type", f"the server `{shown(entry.key.text)}` must be a mapping", entry.value.span)
             continue
         yield from _checked(entry.value, SERVER, Owner("a server", entry.key.span), unknown=False)
-        complaint = _unstartable(entry.value, url_needs_type=model.path.endswith(".mcp.json"))
+        complaint = _unstartable(entry.value)
         if complaint:
             yield Problem("unstartable-server", f"the server `{shown(entry.key.text)}` {complaint}", entry.key.span)
 
 
-def _unstartable(server: Mapping, *, url_needs_type: bool) -> str:
+def _unstartable(server: Mapping) -> str:
     """Return why a server cannot be reached, as the rest of a sentence."""
     command, url, how = server.entry("command"), server.entry("url"), server.get("type")
     kind = how.text if isinstance(how, Scalar) else ""
     if command is None and url is None and not server.entry("httpUrl") and not server.entry("tcp"):
         return "has neither `command` nor `url`"
-    if url is not None and command is None and not kind and url_needs_type:
-        return 'has a `url` and no `type`: Claude Code skips it; add `"type": "http"`'
     if kind in ("http", "sse", "ws", "streamable-http") and url is None:
         return f"is of the type `{kind}` and has no `url`"
     return f"is of the type `{kind}` and has no `command`" if kind == "stdio" and command is None else ""
+
+
+def untyped_servers(model: ContextModel) -> Iterator[Named]:
+    """Yield the servers elsewhere whose type is not written down."""
+    servers = model.fields.get("mcpServers") if model.fields is not None else None
+    for entry in servers if isinstance(servers, Mapping) else ():
+        server = entry.value
+        if (
+            isinstance(server, Mapping)
+            and server.entry("url")
+            and not (server.entry("command") or server.entry("type"))
+        ):
+            yield Named(entry.key.text, entry.key.span)
 
 
 def _checked(mapping: Mapping, table: tuple[Field, ...], owner: Owner, *, unknown: bool = True) -> Iterator[Problem]:

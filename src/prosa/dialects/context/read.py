@@ -9,12 +9,12 @@ from msgspec.structs import replace
 
 from prosa.data import Entry, Mapping, Node, Scalar, Sequence
 from prosa.diagnostics import Misspelling, Problem, Severity
-from prosa.dialects.context.fields import GLOB_FIELDS, TOOL_FIELDS
+from prosa.dialects.context.fields import ALL_NAMES, GLOB_FIELDS, TOOL_FIELDS, TWINS
 from prosa.dialects.context.hosts import Use, fields_at, uses_of
 from prosa.dialects.context.manifests import read_manifest
 from prosa.dialects.context.mentions import commands_in, figures_in, imports_in, paths_in
 from prosa.dialects.context.model import ContextModel, Named
-from prosa.dialects.fields import Owner, read_fields
+from prosa.dialects.fields import Field, Owner, read_fields
 from prosa.dialects.front import FrontReading
 from prosa.dialects.plain import read as read_plain
 from prosa.document import Document
@@ -63,7 +63,7 @@ def _problems(front: FrontReading, model: ContextModel) -> Iterator[Problem]:
         return
     owner = Owner(_title(model), front.anchor, unknown=Severity.INFO, complete=front.complete)
     for each in read_fields(front.fields, table, owner)[1]:
-        found = _other_scope(each, front, model)
+        found = _meant(each, front, table)
         severity = found.severity if strict is None else Severity.ERROR
         if strict is None and found.rule != "unknown-field":
             severity = Severity.WARNING
@@ -77,14 +77,22 @@ def _title(model: ContextModel) -> str:
     return f"{_TITLES.get(use.place.kind, 'a file')} of {use.host.title}"
 
 
-def _other_scope(problem: Problem, front: FrontReading, model: ContextModel) -> Problem:
-    """Return the problem of an unknown field with the host's own name for globs, if it is that of another host."""
-    own = next(iter(_scopes(model.uses)), "")
-    written = front.source.slice(problem.span)
-    if problem.rule != "unknown-field" or written not in GLOB_FIELDS or not own:
+def _meant(problem: Problem, front: FrontReading, table: tuple[Field, ...]) -> Problem:
+    """Return the problem of an unknown field with the field that was meant: the one that means the same here. A field
+    of another kind of file is no misspelling, and neither is one beside the field that it resembles."""
+    if problem.rule != "unknown-field":
         return problem
-    notes = (f"did you mean `{own}`?",)
-    return replace(problem, notes=notes, misspelling=Misspelling(written, own), severity=None)
+    written = front.source.slice(problem.span)
+    names = {field.name for field in table}
+    own = next((each for group in TWINS if written in group for each in group if each in names), None)
+    if own is not None:
+        notes = (f"did you mean `{own}`?",)
+        return replace(problem, notes=notes, misspelling=Misspelling(written, own), severity=None)
+    guess = problem.misspelling.meant if problem.misspelling is not None else ""
+    beside = front.fields is not None and front.fields.entry(guess) is not None
+    if guess and (written in ALL_NAMES or beside):
+        return replace(problem, notes=(), misspelling=None, severity=Severity.INFO)
+    return problem
 
 
 _BLANK = frozenset(" \t\r\n")

@@ -5,11 +5,13 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from prosa.diagnostics import Applicability, Fix, Misspelling, Severity
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.context.model import Tool
 from prosa.dialects.fields import shown
+from prosa.regex import regex
 from prosa.rules.context import RULES
 from prosa.rules.context.definitions import DEFINITIONS, Defined
 from prosa.rules.context.project import MADE, Project, project_of
@@ -49,7 +51,7 @@ def _is_missing(text: str, bases: dict[str, None], project: Project) -> bool:
     starts = [posixpath.join(base, first) for base in bases]
     known = any(each in project.folders for each in starts)
     ends_like_a_file = "." in posixpath.basename(bare) and not bare.endswith(".")
-    return known and (ends_like_a_file or text.endswith("/")) and not _is_made(bare)
+    return known and (ends_like_a_file or text.endswith("/")) and "[" not in bare and not _is_made(bare)
 
 
 def _is_made(bare: str) -> bool:
@@ -64,67 +66,99 @@ def _moved(text: str, project: Project) -> str | None:
     return same[0] if len(same) == 1 else None
 
 
-def _commands(corpus: Corpus, facts: Facts, *tools: Tool) -> Iterator[tuple[str, Span, Defined, Tool]]:
-    """Yield what the command lines of a file give to a tool and what the project does not define, where it is known
-    what it defines."""
-    named = [each for each in facts.extra.get("commands", ()) if each[0] in tools]
+class Undefined(NamedTuple):
+    """A name that a command line gives to a tool and that the project does not define. ``doubtful`` is true where the
+    file may speak of another project than this one."""
+
+    name: str
+    span: Span
+    defined: Defined
+    doubtful: bool
+
+
+def _undefined(corpus: Corpus, path: Path, facts: Facts, tool: Tool) -> Iterator[Undefined]:
+    """Yield what the command lines of a file name and the project does not define, where it is known what it
+    defines."""
+    named = [each for each in facts.extra.get("commands", ()) if each[0] == tool]
     project = project_of(corpus) if named else None
-    for tool, name, start, end in named if project is not None else ():
-        assert project is not None
-        defined = _defined(corpus, project, tool)
-        if defined is not None and defined.where and not defined.has(name):
-            yield name, Span(start, end), defined, tool
+    relative = project.relative(path) if project is not None else None
+    if project is None or relative is None:
+        return
+    defined = corpus_names(corpus).derived(f"defined for {tool}", "paths", lambda: DEFINITIONS[tool](project))
+    if defined is None or not defined.where:
+        return
+    folder = home_of(relative)
+    beside = not folder or any(posixpath.dirname(each) == folder for each in defined.where)
+    doubtful = not beside or is_sample(folder)
+    for _, name, start, end in named:
+        if not defined.has(name):
+            yield Undefined(name, Span(start, end), defined, doubtful)
 
 
-def _defined(corpus: Corpus, project: Project, tool: Tool) -> Defined | None:
-    return corpus_names(corpus).derived(f"defined for {tool}", "paths", lambda: DEFINITIONS[tool](project))
+def home_of(relative: str) -> str:
+    """Return the folder that a context file speaks of: the one that it is in, or the one around that of its host."""
+    folder = posixpath.dirname(relative)
+    hidden = folder.find("/.") if not folder.startswith(".") else 0
+    return folder[:hidden] if hidden >= 0 else folder
 
 
-def _finding(what: str, name: str, span: Span, defined: Defined) -> Finding:
+_SAMPLES = regex(
+    r"(?:\A|/)(?:_?templates?|examples?|fixtures?|samples?|testdata|tests?|scaffolds?|boilerplates?)(?:/|\Z)"
+)
+
+
+def is_sample(folder: str) -> bool:
+    """Return whether a folder is for other projects: templates, examples, fixtures of tests."""
+    return _SAMPLES.search(folder) is not None
+
+
+def _finding(what: str, each: Undefined) -> Finding:
+    name, span, defined, doubtful = each
     guess = nearest(name, sorted(defined.names), cutoff=0.75)
     where = defined.where[0] if len(defined.where) == 1 else f"the {len(defined.where)} files that define them"
     notes = ((f"did you mean `{guess}`?",) if guess else ()) + (f"looked for in {where}",)
     meant = Misspelling(name, guess) if guess else None
-    return Finding(f"there is no {what} `{shown(name)}` here", span, notes, misspelling=meant)
+    severity = Severity.INFO if doubtful else None
+    return Finding(f"there is no {what} `{shown(name)}` here", span, notes, severity=severity, misspelling=meant)
 
 
 @RULES.one_of_many("CX021", "missing-script", Severity.WARNING)
-def missing_script(corpus: Corpus, _: Path, facts: Facts) -> Iterator[Finding]:
+def missing_script(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
     """Find `npm run NAME`, or the same of pnpm, yarn or bun, where no `package.json` of the project has such a script.
     The finding points at the name."""
-    for name, span, defined, _tool in _commands(corpus, facts, "npm"):
-        yield _finding("script", name, span, defined)
+    for each in _undefined(corpus, path, facts, "npm"):
+        yield _finding("script", each)
 
 
 @RULES.one_of_many("CX022", "missing-target", Severity.WARNING)
-def missing_target(corpus: Corpus, _: Path, facts: Facts) -> Iterator[Finding]:
+def missing_target(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
     """Find `make NAME` where no makefile of the project has such a target. The finding points at the name. Makefiles
     with targets from variables, or with includes that are not here, are not judged."""
-    for name, span, defined, _tool in _commands(corpus, facts, "make"):
-        yield _finding("target", name, span, defined)
+    for each in _undefined(corpus, path, facts, "make"):
+        yield _finding("target", each)
 
 
 @RULES.one_of_many("CX023", "missing-recipe", Severity.WARNING)
-def missing_recipe(corpus: Corpus, _: Path, facts: Facts) -> Iterator[Finding]:
+def missing_recipe(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
     """Find `just NAME` where no justfile of the project has such a recipe. The finding points at the name."""
-    for name, span, defined, _tool in _commands(corpus, facts, "just"):
-        yield _finding("recipe", name, span, defined)
+    for each in _undefined(corpus, path, facts, "just"):
+        yield _finding("recipe", each)
 
 
 @RULES.one_of_many("CX024", "missing-entry-point", Severity.WARNING)
-def missing_entry_point(corpus: Corpus, _: Path, facts: Facts) -> Iterator[Finding]:
+def missing_entry_point(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
     """Find a binary or a package of cargo, a module of a package of the project, or an entry point of Python that the
     project does not have. The finding points at the name. What may come from elsewhere is not judged."""
-    for name, span, defined, _tool in _commands(corpus, facts, "cargo-bin"):
-        yield _finding("binary", name, span, defined)
-    for name, span, defined, _tool in _commands(corpus, facts, "cargo-package"):
-        yield _finding("package", name, span, defined)
-    for name, span, defined, _tool in _commands(corpus, facts, "python-module"):
-        if "." in name and name.partition(".")[0] in defined.names:
-            yield _finding("module", name, span, defined)
-    for name, span, defined, _tool in _commands(corpus, facts, "python-script"):
-        if nearest(name, sorted(defined.names), cutoff=0.85):
-            yield _finding("entry point", name, span, defined)
+    for each in _undefined(corpus, path, facts, "cargo-bin"):
+        yield _finding("binary", each)
+    for each in _undefined(corpus, path, facts, "cargo-package"):
+        yield _finding("package", each)
+    for each in _undefined(corpus, path, facts, "python-module"):
+        if "." in each.name and each.name.partition(".")[0] in each.defined.names:
+            yield _finding("module", each)
+    for each in _undefined(corpus, path, facts, "python-script"):
+        if nearest(each.name, sorted(each.defined.names), cutoff=0.85):
+            yield _finding("entry point", each)
 
 
 @RULES.one_of_many("CX025", "differing-numbers", Severity.INFO)

@@ -33,7 +33,7 @@ def file_no_host_reads(corpus: Corpus, path: Path, _: Facts) -> Iterator[Finding
     if stem.lower() == "readme" or stem.startswith("_"):
         return
     for host, row in unread_at(relative):
-        if path.as_posix() in _linked(corpus):
+        if path.as_posix() in _linked(corpus) or _is_mentioned(corpus, relative):
             return
         name = posixpath.basename(relative)
         notes = [f"source: {row.source}"]
@@ -47,6 +47,20 @@ def file_no_host_reads(corpus: Corpus, path: Path, _: Facts) -> Iterator[Finding
             tuple(notes),
             severity=Severity.INFO if inner else None,
         )
+
+
+def _is_mentioned(corpus: Corpus, relative: str) -> bool:
+    """Return whether a command or a workflow in the same folder of a host names the file, so that it is read there."""
+    project = project_of(corpus)
+    top, name = relative.partition("/")[0], posixpath.basename(relative)
+    if project is None:
+        return False
+    beside = (each for each in project.files if each.startswith(f"{top}/") and each.endswith(_COMMANDS))
+    return any(name in (text or "") for _, text in project.texts(sorted(beside)))
+
+
+_COMMANDS = (".toml", ".yml", ".yaml", ".json", ".sh", ".js", ".ts", ".py")
+"""Files that may hand on another one."""
 
 
 def _relative(corpus: Corpus, path: Path) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from prosa.diagnostics import Misspelling, Severity
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.context.hosts import CLAUDE, GEMINI, HOSTS, Host
+from prosa.dialects.context.manifests import untyped_servers
 from prosa.dialects.context.model import ContextModel, Named
 from prosa.dialects.fields import shown
 from prosa.regex import regex
@@ -78,6 +79,25 @@ def unknown_host_model(subject: Subject[ContextModel]) -> Iterator[Finding]:
     notes = (f"did you mean `{guess}`?",) if guess else ("it takes an alias such as `sonnet`, or a full name",)
     meant = Misspelling(name, guess) if guess else None
     yield Finding(f"Claude Code has no model `{shown(name)}`", entry.value.span, notes, misspelling=meant)
+
+
+@RULES.document("CX019", "server-without-type", Severity.WARNING)
+def server_without_type(subject: Subject[ContextModel]) -> Iterator[Finding]:
+    """Find a server with a `url` and no `type` in `.mcp.json`, which Claude Code passes over. The finding points at its
+    name. Beside the manifest of a plugin of another host it is not judged."""
+    model = subject.model
+    if not model.path.endswith(".mcp.json") or subject.path is None:
+        return
+    folder = subject.path.parent
+    if subject.files is not None and any(subject.files.exists(folder / each) for each in _OTHER_PLUGINS):
+        return
+    for each in untyped_servers(model):
+        message = f"the server `{shown(each.text)}` has a `url` and no `type`: Claude Code skips it"
+        yield Finding(message, each.span, ('add `"type": "http"`, or `"sse"`',))
+
+
+_OTHER_PLUGINS = ("plugin.json", ".github/plugin", ".codex-plugin")
+"""What the folder of a plugin of another host holds."""
 
 
 @RULES.document("CX014", "missing-plugin-path", Severity.WARNING)
