@@ -89,6 +89,8 @@ def test_x37_pages_are_only_read(viewer: Viewer, method: str):
     for path in ("/", "/runs/a1", "/live", "/mdh/assets/page.css"):
         assert viewer.ask(path, BEARER, method=method).status == 405
     assert viewer.ask("/", BEARER, method="BREW").status == 501
+    assert viewer.ask("/live", BEARER, method="HEAD").status == 405
+    assert (viewer.ask("/", BEARER, method="HEAD").status, viewer.ask("/", BEARER, method="HEAD").body) == (200, b"")
 
 
 @pytest.mark.parametrize(

@@ -117,16 +117,16 @@ class ViewApp(HttpApp):
 
     async def _answer(self, asked: Asked, path: str) -> int:
         if path == SIGN_IN:
-            methods = ("GET", "HEAD", "POST")
-            return await signing.sign_in(asked.scope, asked.receive, asked.send, self.view, methods)
+            forms = ("GET", "HEAD", "POST")
+            return await signing.sign_in(asked.scope, asked.receive, asked.send, self.view, forms)
         if path == SIGN_OUT:
             return await signing.sign_out(asked.scope, asked.receive, asked.send, self.view, ("POST",))
         if asked.scope["method"] == "POST" and (named := _FEEDBACK.fullmatch(path)):
             return await self._save(asked, named[1])
-        if asked.scope["method"] not in ("GET", "HEAD"):
-            return await self._refuse(
-                asked, Refusal(405, "Method not allowed", "This page is read.", (("allow", "GET, HEAD"),))
-            )
+        methods = ("GET",) if path == LIVE else ("GET", "HEAD")
+        if asked.scope["method"] not in methods:
+            allow = (("allow", ", ".join(methods)),)
+            return await self._refuse(asked, Refusal(405, "Method not allowed", "This page is read.", allow))
         if path.startswith(ASSETS):
             return await self._send(asked, page_asset(path.removeprefix(ASSETS)))
         if (over := self.guard.too_many(asked.scope)) is not None:
