@@ -122,7 +122,7 @@ def _finding(what: str, each: Undefined) -> Finding:
     return Finding(f"there is no {what} `{shown(name)}` here", span, notes, severity=severity, misspelling=meant)
 
 
-@RULES.one_of_many("CX021", "missing-script", Severity.WARNING)
+@RULES.one_of_many("CX021", "missing-script", Severity.INFO, Severity.WARNING)
 def missing_script(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
     """Find `npm run NAME`, or the same of pnpm, yarn or bun, where no `package.json` of the project has such a script.
     The finding points at the name."""
@@ -130,7 +130,7 @@ def missing_script(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding
         yield _finding("script", each)
 
 
-@RULES.one_of_many("CX022", "missing-target", Severity.WARNING)
+@RULES.one_of_many("CX022", "missing-target", Severity.INFO, Severity.WARNING)
 def missing_target(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
     """Find `make NAME` where no makefile of the project has such a target. The finding points at the name. Makefiles
     with targets from variables, or with includes that are not here, are not judged."""
@@ -138,14 +138,14 @@ def missing_target(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding
         yield _finding("target", each)
 
 
-@RULES.one_of_many("CX023", "missing-recipe", Severity.WARNING)
+@RULES.one_of_many("CX023", "missing-recipe", Severity.INFO, Severity.WARNING)
 def missing_recipe(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
     """Find `just NAME` where no justfile of the project has such a recipe. The finding points at the name."""
     for each in _undefined(corpus, path, facts, "just"):
         yield _finding("recipe", each)
 
 
-@RULES.one_of_many("CX024", "missing-entry-point", Severity.WARNING)
+@RULES.one_of_many("CX024", "missing-entry-point", Severity.INFO, Severity.WARNING)
 def missing_entry_point(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
     """Find a binary or a package of cargo, a module of a package of the project, or an entry point of Python that the
     project does not have. The finding points at the name. What may come from elsewhere is not judged."""

@@ -22,7 +22,7 @@ MAX_AGENTS = 1_000
 """Agents of a project whose names are known."""
 
 
-@RULES.one_of_many("CX015", "unknown-skill", Severity.WARNING)
+@RULES.one_of_many("CX015", "unknown-skill", Severity.INFO, Severity.WARNING)
 def unknown_skill(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
     """Find a skill that an agent names and that the project does not have, where a similar one is there. The finding
     points at the name. A skill of a user or a plugin may have any name: without a similar one it is information."""
@@ -52,7 +52,7 @@ def _skills(project: Project) -> frozenset[str]:
     )
 
 
-@RULES.one_of_many("CX016", "unknown-agent", Severity.WARNING)
+@RULES.one_of_many("CX016", "unknown-agent", Severity.INFO, Severity.WARNING)
 def unknown_agent(corpus: Corpus, _: Path, facts: Facts) -> Iterator[Finding]:
     """Find an agent that a file hands over to and that the project does not have, where a similar one is there. The
     finding points at the name. Without a similar one it is information."""

@@ -86,7 +86,7 @@ def _linked(corpus: Corpus) -> frozenset[str]:
     return corpus_names(corpus).derived("linked by agents", "links", look)
 
 
-@RULES.one_of_many("CX002", "glob-without-match", Severity.WARNING)
+@RULES.one_of_many("CX002", "glob-without-match", Severity.INFO, Severity.WARNING)
 def glob_without_match(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
     """Find a rule whose globs match no file of the project, so that its host never loads it. The finding points at the
     globs. One of several globs without a file is information. Files that git ignores are not known, so a glob into

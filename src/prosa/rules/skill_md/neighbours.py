@@ -10,9 +10,10 @@ from pathlib import Path
 from msgspec import Struct
 
 from prosa.diagnostics import Severity
+from prosa.dialects.context.hosts import HOSTS
 from prosa.dialects.fields import shown
 from prosa.regex import regex
-from prosa.rules.rule import Corpus, Finding
+from prosa.rules.rule import Corpus, Facts, Finding
 from prosa.rules.skill_md import RULES
 from prosa.source import Span
 
@@ -54,6 +55,38 @@ def near_duplicate_description(corpus: Corpus) -> Iterator[tuple[Path, Finding]]
             notes = ["a model that sees both cannot tell which one to load: say what each is for"]
             notes += _only("this one", later, earlier) + _only("the other", earlier, later)
             yield later.real, Finding(message, later.span, tuple(notes))
+
+
+@RULES.corpus("SK011", "skills-beyond-listing", Severity.INFO)
+def skills_beyond_listing(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
+    """Find more skills in the folder of a host than it lists with their descriptions. The finding points at the
+    description of the first skill beyond, in the order of their names. Which ones the host leaves out is its own
+    choice."""
+    for host in HOSTS:
+        for folder in host.skills if host.budget.characters else ():
+            for real, facts, used in _beyond(corpus, folder, host.budget.characters):
+                start, end = facts.extra["at"]
+                most = f"{host.budget.characters:,}"
+                message = f"{host.title} lists {most} characters of skills; those of {folder} take {used:,}"
+                notes = ("it cuts or leaves out descriptions of those used least", f"source: {host.budget.source}")
+                yield real, Finding(message, Span(start, end), notes)
+
+
+def _beyond(corpus: Corpus, folder: str, most: int) -> Iterator[tuple[Path, Facts, int]]:
+    """Yield the first skill that is beyond a budget, for each folder of this name, with the size of all."""
+    groups: dict[Path, list[tuple[Path, Facts]]] = {}
+    for real, facts in corpus.entries.items():
+        if facts.extra.get("description") is not None and real.parent.parent.as_posix().endswith(f"/{folder}"):
+            groups.setdefault(real.parent.parent, []).append((real, facts))
+    for skills in groups.values():
+        sizes = [len(str(facts.extra["description"])) + len(real.parent.name) + LIST_MARKS for real, facts in skills]
+        if sum(sizes) > most:
+            past = next(at for at, _ in enumerate(sizes) if sum(sizes[: at + 1]) > most)
+            yield (*skills[past], sum(sizes))
+
+
+LIST_MARKS = 5
+"""Characters around the name and the description of a skill in a list."""
 
 
 def _only(which: str, one: _Described, other: _Described) -> list[str]:
