@@ -28,12 +28,13 @@ M = TypeVar("M")
 class Hints(Struct, frozen=True):
     """What is known about a document before it is read (X3). ``explicit`` is the dialect from `--as`, ``glob`` the one
     that the project's settings give its path, ``forced`` the one that the command implies. ``vault`` is true in a
-    vault of Obsidian (X45)."""
+    vault of Obsidian (X45), ``agents`` where agents may act on it by its place; None where the place is unknown."""
 
     explicit: DialectName | None = None
     glob: DialectName | None = None
     forced: DialectName | None = None
     vault: bool = False
+    agents: bool | None = None
 
 
 class FormatOptions(Struct, frozen=True):

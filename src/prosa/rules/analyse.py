@@ -41,27 +41,34 @@ def analyse_all(
 ) -> list[Analysis]:
     """Analyse many documents, each with its hints. They pass from stage to stage together, as in `open_documents`."""
     readings = open_documents(sources)
+    hints = [each for _, each in sources]
     try:
-        return _analysed(readings, files, now)
+        return _analysed(readings, hints, files, now)
     except Exception:
-        return [_contained(reading, source, files, now) for reading, (source, _) in zip(readings, sources, strict=True)]
+        both = zip(readings, sources, strict=True)
+        return [_contained(reading, source, its, files, now) for reading, (source, its) in both]
 
 
-def _analysed(readings: Sequence[DialectReading[object]], files: Files | None, now: datetime | None) -> list[Analysis]:
-    environments = [Environment(RecordingFiles(files) if files is not None else None, now) for _ in readings]
+def _analysed(
+    readings: Sequence[DialectReading[object]], hints: Sequence[Hints], files: Files | None, now: datetime | None
+) -> list[Analysis]:
+    environments = [
+        Environment(RecordingFiles(files) if files is not None else None, now, agent_place=each.agents)
+        for each in hints
+    ]
     found = [_problems(*each) for each in zip(readings, environments, strict=True)]
     facts = [_facts(each) for each in readings]
     return [_analysis(*each) for each in zip(readings, environments, found, facts, strict=True)]
 
 
 def _contained(
-    reading: DialectReading[object], source: SourceText, files: Files | None, now: datetime | None
+    reading: DialectReading[object], source: SourceText, hints: Hints, files: Files | None, now: datetime | None
 ) -> Analysis:
     """Return the analysis of one document, even if a check of its reading fails."""
     try:
-        (analysis,) = _analysed([reading], files, now)
+        (analysis,) = _analysed([reading], [hints], files, now)
     except Exception as error:
-        (analysis,) = _analysed([failed_reading(source, error)], files, now)
+        (analysis,) = _analysed([failed_reading(source, error)], [hints], files, now)
     return analysis
 
 

@@ -11,7 +11,6 @@ from typing import Protocol, TypeAlias, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prosa.dialects.context.places import is_agent_place
 from prosa.dialects.dialect import Hints
 from prosa.dialects.table import dialect_of_path
 from prosa.rules.cache import (
@@ -248,16 +247,16 @@ class Analyzer(Struct, frozen=True):
 
     def _key(self, real: Path, digest: str) -> str:
         """Return everything that an analysis depends on except the location of the document: its content, the hints
-        about its dialect, the end of its path, which names of programs and skills come from, and what its place says of
-        it."""
-        path = real.as_posix()
-        place = f"{dialect_of_path(path) or ''}{':agents' if is_agent_place(path) else ''}"
+        about its dialect and its readers, the end of its path, which names of programs and skills come from, and what
+        its place says of it."""
+        place = dialect_of_path(real.as_posix()) or ""
         return f"{digest}:{hints_text(self.hints(real))}:{place}:{'/'.join(real.parts[-2:])}"
 
 
 def hints_text(hints: Hints) -> str:
     """Return the hints about the dialect of a document, as a part of a key."""
-    return f"{hints.explicit or ''}:{hints.glob or ''}:{hints.forced or ''}"
+    agents = ":agents" if hints.agents else ""
+    return f"{hints.explicit or ''}:{hints.glob or ''}:{hints.forced or ''}{agents}"
 
 
 def _keyed(items: Sequence[Item], keys: Mapping[Path, str]) -> Iterator[tuple[Path, Path, str]]:

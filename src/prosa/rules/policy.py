@@ -12,6 +12,7 @@ from msgspec import Struct
 from prosa.diagnostics import Applicability, Diagnostic, Fix, Problem, Severity
 from prosa.diagnostics.nearest import UnknownName
 from prosa.dialects import DialectName
+from prosa.dialects.context.places import is_agent_place
 from prosa.dialects.dialect import Hints
 from prosa.dialects.table import DIALECTS
 from prosa.rules.registry import rule_named, selects
@@ -170,11 +171,12 @@ class Profile(Struct, frozen=True):
 
     def hints(self, real: Path) -> Hints:
         """Return the hints about the dialect of the document at this real path. The last matching glob counts."""
+        agents = is_agent_place(real.as_posix())
         if self.settings is None or not self.settings.dialects:
-            return Hints(self.explicit, None, self.forced, self.vault)
+            return Hints(self.explicit, None, self.forced, self.vault, agents)
         path = self._below_root(real)
         named = [name for glob, name in self.settings.dialects if glob_matches(glob, path) and _is_dialect(name)]
-        return Hints(self.explicit, cast("DialectName", named[-1]) if named else None, self.forced, self.vault)
+        return Hints(self.explicit, cast("DialectName", named[-1]) if named else None, self.forced, self.vault, agents)
 
     @property
     def relations(self) -> tuple[tuple[str, str], ...]:

@@ -30,7 +30,8 @@ M_co = TypeVar("M_co", covariant=True)
 
 class Environment(Struct):
     """The environment of a document: files and the time. It records whether a rule used the time or the path, because
-    then the finding is only valid for those. ``agent_place`` is what `Subject.agent_place` found."""
+    then the finding is only valid for those. ``agent_place`` is what the hints say
+    (`dialects.dialect.Hints`)."""
 
     files: Files | None = None
     now: datetime | None = None
@@ -79,12 +80,8 @@ class Subject(Struct, Generic[M_co], frozen=True):
     @property
     def agent_place(self) -> bool:
         """Whether agents may act on the document by its place, which is a part of the key of its analysis."""
-        known = self.environment
-        if known.agent_place is None:
-            path = Path(self.source.path)
-            real = known.files.real(path) if known.files is not None else path
-            known.agent_place = is_agent_place(real.as_posix())
-        return known.agent_place
+        known = self.environment.agent_place
+        return is_agent_place(self.source.path) if known is None else known
 
 
 class LocalLink(NamedTuple):

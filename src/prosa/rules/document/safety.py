@@ -92,6 +92,9 @@ def hidden_instruction(subject: Subject[object]) -> Iterator[Finding]:
     """Find text that no reader of the page sees and that speaks to agents: in comments, in elements that a style hides,
     in titles of link definitions. The finding points at the words. What only addresses agents is a note; what turns
     them against their user is a warning."""
+    found = subject.document.parsed.found
+    if not (found.html_blocks or found.inline_html or subject.document.definitions):
+        return iter(())
     return islice(_instructions(subject), MOST)
 
 
