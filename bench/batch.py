@@ -17,9 +17,8 @@ from bench.model_calls import model_server, sharded
 from prosa.adapters.providers import OpenAIProvider
 from prosa.adapters.store import runs
 from prosa.adapters.store.writer import writer_of
-from prosa.app.batch.inputs import Inputs, RowMapping, survey
+from prosa.app.batch.inputs import Inputs, RowMapping, Rows, open_rows, survey
 from prosa.app.batch.prepare import BatchOptions, prepare
-from prosa.app.batch.rows import Rows, open_rows
 from prosa.app.batch.shared import begin_batch
 from prosa.app.options import Environment, JournalOptions, Options, say_nothing
 from prosa.app.run.jobs import driving
@@ -27,9 +26,8 @@ from prosa.app.run.load import load_program
 from prosa.app.runs import Job
 from prosa.app.runs.engine import run_list
 from prosa.records.run import CallRecord, RunRecord
-from prosa.runtime.messages import ModelReply, ModelRequest
+from prosa.runtime.messages import ModelReply, ModelRequest, Usage
 from prosa.runtime.program import Program
-from prosa.runtime.usage import Usage
 from prosa.settings import Settings
 
 ROWS, SEEN = 3_000, 200_000

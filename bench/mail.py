@@ -14,7 +14,7 @@ from bench.measure import Row
 from prosa.adapters.providers.scripted import ScriptedProvider
 from prosa.adapters.store import mail
 from prosa.adapters.store.writer import Work, writer_of
-from prosa.app.mail.boxes import send_message
+from prosa.app.mail.post import send_message
 from prosa.app.mail.work import WorkerOptions, work_mail
 from prosa.app.options import Environment, JournalOptions, Options
 from prosa.app.run.load import load_program

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
 
-from prosa.cli.demo.server import served
+from prosa.cli.demo.site import served
 from tests import warm
 from tests.adapters.mcp.support import wait_until
 from tests.app.scripts.documents import block

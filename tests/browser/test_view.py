@@ -17,7 +17,7 @@ from playwright.sync_api import Page, expect
 
 from prosa.adapters.store.writer import Writer
 from prosa.app.evals.feedback import read_feedback
-from prosa.cli.demo.server import served
+from prosa.cli.demo.site import served
 from tests import warm
 from tests.browser.browsing import DESK, PHONE, SCHEMES, SIZES, Browsing, Scheme
 from tests.browser.looking import alive, faint, nameless, stops, too_wide

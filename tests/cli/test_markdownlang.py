@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prosa.cli.console import Console
-from prosa.cli.goflags import Flag, parse
-from prosa.cli.markdownlang import main
+from prosa.cli.markdownlang import Flag, main, parse
 from prosa.cli.parser import WrongUse
 from prosa.cli.run.command import Job
 from prosa.dialects.markdownlang.agreement import PHRASES

@@ -18,7 +18,7 @@ from prosa.app.run.jobs import driving
 from prosa.app.run.load import load_program
 from prosa.app.runs import Job
 from prosa.app.runs.engine import run_list
-from prosa.cli.chat import watch as watching
+from prosa.cli.chat import turn as watching
 from prosa.cli.chat.command import configure
 from prosa.cli.parser import Parser
 from prosa.runtime.errors import BudgetSpent, PriceUnknown

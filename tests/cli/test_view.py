@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from prosa.adapters.store.schema import SCHEMA_VERSION
-from prosa.cli.demo.server import READY
+from prosa.cli.demo.site import READY
 from prosa.cli.main import main
 from tests import warm
 from tests.cli.desk import desk

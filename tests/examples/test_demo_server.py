@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from prosa.cli.demo.server import NoServer, served
+from prosa.cli.demo.site import NoServer, served
 from tests.adapters.mcp.support import wait_until
 
 # A child that says where it is, writes what it is told by a signal into a file, and ends well.
@@ -80,7 +80,7 @@ def test_what_kills_the_tour_stops_the_server_first(tmp_path: Path):
     tour = f"""
 import os, signal
 from pathlib import Path
-from prosa.cli.demo.server import served
+from prosa.cli.demo.site import served
 with served({child()!r}, os.environ, Path({str(tmp_path)!r})):
     signal.pause()
 """

@@ -13,8 +13,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from prosa.cli.demo.server import served
-from prosa.cli.demo.site import SERVE, tour_site
+from prosa.cli.demo.site import SERVE, served, tour_site
 from prosa.cli.main import main
 from tests.cli.desk import Desk, desk
 from tests.cli.programs import SOURCE, user

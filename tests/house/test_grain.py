@@ -12,7 +12,6 @@ from tests.house.tree import PACKAGE, modules, parsed
 LEAST_LINES = 60
 
 ALONE: dict[str, str] = {
-    "app.run.telemetry": "Whether anything is sent (X6) is decided in one place, read by itself.",
     "site.splice": "It alone writes into an author's text, so it is read, and tested, by itself.",
     "web.api_life": "The lifespan protocol of ASGI, about an application that is not ours.",
 }
@@ -65,9 +64,7 @@ LATE: dict[str, str] = {
     "app.run.facts": "What runs embedded models loads only for an estimate of one.",
     "app.run.load": "What reads skills loads only for a skill.",
     "app.run.jobs": "Mailboxes load only for a program that has one.",
-    "app.run.money": "The store of several servers is asked only where their budget is one.",
     "app.run.service": "Each provider, and the file of keys, is loaded when it is chosen; a plan asks none.",
-    "app.run.telemetry": "What makes spans loads only where somebody asks for them.",
     "app.run.recorded": "What reads and plays recordings loads only for a run that records or plays.",
     "app.run.world": "Servers, sites, the sandbox and recordings load only for a run that has some of them.",
     "app.settings": "The reader of TOML, and the table of services, load only where settings need them.",

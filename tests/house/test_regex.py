@@ -86,7 +86,7 @@ SEARCHING = ("search", "findall", "sub", "subn", "split")
 BOUNDED = {
     "app/editor/complete_body.py": "lines of at most MAX_LINE characters",
     "app/editor/complete.py": "lines of at most MAX_LINE characters",
-    "cli/demo/server.py": "a line of our own server",
+    "cli/demo/site.py": "a line of our own server",
     "cli/parser.py": "what is wrong with a command line that somebody typed",
     "render/page/node.py": "HTML of at most MAX_LOOKED characters",
     "web/static.py": "pages of our own, in which `<` begins nothing but tags",

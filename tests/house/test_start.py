@@ -68,7 +68,7 @@ BUDGETS: dict[str, tuple[int, frozenset[str]]] = {
     "fmt --check notes.md": (95, FILES | {"pyromark"}),
     "show notes.md": (100, FILES | {"pyromark"}),
     "search plan": (110, FILES | {"pyromark", "sqlite3", "tomllib"}),
-    "run PROGRAM text=a --model SCRIPT": (205, FILES | SCHEMAS | EVENT_LOOP | {"sqlite3", "yaml"}),
+    "run PROGRAM text=a --model SCRIPT": (190, FILES | SCHEMAS | EVENT_LOOP | {"sqlite3", "yaml"}),
 }
 """For each command line how many modules of ours it may load, and which of the costly ones. The second run counts: what
 is kept between runs is there."""

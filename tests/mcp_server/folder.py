@@ -11,7 +11,7 @@ from pathlib import Path
 from mcp import Client
 
 from prosa.app.options import Environment, Options
-from prosa.app.run.money import server_budget
+from prosa.app.run.world import server_budget
 from prosa.app.settings import settings_for
 from prosa.app.site.keeper import SiteOptions
 from prosa.app.site.live import open_site

@@ -21,7 +21,7 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from prosa.app.options import Environment, Options
-from prosa.app.run.money import server_budget
+from prosa.app.run.world import server_budget
 from prosa.dialects.table import DOCUMENT_SUFFIXES
 from prosa.mcp_server.programs import Programs, Rights
 from prosa.mcp_server.server import build_server

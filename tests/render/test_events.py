@@ -23,7 +23,7 @@ from prosa.runtime.events import (
     Scope,
     ToolCalled,
 )
-from prosa.runtime.usage import Usage
+from prosa.runtime.messages import Usage
 
 PAGE = Path(__file__).parents[2] / "docs" / "runs.md"
 NOW = datetime(2026, 1, 2, 3, 4, 5, 678_900, tzinfo=UTC)

@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from prosa.adapters.providers.prices import KnownPrices
 from prosa.runtime.budget import OUTPUT_UNDER_CAP, Budget, Budgeted, Ledger, dollars, message_upper, tokens_upper
 from prosa.runtime.errors import BudgetSpent, PriceUnknown, ProviderError
-from prosa.runtime.messages import Message, ModelReply, ModelRequest, OutputFormat, ToolCall, ToolSpec
-from prosa.runtime.usage import Usage
+from prosa.runtime.messages import Message, ModelReply, ModelRequest, OutputFormat, ToolCall, ToolSpec, Usage
 
 PRICES = KnownPrices({"m": (Decimal(1), Decimal(10)), "dear": (Decimal(100), Decimal(1000))})
 REQUEST = ModelRequest("m", (Message("user", "Ten words or so."),), max_output=100)

@@ -37,12 +37,11 @@ from prosa.records.recording import (
 from prosa.records.recording import Recording as Cassette
 from prosa.records.recording import read_recording as read_cassette
 from prosa.records.recording import recording_text as cassette_text
-from prosa.records.redaction import agree, marked, redacted
+from prosa.records.replay import agree, marked, redacted
 from prosa.rules.engine import check_text
 from prosa.runtime.errors import CassetteProblem
-from prosa.runtime.messages import Message, ModelReply, ModelRequest, OutputFormat, ToolCall, ToolSpec
+from prosa.runtime.messages import Message, ModelReply, ModelRequest, OutputFormat, ToolCall, ToolSpec, Usage
 from prosa.runtime.ports import ToolResult
-from prosa.runtime.usage import Usage
 from prosa.source import SourceText, Span
 from tests.depth import examples
 from tests.work import is_linear

@@ -21,9 +21,8 @@ from prosa.records.estimate import Estimate, Facts, PastRun, estimate
 from prosa.records.plan import first_messages, first_request
 from prosa.runtime.budget import Budget, Ledger
 from prosa.runtime.errors import ProviderError, RunError
-from prosa.runtime.messages import ModelReply, ModelRequest, ToolCall
+from prosa.runtime.messages import ModelReply, ModelRequest, ToolCall, Usage
 from prosa.runtime.program import Program
-from prosa.runtime.usage import Usage
 from prosa.settings import ModelSettings, Price, Settings
 from tests.cli.programs import user
 

@@ -8,10 +8,10 @@ import pytest
 from msgspec.structs import replace
 
 from prosa.records.plan import first_messages, plan
-from prosa.runtime.contract import is_image_url
 from prosa.runtime.errors import AnswerCut, OutputRefused, RunError
 from prosa.runtime.events import Noticed
 from prosa.runtime.messages import Message
+from prosa.runtime.output import is_image_url
 from prosa.runtime.parameters import refused_parameters
 from prosa.runtime.program import Program
 from prosa.template import Template

@@ -19,7 +19,7 @@ from prosa.runtime.execute import execute
 from prosa.runtime.journal import UNRECORDED, chained
 from prosa.runtime.messages import ModelReply, ModelRequest, ToolCall
 from prosa.runtime.ports import ToolResult
-from prosa.runtime.transcript import Transcript
+from prosa.runtime.prompt import Transcript
 from prosa.runtime.world import World
 from prosa.testing import FakeClock
 from tests.depth import examples

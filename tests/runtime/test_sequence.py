@@ -9,12 +9,11 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from prosa.runtime import prompt
-from prosa.runtime.contract import contract_of
-from prosa.runtime.messages import Message, ModelReply, ToolCall
+from prosa.runtime.messages import Message, ModelReply, ToolCall, joined, sequence
+from prosa.runtime.output import contract_of
 from prosa.runtime.ports import ToolResult
 from prosa.runtime.program import Program
-from prosa.runtime.sequence import joined, sequence
-from prosa.runtime.transcript import EMPTY_ANSWER, Transcript
+from prosa.runtime.prompt import EMPTY_ANSWER, Transcript
 from prosa.template import Template
 from tests.depth import examples
 from tests.runtime.worlds import call, load, run

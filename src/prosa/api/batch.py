@@ -10,19 +10,16 @@ from typing import Unpack
 from msgspec import Struct
 
 from prosa.api.arguments import BatchKeywords, cap_of, environment_of, options_of, require_provider, synchronous, takes
-from prosa.app.batch.inputs import RowMapping
-from prosa.app.batch.prepare import DEFAULT_FAILURES, RETRIED, BatchOptions, prepare
-from prosa.app.batch.results import row_results
-from prosa.app.batch.rows import Rows, rows_from, rows_of
+from prosa.app.batch.control import row_results
+from prosa.app.batch.inputs import RowMapping, Rows, rows_from, rows_of
+from prosa.app.batch.prepare import DEFAULT_FAILURES, RETRIED, BatchOptions, Subject, prepare, subject_of
 from prosa.app.batch.shared import begin_batch
-from prosa.app.batch.subject import Subject, subject_of
 from prosa.app.batch.waves import WAVES, WavePlan
 from prosa.app.journal.place import file_beside, place_named, store_path
 from prosa.app.options import Amount, Environment, JournalOptions, Options
 from prosa.app.run.load import ready_program
 from prosa.data import Value
-from prosa.records.batch import BatchCounts, RowResult
-from prosa.records.provider_batch import BackendName
+from prosa.records.batch import BackendName, BatchCounts, RowResult
 from prosa.records.run import StorePlace
 from prosa.runtime.budget import Ledger
 from prosa.runtime.events import ignore

@@ -19,12 +19,12 @@ from msgspec.structs import replace
 
 from prosa.app.options import JournalOptions, Options
 from prosa.cli.argument_types import count, dollars
-from prosa.cli.batch_watch import BatchWatch, watch_batch
 from prosa.cli.console import Console
 from prosa.cli.environment import environment_of
 from prosa.cli.errors import FAILED, INTERRUPTED, OK
 from prosa.cli.options import add_limits, add_model, add_options, add_otel, options_from, values_of
 from prosa.cli.parser import WrongUse
+from prosa.cli.progress import BatchWatch, watch_batch
 from prosa.cli.run.delivery import require_writable
 from prosa.cli.run.interaction import stopping
 
@@ -174,8 +174,7 @@ def _cancel(args: argparse.Namespace, console: Console) -> int:
 
 
 def _export(args: argparse.Namespace, console: Console) -> int:
-    from prosa.app.batch.control import batch_status
-    from prosa.app.batch.results import require_own, write_results
+    from prosa.app.batch.control import batch_status, require_own, write_results
     from prosa.render.batch import counts_words
 
     store = _store(args, console)
@@ -207,7 +206,7 @@ def _run(args: argparse.Namespace, console: Console) -> int:
     if args.plan:
         return _plan(plan_batch(_prepared(args, console, console.note)), args, console)
     prints = args.output is None and args.unordered
-    with watch_batch(console, events=args.events, progress=not args.no_progress, prints=prints) as at:
+    with watch_batch(console, events=args.events, wanted=not args.no_progress, prints=prints) as at:
         prepared = _prepared(args, console, at.notice)
         at.batch, at.model = prepared.batch.name, prepared.batch.model
         if prepared.provider is None:
@@ -219,10 +218,8 @@ def _run(args: argparse.Namespace, console: Console) -> int:
 
 def _prepared(args: argparse.Namespace, console: Console, notice: Callable[[str], None]) -> Prepared:
     """Return the batch of the arguments, or the named one with its original arguments."""
-    from prosa.app.batch.inputs import RowMapping
-    from prosa.app.batch.prepare import AT_ONCE, RETRIED, BatchOptions, prepare
-    from prosa.app.batch.rows import begun_with, rows_of
-    from prosa.app.batch.subject import subject_of
+    from prosa.app.batch.inputs import RowMapping, begun_with, rows_of
+    from prosa.app.batch.prepare import AT_ONCE, RETRIED, BatchOptions, prepare, subject_of
 
     store, name, script = _store(args, console), "", args.script
     if args.rows is None:
@@ -323,8 +320,7 @@ def _plan(plan: BatchPlan, args: argparse.Namespace, console: Console) -> int:
 
 def _expected(args: argparse.Namespace, prepared: Prepared) -> str:
     """Return the digest of the present file of results. Raises `BatchRefused` for a foreign file."""
-    from prosa.app.batch.control import known_batch
-    from prosa.app.batch.results import require_own
+    from prosa.app.batch.control import known_batch, require_own
 
     if args.output is None:
         return ""
@@ -371,7 +367,7 @@ def _agree(args: argparse.Namespace, console: Console, prepared: Prepared, found
 
 def _delivered(args: argparse.Namespace, console: Console, end: BatchEnd, expected: str, at: BatchWatch) -> int:
     """Write or print the results and say show its progress."""
-    from prosa.app.batch.results import lines, write_results
+    from prosa.app.batch.control import lines, write_results
     from prosa.render.batch import counts_words
 
     early = bool(end.reason)

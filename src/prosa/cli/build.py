@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from prosa.cli.console import Console
 from prosa.cli.errors import say
 from prosa.cli.parser import WrongUse
-from prosa.cli.serve.site import add_site_options, base_of, live_site
+from prosa.cli.site import add_site_options, base_of, live_site
 
 if TYPE_CHECKING:
     from prosa.app.site.building import Written

@@ -82,7 +82,7 @@ def _require_sense(args: argparse.Namespace) -> None:
 
 
 def _boxes(args: argparse.Namespace, place: StorePlace, console: Console) -> int:
-    from prosa.app.mail.boxes import box_list
+    from prosa.app.mail.post import box_list
     from prosa.render.json import dump
     from prosa.render.rows import boxes_table
 
@@ -100,7 +100,7 @@ def _boxes(args: argparse.Namespace, place: StorePlace, console: Console) -> int
 
 
 def _list(args: argparse.Namespace, place: StorePlace, console: Console) -> int:
-    from prosa.app.mail.boxes import message_list
+    from prosa.app.mail.post import message_list
     from prosa.render.json import dump
     from prosa.render.rows import message_lines
 
@@ -116,7 +116,7 @@ def _list(args: argparse.Namespace, place: StorePlace, console: Console) -> int:
 
 
 def _watch(args: argparse.Namespace, place: StorePlace, console: Console) -> int:
-    from prosa.app.mail.boxes import coming
+    from prosa.app.mail.post import coming
     from prosa.app.run.world import system_clock
     from prosa.render.json import dump
     from prosa.render.rows import message_lines
@@ -133,7 +133,7 @@ def _watch(args: argparse.Namespace, place: StorePlace, console: Console) -> int
 
 
 def _send(args: argparse.Namespace, place: StorePlace, console: Console) -> int:
-    from prosa.app.mail.boxes import send_message
+    from prosa.app.mail.post import send_message
     from prosa.cli.run.input import parse_input
     from prosa.render.json import dump
 
@@ -148,7 +148,7 @@ def _send(args: argparse.Namespace, place: StorePlace, console: Console) -> int:
 
 
 def _retry(args: argparse.Namespace, place: StorePlace, console: Console) -> int:
-    from prosa.app.mail.boxes import retry_message
+    from prosa.app.mail.post import retry_message
     from prosa.render.json import dump
 
     found = retry_message(place, args.retry)

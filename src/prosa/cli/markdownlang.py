@@ -1,24 +1,93 @@
 """`markdownlang`: the command line of the specification, exactly (L34–L37, LA32).
 
-In: Go-style flags. Out: the exit status of the requested run. It validates what the specification names (the program
-exists and is `.md`, the input is JSON) and leaves running to `prosa run`. It never looks for a local model server
-(X17), and never shows a key (X7).
+In: flags as Go's `flag` package reads them: `-name value`, `-name=value`, one dash or two, booleans without a value.
+Out: the exit status of the requested run. It validates what the specification names (the program exists and is `.md`,
+the input is JSON) and leaves running to `prosa run`. It never looks for a local model server (X17), and never shows a
+key (X7).
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from prosa.cli import goflags
+from msgspec import Struct
+
 from prosa.cli.console import Console
 from prosa.cli.errors import OK, guarded
-from prosa.cli.goflags import Flag, Given
 from prosa.cli.parser import WrongUse, nearest
 from prosa.cli.process import run
 from prosa.dialects.markdownlang.agreement import COMMAND_OF_THE_SPECIFICATION, HOW_TO_ACCEPT
+
+# The spellings that Go's strconv.ParseBool takes.
+_TRUE = frozenset(("1", "t", "T", "true", "TRUE", "True"))
+_FALSE = frozenset(("0", "f", "F", "false", "FALSE", "False"))
+
+
+class Flag(Struct, frozen=True):
+    """One flag: its name without dashes, its purpose, the word for its value (empty for a boolean)."""
+
+    name: str
+    help: str
+    value: str = ""
+
+
+class Given(Struct, frozen=True):
+    """The parsed arguments: texts, booleans, and the words after the flags. A later flag wins."""
+
+    texts: Mapping[str, str]
+    switches: Mapping[str, bool]
+    words: tuple[str, ...]
+
+
+def parse(flags: Sequence[Flag], argv: Sequence[str]) -> Given:
+    """Read flags up to the first word that is none, as Go does. Raises `WrongUse`."""
+    known = {flag.name: flag for flag in flags}
+    texts: dict[str, str] = {}
+    switches: dict[str, bool] = {}
+    rest = list(argv)
+    while rest and rest[0].startswith("-") and rest[0] != "-":
+        item = rest.pop(0)
+        if item == "--":
+            break
+        flag, equals, value = _split(item, known)
+        if not flag.value:
+            switches[flag.name] = _boolean(flag.name, value) if equals else True
+        elif equals:
+            texts[flag.name] = value
+        elif rest:
+            texts[flag.name] = rest.pop(0)
+        else:
+            raise WrongUse(f"flag needs a value: -{flag.name} {flag.value}", hint="see: markdownlang -help")
+    return Given(texts, switches, tuple(rest))
+
+
+def describe(flags: Sequence[Flag]) -> str:
+    """Return one line for each flag."""
+    heads = [f"-{flag.name} {flag.value}".rstrip() for flag in flags]
+    width = max(map(len, heads))
+    return "\n".join(f"  {head:<{width}}  {flag.help}" for head, flag in zip(heads, flags, strict=True))
+
+
+def _split(item: str, known: Mapping[str, Flag]) -> tuple[Flag, str, str]:
+    """Return the flag that an argument names, whether ``=`` follows, and what follows it."""
+    name, equals, value = item[2 if item.startswith("--") else 1 :].partition("=")
+    flag = known.get(name)
+    if flag is None:
+        near = nearest(name, list(known))
+        hint = f"did you mean -{near}?" if near else "see: markdownlang -help"
+        raise WrongUse(f"unknown flag: -{name}", hint=hint)
+    return flag, equals, value
+
+
+def _boolean(name: str, value: str) -> bool:
+    """Return a boolean as Go writes it."""
+    if value in _TRUE or value in _FALSE:
+        return value in _TRUE
+    raise WrongUse(f"-{name} is true or false, not {value!r}", hint=f"write -{name} or -{name}=false")
+
 
 DEFAULT_MODEL = "gpt-4o"
 
@@ -49,7 +118,7 @@ commands:
   agree  accept the trans rights agreement
 
 flags of run:
-{goflags.describe(FLAGS[:-1])}
+{describe(FLAGS[:-1])}
 
 Flags may have one dash or two, and their value behind a space or `=`."""
 
@@ -140,7 +209,7 @@ def _run(argv: list[str], console: Console) -> int:
 
 def _flags(flags: Sequence[Flag], argv: list[str]) -> Given:
     """Return the flags, with nothing behind them."""
-    given = goflags.parse(flags, argv)
+    given = parse(flags, argv)
     if given.words:
         raise WrongUse(
             f"unexpected argument {given.words[0]!r}",

@@ -66,7 +66,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     if args.include_private and args.http and not args.token_env:
         raise WrongUse("--include-private over HTTP needs a token", hint="name its variable with --token-env")
     token = _token(args, console)
-    from prosa.cli.serve.site import live_site
+    from prosa.cli.site import live_site
 
     args.layout, args.base_url, args.exclude = "path", "", []
     with live_site(args, console) as (site, _):
@@ -84,7 +84,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
 def _server(args: argparse.Namespace, console: Console, site: LiveSite) -> Server[Any]:
     from msgspec.structs import replace
 
-    from prosa.app.run.money import server_budget
+    from prosa.app.run.world import server_budget
     from prosa.cli.environment import environment_of
     from prosa.mcp_server.programs import Programs, Rights
     from prosa.mcp_server.server import build_server
@@ -103,7 +103,7 @@ def _token(args: argparse.Namespace, console: Console) -> str:
         return ""
     if not args.http:
         raise WrongUse("--token-env is about --http: standard input and output belong to one client")
-    from prosa.cli.serve.running import token_of
+    from prosa.cli.serve import token_of
 
     return token_of(args, console)
 

@@ -15,7 +15,7 @@ from prosa.cli.argument_types import port, store_place
 from prosa.cli.console import Console
 from prosa.cli.errors import say
 from prosa.cli.process import collect_often
-from prosa.cli.serve.running import token_of
+from prosa.cli.serve import token_of
 
 if TYPE_CHECKING:
     from prosa.records.run import StorePlace

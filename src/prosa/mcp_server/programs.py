@@ -28,8 +28,7 @@ from prosa.records.plan import first_messages
 from prosa.runtime.budget import Budget
 from prosa.runtime.errors import RunError
 from prosa.runtime.events import Listener, ignore
-from prosa.runtime.messages import Message
-from prosa.runtime.usage import Meter
+from prosa.runtime.messages import Message, Meter
 from prosa.source import FileProblem
 
 if TYPE_CHECKING:

@@ -30,9 +30,9 @@ from prosa.render.json import dump
 from prosa.render.plain import safe
 from prosa.runtime.errors import RunError
 from prosa.runtime.events import Event, ModelAsked, ToolCalled
+from prosa.runtime.messages import Meter
 from prosa.runtime.program import reachable
 from prosa.runtime.tools import argument_problems
-from prosa.runtime.usage import Meter
 from prosa.schema import describe_inputs
 from prosa.schema.inputs import ArgumentProblem, typed_arguments
 from prosa.site.layout import NodeRow

@@ -13,7 +13,7 @@ from typing import Final, Literal, TypeAlias
 from msgspec import Struct
 
 from prosa.data import Value
-from prosa.runtime.usage import Usage
+from prosa.runtime.messages import Usage
 
 WireName: TypeAlias = Literal["messages", "responses", "chat", "gemini"]
 """The wire formats: Messages, Responses, Chat Completions and Google's `generateContent`."""

@@ -1,16 +1,23 @@
-"""Batches as values: a program over many rows, each of which is a run of its own (X29).
+"""Batches as values: rows as they were read, a program over many of them, each of which is a run of its own, and the
+batches of a model service, at half the price (X29).
 
-In: what a batch is made of. Out: its id, which is the same for the same program, model, rows and mapping; how far it
-has come; what is written of a row.
+In: counts, records and replies. Out: what stores, services and renderers share. Nothing is read or sent here.
+
+The id of a batch is the same for the same program, model, rows and mapping. An adapter speaks the interface of one
+service; what is sent, waited for and written down is decided in `app/batch/waves`.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+import math
+from collections import Counter
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import Annotated, Literal, TypeAlias
+from hashlib import sha256
+from pathlib import Path
+from typing import Annotated, Literal, Protocol, TypeAlias
 
 from msgspec import Meta, Struct
 
@@ -22,12 +29,108 @@ from prosa.runtime.errors import (
     LimitExceeded,
     PriceUnknown,
     ProviderError,
+    RowsRefused,
     RunError,
     SandboxError,
     SiteError,
     TemplateRefused,
     ToolServerError,
 )
+from prosa.runtime.messages import ModelReply, ModelRequest
+
+MAX_ROW = 10 * 1024 * 1024
+"""Bytes of one row: a larger one is refused as it is read, and costs nothing."""
+
+
+MAX_COLUMNS = 16_384
+"""Columns of a table of rows: as many as a spreadsheet has."""
+
+
+class Row(Struct, frozen=True):
+    """One row. ``number`` counts from 1, ``place`` says where it stands. ``texts`` says that its values are texts,
+    which a schema types; ``problem`` is why there is no value."""
+
+    number: int
+    place: str
+    value: Mapping[str, Value] | None = None
+    texts: bool = False
+    problem: str = ""
+
+
+class RowSource(Protocol):
+    """Rows that can be read more than once."""
+
+    @property
+    def name(self) -> str:
+        """What they are called: a path, with a table where there is one."""
+        ...
+
+    def digest(self) -> str:
+        """SHA-256 of what the rows are. Raises `RowsRefused`."""
+        ...
+
+    def rows(self) -> Iterator[Row]:
+        """Return the rows in their order. Raises `RowsRefused` where they cannot be read, or changed meanwhile."""
+        ...
+
+
+def require_columns(name: str, columns: Sequence[str]) -> None:
+    """Raise `RowsRefused` for more than `MAX_COLUMNS` columns, and for two of one name."""
+    if len(columns) > MAX_COLUMNS:
+        hint = "take the columns that the program needs into a file of their own"
+        raise RowsRefused(f"{name}: {len(columns):,} columns, and a table may have {MAX_COLUMNS:,}", hint=hint)
+    twice = next((each for each, count in Counter(columns).items() if count > 1), None)
+    if twice is not None:
+        raise RowsRefused(f"{name}: two columns are called {twice!r}")
+
+
+def too_large() -> str:
+    """Return why a row is refused unread."""
+    return f"the row is larger than {MAX_ROW // 2**20} MiB"
+
+
+def numbered_rows(
+    name: str, columns: Sequence[str], blocks: Iterator[Sequence[Sequence[Value] | None]]
+) -> Iterator[Row]:
+    """Yield rows of a database, in the order in which they come, without values that are null. None stands for a row
+    that is too large to be read."""
+    number = 0
+    for block in blocks:
+        for cells in block:
+            number += 1
+            place = f"{name}: row {number}"
+            if cells is None:
+                yield Row(number, place, problem=too_large())
+                continue
+            value: dict[str, Value] = {}
+            problem = ""
+            for column, cell in zip(columns, cells, strict=True):
+                if isinstance(cell, bytes) or (isinstance(cell, float) and not math.isfinite(cell)):
+                    kind = "bytes" if isinstance(cell, bytes) else cell
+                    problem = f"column {column} holds {kind}, which JSON has not"
+                elif cell is not None:
+                    value[column] = _plain(cell)
+            yield Row(number, place, problem=problem) if problem else Row(number, place, value)
+
+
+def _plain(cell: Value) -> Value:
+    """Return a value of a database as JSON has it: what is neither number, text nor list, as a date, is its text."""
+    if isinstance(cell, str | int | float | bool):
+        return cell
+    if isinstance(cell, list | tuple):
+        return [_plain(each) if each is not None else None for each in cell]
+    if isinstance(cell, dict):
+        return {str(key): None if each is None else _plain(each) for key, each in cell.items()}
+    return str(cell)
+
+
+def digest_of_rows(rows: Iterator[Row]) -> str:
+    """SHA-256 of rows that have no bytes of their own."""
+    found = hashlib.sha256()
+    for row in rows:
+        found.update(json.dumps([row.value, row.problem], sort_keys=True).encode("utf-8", "surrogatepass") + b"\n")
+    return found.hexdigest()
+
 
 BatchState: TypeAlias = Literal["open", "done", "stopped", "cancelled"]
 """``open`` while a process is at it, or was when it died; ``stopped`` where rows are left."""
@@ -254,3 +357,130 @@ class BatchStatus(Struct, frozen=True):
     counts: BatchCounts
     running: bool
     hosts: tuple[str, ...] = ()
+
+
+BackendName: TypeAlias = Literal["live", "openai-batch", "anthropic-batch"]
+
+MAX_ID = 64
+"""Characters of the id of a request, by both services; its alphabet is letters, digits, `-` and `_`."""
+
+_PATH_LETTERS = str.maketrans("./", "-_")
+_PATH_SIGNS = str.maketrans("-_", "./")
+
+
+class BatchBounds(Struct, frozen=True):
+    """How much one batch of a service takes: requests, and bytes."""
+
+    lines: int
+    size: int
+
+
+class WavePart(Struct, frozen=True):
+    """One batch of a service as the store has it. ``number`` is that of its wave, ``held`` what its requests may cost
+    at most, in billionths of a US dollar; ``file`` and ``remote`` are ids that the service gave.
+
+    It is ``written`` before anything is sent, ``uploaded`` and ``sent`` as soon as the service has said its id, and
+    ``done`` when every result is in the journal of its row. One that never came to be sent is ``dropped``.
+    """
+
+    id: str
+    batch: str
+    number: int
+    backend: str
+    service: str
+    model: str
+    lines: int
+    held: int
+    created: str
+    state: Literal["written", "uploaded", "sent", "done", "dropped"] = "written"
+    file: str = ""
+    remote: str = ""
+    ended: str | None = None
+    reason: str | None = None
+
+
+class RemoteBatch(Struct, frozen=True):
+    """A batch as the service tells of it. ``done`` counts requests that are over, ``results`` say where they are.
+    One that was ``refused`` as a whole has done nothing, for ``reason``; one that was ``cancelled`` only a part.
+    ``is_sure`` is False where the service cannot say whose batch it is before it has ended."""
+
+    id: str
+    state: Literal["working", "ended", "refused"]
+    done: int = 0
+    results: tuple[str, ...] = ()
+    reason: str = ""
+    cancelled: bool = False
+    is_sure: bool = True
+
+
+class LineResult(Struct, frozen=True):
+    """What became of one request: a reply, or why there is none. ``again`` says that it makes sense to send it once
+    more: it expired, or the service was in trouble."""
+
+    custom_id: str
+    reply: ModelReply | None = None
+    error: str = ""
+    again: bool = False
+
+
+class ProviderBatches(Protocol):
+    """The batches of one service. Every method raises `prosa.runtime.errors.ProviderError`."""
+
+    @property
+    def service(self) -> str:
+        """The base URL, as people may see it."""
+        ...
+
+    @property
+    def bounds(self) -> BatchBounds:
+        """How much fits into one batch."""
+        ...
+
+    def line(self, custom_id: str, request: ModelRequest) -> bytes:
+        """Return one request as it is sent, without a line end."""
+        ...
+
+    async def upload(self, part: WavePart, lines: Path) -> str:
+        """Send a file of requests, a line each, and return its id, empty where the service knows no files."""
+        ...
+
+    async def create(self, part: WavePart, lines: Path, file: str) -> str:
+        """Begin a batch, and return its id. From here on it costs money."""
+        ...
+
+    async def find(self, part: WavePart, known: Collection[str]) -> list[RemoteBatch]:
+        """Return the batches that may be this one, where its id is not known; ``known`` are ids of others."""
+        ...
+
+    async def state(self, remote: str) -> RemoteBatch:
+        """Return how far a batch is."""
+        ...
+
+    def results(self, remote: RemoteBatch) -> AsyncIterator[LineResult]:
+        """Return what became of the requests, in any order."""
+        ...
+
+    async def cancel(self, remote: str) -> None:
+        """Ask the service to cancel the requests that it has not started."""
+        ...
+
+    async def aclose(self) -> None:
+        """Release connections."""
+        ...
+
+
+def custom_id(run: str, path: str) -> str:
+    """Return the id of the model call at a path of a run, which is named after a batch and the number of a row."""
+    batch, _, number = run.partition(".")
+    head = f"{batch}-{number}-"
+    plain = head + path.translate(_PATH_LETTERS)
+    return plain if len(plain) <= MAX_ID else f"{head}x{sha256(path.encode()).hexdigest()[: MAX_ID - len(head) - 1]}"
+
+
+def run_of_id(name: str) -> tuple[str, str | None] | None:
+    """Return the run and the path of an id; None for a path that was too long for the id, and for an unknown id."""
+    parts = name.split("-", 2)
+    if len(parts) != 3 or not parts[0] or not parts[1].isascii() or not parts[1].isdigit() or not parts[2]:
+        return None
+    batch, number, path = parts
+    return f"{batch}.{number}", None if path.startswith("x") else path.translate(_PATH_SIGNS)

@@ -19,17 +19,14 @@ from prosa.data import Value
 from prosa.dialects.markdownlang.fields import server_tool_name
 from prosa.regex import regex
 from prosa.runtime.budget import MESSAGE_BYTES, OUTPUT_UNDER_CAP, TOOL_BYTES, json_upper, tokens_upper
-from prosa.runtime.contract import contract_of
-from prosa.runtime.mail_specs import mail_specs
-from prosa.runtime.messages import ModelRequest, ToolSpec
-from prosa.runtime.output import MAX_PROBLEMS, MAX_REASON
+from prosa.runtime.mail import mail_specs
+from prosa.runtime.messages import ModelRequest, ToolSpec, Usage
+from prosa.runtime.output import MAX_PROBLEMS, MAX_REASON, contract_of
 from prosa.runtime.parameters import most_output
 from prosa.runtime.ports import Prices
 from prosa.runtime.program import Program, reachable
-from prosa.runtime.prompt import messages
+from prosa.runtime.prompt import Transcript, messages
 from prosa.runtime.skill import skill_specs
-from prosa.runtime.transcript import Transcript
-from prosa.runtime.usage import Usage
 
 BODY_TOKENS = 4 * 10 * 1024 * 1024
 """Tokens of a rendered body at most: the bytes of the longest text that a template may write."""

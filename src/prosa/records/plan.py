@@ -17,19 +17,15 @@ from prosa.data import Value
 from prosa.dialects.markdownlang.fields import ACTION_PREFIX, VISIT_TOOL, server_tool_name, tool_name
 from prosa.records.estimate import Estimate, Facts, Models, estimate, tool_tokens
 from prosa.runtime.accept import accept_input, render_body
-from prosa.runtime.contract import Contract, contract_of
 from prosa.runtime.limits import Limits
-from prosa.runtime.mail_specs import mail_specs, ticket_spec
+from prosa.runtime.mail import mail_specs, ticket_spec
 from prosa.runtime.messages import Message, ModelRequest, ToolSpec
-from prosa.runtime.output import OutputContract
+from prosa.runtime.output import Contract, OutputContract, contract_of
 from prosa.runtime.parameters import most_output
 from prosa.runtime.ports import ServerConfig
-from prosa.runtime.program import OutputForm, Program, reachable
-from prosa.runtime.prompt import messages
-from prosa.runtime.python_tool import PYTHON_SPEC
-from prosa.runtime.skill import skill_specs
-from prosa.runtime.tool_specs import program_tool_spec, server_tool_spec, worded
-from prosa.runtime.transcript import Transcript
+from prosa.runtime.program import OutputForm, Program, program_tool_spec, reachable, server_tool_spec, worded
+from prosa.runtime.prompt import Transcript, messages
+from prosa.runtime.skill import PYTHON_SPEC, skill_specs
 from prosa.schema import Lowered
 from prosa.schema.lower import without_booleans
 

@@ -26,10 +26,9 @@ from prosa.regex import regex
 from prosa.runtime import errors
 from prosa.runtime.errors import CassetteProblem, ProviderError, RunError
 from prosa.runtime.events import ToolKind
-from prosa.runtime.messages import Message, ModelReply, ModelRequest, ToolCall
+from prosa.runtime.messages import Message, ModelReply, ModelRequest, ToolCall, Usage
 from prosa.runtime.ports import ToolResult
 from prosa.runtime.program import Program
-from prosa.runtime.usage import Usage
 from prosa.source import SourceText, Span
 
 

@@ -1,25 +1,32 @@
-"""A recorded run played again (X27): the calls of a run are answered from a recording, and nothing outside is asked.
+"""A run recorded, and a recorded run played again (X27): a journal that keeps what came of every call, one that answers
+from a recording, where nothing outside is asked, and the secrets that are taken out of a recording.
 
-In: a recording, and what a difference means. Out: a `Journal` that answers, and ports that stand in for tool servers,
-sandbox and sites, so that a run is offered the same tools and none of these is opened. A call that is not what was
-recorded is an error which says where it differs, unless the caller chose otherwise.
+In: a recording, or the calls of a run. Out: their answers, or `ReplayDrift` for a call that is not the recorded one.
+
+A run that is played is offered the same tools, and no tool server, sandbox or site is opened. Keys and headers never
+come here. A text of a later run agrees with a marked one where its own words in these places have these digits: the
+pattern is not needed again, and none is kept.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from itertools import zip_longest
 from typing import ClassVar, Literal, TypeAlias, TypeVar
+from urllib.parse import urlsplit, urlunsplit
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from prosa.data import Value, format_pointer
 from prosa.dialects.ymj.trace import Request, path_key, scope_of
-from prosa.records.recording import RecordedReply, RecordedResult, Recording, request_data
-from prosa.records.redaction import agree
+from prosa.records.recording import RecordedReply, RecordedResult, Recording, recorded_error, request_data
+from prosa.regex import regex
 from prosa.runtime.errors import CassetteProblem, ReplayDrift, RunError
+from prosa.runtime.events import AttemptFailed, Event
 from prosa.runtime.journal import Ask, ModelStep, ToolStep, Use
 from prosa.runtime.messages import ModelReply, ModelRequest
 from prosa.runtime.ports import (
@@ -32,6 +39,165 @@ from prosa.runtime.ports import (
     SiteSession,
     ToolResult,
 )
+
+S = TypeVar("S", bound=Struct)
+Mark: TypeAlias = Callable[[str], str]
+
+_MARKED = regex(r"\[redacted:([0-9a-f]{8})\]")
+MAX_SECRET = 4_096
+"""Maximum characters of one secret; its end is not searched for beyond that."""
+
+
+def marked(secret: str) -> str:
+    """Return what stands in place of a secret."""
+    return f"[redacted:{_digits(secret)}]"
+
+
+def _digits(secret: str) -> str:
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+
+
+_SECRET = frozenset(
+    (
+        *("reply", "result", "error", "attempts", "origins", "tool_calls"),
+        *("content", "arguments", "refusal", "message", "hint"),
+    )
+)
+"""Parts of a recorded call in which secrets may stand: not names, ids and addresses."""
+
+
+def redacted(recording: Recording, mark: Mark) -> Recording:
+    """Return the recording with every secret marked: in messages, replies, arguments, results and errors."""
+    replies = {path: _call(each, mark) for path, each in recording.replies.items()}
+    results = {path: _marked(each, mark) for path, each in recording.results.items()}
+    return replace(recording, replies=replies, results=results, redacted=True)
+
+
+def _call(call: RecordedReply, mark: Mark) -> RecordedReply:
+    named = {name: call.request[name] for name in ("program", "model")}
+    return replace(_marked(call, mark), request={**_value(call.request, mark), **named})
+
+
+def _marked(part: S, mark: Mark) -> S:
+    changed = {name: _value(getattr(part, name), mark) for name in part.__struct_fields__ if name in _SECRET}
+    return replace(part, **changed)
+
+
+def _value(value: Value, mark: Mark) -> Value:
+    if isinstance(value, str):
+        return _text(value, mark)
+    if isinstance(value, Struct):
+        return _marked(value, mark)
+    if isinstance(value, Mapping):
+        return {key: _value(each, mark) for key, each in value.items()}
+    return type(value)(_value(each, mark) for each in value) if isinstance(value, list | tuple) else value
+
+
+def _text(text: str, mark: Mark) -> str:
+    """Return the text without secrets. One that is JSON is looked at as what it says, too: a secret may be escaped in
+    it."""
+    found = mark(text)
+    if found[:1] not in ("{", "[", '"') or "\\" not in found:
+        return found
+    try:
+        value = json.loads(found)
+    except (ValueError, RecursionError):
+        return found
+    inside = _value(value, mark)
+    return found if inside == value else json.dumps(inside, ensure_ascii=False)
+
+
+def agree(recorded: Value, now: Value) -> bool:
+    """Return whether a value of a later run is the recorded one, secrets taken out or not."""
+    if not isinstance(recorded, str) or not isinstance(now, str) or "[redacted:" not in recorded:
+        return bool(recorded == now)
+    first, *rest = _MARKED.split(recorded)
+    if not now.startswith(first):
+        return False
+    at = len(first)
+    for index in range(0, len(rest), 2):
+        digits, words = rest[index : index + 2]
+        end = _end(now, at, digits, words, last=index + 2 == len(rest))
+        if end is None:
+            return False
+        at = end + len(words)
+    return at == len(now)
+
+
+def _end(text: str, start: int, digits: str, words: str, *, last: bool) -> int | None:
+    """Return where a secret ends that begins at ``start``: what follows it is ``words``."""
+    if last:
+        ends = [len(text) - len(words)] if text.endswith(words) and len(text) - len(words) >= start else []
+    else:
+        ends = [at for at in range(start, min(len(text), start + MAX_SECRET) + 1) if text.startswith(words, at)]
+    mark = f"[redacted:{digits}]"
+    return next((end for end in ends if text[start:end] == mark or _digits(text[start:end]) == digits), None)
+
+
+class Recorder(Struct):
+    """A journal that remembers, and a listener that hears of failed attempts.
+
+    ``about`` is the recording without its calls. ``played`` is a recording whose calls may be played in this run: what
+    it says of failed attempts is kept.
+    """
+
+    about: Recording
+    played: Recording | None = None
+    replies: dict[str, RecordedReply] = field(default_factory=dict)
+    results: dict[str, RecordedResult] = field(default_factory=dict)
+    asking: dict[str, str] = field(default_factory=dict)
+    attempts: dict[str, list[str]] = field(default_factory=dict)
+
+    def __call__(self, event: Event, /) -> None:
+        """Keep why an attempt failed."""
+        if isinstance(event, AttemptFailed) and (path := self.asking.get(event.scope.path)) is not None:
+            self.attempts.setdefault(path, []).append(event.reason)
+
+    async def reply(self, step: ModelStep, ask: Ask) -> ModelReply:
+        """Have the call made, and keep what came of it."""
+        request = request_data(step.request)
+        tools = step.request.tools
+        origins = tuple(each.origin for each in tools) if any(each.origin for each in tools) else ()
+        self.asking[step.scope.path] = step.path
+        try:
+            reply = await ask()
+        except RunError as error:
+            failed = RecordedReply(request, None, recorded_error(error), self._attempts(step.path), origins)
+            self.replies[step.path] = failed
+            raise
+        kept = replace(reply, service=_without_credentials(reply.service), opaque="")
+        self.replies[step.path] = RecordedReply(request, kept, None, self._attempts(step.path), origins)
+        return reply
+
+    async def result(self, step: ToolStep, use: Use) -> ToolResult:
+        """Have the tool called, and keep what it gave."""
+        try:
+            result = await use()
+        except RunError as error:
+            if step.kind != "program":
+                failed = RecordedResult(step.tool, step.kind, step.arguments, None, recorded_error(error))
+                self.results[step.path] = failed
+            raise
+        self.results[step.path] = RecordedResult(step.tool, step.kind, step.arguments, result)
+        return result
+
+    def recording(self) -> Recording:
+        """Return what was answered so far."""
+        return replace(self.about, replies=dict(self.replies), results=dict(self.results))
+
+    def _attempts(self, path: str) -> tuple[str, ...]:
+        here = tuple(self.attempts.get(path, ()))
+        before = self.played.replies.get(path) if self.played is not None else None
+        return here or (before.attempts if before is not None else ())
+
+
+def _without_credentials(url: str | None) -> str | None:
+    """Return a base URL without name, password and query."""
+    if url is None or ("@" not in url and "?" not in url):
+        return url
+    parts = urlsplit(url)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
 
 T = TypeVar("T", ModelReply, ToolResult)
 

@@ -14,11 +14,10 @@ from msgspec import Struct, field
 from prosa.data import Value
 from prosa.runtime import events
 from prosa.runtime.errors import RunError
-from prosa.runtime.messages import Message
+from prosa.runtime.messages import Message, Meter, Usage
 from prosa.runtime.ports import Clock, Prices
 from prosa.runtime.program import Program
 from prosa.runtime.skill import skill_named
-from prosa.runtime.usage import Meter, Usage
 from prosa.source.values import PartlyCompared, PartlyShown
 
 if TYPE_CHECKING:

@@ -22,10 +22,9 @@ from msgspec.structs import replace
 
 from prosa.data import Value
 from prosa.runtime.errors import BudgetSpent, PriceUnknown, RunError
-from prosa.runtime.messages import Message, ModelReply, ModelRequest
+from prosa.runtime.messages import NANO, Message, Meter, ModelReply, ModelRequest, Usage
 from prosa.runtime.parameters import most_output, without_price
 from prosa.runtime.ports import OnText, Prices, Provider
-from prosa.runtime.usage import NANO, Meter, Usage
 from prosa.source.url import is_on_this_machine
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from typing import Literal, Protocol, TypeAlias
 from msgspec import Struct
 
 from prosa.data import Value
-from prosa.runtime.messages import Finish
-from prosa.runtime.usage import Usage
+from prosa.runtime.messages import Finish, Usage
 
 ToolKind: TypeAlias = Literal["python", "mcp", "program", "action", "skill", "mail", "unknown"]
 

@@ -18,17 +18,17 @@ from msgspec.structs import replace
 
 from prosa.data import Value
 from prosa.runtime.accept import accept_input, render_body
-from prosa.runtime.contract import contract_of
-from prosa.runtime.deadlines import counting
 from prosa.runtime.errors import LimitExceeded, RunError, first_error
 from prosa.runtime.events import Noticed, RunFailed, RunFinished, RunStarted, Scope, ToolsOffered
 from prosa.runtime.gather import gather_tools, open_sites
 from prosa.runtime.journal import Waits
 from prosa.runtime.loop import Done, Task, run_loop
+from prosa.runtime.output import contract_of
+from prosa.runtime.pacing import counting
 from prosa.runtime.parameters import require_allowed
 from prosa.runtime.program import Program
-from prosa.runtime.python_tool import PREFERRED_PYTHON
 from prosa.runtime.server_pool import ServerPool
+from prosa.runtime.skill import PREFERRED_PYTHON
 from prosa.runtime.tools import Toolbox
 from prosa.runtime.world import World
 

@@ -24,11 +24,9 @@ from prosa.runtime.errors import (
 )
 from prosa.runtime.messages import ToolSpec
 from prosa.runtime.ports import ServerSession, ServerTool, SiteAction, SiteSession, Tool, ToolResult
-from prosa.runtime.program import Program
-from prosa.runtime.python_tool import PythonTool
+from prosa.runtime.program import Program, program_tool_spec, server_tool_spec, worded
 from prosa.runtime.server_pool import ServerPool, WaitingServer, offered
-from prosa.runtime.skill import skill_tools
-from prosa.runtime.tool_specs import program_tool_spec, server_tool_spec, worded
+from prosa.runtime.skill import PythonTool, skill_tools
 from prosa.runtime.tools import Changing, Unchanging
 from prosa.runtime.world import World
 

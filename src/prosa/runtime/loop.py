@@ -14,18 +14,17 @@ from msgspec.structs import replace
 
 from prosa.data import Value
 from prosa.runtime import prompt
-from prosa.runtime.contract import Contract
 from prosa.runtime.errors import AnswerCut, BudgetSpent, OutputRefused, ProviderError
 from prosa.runtime.events import AnswerRejected, ModelAnswered, ModelAsked, Noticed, Scope, TextArrived
 from prosa.runtime.journal import ModelStep
 from prosa.runtime.messages import ModelReply, ModelRequest
-from prosa.runtime.output import CUT, Accepted, OutputContract, Rejected
+from prosa.runtime.output import CUT, Accepted, Contract, OutputContract, Rejected
+from prosa.runtime.pacing import with_retries
 from prosa.runtime.parameters import most_output
 from prosa.runtime.program import Program
-from prosa.runtime.python_tool import PYTHON_SPEC
-from prosa.runtime.retry import with_retries
+from prosa.runtime.prompt import Transcript
+from prosa.runtime.skill import PYTHON_SPEC
 from prosa.runtime.tools import Toolbox
-from prosa.runtime.transcript import Transcript
 from prosa.runtime.world import World
 
 CUT_NOTICE = "the answer was cut off at the length limit of the model, and is accepted as it is"

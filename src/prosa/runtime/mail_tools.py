@@ -17,8 +17,18 @@ from prosa.corpus.where import WhereError, parse_where
 from prosa.data import Value
 from prosa.runtime.digest import as_json, stamp
 from prosa.runtime.limits import Limits
-from prosa.runtime.mail import Delivery, Letter, Mail, MailRefused, MessageFilter, Wanted
-from prosa.runtime.mail_specs import USUAL_FOUND, USUAL_RECEIVED, mail_specs, ticket_spec
+from prosa.runtime.mail import (
+    USUAL_FOUND,
+    USUAL_RECEIVED,
+    Delivery,
+    Letter,
+    Mail,
+    MailRefused,
+    MessageFilter,
+    Wanted,
+    mail_specs,
+    ticket_spec,
+)
 from prosa.runtime.messages import ToolSpec
 from prosa.runtime.ports import Tool, ToolResult
 from prosa.runtime.program import Mailbox, Program

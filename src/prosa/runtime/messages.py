@@ -1,17 +1,70 @@
-"""What goes to a model and what comes back: plain values that every provider adapter and the loop share.
+"""What goes to a model and what comes back: messages, requests, replies and token counts, as plain values that every
+provider adapter and the loop share; and the order of messages that every service accepts (X24).
 
 Nothing here knows a wire format; adapters translate.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import ROUND_CEILING, Decimal
+from itertools import chain, groupby
 from typing import Literal, TypeAlias
 
 from msgspec import Struct, field
 
 from prosa.data import Value
-from prosa.runtime.usage import Usage
+
+BATCHED = "#batch"
+"""Ends the base URL of an answer that came with a batch of the service: its price is half (X29)."""
+
+
+NANO = Decimal("1e-9")
+"""What processes share is counted in billionths of a US dollar."""
+
+MOST_TOKENS = 2**40
+"""A count above it is none: no model reads or writes so much, and the sums of many runs fit into a store (X26)."""
+
+
+class Usage(Struct, frozen=True):
+    """Tokens in and out. ``cached_input_tokens`` are part of ``input_tokens``, billed at their own price; so are
+    ``written_input_tokens``, which the service put into its cache."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_input_tokens: int = 0
+    written_input_tokens: int = 0
+
+    @property
+    def total_tokens(self) -> int:
+        """Input plus output."""
+        return self.input_tokens + self.output_tokens
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.cached_input_tokens + other.cached_input_tokens,
+            self.written_input_tokens + other.written_input_tokens,
+        )
+
+
+def nano(amount: Decimal) -> int:
+    """Return US dollars as billionths, rounded up."""
+    return int((amount / NANO).to_integral_value(ROUND_CEILING))
+
+
+class Meter(Struct):
+    """What one run took so far."""
+
+    tokens: int = 0
+    cost: Decimal = Decimal(0)
+
+    def add(self, usage: Usage, cost: Decimal) -> None:
+        """Count one call."""
+        self.tokens += usage.total_tokens
+        self.cost += cost
+
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 Finish: TypeAlias = Literal["stop", "tool_calls", "length", "refusal", "filter"]
@@ -107,3 +160,40 @@ class ModelReply(Struct, frozen=True):
     service: str | None = None
     opaque: str = ""
     drops_repeats: bool = False
+
+
+def sequence(written: Iterable[Message]) -> tuple[Message, ...]:
+    """Return the messages in the order in which they are sent (X24).
+
+    All system messages are joined into the first message: chat templates refuse a later one, and a request never ends
+    with one. Where nothing but system messages was written, their text is sent as that of a user. Neighbouring
+    assistant messages are joined: services refuse two of them. Applied again it changes nothing.
+    """
+    all_of_it = tuple(written)
+    system = [each for each in all_of_it if each.role == "system"]
+    rest = join_neighbours((each for each in all_of_it if each.role != "system"), "assistant")
+    if system and not rest:
+        return (Message("user", joined(system).content),)
+    return ((joined(system),) if system else ()) + rest
+
+
+def join_neighbours(messages: Iterable[Message], role: Role) -> tuple[Message, ...]:
+    """Return the messages with each run of neighbours of one role merged; all others unchanged."""
+    runs = groupby(messages, key=lambda each: each.role)
+    return tuple(chain.from_iterable((joined(list(run)),) if of == role else run for of, run in runs))
+
+
+def joined(messages: Sequence[Message]) -> Message:
+    """Return several messages of one role as one, with an empty line between them.
+
+    A name shared by all of them stays the name; otherwise each name is the first line of its text.
+    """
+    first = messages[0]
+    if len(messages) == 1:
+        return first
+    is_shared = len({each.name for each in messages}) == 1
+    texts = (each.content if is_shared or not each.name else f"{each.name}:\n{each.content}" for each in messages)
+    calls = tuple(call for each in messages for call in each.tool_calls)
+    return Message(
+        first.role, "\n\n".join(text for text in texts if text), calls, name=first.name if is_shared else None
+    )

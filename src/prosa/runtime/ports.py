@@ -11,8 +11,7 @@ from typing import ClassVar, Literal, Protocol, TypeAlias
 from msgspec import Struct
 
 from prosa.data import Value
-from prosa.runtime.messages import ModelReply, ModelRequest, ToolSpec
-from prosa.runtime.usage import Usage
+from prosa.runtime.messages import ModelReply, ModelRequest, ToolSpec, Usage
 from prosa.source.values import PartlyCompared, PartlyShown
 
 OnText: TypeAlias = Callable[[str], None]

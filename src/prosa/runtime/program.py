@@ -1,4 +1,6 @@
-"""A program: the only form that the loop sees, from any dialect. `lower/<dialect>.py` makes it."""
+"""A program: the only form that the loop sees, from any dialect, and programs and tools of servers as specifications of
+tools. `lower/<dialect>.py` makes it; nothing is started here.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +11,15 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from prosa.data import Value
+from prosa.dialects.markdownlang.fields import server_tool_name
 from prosa.runtime.limits import Limits
-from prosa.runtime.messages import Message
-from prosa.runtime.ports import UNNAMED, Body, Origin, ServerConfig
+from prosa.runtime.messages import Message, ToolSpec
+from prosa.runtime.ports import UNNAMED, Body, NamedTool, Origin, ServerConfig, ServerTool
+from prosa.schema import lower
 
 if TYPE_CHECKING:
     from prosa.runtime.skill import Skill
+
 
 OutputForm: TypeAlias = Literal["json", "text", "markdown", "image-url"]
 """What an output is: a value that satisfies the output schema, the reply as it is, or the URL of an image (M34)."""
@@ -128,3 +133,35 @@ def with_model(program: Program, model_name: str) -> Program:
         return done[id(each)]
 
     return changed(program)
+
+
+def worded(server: str, named: NamedTool, own: ServerTool | None = None) -> ServerTool:
+    """Return a tool as the program declares it, with the server's values for undeclared parts."""
+    own = own or ServerTool(server, named.name, "", {"type": "object"})
+    return ServerTool(
+        server,
+        named.name,
+        own.description if named.description is None else named.description,
+        own.parameters if named.parameters is None else named.parameters,
+        own.read_only if named.read_only is None else named.read_only,
+    )
+
+
+def server_tool_spec(tool: ServerTool) -> ToolSpec:
+    """Return the specification of a server's tool."""
+    origin = ("mcp", tool.server, tool.name)
+    return ToolSpec(server_tool_name(tool.server, tool.name), tool.description, tool.parameters, origin)
+
+
+def program_tool_spec(program: Program, name: str) -> tuple[ToolSpec, bool]:
+    """Return the specification of an import. An input schema that is not an object's is wrapped, since APIs only
+    accept objects; then the second value is True."""
+    schema = program.input_schema
+    if isinstance(schema, Mapping) and schema.get("type", "object") == "object":
+        return ToolSpec(name, program.description, _as_object(schema)), False
+    lowered = lower(schema)
+    return ToolSpec(name, program.description, lowered.schema), lowered.wrapped
+
+
+def _as_object(schema: Mapping[str, Value]) -> Mapping[str, Value]:
+    return {"type": "object", **schema} if "properties" in schema else {"type": "object", "properties": {}, **schema}

@@ -1,19 +1,52 @@
-"""The messages of one iteration (L10, L11, L13, X24).
+"""The messages of one iteration, and the transcript that they contain (L10, L11, L13, X24).
 
-In: a program, its rendered body or its conversation, what was rejected so far. Out: the messages to send. Their number,
-order and roles depend on the program and the transcript alone; rendered data is only ever the text of the user message.
+In: a program, its contract, its rendered body, what was said so far. Out: the messages in the order in which every
+service accepts them. A transcript only grows.
+
+The number, order and roles of messages depend on the program and the transcript alone; rendered data is only ever the
+text of the user message.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from prosa.runtime.contract import Contract
-from prosa.runtime.messages import Message
+from msgspec import Struct
+
+from prosa.runtime.messages import Message, ModelReply, ToolCall, sequence
+from prosa.runtime.output import Contract
+from prosa.runtime.ports import ToolResult
 from prosa.runtime.program import Program
-from prosa.runtime.sequence import sequence
 from prosa.runtime.skill import skills_text
-from prosa.runtime.transcript import Transcript
+
+EMPTY_ANSWER = "(an empty answer)"
+
+
+class Transcript(Struct, frozen=True):
+    """The messages of the assistant, and the answers of tools and the runtime, oldest first."""
+
+    messages: tuple[Message, ...] = ()
+
+    def with_tool_calls(self, reply: ModelReply, results: Sequence[ToolResult]) -> Transcript:
+        """Return the reply with tool calls, then one result per call in the order of the calls."""
+        answers = tuple(_answer(call, result) for call, result in zip(reply.tool_calls, results, strict=True))
+        asked = Message("assistant", reply.content, reply.tool_calls, opaque=reply.opaque)
+        return Transcript((*self.messages, asked, *answers))
+
+    def with_rejected(self, content: str, feedback: str) -> Transcript:
+        """Return an answer that was not accepted, kept as the assistant's message, and why, as a message of the user
+        (LA8).
+
+        Services read a last message of the assistant as the beginning of their own answer, so the reasons come last.
+        An empty message is refused by some.
+        """
+        answer = Message("assistant", content if content.strip() else EMPTY_ANSWER)
+        return Transcript((*self.messages, answer, Message("user", feedback)))
+
+
+def _answer(call: ToolCall, result: ToolResult) -> Message:
+    return Message("tool", result.content, tool_call_id=call.id)
+
 
 FINAL_RULE = "This is the last iteration: no tools are available any more. Give the final answer now."
 PREFER_RULE = "Prefer {tools} for calculations, data processing and algorithms."

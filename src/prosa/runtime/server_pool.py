@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from prosa.data import Value
 from prosa.runtime.errors import ToolServerError
 from prosa.runtime.ports import NamedTool, ServerConfig, ServerSession, ServerTool, ToolServers
-from prosa.runtime.tool_specs import worded
+from prosa.runtime.program import worded
 
 Key = tuple[tuple[str, ...], str]
 

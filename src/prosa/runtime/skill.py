@@ -1,9 +1,9 @@
-"""Skills in a run (X32): their description for the model, and the tools to read and use one.
+"""Skills in a run (X32): their description for the model, and the tools to read and use one; and the built-in tool
+``python`` (L22), which runs in the same sandbox as their scripts.
 
 In: skills as values, and the ports that open their files and run their scripts. Out: text for the system message, and
 tools. Disclosure is progressive: an offered skill shows its name and description, and its instructions when the model
-loads it. Only the Python scripts of a skill run, in the sandbox. The text of a skill is data: no template in it is
-expanded.
+loads it. Only the Python scripts of a skill run. The text of a skill is data: no template in it is expanded.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ from prosa.dialects.skill_md.arguments import FOLDER, Arguments, filled
 from prosa.runtime.events import ToolCalled
 from prosa.runtime.limits import Limits
 from prosa.runtime.messages import ToolSpec
-from prosa.runtime.ports import MOUNT, Body, Sandbox, SkillFiles, Tool, ToolResult
-from prosa.runtime.python_tool import result_of
+from prosa.runtime.ports import MOUNT, Body, Sandbox, SandboxResult, SkillFiles, Tool, ToolResult
 
 LOAD_TOOL = "skill"
 READ_TOOL = "skill_read"
@@ -360,3 +359,53 @@ def skill_named(call: ToolCalled) -> str | None:
         return None
     name = arguments.get("name") if isinstance(arguments, dict) else None
     return name if isinstance(name, str) else None
+
+
+PYTHON_SPEC = ToolSpec(
+    name="python",
+    description=(
+        "Runs Python code in a sandbox: the standard library, a temporary directory, no network. "
+        "Every call starts a fresh interpreter. Print what you want to see."
+    ),
+    parameters={
+        "type": "object",
+        "properties": {"code": {"type": "string", "description": "the program to run"}},
+        "required": ["code"],
+        "additionalProperties": False,
+    },
+)
+
+PREFERRED_PYTHON = "the `python` tool"
+"""The preference of a program that names the built-in interpreter (L24, LA17)."""
+
+
+class PythonTool(Struct, frozen=True):
+    """The sandbox as a tool, within the limits of one program (L23)."""
+
+    sandbox: Sandbox
+    limits: Limits
+    spec: ClassVar[ToolSpec] = PYTHON_SPEC
+    kind: ClassVar[Literal["python"]] = "python"
+    repeatable: ClassVar[bool] = True
+    moves: ClassVar[bool] = False
+
+    async def call(self, arguments: Mapping[str, Value], path: str) -> ToolResult:
+        """Run ``arguments["code"]``."""
+        del path
+        limits = self.limits
+        ran = await self.sandbox.run(arguments["code"], timeout=limits.python_timeout, memory=limits.python_memory)
+        return result_of(ran, limits)
+
+
+def result_of(ran: SandboxResult, limits: Limits) -> ToolResult:
+    """Return what a program in the sandbox printed, within the limit of a tool result."""
+    stdout, stderr = _fit(ran.stdout, limits.tool_result // 2), _fit(ran.stderr, limits.tool_result // 4)
+    content = json.dumps({"stdout": stdout, "stderr": stderr, "error": ran.error}, ensure_ascii=False)
+    return ToolResult(content, is_error=ran.error is not None)
+
+
+def _fit(text: str, limit: int) -> str:
+    """Output small enough that the JSON around it stays whole."""
+    if len(text) <= limit // 4 or len(encoded := text.encode("utf-8", "replace")) <= limit:
+        return text
+    return encoded[:limit].decode("utf-8", "ignore") + f"\n[cut: {len(encoded)} bytes of output, {limit} shown]\n"

@@ -18,7 +18,7 @@ from prosa.adapters.agents.tap import TapLimits, Upstream
 from prosa.adapters.providers.failures import Endpoint
 from prosa.adapters.providers.messages import VERSION
 from prosa.records.agent import WireName
-from prosa.runtime.usage import Usage
+from prosa.runtime.messages import Usage
 from tests.adapters.agents.tapped import KEY, WIRES, Agent, body, budget, key_header, opened, path, tapped
 from tests.model_server.fixture import model_server
 from tests.model_server.server import ModelServer

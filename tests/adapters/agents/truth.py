@@ -32,7 +32,7 @@ from prosa.adapters.agents.wires.exchange import ServiceRequest
 from prosa.adapters.providers.failures import Endpoint
 from prosa.records.agent import AgentTrace
 from prosa.runtime.errors import ProviderError
-from prosa.runtime.usage import Usage
+from prosa.runtime.messages import Usage
 
 NPM = Path(__file__).parent / "npm"
 PROMPT = "When is the causeway dry? Write the time to out.txt."

@@ -126,7 +126,7 @@ def test_a_diff_shows_hashes_and_names_vectors_and_writes_nothing(folder: Path, 
 def test_a_transient_error_is_tried_again_and_a_refusal_is_not(
     folder: Path, service: FakeService, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("prosa.runtime.retry.FIRST_WAIT", 0.01)
+    monkeypatch.setattr("prosa.runtime.pacing.FIRST_WAIT", 0.01)
     write(folder, "tides.ymj")
     service.answers = [(503, {"error": {"message": "busy"}})]
     assert run(".", service=service)[0] == 0
@@ -160,7 +160,7 @@ def test_a_server_without_pooling_is_told_how_to_start(folder: Path, service: Fa
 def test_an_answer_that_is_no_vector_is_an_error_and_nothing_is_written(
     folder: Path, service: FakeService, answer: object, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("prosa.runtime.retry.FIRST_WAIT", 0.001)
+    monkeypatch.setattr("prosa.runtime.pacing.FIRST_WAIT", 0.001)
     monkeypatch.setattr("prosa.app.corpus.semantic.RETRIES", 0)
     path = write(folder, "tides.ymj")
     before = path.read_text()

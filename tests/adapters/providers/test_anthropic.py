@@ -23,8 +23,7 @@ from prosa.adapters.providers.native import AnthropicProvider
 from prosa.adapters.providers.prices import KnownPrices
 from prosa.adapters.providers.request_shape import RequestShape
 from prosa.adapters.providers.wire import decode, encode
-from prosa.runtime.messages import Message, ModelReply, OutputFormat, ToolCall
-from prosa.runtime.usage import Usage
+from prosa.runtime.messages import Message, ModelReply, OutputFormat, ToolCall, Usage
 from tests.adapters.providers.asking import KEY, OUTPUT, SCHEMA, TOOL, Way, request
 from tests.depth import examples
 from tests.model_server import messages as fake

@@ -19,8 +19,7 @@ from prosa.adapters.providers.openai import OpenAIProvider
 from prosa.adapters.providers.prices import KnownPrices
 from prosa.runtime.budget import Budget, Budgeted, Ledger
 from prosa.runtime.errors import BudgetSpent, ProviderError
-from prosa.runtime.messages import Message, ModelRequest
-from prosa.runtime.usage import MOST_TOKENS, Usage
+from prosa.runtime.messages import MOST_TOKENS, Message, ModelRequest, Usage
 from tests.adapters.providers.asking import KEY, TOOL, Way, request
 from tests.depth import examples
 from tests.model_server.connection import Request

@@ -16,8 +16,7 @@ from prosa.app.run.service import choose_provider, row_of_model, service_of, ser
 from prosa.app.settings import settings_for
 from prosa.cli.main import main
 from prosa.runtime.errors import RunError
-from prosa.runtime.messages import Message, ModelRequest
-from prosa.runtime.usage import Usage
+from prosa.runtime.messages import Message, ModelRequest, Usage
 from prosa.settings import Settings
 from prosa.settings.read import read_project_settings, read_user_settings
 from prosa.source.url import is_on_this_machine

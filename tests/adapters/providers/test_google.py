@@ -21,11 +21,9 @@ from prosa.app.options import Environment, Options
 from prosa.app.run.routes import with_provider
 from prosa.app.run.service import choose_provider, row_of_model, service_words
 from prosa.runtime.errors import ProviderError
-from prosa.runtime.messages import Message, ModelReply, ModelRequest, OutputFormat, ToolCall, ToolSpec
+from prosa.runtime.messages import Message, ModelReply, ModelRequest, OutputFormat, ToolCall, ToolSpec, Usage, sequence
 from prosa.runtime.ports import ToolResult
-from prosa.runtime.sequence import sequence
-from prosa.runtime.transcript import Transcript
-from prosa.runtime.usage import Usage
+from prosa.runtime.prompt import Transcript
 from prosa.settings import Settings
 from tests.adapters.providers.asking import KEY, SCHEMA, TOOL, camel, request
 from tests.depth import examples

@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from prosa.adapters.providers.prices import KnownPrices
-from prosa.runtime.usage import Usage
+from prosa.runtime.messages import Usage
 from prosa.settings import Price
 
 

@@ -14,8 +14,7 @@ from prosa.adapters.providers import chat, completion, gemini, messages, respons
 from prosa.adapters.providers.failures import ExchangeProblem, StatusProblem
 from prosa.adapters.providers.openai import OpenAIProvider
 from prosa.adapters.providers.wire import Wire
-from prosa.runtime.messages import Message, ModelReply, ToolCall, ToolSpec
-from prosa.runtime.usage import MOST_TOKENS, Usage
+from prosa.runtime.messages import MOST_TOKENS, Message, ModelReply, ToolCall, ToolSpec, Usage
 from tests.adapters.providers.asking import KEY, OUTPUT, SCHEMA, TOOL, Way, only, request
 from tests.model_server.server import ModelServer
 

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from prosa.adapters.providers.scripted import replies_of
 from prosa.runtime.errors import ProviderError
-from prosa.runtime.messages import ModelReply, ModelRequest, ToolCall
-from prosa.runtime.usage import Usage
+from prosa.runtime.messages import ModelReply, ModelRequest, ToolCall, Usage
 from prosa.testing import FakeClock, ScriptedProvider, ScriptProblem
 from tests.depth import examples
 

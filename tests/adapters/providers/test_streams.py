@@ -16,8 +16,7 @@ from prosa.adapters.providers.chat import ChatAssembly
 from prosa.adapters.providers.completion import EventDecoder
 from prosa.adapters.providers.failures import ExchangeProblem, retry_after
 from prosa.adapters.providers.responses import ResponseAssembly
-from prosa.runtime.messages import ModelReply, ToolCall
-from prosa.runtime.usage import Usage
+from prosa.runtime.messages import ModelReply, ToolCall, Usage
 from tests.depth import examples
 
 LINES = st.lists(

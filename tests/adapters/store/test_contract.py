@@ -23,7 +23,7 @@ from prosa.records.run import RunFilter, RunRecord
 from prosa.runtime.budget import Ledger
 from prosa.runtime.digest import stamp
 from prosa.runtime.errors import NotResumed
-from prosa.runtime.usage import NANO, nano
+from prosa.runtime.messages import NANO, nano
 from tests.app.journal.test_store import NOW, call_record, run_record, write
 from tests.depth import examples
 

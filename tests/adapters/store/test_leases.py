@@ -24,11 +24,11 @@ from prosa.adapters.store.opening import open_reader, open_store
 from prosa.adapters.store.queue import LeaseQueue, enqueue, make_queue
 from prosa.adapters.store.runs import TakenOver
 from prosa.adapters.store.writer import FencedWriter, writer_of
-from prosa.app.batch.subject import Subject, subject_of
+from prosa.app.batch.prepare import Subject, subject_of
 from prosa.app.batch.working import LONGEST_LEASE, lease_size, ranges
 from prosa.app.batch.working import Slots as Seats
 from prosa.app.options import Environment, Options
-from prosa.app.run.money import server_budget
+from prosa.app.run.world import server_budget
 from prosa.records.run import StorePlace, StoreServer
 from prosa.runtime.errors import NotTrusted, StoreProblem
 from prosa.settings import Settings

@@ -8,8 +8,7 @@ from contextlib import closing
 import pytest
 
 from prosa.adapters.store.opening import open_store
-from prosa.app.mail.boxes import box_list, message_list, send_message
-from prosa.app.mail.post import poll_seconds
+from prosa.app.mail.post import box_list, message_list, poll_seconds, send_message
 from prosa.app.mail.work import WorkerOptions, work_mail
 from prosa.app.options import JournalOptions, Options
 from prosa.records.run import StoreServer

@@ -10,8 +10,7 @@ from typing import Any
 
 from prosa.app.trust import accept_agreement
 from prosa.runtime.errors import ProviderError
-from prosa.runtime.messages import ModelReply, ModelRequest
-from prosa.runtime.usage import Usage
+from prosa.runtime.messages import ModelReply, ModelRequest, Usage
 
 LABEL = """---
 name: label

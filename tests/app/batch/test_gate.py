@@ -12,11 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prosa.runtime.deadlines import counting, paused
 from prosa.runtime.errors import ProviderError
-from prosa.runtime.gate import GOOD_ROW, Gated, GateLimits, Gates
-from prosa.runtime.messages import Message, ModelReply, ModelRequest
-from prosa.runtime.usage import Usage
+from prosa.runtime.messages import Message, ModelReply, ModelRequest, Usage
+from prosa.runtime.pacing import GOOD_ROW, Gated, GateLimits, Gates, counting, paused
 
 
 class Clock:

@@ -17,10 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prosa.adapters.rows.files import as_lines, spooled
-from prosa.app.batch.inputs import Inputs, RowMapping
-from prosa.app.batch.rows import open_rows
+from prosa.app.batch.inputs import Inputs, RowMapping, open_rows
 from prosa.app.options import say_nothing
-from prosa.records.row import MAX_COLUMNS, MAX_ROW, Row, require_columns
+from prosa.records.batch import MAX_COLUMNS, MAX_ROW, Row, require_columns
 from prosa.runtime.errors import RowsRefused
 from tests.runtime.worlds import load
 from tests.work import is_quick

@@ -20,7 +20,7 @@ from openai.types import Batch, FileObject
 from openai.types.chat import ChatCompletion
 
 from prosa.app.batch import waves
-from prosa.records.provider_batch import MAX_ID, custom_id, run_of_id
+from prosa.records.batch import MAX_ID, custom_id, run_of_id
 from tests.app.batch.labels import LABEL, program, texts
 from tests.app.batch.test_kill import LONGEST, begun
 from tests.batch_services.openai import OpenAI
@@ -185,7 +185,7 @@ def test_x29_a_wave_that_is_too_large_for_one_batch_becomes_several(
 ):
     """X29: by lines and by bytes."""
     from prosa.adapters.providers.openai_batches import OpenAIBatches
-    from prosa.records.provider_batch import BatchBounds
+    from prosa.records.batch import BatchBounds
 
     service.max_lines = 5
     monkeypatch.setattr(OpenAIBatches, "bounds", BatchBounds(5, 200_000_000))

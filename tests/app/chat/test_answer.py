@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from prosa.app.chat.answer import answer
-from prosa.app.chat.grants import chosen, granted
+from prosa.app.chat.prepare import chosen, granted
 from prosa.app.options import Options
 from prosa.app.run.jobs import Progress
 from prosa.dialects.prapti.content import escaped

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prosa.app.chat import grants
+from prosa.app.chat import prepare as grants
 from prosa.dialects.prapti.commands import BUILT_IN, MAX_OUTPUT, Plugin, PluginCommand, fenced
 from prosa.dialects.prapti.fields import ACTIONS
 from prosa.document import fence_texts

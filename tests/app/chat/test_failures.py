@@ -12,10 +12,9 @@ import pytest
 
 from prosa.adapters.files import append, cache_dir
 from prosa.adapters.files.lock import only_one
-from prosa.app.chat import writing
+from prosa.app.chat import file as writing
 from prosa.app.chat.answer import Spot
-from prosa.app.chat.file import joint
-from prosa.app.chat.writing import ReplyPlace, Stream, Writing
+from prosa.app.chat.file import ReplyPlace, Stream, Writing, joint
 from prosa.runtime.errors import ProviderError
 from tests.app.chat.turns import ASK, User, talking
 from tests.model_server.server import ModelServer

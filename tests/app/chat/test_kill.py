@@ -28,7 +28,7 @@ import sys
 from pathlib import Path
 from prosa.adapters.files.append import Below
 from prosa.app.chat.file import joint
-from prosa.app.chat.writing import ReplyPlace, Stream, Writing
+from prosa.app.chat.file import ReplyPlace, Stream, Writing
 from prosa.app.chat.answer import Spot
 
 path, reply = Path(sys.argv[1]), sys.argv[2]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from prosa.cli.chat import watch
+from prosa.cli.chat import turn as watch
 from tests.adapters.mcp.support import wait_until
 from tests.app.chat.turns import ASK, User, started_chat, talking
 

@@ -11,7 +11,7 @@ from msgspec import Struct, field
 
 from prosa.app.agents.task import AgentChoice, AgentResult, AgentTask
 from prosa.records.agent import AgentCall, AgentStep, AgentTrace, FileChange
-from prosa.runtime.usage import Usage
+from prosa.runtime.messages import Usage
 
 
 def trace(text: str = "done", **more: Any) -> AgentTrace:

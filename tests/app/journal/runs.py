@@ -14,9 +14,8 @@ from typing import Any
 from prosa.app.options import Environment, JournalOptions, Options
 from prosa.app.run.jobs import run_program
 from prosa.records.summary import RunResult
-from prosa.runtime.messages import ModelReply, ModelRequest, ToolCall
+from prosa.runtime.messages import ModelReply, ModelRequest, ToolCall, Usage
 from prosa.runtime.program import Program
-from prosa.runtime.usage import Usage
 from prosa.settings import Settings
 from tests.runtime.worlds import load, text_of
 

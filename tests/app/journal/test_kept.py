@@ -14,18 +14,16 @@ import pytest
 
 from prosa.adapters.store.opening import open_store
 from prosa.adapters.store.runs import run_of
-from prosa.app.batch.inputs import RowMapping
+from prosa.app.batch.inputs import RowMapping, Rows, open_rows
 from prosa.app.batch.prepare import BatchOptions, prepare
-from prosa.app.batch.rows import Rows, open_rows
 from prosa.app.batch.shared import begin_batch
 from prosa.app.mail.work import WorkerOptions, work_mail
 from prosa.app.options import JournalOptions, Options
 from prosa.app.run.load import ready_program
 from prosa.records.batch import RowResult
 from prosa.runtime.mail import Worked
-from prosa.runtime.messages import ModelReply, ModelRequest
+from prosa.runtime.messages import ModelReply, ModelRequest, Usage
 from prosa.runtime.program import Program
-from prosa.runtime.usage import Usage
 from tests.app.batch.labels import accept_agreement
 from tests.app.journal.runs import environment, ran, store_of
 

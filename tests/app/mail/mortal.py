@@ -17,8 +17,7 @@ from typing import Any
 from prosa.adapters.store import opening
 from prosa.app.mail.work import WorkerOptions, work_mail
 from prosa.app.options import JournalOptions, Options
-from prosa.runtime.messages import ModelReply, ModelRequest
-from prosa.runtime.usage import Usage
+from prosa.runtime.messages import ModelReply, ModelRequest, Usage
 from tests.app.journal.dying import Mortal
 from tests.app.journal.runs import environment
 from tests.app.mail.dying import SENDS

@@ -7,9 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from prosa.runtime.messages import ModelReply, ModelRequest, ToolCall
+from prosa.runtime.messages import ModelReply, ModelRequest, ToolCall, Usage
 from prosa.runtime.program import Program
-from prosa.runtime.usage import Usage
 from tests.runtime.worlds import load, text_of
 
 BOX = "mailbox: true\n"

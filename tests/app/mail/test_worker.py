@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from prosa.app.mail.boxes import box_list, message_list, retry_message, send_message
+from prosa.app.mail.post import box_list, message_list, retry_message, send_message
 from prosa.app.mail.work import WorkerOptions, work_mail
 from prosa.app.options import JournalOptions, Options
 from prosa.runtime.errors import ProviderError

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from prosa.app.scripts import write as results
+from prosa.app.scripts import run as results
 from prosa.dialects.magi.parts import model_of
 from tests.app.scripts.documents import block, document, lines_of, own, run
 from tests.cli.desk import Desk

@@ -15,10 +15,10 @@ from threading import Event
 
 import pytest
 
-from prosa.cli.demo.server import served
+from prosa.cli.demo.site import served
 from prosa.cli.main import main
 from prosa.cli.parser import WrongUse
-from prosa.cli.serve.command import application
+from prosa.cli.serve import application
 from prosa.source import FileProblem
 from prosa.web.log import MAX_WAITING, BackgroundLines
 from prosa.web.serving import hosts_of

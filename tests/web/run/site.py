@@ -14,8 +14,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 from prosa.app.options import Environment, JournalOptions, Options
-from prosa.app.run.money import server_budget
 from prosa.app.run.service import Chosen
+from prosa.app.run.world import server_budget
 from prosa.app.site.keeper import SiteOptions
 from prosa.app.site.live import LiveSite
 from prosa.runtime.messages import ModelReply, ModelRequest

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from prosa.adapters.providers.prices import KnownPrices
-from prosa.runtime.messages import ModelReply, ModelRequest
+from prosa.runtime.messages import ModelReply, ModelRequest, Usage
 from prosa.runtime.ports import OnText
-from prosa.runtime.usage import Usage
 from prosa.web.answer import Answer
 from prosa.web.run.problem import Refused
 from prosa.web.run.runner import LIFETIME, MAX_KEPT, Gate, KeptAnswers

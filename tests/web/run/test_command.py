@@ -17,7 +17,7 @@ import pytest
 import uvicorn
 
 from prosa.cli.parser import Parser, WrongUse
-from prosa.cli.serve.running import add_running_options, runner_of, token_of
+from prosa.cli.serve import add_running_options, runner_of, token_of
 from prosa.runtime.errors import PriceUnknown
 from tests.app.scripts.documents import block
 from tests.cli.desk import Desk, desk

@@ -15,7 +15,7 @@ from msgspec import Struct, field
 
 from prosa.data import Value
 from prosa.records.agent import AgentStep, Reported
-from prosa.runtime.usage import MOST_TOKENS, Usage
+from prosa.runtime.messages import MOST_TOKENS, Usage
 
 STEP_CHARACTERS: Final = 16_384
 """Characters kept of one text in a step: about what an agent itself shows its model of one command's output."""

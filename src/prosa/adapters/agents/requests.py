@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from prosa.data import Value
 from prosa.records.agent import WireName
-from prosa.runtime.usage import MOST_TOKENS
+from prosa.runtime.messages import MOST_TOKENS
 
 _PLAIN_PARAMETERS: Final = 64
 """Parameters that are kept, and characters of a text among them: they decide what a call costs."""

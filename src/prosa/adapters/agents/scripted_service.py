@@ -42,8 +42,7 @@ from prosa.data import Value
 from prosa.records.agent import WireName
 from prosa.regex import regex
 from prosa.runtime.errors import ProviderError
-from prosa.runtime.messages import ModelReply
-from prosa.runtime.usage import Usage
+from prosa.runtime.messages import ModelReply, Usage
 
 if TYPE_CHECKING:
     import uvicorn

@@ -37,9 +37,8 @@ from prosa.records.agent import AgentCall, AgentStep, WireName
 from prosa.regex import regex
 from prosa.runtime.budget import OUTPUT_UNDER_CAP, Budget, Budgeted
 from prosa.runtime.errors import ProviderError, RunError
-from prosa.runtime.messages import Message, ModelReply, ModelRequest
+from prosa.runtime.messages import Message, Meter, ModelReply, ModelRequest, Usage
 from prosa.runtime.ports import OnText, Prices
-from prosa.runtime.usage import Meter, Usage
 
 __all__ = ["Tap", "TapLimits", "Upstream", "open_tap"]
 

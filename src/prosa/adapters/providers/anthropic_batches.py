@@ -22,7 +22,7 @@ from prosa.adapters.providers.failures import (
 )
 from prosa.adapters.providers.wire import decode, encode
 from prosa.data import Value
-from prosa.records.provider_batch import BatchBounds, LineResult, RemoteBatch, WavePart
+from prosa.records.batch import BatchBounds, LineResult, RemoteBatch, WavePart
 from prosa.runtime.messages import ModelRequest
 
 VERSION = "2023-06-01"

@@ -14,9 +14,7 @@ from prosa.adapters.providers.failures import ExchangeProblem, problem_in_reply
 from prosa.adapters.providers.request_shape import RequestShape
 from prosa.adapters.providers.wire import Wire, count, counted, optional_text, parameters, text_of, usage
 from prosa.data import Value
-from prosa.runtime.messages import Finish, Message, ModelReply, ModelRequest
-from prosa.runtime.sequence import join_neighbours, joined
-from prosa.runtime.usage import Usage
+from prosa.runtime.messages import Finish, Message, ModelReply, ModelRequest, Usage, join_neighbours, joined
 from prosa.schema.lower import without_booleans
 
 _FINISH: dict[str, Finish] = {"length": "length", "content_filter": "filter"}

@@ -29,9 +29,8 @@ from prosa.adapters.providers.wire import (
 )
 from prosa.data import Value
 from prosa.regex import regex
-from prosa.runtime.messages import Finish, Message, ModelReply, ModelRequest, ToolCall, ToolSpec
+from prosa.runtime.messages import Finish, Message, ModelReply, ModelRequest, ToolCall, ToolSpec, Usage
 from prosa.runtime.parameters import squashed
-from prosa.runtime.usage import Usage
 
 UNSIGNED = base64.b64encode(b"skip_thought_signature_validator").decode()
 """What the interface takes in the place of a signature for a tool call that another model made."""

@@ -30,10 +30,18 @@ from prosa.adapters.providers.wire import (
 )
 from prosa.data import Value
 from prosa.regex import regex
-from prosa.runtime.messages import Finish, Message, ModelReply, ModelRequest, OutputFormat, ToolCall, ToolSpec
+from prosa.runtime.messages import (
+    Finish,
+    Message,
+    ModelReply,
+    ModelRequest,
+    OutputFormat,
+    ToolCall,
+    ToolSpec,
+    Usage,
+    joined,
+)
 from prosa.runtime.parameters import OUTPUT_NAMES, squashed
-from prosa.runtime.sequence import joined
-from prosa.runtime.usage import Usage
 
 VERSION = "2026-10-21"
 """The version of the interface, which every request names: that of the library that the tests compare with."""

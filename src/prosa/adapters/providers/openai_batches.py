@@ -27,7 +27,7 @@ from prosa.adapters.providers.failures import (
 from prosa.adapters.providers.request_shape import NEW_LIMIT, RequestShape
 from prosa.adapters.providers.wire import decode, encode, optional_text
 from prosa.data import Value
-from prosa.records.provider_batch import BatchBounds, LineResult, RemoteBatch, WavePart
+from prosa.records.batch import BatchBounds, LineResult, RemoteBatch, WavePart
 from prosa.runtime.errors import ProviderError
 from prosa.runtime.messages import ModelReply, ModelRequest
 

@@ -14,7 +14,7 @@ from functools import cache
 from importlib.util import find_spec
 from typing import TypeAlias
 
-from prosa.runtime.usage import BATCHED, Usage
+from prosa.runtime.messages import BATCHED, Usage
 from prosa.settings import ModelSettings, Price
 from prosa.source.url import EMBEDDED_SERVICE
 

@@ -22,8 +22,7 @@ from prosa.adapters.providers.wire import (
     with_ids,
 )
 from prosa.data import Value
-from prosa.runtime.messages import Finish, Message, ModelReply, ModelRequest, OutputFormat, ToolCall, ToolSpec
-from prosa.runtime.usage import Usage
+from prosa.runtime.messages import Finish, Message, ModelReply, ModelRequest, OutputFormat, ToolCall, ToolSpec, Usage
 
 _INCOMPLETE: dict[str, Finish] = {"max_output_tokens": "length", "content_filter": "filter"}
 

@@ -20,9 +20,8 @@ from msgspec import Struct
 from prosa.adapters.providers.failures import KINDS, RETRYABLE_KINDS, is_free, is_retryable, kind_of_status
 from prosa.data import Value
 from prosa.runtime.errors import ProviderError
-from prosa.runtime.messages import Finish, ModelReply, ModelRequest, ToolCall
+from prosa.runtime.messages import MOST_TOKENS, Finish, ModelReply, ModelRequest, ToolCall, Usage
 from prosa.runtime.ports import OnText
-from prosa.runtime.usage import MOST_TOKENS, Usage
 
 __all__ = ["ScriptProblem", "ScriptedProvider", "ScriptedReply"]
 

@@ -18,9 +18,8 @@ from prosa.adapters.providers.failures import Endpoint, ExchangeProblem, StatusP
 from prosa.adapters.providers.request_shape import RequestShape
 from prosa.data import Value
 from prosa.regex import regex
-from prosa.runtime.messages import ModelReply, ModelRequest, ToolCall
+from prosa.runtime.messages import MOST_TOKENS, ModelReply, ModelRequest, ToolCall, Usage
 from prosa.runtime.parameters import OUTPUT_NAMES, squashed
-from prosa.runtime.usage import MOST_TOKENS, Usage
 
 _STRUCTURE = frozenset(
     {"model", "messages", "input", "instructions", "prompt", "tools", "functions", "stream", "stream_options"}

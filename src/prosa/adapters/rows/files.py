@@ -19,7 +19,7 @@ from typing import BinaryIO, NoReturn, TextIO
 from msgspec import Struct
 
 from prosa.data import Value
-from prosa.records.row import MAX_ROW, Row, require_columns, too_large
+from prosa.records.batch import MAX_ROW, Row, require_columns, too_large
 from prosa.runtime.errors import RowsRefused
 
 MAX_LIST = 256 * 1024 * 1024

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from prosa.data import Value
 from prosa.extras import lacking
-from prosa.records.row import MAX_ROW, Row, digest_of_rows, numbered_rows, require_columns
+from prosa.records.batch import MAX_ROW, Row, digest_of_rows, numbered_rows, require_columns
 from prosa.runtime.errors import RowsRefused
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from msgspec import Struct
 from prosa.adapters.sqlite.guard import select
 from prosa.corpus.sql import Readable
 from prosa.diagnostics.nearest import nearest
-from prosa.records.row import Row, digest_of_rows, numbered_rows
+from prosa.records.batch import Row, digest_of_rows, numbered_rows
 from prosa.runtime.errors import RowsRefused
 
 _AT_ONCE = 1_000

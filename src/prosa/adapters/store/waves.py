@@ -13,7 +13,7 @@ from msgspec import convert
 from msgspec.structs import astuple
 
 from prosa.adapters.store.runs import stored
-from prosa.records.provider_batch import LineResult, WavePart, custom_id, run_of_id
+from prosa.records.batch import LineResult, WavePart, custom_id, run_of_id
 from prosa.runtime.digest import as_json, reply_digest
 
 if TYPE_CHECKING:

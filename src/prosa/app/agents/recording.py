@@ -23,7 +23,7 @@ from prosa.app.options import Record, RecordingOptions
 from prosa.app.run.recordings import mark_of
 from prosa.data import Value
 from prosa.records.agent import AgentTrace
-from prosa.records.redaction import Mark
+from prosa.records.replay import Mark
 from prosa.regex import regex
 from prosa.runtime.errors import CassetteProblem
 from prosa.source import FileProblem

@@ -28,9 +28,8 @@ from prosa.records.agent import BROKEN_ENDS, AgentTrace
 from prosa.runtime.errors import BudgetSpent, LimitExceeded, ProviderError, RunError
 from prosa.runtime.events import Scope
 from prosa.runtime.journal import ModelStep
-from prosa.runtime.messages import Message, ModelReply, ModelRequest
+from prosa.runtime.messages import Message, ModelReply, ModelRequest, Usage
 from prosa.runtime.program import with_model
-from prosa.runtime.usage import Usage
 
 
 class AgentRun(Struct, frozen=True):

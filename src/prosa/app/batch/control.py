@@ -1,20 +1,25 @@
-"""Batches that were started: listing them, showing the progress of one, ending one (X29).
+"""What a user does with an existing batch: look at it, cancel it, run failed rows again, write its results (X29).
 
-In: the place of the store and a name. Out: records. Nothing runs here.
+In: a store and the name of a batch. Out: counts, lines, or files of JSON lines, each whole or not at all. Results are
+read from the store row by row, so that a million of them take no more memory than ten.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
 from msgspec.structs import replace
 
+from prosa.adapters.files.write import file_digest, replace_with
 from prosa.adapters.store import batches, leases
 from prosa.adapters.store.waves import open_parts
 from prosa.adapters.store.writer import is_alive, living, writer_of
-from prosa.app.batch.backends import backend_of
+from prosa.app.batch.run import backend_of
 from prosa.app.journal.history import reading_store
 from prosa.records.batch import BatchCounts, BatchRecord, BatchStatus
 from prosa.records.run import StorePlace, StoreServer
@@ -25,6 +30,98 @@ if TYPE_CHECKING:
     from prosa.adapters.store.database import Database
     from prosa.adapters.store.writer import Work
     from prosa.app.options import Environment, Options
+    from prosa.records.batch import RowResult
+
+
+_PIECE = 500
+
+
+class BatchFiles(Struct, frozen=True):
+    """The files of a batch: that of its results, and that of its failures where there are any."""
+
+    results: Path
+    failures: Path | None
+
+
+def failures_path(output: Path) -> Path:
+    """Return where the failures of results are written: `out.failures.jsonl` beside `out.jsonl`."""
+    stem = output.name.removesuffix(".jsonl")
+    return output.with_name(f"{stem}.failures.jsonl")
+
+
+def require_own(output: Path, batch: BatchRecord | None) -> str:
+    """Return the digest of a file of results as it may be replaced, empty where there is none. Raises `BatchRefused`
+    for one that this batch did not write, or that was changed since."""
+    found = file_digest(output)
+    if found and (batch is None or batch.written != _mark(output, found)):
+        message = f"{output} is there already, and is not what this batch wrote last"
+        raise BatchRefused(message, hint="move it away, or name another file with --output")
+    return found
+
+
+def write_results(
+    store: StorePlace, batch: BatchRecord, output: Path, *, expected: str, unordered: bool = False
+) -> BatchFiles:
+    """Write what the rows gave, in their order or in that of their ends, and why others failed. Raises `FileChanged`
+    where the file is not what it was when the batch began, `OSError`, `StoreProblem`."""
+    with reading_store(store) as connection:
+        if connection is None:
+            raise BatchRefused(f"there is no store {store}")
+        done = batches.results(connection, batch.id, by_time=unordered)
+        digest = replace_with(output, _pieces(done), expect_digest=expected)
+        failed = list(_first(batches.results(connection, batch.id, failed=True)))
+        failures = failures_path(output)
+        if failed:
+            replace_with(failures, _pieces(batches.results(connection, batch.id, failed=True)))
+        elif failures.exists():
+            replace_with(failures, ())  # what failed before has been done since
+    writer = writer_of(store)
+    try:
+        writer.do(batches.note_written(batch.id, _mark(output, digest))).result()
+    finally:
+        writer.release()
+    return BatchFiles(output, failures if failed else None)
+
+
+def lines(store: StorePlace, batch: str, *, after: int = 0, until: int | None = None) -> Iterator[str]:
+    """Yield the results of the rows that are done, in their order, as lines without their ends."""
+    with reading_store(store) as connection:
+        if connection is not None:
+            for each in batches.results(connection, batch, after=after, until=until):
+                yield line_of(each)
+
+
+def row_results(store: StorePlace, batch: str, *, failed: bool = False) -> Iterator[RowResult]:
+    """Yield the rows of a batch that are done, or those that failed, in their order."""
+    with reading_store(store) as connection:
+        if connection is not None:
+            yield from batches.results(connection, batch, failed=failed)
+
+
+def line_of(result: RowResult) -> str:
+    """Return one row as a line of JSON."""
+    return json.dumps(result.as_dict(), ensure_ascii=False)
+
+
+def _pieces(found: Iterable[RowResult]) -> Iterator[bytes]:
+    waiting: list[str] = []
+    for each in found:
+        waiting.append(line_of(each))
+        if len(waiting) >= _PIECE:
+            yield ("\n".join(waiting) + "\n").encode("utf-8", "backslashreplace")
+            waiting.clear()
+    if waiting:
+        yield ("\n".join(waiting) + "\n").encode("utf-8", "backslashreplace")
+
+
+def _first(found: Iterator[RowResult]) -> Iterator[RowResult]:
+    for each in found:
+        yield each
+        return
+
+
+def _mark(output: Path, digest: str) -> str:
+    return f"{output.absolute()} {digest}"
 
 
 def batch_list(store: StorePlace) -> list[BatchStatus]:

@@ -1,28 +1,113 @@
-"""From rows to inputs of a program: which column is which field, what a row is called, whether it fits the schema.
+"""The rows of a batch, as a door names them and as inputs of a program (X29): a file, standard input, values of a
+program, those of an earlier call.
 
-In: a source of rows, a program, a mapping. Out: an input for each row, or why it has none; what all rows together are.
-Rows are read twice: to look at all of them before the first call, and to run them.
+In: a text or values, and the columns of fields. Out: a source that can be read again, with the words that name it in
+the store; an input for each row, or why it has none. Rows are read twice: to look at all of them before the first call,
+and to run them.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
 import random
 from array import array
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import pairwise
+from pathlib import Path
 from typing import Protocol
 
 from msgspec import Struct, field
 
+from prosa.adapters.rows.files import RowFile, as_lines, blocks_of, require_regular, spool_folder, spooled
+from prosa.adapters.rows.parquet import ParquetRows
+from prosa.adapters.sqlite.rows import SqliteRows
 from prosa.data import Value
 from prosa.diagnostics.nearest import nearest
-from prosa.records.row import Row, RowSource
+from prosa.records.batch import BatchRecord, Row, RowSource
 from prosa.runtime.accept import accept_input
-from prosa.runtime.errors import InputRefused, RowsRefused
+from prosa.runtime.errors import BatchRefused, InputRefused, RowsRefused
 from prosa.runtime.program import Program
 from prosa.schema import ArgumentProblem, Schema, typed_arguments
+from prosa.source import FileProblem
+
+STDIN = "-"
+
+_SQLITE = (".sqlite", ".sqlite3", ".db")
+_TEXT = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".csv": "csv"}
+
+
+class Rows(Struct, frozen=True):
+    """Where the rows are: ``named`` as the user says it, with an absolute path, and the ``query`` of SQLite."""
+
+    source: RowSource
+    named: str
+    query: str = ""
+
+
+def rows_of(named: str, query: str, *, store: Path, read: Callable[[int], bytes]) -> Rows:
+    """Return the rows of a file, or of standard input, which ``read`` gives. Raises `RowsRefused` and `FileProblem`."""
+    if named == STDIN:
+        source = spooled(store, blocks_of(read), "standard input")
+        return Rows(source, str(source.path))
+    rows = Rows(open_rows(named, query), str(Path(named).absolute()), query)
+    file = Path(named.rpartition("::")[0] or named)
+    if not os.path.lexists(file):
+        raise FileProblem(file, "missing", "no such file of rows")
+    if file.exists():
+        require_regular(file, str(file))
+    return rows
+
+
+def open_rows(named: str, query: str = "") -> RowSource:
+    """Return the rows of a file. Raises `RowsRefused` for a name that says nothing of its form."""
+    before, mark, table = named.rpartition("::")
+    path = Path(before if mark else named)
+    suffix = path.suffix.lower()
+    if suffix in _SQLITE:
+        return SqliteRows(path, table if mark else "", query)
+    if query:
+        raise RowsRefused(f"--query is about SQLite, and {named} is none")
+    if suffix == ".parquet":
+        return ParquetRows(path)
+    if Path(named).suffix.lower() not in _TEXT:
+        hint = "rows are .jsonl, .json, .csv, .sqlite::TABLE or .parquet; - reads JSON lines from standard input"
+        raise RowsRefused(f"{named}: what kind of rows is this?", hint=hint)
+    return RowFile(Path(named), _TEXT[Path(named).suffix.lower()])
+
+
+def rows_from(values: Iterable[Mapping[str, Value]], *, store: Path) -> Rows:
+    """Return rows that a program has. Raises `RowsRefused` for what is no JSON."""
+    source = spooled(store, as_lines(values), "rows")
+    return Rows(source, str(source.path))
+
+
+class BegunWith(Struct, frozen=True):
+    """What a batch was started with, as far as the store records it."""
+
+    program: Path
+    rows: Rows
+    mapping: RowMapping
+    name: str
+    script: str = ""
+
+
+def begun_with(batch: BatchRecord, *, store: Path) -> BegunWith:
+    """Return what is needed to continue a batch that is identified by its name. Raises `BatchRefused`,
+    `RowsRefused`."""
+    kept = json.loads(batch.mapping)
+    named, query = kept["rows"], kept["query"]
+    if not batch.file or not Path(batch.file).is_file():
+        raise BatchRefused(f"the program of the batch {batch.name} is no longer there: {batch.file or batch.program}")
+    source = open_rows(named, query)
+    if Path(named).parent == spool_folder(store) and not Path(named).is_file():
+        raise BatchRefused(
+            f"the rows of the batch {batch.name} are no longer stored", hint="give them again: --rows FILE"
+        )
+    mapping, script = RowMapping(kept["fields"], kept["id"]), kept.get("script", "")
+    return BegunWith(Path(batch.file), Rows(source, named, query), mapping, kept["name"], script)
+
 
 SAMPLE = 24
 """Rows that an estimate looks at."""

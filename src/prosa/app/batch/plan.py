@@ -15,9 +15,9 @@ from statistics import fmean, stdev
 from msgspec.structs import replace
 
 from prosa.adapters.store import batches
-from prosa.app.batch.backends import batch_service, turns_of
 from prosa.app.batch.inputs import RowInput, Survey, survey
 from prosa.app.batch.prepare import Prepared
+from prosa.app.batch.run import batch_service, turns_of
 from prosa.app.journal.history import reading_store
 from prosa.app.run.facts import facts_of
 from prosa.app.run.world import known_prices
@@ -26,7 +26,7 @@ from prosa.records.batch import BatchCounts, BatchPlan, Interval
 from prosa.records.estimate import estimate
 from prosa.records.plan import first_messages, first_request
 from prosa.runtime.errors import RunError
-from prosa.runtime.usage import BATCHED, Usage
+from prosa.runtime.messages import BATCHED, Usage
 
 WIDTH = 2.0
 """Standard errors to either side of a mean: the truth is inside nineteen times of twenty."""

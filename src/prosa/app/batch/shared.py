@@ -22,9 +22,8 @@ from msgspec.structs import replace
 
 from prosa.adapters.store import batches, leases
 from prosa.adapters.store.writer import host_name, writer_of
-from prosa.app.batch.prepare import AT_ONCE, Prepared, closure_of
+from prosa.app.batch.prepare import AT_ONCE, Prepared, Subject, closure_of, subject_of
 from prosa.app.batch.run import Agree, BatchEnd, BatchRun, OwnRows, agreed, at_once_here, held_alone
-from prosa.app.batch.subject import Subject, subject_of
 from prosa.app.batch.working import POLL, LeaseWorker, Share, as_problem, lease_size, open_share, ranges
 from prosa.app.journal.history import reading_store
 from prosa.app.options import LIMITS, Environment, JournalOptions, Options, limits_in
@@ -36,7 +35,7 @@ from prosa.runtime.budget import Ledger
 from prosa.runtime.digest import as_json, stamp
 from prosa.runtime.errors import BatchRefused, RunError, StoreProblem
 from prosa.runtime.events import Listener, ignore
-from prosa.runtime.usage import NANO, nano
+from prosa.runtime.messages import NANO, nano
 
 if TYPE_CHECKING:
     from prosa.adapters.store.database import Database

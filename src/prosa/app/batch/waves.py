@@ -23,20 +23,20 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from prosa.adapters.store import waves
-from prosa.records.provider_batch import ProviderBatches, RemoteBatch, WavePart, custom_id
+from prosa.records.batch import ProviderBatches, RemoteBatch, WavePart, custom_id
 from prosa.records.summary import cost_of
 from prosa.runtime.budget import Budget, Ledger
 from prosa.runtime.digest import request_digest, stamp
 from prosa.runtime.errors import BatchRefused, BudgetSpent, ProviderError
 from prosa.runtime.journal import Waits
-from prosa.runtime.usage import BATCHED, NANO, nano
+from prosa.runtime.messages import BATCHED, NANO, nano
 
 if TYPE_CHECKING:
     from io import BufferedWriter
 
     from prosa.adapters.store.writer import Writer
     from prosa.app.journal.stored import StoredJournal
-    from prosa.records.provider_batch import BackendName, LineResult
+    from prosa.records.batch import BackendName, LineResult
     from prosa.records.run import RunRecord
     from prosa.runtime.journal import Ask, ModelStep, ToolStep, Use
     from prosa.runtime.messages import ModelReply, ModelRequest

@@ -33,12 +33,11 @@ from prosa.app.runs.engine import GRACE, run_source
 from prosa.app.runs.record import Journals
 from prosa.records.batch import ALONE_AFTER, BatchProgress, RowResult
 from prosa.runtime.budget import Budget, Budgeted, Ledger
-from prosa.runtime.deadlines import paused
 from prosa.runtime.digest import stamp
 from prosa.runtime.errors import BudgetSpent, RunError, StoreProblem
 from prosa.runtime.events import Listener, ignore
-from prosa.runtime.gate import WINDOW, Gated, GateLimits, Gates
-from prosa.runtime.usage import NANO, nano
+from prosa.runtime.messages import NANO, nano
+from prosa.runtime.pacing import WINDOW, Gated, GateLimits, Gates, paused
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

@@ -1,14 +1,22 @@
-"""A chat made ready: its layers read, its commands run, its messages as they would be sent (P2–P14, PA17, X7).
+"""A chat made ready: the files that configure it, what it may use, its commands, its messages as they would be sent
+(P2–P14, PA9, PA17, X7).
 
-In: the path of a chat and the user's options. Out: a `Conversation`; `prosa.app.chat.answer` gets the replies. Nothing
-is sent here and nothing is written.
+In: a chat, the user's options, what the user grants. Out: a `Conversation`, or `ProgramRefused` with all errors.
+Nothing is sent or written. A tool is used where the user grants it and the chat asks for it; a trusted chat grants what
+it names itself. A plugin is code that runs with the user's rights: nothing is imported before it is allowed by name.
+
+Files in the tree are only searched between the root and the folder of the chat; a named file that is missing is an
+error.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+import shlex
+import sys
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,37 +24,246 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from prosa.adapters.files import RootedFiles, config_dir, find_root
-from prosa.app.chat.grants import SITE, Tools, chosen, granted, load_plugins, wanted_by, without_output
-from prosa.app.chat.layers import include_files, layers_below, read_layer
+from prosa.adapters.files.read import real_path
 from prosa.app.options import Environment, Options
 from prosa.app.permission import is_trusted
 from prosa.app.run.load import load_program
 from prosa.app.settings import size_limit
 from prosa.data import Value
 from prosa.diagnostics import Problem, Severity
-from prosa.dialects.prapti.commands import BUILT_IN, Registry, fenced
-from prosa.dialects.prapti.configuration import inspected
+from prosa.diagnostics.nearest import nearest
+from prosa.dialects.front import read_front
+from prosa.dialects.markdownlang.fields import site_form
+from prosa.dialects.prapti.commands import BUILT_IN, PLUGIN_API, PLUGIN_GROUP, Plugin, Registry, fenced
+from prosa.dialects.prapti.configuration import TREE_FILE, USER_FILES, Layer, inspected, is_config_root
 from prosa.dialects.prapti.fields import BUILT_IN_PLUGINS, loads
 from prosa.dialects.prapti.perform import CHOOSES_SITES, CHOOSES_TOOLS, misspelled, perform
+from prosa.dialects.prapti.read import read
 from prosa.dialects.prapti.write import NewMessage
+from prosa.document import parse
 from prosa.rules.policy import Policy, diagnosed, ordered
 from prosa.runtime.errors import ProgramRefused, RunError
 from prosa.runtime.lower.prapti import lower, spoken
 from prosa.runtime.messages import Message
+from prosa.runtime.ports import NamedBy, Origin, ServerConfig
 from prosa.runtime.prompt import spoken_to
 from prosa.runtime.skill import skills_text
 
 if TYPE_CHECKING:
-    from prosa.app.chat.layers import ReadLayer
+    from importlib.metadata import EntryPoint
+
     from prosa.app.run.skills import LoadedSkill
     from prosa.diagnostics import Diagnostic
     from prosa.dialects.prapti import ChatModel
-    from prosa.dialects.prapti.commands import Plugin
-    from prosa.dialects.prapti.configuration import EffectiveValue
+    from prosa.dialects.prapti.configuration import EffectiveValue, LayerKind
     from prosa.dialects.prapti.perform import Performed
     from prosa.runtime.lower.prapti import Lowered, Turn
     from prosa.runtime.program import Program
-    from prosa.source import SourceText
+    from prosa.source import Files, SourceText
+
+
+class ReadLayer(Struct, frozen=True):
+    """A layer, and what its reader finds wrong."""
+
+    layer: Layer
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def read_layer(
+    kind: LayerKind, source: SourceText, *, trusted: bool = False, follows: bool = False, legacy: bool = False
+) -> ReadLayer:
+    """Return the layer that a source makes."""
+    front = read_front(source)
+    model, problems = read(front, parse(source, body=front.body), legacy=legacy)
+    found = diagnosed((*front.problems, *problems), source, Policy())
+    return ReadLayer(Layer(kind, model, trusted, follows), tuple(found))
+
+
+def layers_below(
+    path: Path, files: Files, root: Path, *, user_dir: Path, named: Sequence[Path] = (), default: bool = True
+) -> tuple[ReadLayer, ...]:
+    """Return the layers that lie below a chat: user, tree from the root to the leaf, then those that a flag names.
+
+    ``default`` False leaves out all but the named. Raises `FileProblem` for a file that cannot be read.
+    """
+    found: list[ReadLayer] = []
+    if default:
+        found += _user(user_dir)
+        found += _tree(path, files, root)
+    found += [read_layer("given", RootedFiles().read(each)) for each in named]
+    return tuple(found)
+
+
+def include_files(root: Path, user_dir: Path, max_size: int) -> Mapping[str, Files]:
+    """Return what each kind of layer may include from (PA11): the root of the chat; the user's own file its own
+    folder."""
+    tree = RootedFiles(root, max_size=max_size)
+    return {"tree": tree, "given": tree, "document": tree, "user": RootedFiles(user_dir, max_size=max_size)}
+
+
+def _user(folder: Path) -> list[ReadLayer]:
+    paths = (folder / name for name in USER_FILES)
+    return [
+        read_layer("user", RootedFiles().read(path), trusted=True, follows=True) for path in paths if path.is_file()
+    ]
+
+
+def _tree(path: Path, files: Files, root: Path) -> list[ReadLayer]:
+    """From the root to the folder of the chat; a file that says so is the first one."""
+    found: list[ReadLayer] = []
+    folder = real_path(path.parent)
+    for each in (folder, *folder.parents):
+        if (each / TREE_FILE).is_file():
+            found.insert(0, read_layer("tree", files.read(_short_path(each / TREE_FILE, path, folder))))
+            if is_config_root(found[0].layer.model):
+                break
+        if each == root:
+            break
+    return found
+
+
+def _short_path(file: Path, path: Path, folder: Path) -> Path:
+    """Return a file as the user would name it: relative where the chat was named so."""
+    if path.is_absolute():
+        return file
+    ups = len(folder.relative_to(file.parent).parts)
+    return path.parent.joinpath(*[".."] * ups, file.name)
+
+
+PYTHON = "python"
+SERVER = "mcp:"
+SITE = "mdh:"
+
+WAYS = (
+    "a tool is `python`, `mcp:NAME=COMMAND`, `mcp:NAME=URL`, `mdh:URL`, or the file of a program such as `weather.md`"
+)
+
+
+class Tools(Struct, frozen=True):
+    """Tools that a chat may call. ``names`` are as they were granted."""
+
+    python: bool = False
+    programs: tuple[Program, ...] = ()
+    servers: tuple[ServerConfig, ...] = ()
+    sites: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+
+
+def granted(specs: Iterable[str], load: Callable[[str], Program], *, written: Iterable[str] = ()) -> Tools:
+    """Return the tools that the user grants, ``specs`` as arguments and ``written`` in a file with the rights of the
+    user; ``load`` reads a program. Raises `RunError` for anything but a tool."""
+    tools, arguments = Tools(), tuple(specs)
+    for spec in dict.fromkeys((*arguments, *written)):
+        if spec == PYTHON:
+            tools = replace(tools, python=True)
+        elif spec.startswith(SERVER):
+            by: NamedBy = "argument" if spec in arguments else "trust"
+            tools = replace(tools, servers=(*tools.servers, _server(spec, by)))
+        elif spec.startswith(SITE):
+            tools = replace(tools, sites=(*tools.sites, _site(spec)))
+        elif spec.endswith((".md", ".markdown")):
+            tools = replace(tools, programs=(*tools.programs, load(spec)))
+        else:
+            raise RunError(f"there is no tool `{spec[:64]}`", hint=WAYS)
+        tools = replace(tools, names=(*tools.names, spec))
+    return tools
+
+
+def chosen(tools: Tools, wanted: Sequence[str] | None) -> tuple[Tools, tuple[str, ...]]:
+    """Return the granted tools that a chat requests (None: all of them), and the names of the others it requests."""
+    if wanted is None:
+        return tools, ()
+    named = {*wanted, *(each.partition("=")[0] for each in wanted if each.startswith(SERVER))}
+    programs = tuple(each for each in tools.programs if _is_wanted((each.name, each.file, *_paths(each)), wanted))
+    servers = tuple(each for each in tools.servers if _is_wanted((each.name, f"{SERVER}{each.name}"), named))
+    python = tools.python and PYTHON in wanted
+    known = {name for each in programs for name in (each.name, each.file, *_paths(each))}
+    known |= {name for each in servers for name in (each.name, f"{SERVER}{each.name}")}
+    known |= {PYTHON} if python else set()
+    sites = tuple(each for each in tools.sites if f"{SITE}{each}" in wanted)
+    beyond = tuple(name for name in wanted if name not in known and name not in tools.names)
+    return Tools(python, programs, servers, sites, tuple(name for name in wanted if name not in beyond)), beyond
+
+
+def _is_wanted(names: Iterable[str], wanted: Collection[str]) -> bool:
+    return any(name in wanted for name in names)
+
+
+def _paths(program: Program) -> tuple[str, ...]:
+    return (str(Path(program.folder) / program.file),)
+
+
+def wanted_by(tools: Sequence[str] | None, sites: Sequence[str] | None, granted: Tools) -> tuple[str, ...] | None:
+    """Return the names that a chat wants, None for everything granted. Its `mdh` line names sites, as `mdh:URL` in its
+    `tools` line does; without a `tools` line it chooses among sites only."""
+    if sites is None:
+        return None if tools is None else tuple(tools)
+    others = tools if tools is not None else (name for name in granted.names if not name.startswith(SITE))
+    return tuple(dict.fromkeys((*others, *(f"{SITE}{url}" for url in sites))))
+
+
+def _site(spec: str) -> str:
+    url = spec.removeprefix(SITE)
+    if wrong := site_form(url):
+        raise RunError(f"the site `{spec[:200]}` {wrong}", hint=WAYS)
+    return url
+
+
+def _server(spec: str, by: NamedBy) -> ServerConfig:
+    name, is_given, target = spec.removeprefix(SERVER).partition("=")
+    if not name or not is_given or not target.strip():
+        raise RunError(f"the MCP server `{spec[:64]}` needs a name and a command", hint=WAYS)
+    if target.startswith(("http://", "https://")):
+        return ServerConfig(name, url=target, origin=Origin(by))
+    try:
+        words = shlex.split(target)
+    except ValueError as error:
+        raise RunError(f"the command of the MCP server `{name}` cannot be read: {error}", hint=WAYS) from None
+    return ServerConfig(name, command=words[0], args=tuple(words[1:]), origin=Origin(by))
+
+
+def load_plugins(names: Iterable[str]) -> Mapping[str, Plugin]:
+    """Return the plugins of these names. Raises `RunError` for one that is not installed, or that cannot be used."""
+    wanted = tuple(dict.fromkeys(names))
+    if not wanted:
+        return {}
+    installed = _installed()
+    return {name: _load(name, installed) for name in wanted}
+
+
+def without_output() -> contextlib.AbstractContextManager[object]:
+    """Return what plugins print meanwhile goes to stderr: on stdout is nothing but the result."""
+    return contextlib.redirect_stdout(sys.stderr)
+
+
+def _installed() -> list[EntryPoint]:
+    from importlib.metadata import entry_points
+
+    return list(entry_points(group=PLUGIN_GROUP))
+
+
+def _load(name: str, installed: list[EntryPoint]) -> Plugin:
+    found = {point.value: point for point in installed if point.name == name}
+    if not found:
+        names = sorted({point.name for point in installed})
+        near = nearest(name, names)
+        hint = f"did you mean `{near}`?" if near else f"installed are {', '.join(names) or 'none'}"
+        raise RunError(f"the plugin `{name[:64]}` is not installed", hint=hint)
+    if len(found) > 1:
+        raise RunError(f"several packages offer the plugin `{name}`: {', '.join(sorted(found))}")
+    try:
+        with without_output():
+            plugin = next(iter(found.values())).load()
+    except Exception as error:  # plugin code: whatever it raises, it cannot be used
+        raise RunError(f"the plugin `{name}` cannot be loaded: {type(error).__name__}: {error}") from error
+    if not isinstance(plugin, Plugin):
+        raise RunError(f"the plugin `{name}` is of the type `{type(plugin).__name__}`, not a Plugin")
+    if plugin.api != PLUGIN_API:
+        raise RunError(f"the plugin `{name}` is made for version {plugin.api} of plugins; this is {PLUGIN_API}")
+    if plugin.name != name:
+        raise RunError(f"the plugin `{name}` calls itself `{plugin.name}`")
+    return plugin
+
 
 _TOLD = ("message-heading-text",)
 """Hints that are shown before a chat is sent: text meant as a message belongs to the one above it."""

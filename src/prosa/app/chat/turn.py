@@ -19,6 +19,9 @@ from prosa.adapters.files.lock import Locked
 from prosa.app.chat.answer import Reply, answer
 from prosa.app.chat.file import (
     Opened,
+    Saved,
+    TextBelow,
+    Writing,
     add_message,
     begun,
     below_file,
@@ -29,10 +32,10 @@ from prosa.app.chat.file import (
     opened,
     require_takes_replies,
     require_writable,
+    show_nobody,
     writing_below,
 )
 from prosa.app.chat.prepare import ChatOptions, Conversation, prepare, require_something
-from prosa.app.chat.writing import Saved, TextBelow, Writing, show_nobody
 from prosa.app.options import Environment, Options
 from prosa.app.run.jobs import Progress
 from prosa.app.settings import size_limit
@@ -45,7 +48,7 @@ from prosa.runtime.messages import Message
 from prosa.source import SourceText
 
 if TYPE_CHECKING:
-    from prosa.app.chat.writing import ReplyPlace
+    from prosa.app.chat.file import ReplyPlace
     from prosa.records.summary import Summary
     from prosa.runtime.ports import Provider
 

@@ -31,8 +31,8 @@ from prosa.corpus.similar import fused
 from prosa.runtime.budget import MESSAGE_TOKENS, Budget, Ledger, dollars
 from prosa.runtime.errors import BudgetSpent, ProviderError
 from prosa.runtime.events import Listener, Scope, ignore
-from prosa.runtime.retry import with_retries
-from prosa.runtime.usage import Usage
+from prosa.runtime.messages import Usage
+from prosa.runtime.pacing import with_retries
 from prosa.source import FileProblem
 
 if TYPE_CHECKING:

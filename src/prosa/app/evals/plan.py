@@ -21,8 +21,8 @@ from prosa.evaluation.case import Case
 from prosa.records.estimate import Amount, Facts, estimate
 from prosa.records.plan import first_messages, first_request
 from prosa.records.test_plan import Bounds, SidePlan, TestPlan
+from prosa.runtime.messages import Usage
 from prosa.runtime.program import with_model
-from prosa.runtime.usage import Usage
 
 MANY_ATTEMPTS = 1_000
 MANY_DOLLARS = Decimal(1)

@@ -18,8 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prosa.adapters.files.write import replace_file, write_numbered
-from prosa.app.batch.control import batch_status
-from prosa.app.batch.results import row_results
+from prosa.app.batch.control import batch_status, row_results
 from prosa.app.evals.feedback import known_feedback
 from prosa.app.evals.stored import NoTest, shown_test
 from prosa.app.evals.suite import Suite

@@ -34,7 +34,7 @@ from prosa.records.run import (
 from prosa.records.summary import Answered, cost_of
 from prosa.runtime.digest import as_json, closure_digests, stamp
 from prosa.runtime.errors import NotResumed, StoreProblem
-from prosa.runtime.usage import Usage
+from prosa.runtime.messages import Usage
 from prosa.source.url import is_on_this_machine
 
 if TYPE_CHECKING:

@@ -1,8 +1,10 @@
-"""The mailboxes of one run, in the store of runs: what it sends is there at once, what it receives is settled with its
-result (L47, X29).
+"""The mailboxes of one run, and of their user, in the store of runs (L47, X29).
 
-In: a program, the journal of its run. Out: the port `Mail`. What a run that is only played sends goes nowhere, and a
-test has mailboxes of its own, which end with it.
+In: a program and the journal of its run, or a store. Out: the port `Mail`, which sends at once and acknowledges what it
+received with the result of the run; lists, messages, dead letters that are tried again. What a run that is only played
+sends goes nowhere, and a test has mailboxes of its own, which end with it.
+
+Looking leases nothing, and starts nothing.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -19,15 +21,19 @@ from msgspec.structs import replace
 
 from prosa.adapters.store import mail
 from prosa.adapters.store.mail import Lease, MemoryStore
-from prosa.adapters.store.writer import living
+from prosa.adapters.store.writer import living, writer_of
+from prosa.app.journal.history import reading_store
 from prosa.app.runs.record import JobJournal, Journals, words_of
 from prosa.data import Value
+from prosa.dialects.markdownlang.fields import USER
 from prosa.records.run import StorePlace
-from prosa.runtime.digest import stamp
+from prosa.runtime.digest import as_json, stamp
 from prosa.runtime.errors import RunError, StoreProblem
 from prosa.runtime.mail import (
+    MAX_WAIT,
     POLL_SECONDS,
     SERVER_POLL_SECONDS,
+    BoxCounts,
     Delivery,
     Letter,
     MailRefused,
@@ -35,15 +41,16 @@ from prosa.runtime.mail import (
     MessageRecord,
     OpenTickets,
     Wanted,
+    address_of,
     payload_of,
 )
-from prosa.runtime.mail_specs import MAX_WAIT
 from prosa.runtime.program import Program, reachable
 
 if TYPE_CHECKING:
     from prosa.adapters.store.writer import Commit, Work
     from prosa.runtime.mail import Mail
     from prosa.runtime.ports import Clock
+
 
 T = TypeVar("T")
 
@@ -245,3 +252,56 @@ async def open_mail(
         await stored.settle(error)
         raise
     await stored.settle(None)
+
+
+def box_list(store: StorePlace) -> list[BoxCounts]:
+    """Return the mailboxes of a store that hold messages, by name. Raises `StoreProblem`."""
+    with reading_store(store) as database:
+        return mail.boxes(database) if database else []
+
+
+def message_list(store: StorePlace, chosen: MessageFilter) -> list[MessageRecord]:
+    """Return the messages that are meant, the oldest first. Raises `StoreProblem`."""
+    with reading_store(store) as database:
+        return mail.messages(database, chosen) if database else []
+
+
+def send_message(store: StorePlace, box: str, payload: Value) -> MessageRecord:
+    """Return the user sends a message, to which answers go into their own mailbox. Raises `MailRefused`,
+    `StoreProblem`."""
+    to = address_of(box)
+    letter = Letter(USER, USER, as_json(payload), "0", run=f"{USER}-{mail.new_id()}", to=to, allowed=(to,))
+    return _written(store, mail.send(letter, stamp(datetime.now(UTC))))
+
+
+def retry_message(store: StorePlace, name: str) -> MessageRecord:
+    """Requeue a dead letter. Raises `MailRefused`, `StoreProblem`."""
+    return _written(store, mail.retry(name, stamp(datetime.now(UTC))))
+
+
+async def coming(store: StorePlace, chosen: MessageFilter, clock: Clock) -> AsyncIterator[MessageRecord]:
+    """Yield the messages that are meant and come into a mailbox from now on, for ever. Raises `StoreProblem`."""
+    place = await asyncio.to_thread(_last_place, store, chosen.mailbox or "")
+    while True:
+        await clock.sleep(poll_seconds(store))
+        for each in await asyncio.to_thread(_after, store, chosen, place):
+            place = max(place, each.place)
+            yield each
+
+
+def _last_place(store: StorePlace, box: str) -> int:
+    with reading_store(store) as database:
+        return mail.last_place(database, box) if database else 0
+
+
+def _after(store: StorePlace, chosen: MessageFilter, place: int) -> list[MessageRecord]:
+    with reading_store(store) as database:
+        return mail.messages(database, replace(chosen, limit=None), after_place=place) if database else []
+
+
+def _written(store: StorePlace, work: Work[MessageRecord]) -> MessageRecord:
+    writer = writer_of(store)
+    try:
+        return writer.do(work).result()
+    finally:
+        writer.release()

@@ -45,7 +45,6 @@ from prosa.runtime.errors import (
     ToolServerError,
 )
 from prosa.runtime.events import Listener, ignore
-from prosa.runtime.gate import Gated, GateLimits, Gates
 from prosa.runtime.mail import (
     MAX_ATTEMPTS,
     Delivery,
@@ -57,6 +56,7 @@ from prosa.runtime.mail import (
     payload_of,
     too_many_hops,
 )
+from prosa.runtime.pacing import Gated, GateLimits, Gates
 from prosa.runtime.program import reachable
 
 if TYPE_CHECKING:

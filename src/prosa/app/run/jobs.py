@@ -21,8 +21,7 @@ from prosa.app.options import Environment, Once, Options
 from prosa.app.permission import require_servers
 from prosa.app.run import service
 from prosa.app.run.recorded import RecordedRun, open_recorded
-from prosa.app.run.telemetry import telemetry_of
-from prosa.app.run.world import budget_of, known_prices, new_tally, open_world, system_clock
+from prosa.app.run.world import budget_of, known_prices, new_tally, open_world, system_clock, telemetry_of
 from prosa.app.runs import J, Job, Outcome, Refused
 from prosa.app.runs.record import JobJournal, Journals
 from prosa.data import Value
@@ -33,8 +32,8 @@ from prosa.runtime.errors import CassetteProblem, ProviderError, RunError
 from prosa.runtime.events import Listener, RunFailed, Scope, ignore, tell
 from prosa.runtime.execute import execute, exit_stack
 from prosa.runtime.journal import UNRECORDED, chained
+from prosa.runtime.messages import Meter
 from prosa.runtime.program import reachable, with_model
-from prosa.runtime.usage import Meter
 
 if TYPE_CHECKING:
     from prosa.adapters.providers.table import ProviderRow

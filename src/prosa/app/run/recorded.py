@@ -23,8 +23,7 @@ from prosa.runtime.program import Program, reachable
 
 if TYPE_CHECKING:
     from prosa.app.run.recordings import Target
-    from prosa.records.recorder import Recorder
-    from prosa.records.replay import Player
+    from prosa.records.replay import Player, Recorder
     from prosa.records.summary import Tally
     from prosa.runtime.ports import Provider
     from prosa.runtime.world import World

@@ -23,7 +23,6 @@ from prosa.adapters.files.near import nearest_file
 from prosa.app.options import DEFAULT_MODEL, Environment, Options, Record, RecordingOptions, Replay
 from prosa.data import Value
 from prosa.dialects.ymj.trace import Unreadable
-from prosa.records.recorder import Recorder
 from prosa.records.recording import (
     Recording,
     Stamp,
@@ -34,8 +33,7 @@ from prosa.records.recording import (
     recording_name,
     recording_text,
 )
-from prosa.records.redaction import Mark, marked, redacted
-from prosa.records.replay import Player
+from prosa.records.replay import Mark, Player, Recorder, marked, redacted
 from prosa.regex import regex
 from prosa.runtime.digest import closure_digests, digest_of
 from prosa.runtime.errors import CassetteProblem

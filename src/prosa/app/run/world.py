@@ -1,34 +1,41 @@
-"""The world of a run put together: its ports, opened and closed around it (L15).
+"""The world of a run put together: its ports, opened and closed around it (L15); what it may cost, alone and with all
+other runs of a server (X26); and where its traces go: nowhere, unless the user says so (X6).
 
-In: a program, what the user chose, a provider. Out: a `World`, closed at its end; the tally of a summary.
+In: a program, what the user chose, a provider. Out: a `World`, closed at its end; budgets, and the tally of a summary.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from prosa.adapters.clock import SystemClock
 from prosa.adapters.files import cache_dir
 from prosa.adapters.providers.prices import KnownPrices
-from prosa.app.options import Environment, Options
+from prosa.app.options import Environment, Options, Otel
 from prosa.app.permission import PermittedServers
+from prosa.records.run import StorePlace, StoreServer
 from prosa.records.summary import Tally
 from prosa.runtime.budget import Budget, Ledger
-from prosa.runtime.errors import SandboxError
+from prosa.runtime.errors import RunError, SandboxError
 from prosa.runtime.events import Listener
 from prosa.runtime.execute import exit_stack
 from prosa.runtime.journal import UNRECORDED, Journal
+from prosa.runtime.messages import NANO, nano
 from prosa.runtime.program import reachable
 from prosa.runtime.server_pool import KeptServers
 from prosa.runtime.world import World
 from prosa.source.remembered import remembered
 
 if TYPE_CHECKING:
+    from prosa.adapters.telemetry.spans import Telemetry
     from prosa.records.replay import Player
     from prosa.runtime.mail import Mail
     from prosa.runtime.ports import Clock, Prices, Provider, Sandbox, Sites, SkillFiles, ToolServers
@@ -198,3 +205,62 @@ def _too_little(program: Program, least: int) -> SandboxError:
         f"{program.name} gives Python {given} of memory; the sandbox needs {needed}",
         hint=f"set `python: {{memory: {needed.replace(' ', '')}}}` in the program, or use --python-memory",
     )
+
+
+DEFAULT_BUDGET = Decimal(5)
+"""US dollars of all runs of one server, where the user says nothing."""
+
+_NAME = "budget of servers"
+_AT_ONCE = 8
+
+
+def server_budget(cap: Decimal | None, environment: Environment, store: StorePlace | None = None) -> Budget:
+    """Return the budget of all runs of one server, or of all servers that keep their runs in one database. Without a
+    cap of the user's it counts known prices only."""
+    whole = DEFAULT_BUDGET if cap is None else cap
+    ledger = Ledger(whole)
+    if isinstance(store, StoreServer):
+        ledger = Ledger(Decimal(0), grants=_TogetherGrants(store, whole), whole=whole)
+    return Budget(known_prices(environment.settings), ledger, cap is not None, environment.notice)
+
+
+class _TogetherGrants(Struct, frozen=True):
+    """A budget in a database, of which each server draws parts for some calls."""
+
+    store: StoreServer
+    cap: Decimal
+
+    async def draw(self, wanted: Decimal) -> Decimal:
+        """Money for some calls, else for the one that asks. Raises `StoreProblem`."""
+        from prosa.adapters.store.leases import draw_together
+        from prosa.adapters.store.writer import living, writer_of
+
+        writer, least = writer_of(self.store), nano(wanted)  # in use until the server ends: that shows it is alive
+        alive = await asyncio.to_thread(living, self.store)
+        holder = await writer.do(lambda _: writer.holder)
+        work = draw_together(_NAME, holder, alive, least, least * _AT_ONCE, int(self.cap / NANO))
+        return (await writer.do(work)) * NANO
+
+
+ADDRESS = "OTEL_EXPORTER_OTLP_ENDPOINT"
+CAPTURE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
+LOCAL = "http://localhost:4318"
+"""Default address of a collector."""
+
+
+def telemetry_of(options: Options, environment: Environment) -> Telemetry | None:
+    """Return the telemetry for the runs of a call; None if it is not enabled. Raises `RunError` where the library is
+    missing."""
+    otel = options.otel or (Otel(environment.settings.otel) if environment.settings.otel else None)
+    if otel is None:
+        return None
+    try:
+        from prosa.adapters.telemetry.spans import Telemetry
+    except ImportError:
+        from prosa.extras import lacking
+
+        raise lacking(RunError, "--otel", "otel") from None
+    environ = environment.environ
+    url = otel.url or environ.get(ADDRESS, "").strip() or LOCAL
+    content = otel.content or environ.get(CAPTURE, "").strip() == "span_only"
+    return Telemetry(url, content=content, parent=environ.get("TRACEPARENT", ""))

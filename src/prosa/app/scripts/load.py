@@ -29,10 +29,10 @@ from prosa.dialects.magi.choosing import context_of
 from prosa.dialects.magi.envelope import read_external
 from prosa.document import parse
 from prosa.rules.policy import Policy, diagnosed
-from prosa.runtime.contract import contract_of
 from prosa.runtime.errors import RunError
 from prosa.runtime.limits import Limits
 from prosa.runtime.lower.magi import Granted, given, lower
+from prosa.runtime.output import contract_of
 from prosa.runtime.parameters import require_allowed
 from prosa.schema import SchemaError
 

@@ -29,7 +29,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
         return exchange.export(args, console) if args.exported else exchange.bring_in(args, console)
     if args.watch:
-        from prosa.cli.chat.watch import watch_chat
+        from prosa.cli.chat.turn import watch_chat
 
         return watch_chat(args, console)
     if args.inspect:

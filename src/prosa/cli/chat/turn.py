@@ -1,30 +1,40 @@
-"""One turn of a chat on the command line: what was opened is shown, answered, delivered, and summed up.
+"""A turn of a chat on the command line: opened, answered, delivered, summed up; with `--watch` one after each save,
+until Ctrl-C.
 
 In: arguments. Out: an exit status; replies on stdout, everything else on stderr.
+
+With `--watch` one file is looked at a few times a second, by its path: that needs no library, and sees a file that an
+editor puts in its place. A failure is reported, and the next save is awaited.
 """
 
 from __future__ import annotations
 
 import argparse
+import time
+from pathlib import Path
+from typing import TypeAlias
 
 from msgspec.structs import replace
 
+from prosa.app.chat.file import show_nobody
 from prosa.app.chat.turn import Turn, TurnRequest, open_turn
-from prosa.app.chat.writing import show_nobody
 from prosa.app.options import DEFAULT_MODEL
 from prosa.app.run.jobs import Progress
 from prosa.app.run.service import complete_options
 from prosa.cli.chat.arguments import chat_choices
-from prosa.cli.chat.replies import LiveReplies, deliver, is_live
-from prosa.cli.chat.show import print_turns
+from prosa.cli.chat.show import LiveReplies, deliver, is_live, print_turns
 from prosa.cli.console import Console, PipeClosed
 from prosa.cli.environment import environment_of
-from prosa.cli.errors import OK
+from prosa.cli.errors import OK, report
 from prosa.cli.options import options_from
+from prosa.cli.parser import WrongUse
+from prosa.cli.progress import Watch, watch
 from prosa.cli.run.delivery import as_json, words
 from prosa.cli.run.interaction import run_stoppable
 from prosa.cli.run.resuming import tell_unfinished
-from prosa.cli.run.watch import Watch, watch
+from prosa.runtime.budget import Ledger
+from prosa.runtime.errors import RunError
+from prosa.source import FileProblem
 
 
 def turn(args: argparse.Namespace, console: Console, message: str | None = None, *, quiet: bool = False) -> int:
@@ -33,7 +43,7 @@ def turn(args: argparse.Namespace, console: Console, message: str | None = None,
     progress = Progress()
     try:
         name = args.file.stem or "chat"
-        with watch(console, name, events=args.events, debug=args.debug, progress=not args.no_progress) as at:
+        with watch(console, name, events=args.events, debug=args.debug, wanted=not args.no_progress) as at:
             try:
                 _take(args, console, at, progress, message, quiet=quiet)
             except BaseException as error:
@@ -123,3 +133,58 @@ def _summary(args: argparse.Namespace, console: Console, progress: Progress, fai
         data = progress.together(args.file.name, failure).as_dict()
         replies = [{"reply": each.pop("script"), **each} for each in data.pop("scripts")]
         console.err(as_json({**data, "replies": replies}))
+
+
+STEP_SECONDS = 0.2
+QUIET_SECONDS = 0.5
+"""A file that did not change for so long is saved: editors write in several steps."""
+
+Stamp: TypeAlias = tuple[int, int, int] | None
+
+
+def watch_chat(args: argparse.Namespace, console: Console) -> int:
+    """Answer now and after every save. Return 0 at Ctrl-C while it waits; in the middle of a reply that is raised."""
+    first = True
+    if args.max_cost is not None:
+        args.max_cost = Ledger(args.max_cost)  # all turns together, not each
+    while True:
+        before = _stamp(args.file)
+        _once(args, console, first=first)
+        first = False
+        seen = _stamp(args.file)
+        if seen != before:
+            continue  # a reply was written; the user may have added a message meanwhile
+        try:
+            console.note(f"watching {args.file}; Ctrl-C ends")
+            _wait_for_save(args.file, seen)
+        except KeyboardInterrupt:
+            return OK
+
+
+def _once(args: argparse.Namespace, console: Console, *, first: bool) -> None:
+    """Answer once and report failures. A failure on the first turn that no save can fix ends the command."""
+    try:
+        turn(args, console, quiet=True)
+    except (RunError, FileProblem, WrongUse, OSError) as error:
+        if first and isinstance(error, FileProblem | WrongUse):
+            raise
+        report(error, console, debug=args.debug)
+
+
+def _wait_for_save(path: Path, seen: Stamp) -> None:
+    """Wait until the file is another one than it was, and then until it rests."""
+    while (now := _stamp(path)) == seen or now is None:
+        time.sleep(STEP_SECONDS)
+    while True:
+        time.sleep(QUIET_SECONDS)
+        if (then := _stamp(path)) == now:
+            return
+        now = then
+
+
+def _stamp(path: Path) -> Stamp:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns

@@ -193,10 +193,9 @@ def main(folder: Path, name: str, url: str, at_once: str) -> int:
     line on stdout for each row that is done."""
     import os
 
-    from prosa.app.batch.inputs import RowMapping
+    from prosa.app.batch.control import write_results
+    from prosa.app.batch.inputs import RowMapping, rows_of
     from prosa.app.batch.prepare import BatchOptions, prepare
-    from prosa.app.batch.results import write_results
-    from prosa.app.batch.rows import rows_of
     from prosa.app.batch.shared import begin_batch
     from prosa.app.options import Environment, JournalOptions, Options
     from prosa.app.run.load import ready_program

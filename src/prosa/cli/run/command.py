@@ -37,7 +37,7 @@ from prosa.data import Value
 
 if TYPE_CHECKING:
     from prosa.app.run.jobs import Progress
-    from prosa.cli.run.watch import Watch
+    from prosa.cli.progress import Watch
     from prosa.diagnostics import Diagnostic
     from prosa.records.summary import RunResult, Summary
 
@@ -139,13 +139,13 @@ def help_for(argv: list[str], console: Console) -> int | None:
 def execute(console: Console, job: Job) -> int:
     """Load, runs, deliver. Return 0; what goes wrong is raised, after the summary has been printed (L44)."""
     from prosa.app.run.jobs import Progress
-    from prosa.cli.run.watch import watch
+    from prosa.cli.progress import watch
 
     progress = Progress()
     try:
         name = job.program.stem if job.program.name.lower() != "skill.md" else job.program.absolute().parent.name
         with watch(
-            console, name, events=job.events, debug=job.debug, progress=job.progress, quiet=job.summary
+            console, name, events=job.events, debug=job.debug, wanted=job.progress, quiet=job.summary
         ) as watching:
             try:
                 result = _result(console, job, watching, progress)

@@ -17,8 +17,7 @@ from prosa.dialects.prapti.fields import setting_of, wrong_type
 from prosa.dialects.prapti.model import PUBLIC_ROLES
 from prosa.dialects.prapti.perform import Complaint, Performed, Said
 from prosa.dialects.prapti.read import mentioned, wire_names, without_code
-from prosa.runtime.messages import Message, Role
-from prosa.runtime.sequence import sequence
+from prosa.runtime.messages import Message, Role, sequence
 
 PARAMETERS = ("temperature", "top_p", "max_tokens", "stop", "presence_penalty", "frequency_penalty", "seed")
 """The well-known variables that go into a request under their own names (PA9)."""

@@ -28,7 +28,7 @@ from prosa.runtime.errors import (
     TemplateRefused,
     ToolServerError,
 )
-from prosa.runtime.usage import Meter
+from prosa.runtime.messages import Meter
 from prosa.source import FileProblem
 from prosa.web.answer import NEVER, Answer, answer
 

@@ -18,7 +18,7 @@ from prosa.dialects.table import MARKDOWNLANG
 from prosa.render.json import dump
 from prosa.runtime.accept import accept_input
 from prosa.runtime.errors import RunError
-from prosa.runtime.usage import Meter
+from prosa.runtime.messages import Meter
 from prosa.source import FileProblem
 from prosa.web.answer import NEVER, PRIVATE, PUBLIC, Answer, Receive, Scope, Send, answer, send_answer
 from prosa.web.run.admission import (

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from msgspec import Struct, field
 
-from prosa.app.scripts.write import text_of
+from prosa.app.scripts.run import text_of
 from prosa.data import Value
 from prosa.regex import regex
 from prosa.render.json import dump
@@ -20,8 +20,8 @@ from prosa.render.page.chrome import POLICY, message_page
 from prosa.render.page.clean import safe_html
 from prosa.render.page.model import Crumb, Frame, MessagePage
 from prosa.runtime.events import AnswerRejected, AttemptFailed, Event, TextArrived
+from prosa.runtime.messages import Meter
 from prosa.runtime.program import OutputForm
-from prosa.runtime.usage import Meter
 from prosa.web.answer import NEVER, Answer, Receive, Send, answer
 from prosa.web.event_stream import HEARTBEAT, begin_events, gone, send_event, written
 from prosa.web.run.problem import GONE, ClientGone, Pairs, taken

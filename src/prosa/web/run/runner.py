@@ -33,7 +33,7 @@ from prosa.render.plain import safe
 from prosa.runtime.budget import Budget
 from prosa.runtime.errors import RunError
 from prosa.runtime.events import Listener, ignore
-from prosa.runtime.usage import Meter
+from prosa.runtime.messages import Meter
 from prosa.web.answer import Answer, Scope, header_of
 from prosa.web.limits import network_of
 from prosa.web.run.problem import Refused

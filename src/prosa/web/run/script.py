@@ -23,7 +23,7 @@ from prosa.render.page.bodies import is_interactive
 from prosa.render.page.model import Crumb, in_query
 from prosa.runtime.errors import RunError
 from prosa.runtime.events import ignore
-from prosa.runtime.usage import Meter
+from prosa.runtime.messages import Meter
 from prosa.site.negotiate import choose
 from prosa.source import FileProblem
 from prosa.source.url import quoted_path

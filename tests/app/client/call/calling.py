@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from prosa.cli.call import command as command
+from prosa.cli import call as command
 from prosa.cli.errors import guarded
 from prosa.cli.parser import Parser
 from tests.cli.desk import Desk, desk

@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prosa.data import parse_pointer
-from prosa.records.redaction import marked
-from prosa.records.replay import first_difference
+from prosa.records.replay import first_difference, marked
 from tests.depth import examples
 
 values = st.recursive(

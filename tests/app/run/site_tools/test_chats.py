@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from prosa.app.chat.grants import granted
+from prosa.app.chat.prepare import granted
 from prosa.runtime.errors import RunError
 from tests.app.chat.chats import ready
 from tests.app.chat.turns import ASK, User

@@ -10,8 +10,7 @@ from msgspec import Struct, field
 
 from prosa.data import Value
 from prosa.records.agent import WireName
-from prosa.runtime.messages import ModelReply, ToolCall
-from prosa.runtime.usage import Usage
+from prosa.runtime.messages import ModelReply, ToolCall, Usage
 
 BYTES_OF_A_TOKEN: Final = 4
 """Tokens are counted as UTF-8 bytes divided by this, rounded up: near enough for English, and the same everywhere."""

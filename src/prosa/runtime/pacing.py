@@ -1,26 +1,157 @@
-"""One gate for each service and model, through which all calls of a process go (X29).
+"""When models are called: further attempts after transient errors (L16, LA7), one gate for each service and model,
+through which all calls of a process go (X29), and the wall clocks of the running programs, which stop while a run waits
+for its turn (X9).
 
-In: the user's limits, and the answers of the service. Out: each call passes when it is allowed. A status 429 closes
-the gate for all runs at once, and halves the number of concurrent calls; each series of good answers adds one again.
-Waiting here is not an attempt, and does not count for the wall clock of a program.
+In: a call, a clock, bounds. Out: its reply. Nothing here sends anything.
+
+A status 429 closes the gate for all runs at once, and halves the number of concurrent calls; each series of good
+answers adds one again. Waiting here is not an attempt, and does not count for the wall clock of a program; the clocks
+of its callers stop too.
+
+A further attempt is not an iteration: the loop sees one call. The service's own ``Retry-After`` is respected; otherwise
+the wait doubles, with jitter, so that many runs do not return at once. If the service is unreachable, there is only one
+immediate retry. A service with unreadable replies gets two retries.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from msgspec import Struct, field
 
-from prosa.runtime.deadlines import paused
 from prosa.runtime.errors import ProviderError
+from prosa.runtime.events import AttemptFailed, Listener, Scope
+from prosa.runtime.ports import Clock
 
 if TYPE_CHECKING:
     from prosa.runtime.messages import ModelReply, ModelRequest
-    from prosa.runtime.ports import Clock, OnText, Provider
+    from prosa.runtime.ports import OnText, Provider
+
+
+class _Clock(Struct, eq=False):
+    """One timeout; ``waiting`` counts the waiting calls below it, ``left`` is the time left when the first
+    started to wait."""
+
+    timeout: asyncio.Timeout
+    waiting: int = 0
+    left: float | None = None
+
+    def stop(self, now: float) -> None:
+        self.waiting += 1
+        if self.waiting == 1 and not self.timeout.expired():
+            when = self.timeout.when()
+            self.left = None if when is None else when - now
+            self.timeout.reschedule(None)
+
+    def go_on(self, now: float) -> None:
+        self.waiting -= 1
+        if not self.waiting and self.left is not None and not self.timeout.expired():
+            self.timeout.reschedule(now + max(self.left, 0.0))
+
+
+_RUNNING: ContextVar[tuple[_Clock, ...]] = ContextVar("prosa_deadlines", default=())
+
+
+@contextmanager
+def counting(timeout: asyncio.Timeout) -> Iterator[None]:
+    """Run a program under this timeout until the block ends."""
+    token = _RUNNING.set((*_RUNNING.get(), _Clock(timeout)))
+    try:
+        yield
+    finally:
+        with suppress(ValueError):  # a dropped coroutine ends in another context
+            _RUNNING.reset(token)
+
+
+@contextmanager
+def paused() -> Iterator[None]:
+    """Stop the wall clocks of the programs around this call."""
+    clocks, loop = _RUNNING.get(), asyncio.get_running_loop()
+    for clock in clocks:
+        clock.stop(loop.time())
+    try:
+        yield
+    except GeneratorExit:
+        raise  # nothing continues, and the loop may be closed
+    except BaseException:
+        _go_on(clocks, loop.time())
+        raise
+    _go_on(clocks, loop.time())
+
+
+def _go_on(clocks: Iterable[_Clock], now: float) -> None:
+    for clock in clocks:
+        clock.go_on(now)
+
+
+Reply = TypeVar("Reply")
+
+FIRST_WAIT = 0.5
+ABSENT_ATTEMPTS = 2
+"""Attempts, one after the other, at a service that is not there: it may just be starting (LA7)."""
+
+MALFORMED_ATTEMPTS = 3
+"""Maximum number of attempts at a service with unreadable replies: each may be billed (X26)."""
+
+LONGEST_WAIT = 30.0
+LONGEST_RETRY_AFTER = 120.0
+"""A service that requests a longer delay will not recover within a run."""
+
+
+async def with_retries(
+    attempt: Callable[[], Awaitable[Reply]],
+    *,
+    retries: int,
+    clock: Clock,
+    jitter: Callable[[], float],
+    listener: Listener,
+    scope: Scope,
+) -> Reply:
+    """Return the first reply that comes. Raises the last `ProviderError` when attempts are used up or make no sense."""
+    tried = absent = malformed = 0
+    while True:
+        try:
+            return await attempt()
+        except ProviderError as error:
+            tried += 1
+            absent = absent + 1 if error.is_absent else 0
+            malformed = malformed + 1 if error.kind == "malformed" else 0
+            wait = _wait(error, absent or tried, jitter())
+            is_last = absent >= ABSENT_ATTEMPTS or malformed >= MALFORMED_ATTEMPTS
+            if not error.retryable or tried > retries or wait is None or is_last:
+                raise _with_count(error, tried) from error
+            listener(AttemptFailed(scope, tried, wait, error.message))
+            await clock.sleep(wait)
+
+
+def _wait(error: ProviderError, tried: int, jitter: float) -> float | None:
+    if error.retry_after is None:
+        ceiling: float = min(LONGEST_WAIT, FIRST_WAIT * 2.0 ** (tried - 1))
+        return ceiling * (0.5 + jitter / 2)
+    if error.retry_after > LONGEST_RETRY_AFTER:
+        return None
+    return error.retry_after + jitter * min(1.0, error.retry_after / 10)
+
+
+def _with_count(error: ProviderError, tried: int) -> ProviderError:
+    if tried == 1:
+        return error
+    return ProviderError(
+        f"{error.message} (after {tried} attempts)",
+        kind=error.kind,
+        retryable=False,
+        status=error.status,
+        retry_after=error.retry_after,
+        hint=error.hint,
+        is_absent=error.is_absent,
+        billable=error.billable,
+    )
+
 
 WINDOW = 61.0
 """Seconds over which calls and tokens are counted: a minute plus a margin for delays in transit, so that the service

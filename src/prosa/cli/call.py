@@ -1,4 +1,4 @@
-"""`prosa call`: call an action that a node declares, or prints the request with `--dry-run`.
+"""`prosa call`: call an action that a node declares, or print the request with `--dry-run`.
 
 In: the URL of a node, the id of an action, its input. Out: the answer on stdout, or the request with credentials as
 `***` (X8); notices on stderr. For a node in a file nothing is sent.
@@ -14,19 +14,20 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prosa.cli.argument_types import count
-from prosa.cli.call.answers import print_answer, print_walk
-from prosa.cli.call.request import given, notes, refused
 from prosa.cli.console import Console
 from prosa.cli.documents import add_bounds, bounds, given_token
-from prosa.cli.errors import say
+from prosa.cli.errors import FAILED, WRONG_USE, say
 from prosa.cli.parser import WrongUse
+from prosa.data import Value
 
 if TYPE_CHECKING:
-    from prosa.app.client.call import CallInput, CallOutcome
+    from prosa.app.client.call import CallInput, CallOutcome, PagedCall
     from prosa.app.client.tokens import SiteTokens
     from prosa.data import Value
+    from prosa.site.answer import Answer
     from prosa.site.contract import Contract
     from prosa.site.node import SiteNode
+    from prosa.site.problems import RequestError
     from prosa.site.request import Request
 
 
@@ -214,3 +215,115 @@ def _agreed(contract: Contract, request: Request, args: argparse.Namespace, cons
     console.err(f"{request_text(request)}\n")
     console.err("Send it? [y/N] ", end="")
     return console.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def given(args: argparse.Namespace, console: Console) -> CallInput:
+    """Return the input of an action from the arguments. Raises `WrongUse`."""
+    from prosa.app.client.call import CallInput
+
+    return CallInput(
+        _pairs(args),
+        _whole(args, console),
+        args.allow_undeclared,
+        given_token(args, console),
+        args.idempotency_key or "",
+    )
+
+
+def refused(error: RequestError, console: Console) -> int:
+    """Say every problem. The status is 2 where the caller can mend it, 1 where only the site can."""
+    theirs = all(problem.where == "action" for problem in error.problems)
+    head, *more = map(str, error.problems)
+    return say(console, head, "\n".join(more), status=FAILED if theirs else WRONG_USE)
+
+
+def notes(
+    contract: Contract, request: Request, args: argparse.Namespace, console: Console, *, unchecked: bool = False
+) -> None:
+    """Print notes about the request on stderr. ``unchecked``: a schema that is a URL was not fetched."""
+    auth = contract.auth
+    if auth.wants_token and request.credential is None:
+        help_ = f" ({auth.token_help})" if auth.token_help else ""
+        _note(console, f"the action requires a token, and there is none; give it with --token-env NAME{help_}")
+    if args.token_env and not auth.wants_token:
+        _note(console, "the action declares no authentication, so the token is not sent")
+    if unchecked and request.body is not None:
+        _note(console, f"the body is not checked: its schema is at {contract.body_schema_url}, and nothing is fetched")
+
+
+def _note(console: Console, text: str) -> None:
+    from prosa.render.plain import safe
+
+    console.note(f"note: {safe(text)}")
+
+
+def _pairs(args: argparse.Namespace) -> list[tuple[str, str]]:
+    from prosa.cli.run.input import pair
+
+    return [pair(each) for each in args.pairs]
+
+
+def _whole(args: argparse.Namespace, console: Console) -> dict[str, Value]:
+    from prosa.cli.run.input import parse_input
+
+    given = parse_input(args.input, console) if args.input is not None else {}
+    if not isinstance(given, dict):
+        raise WrongUse("--input must be an object", hint="""as in: --input '{"query": {"city": "Oslo"}}'""")
+    return given
+
+
+EXCUSE = 2_000
+"""Characters of the text of a failure that are printed."""
+
+
+def print_answer(answer: Answer, console: Console) -> int:
+    """Return 0 for a success, 1 for any other answer. JSON is printed in one form, other text unchanged."""
+    if not answer.is_success:
+        return failed(answer, console)
+    text = shown(answer)
+    if text is None:
+        return say(console, f"the answer is no text but {answer.media_type or 'of no named type'}, and is not printed")
+    console.err(f"{answer.status} {_plain(answer.reason)}".rstrip())
+    if text:
+        console.out(text)
+    return 0
+
+
+def failed(answer: Answer, console: Console) -> int:
+    """Say that the site refused, with the beginning of its reasons."""
+    said = f"the site answers {answer.status} {answer.reason}".rstrip()
+    return say(console, said, (shown(answer) or "")[:EXCUSE], status=FAILED)
+
+
+def shown(answer: Answer) -> str | None:
+    """Return the text of an answer; None where it is none."""
+    from prosa.render.json import dump
+    from prosa.site.answer import json_of
+
+    value = json_of(answer)
+    if value is not None:
+        return dump(value, indent=2)
+    try:
+        return answer.body.decode("utf-8-sig").rstrip("\r\n")
+    except UnicodeDecodeError:
+        return None
+
+
+def _plain(text: str) -> str:
+    from prosa.render.plain import safe
+
+    return safe(text)
+
+
+def print_walk(walked: PagedCall, limit: int | None, console: Console) -> int:
+    """Print how many items there were (HA17): return 0, also at the user's limit of pages; 1 for a listing
+    without end."""
+    if walked.more and limit is None:
+        return say(console, f"there are more than {walked.pages:,} pages", "--max-pages N follows more of them")
+    more = "; there are more pages" if walked.more else ""
+    console.note(f"{_many(walked.items, 'item')} on {_many(walked.pages, 'page')}{more}")
+    return 0
+
+
+def _many(number: int, what: str) -> str:
+    return f"{number:,} {what}" + ("" if number == 1 else "s")

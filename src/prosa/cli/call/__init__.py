@@ -1,1 +1,0 @@
-"""`prosa call`, one module for each part of it."""

@@ -1,1 +1,0 @@
-"""`prosa serve`, one module for each part of it."""
