@@ -144,12 +144,13 @@ class Feedback(Struct, frozen=True):
 
 class ShownTest(Struct, frozen=True):
     """A test as a page shows it: its record and report, and what is known besides. ``feedback`` is by the path of a
-    suite and the name of a case."""
+    suite and the name of a case; ``files`` are the real paths of the cases by the paths of suites."""
 
     record: TestRecord
     report: Report
     trends: tuple[Trend, ...] = ()
     feedback: Mapping[tuple[str, str], Feedback] = {}
+    files: Mapping[str, str] = {}
     __test__ = False
 
 

@@ -8,6 +8,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from prosa.app.journal.place import own_file
 from tests.app.evals.suites import BILLING, CARE, TRIAGE, Service, blocks, report, routed, suite, test, write
@@ -167,3 +168,40 @@ def test_x37_several_have_a_folder_each(here: Path, model_server: ModelServer):
     assert shown(here, *ids, "-o", "both/")[0] == 0
     assert sorted(each.name for each in Path("both").iterdir()) == ids
     assert all((Path("both") / each / "index.html").is_file() for each in ids)
+
+
+def test_x37_feedback_is_found_beside_the_cases_from_any_folder(
+    here: Path, model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
+):
+    write(PASSING)
+    Service(model_server, routed)
+    test(here, server=model_server)
+    said = {"reviews": [{"run_id": "Card", "feedback": "Too friendly by half.", "opinion": "bad"}]}
+    Path("triage.feedback.json").write_text(json.dumps(said))
+    elsewhere = here / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    assert shown(here, "-o", "page.html")[0] == 0
+    assert "Too friendly by half." in Path("page.html").read_text()
+
+
+def test_x37_a_batch_of_more_rows_than_a_page_reads_says_so(here: Path):
+    """X37. 5,000 rows are read; what is left out is counted, and nothing is asked."""
+    from prosa.adapters.store import batches
+    from prosa.adapters.store.opening import open_file
+    from tests.adapters.store.test_contract import batch_record
+    from tests.app.journal.test_store import run_record
+
+    store = here / "store.sqlite"
+    connection = open_file(store)
+    batches.insert_batch(connection, batch_record(total=5_002, state="done"))
+    rows = [
+        replace(run_record(f"b1.{number}"), batch="b1", number=number, job=f"{number}", state="done", output="1")
+        for number in range(1, 5_003)
+    ]
+    connection.transact(lambda: batches.put_rows(rows)(connection))
+    connection.close()
+    assert shown(here, "b1", "-o", "batch.html", "--store", str(store))[0] == 0
+    assert "2 rows more are in the store." in Path("batch.html").read_text()
+    status, at = shown(here, "b1", "--format", "json", "--store", str(store))
+    assert (status, json.loads(at.out)["more"], len(json.loads(at.out)["rows"])) == (0, True, 5_000)

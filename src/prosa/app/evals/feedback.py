@@ -78,16 +78,22 @@ def write_feedback(file: FeedbackFile, name: str, feedback: Feedback) -> Feedbac
 
 
 def known_feedback(
-    report: Report, folder: Path | None = None, notice: Callable[[str], None] | None = None
+    report: Report,
+    folder: Path | None = None,
+    notice: Callable[[str], None] | None = None,
+    *,
+    files: Mapping[str, str] | None = None,
 ) -> Mapping[tuple[str, str], Feedback]:
     """Return the feedback on the cases of a report, by the path of a suite and the name of a case: that beside the
-    cases before that in ``folder``, where a benchmark was written. ``notice`` hears of files that cannot be read."""
+    cases before that in ``folder``, where a benchmark was written. ``files`` are the real paths of suites, where they
+    are known. ``notice`` hears of files that cannot be read."""
     names: dict[str, dict[str, None]] = {}
     for suite in report.suites:
         names.setdefault(suite.path, {}).update(dict.fromkeys(each.case.name for each in suite.cases))
     found: dict[tuple[str, str], Feedback] = {}
     for path, cases in names.items():
-        places = [*_places(folder), feedback_place(Path(path))] if folder is not None else [feedback_place(Path(path))]
+        beside = feedback_place(Path((files or {}).get(path, path)))
+        places = [*_places(folder), beside] if folder is not None else [beside]
         for place in places:
             try:
                 read = read_feedback(place, list(cases))

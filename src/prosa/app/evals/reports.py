@@ -18,12 +18,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prosa.adapters.files.write import replace_file, write_numbered
-from prosa.app.batch.control import batch_status, row_results
 from prosa.app.evals.feedback import known_feedback
 from prosa.app.evals.stored import NoTest, shown_test
 from prosa.app.evals.suite import Suite
 from prosa.app.journal.history import RunWithCalls, one
-from prosa.records.batch import BatchStatus, RowResult
+from prosa.app.view.shown import BatchWithRows, shown_batch
 from prosa.records.run import StorePlace
 from prosa.records.test import ShownTest
 from prosa.regex import regex
@@ -60,14 +59,7 @@ class ShownRuns(Struct, frozen=True):
     runs: tuple[RunWithCalls, ...]
 
 
-class ShownBatch(Struct, frozen=True):
-    """A batch, and what came of its rows that are over: those that failed first."""
-
-    status: BatchStatus
-    rows: tuple[RowResult, ...]
-
-
-Subject: TypeAlias = ShownTest | ShownRuns | ShownBatch
+Subject: TypeAlias = ShownTest | ShownRuns | BatchWithRows
 """What a report is about."""
 
 
@@ -129,7 +121,8 @@ def require_reportable(suites: Sequence[Suite], *, force: bool) -> None:
 
 def write_test_report(shown: ShownTest, target: ReportTarget, notice: Callable[[str], None]) -> Path:
     """Write a test, with what people think of its answers, and return the file to open. Raises `ReportRefused`."""
-    feedback = known_feedback(shown.report, target.path if target.form == "folder" else None, notice)
+    folder = target.path if target.form == "folder" else None
+    feedback = known_feedback(shown.report, folder, notice, files=shown.files)
     shown = replace(shown, feedback={**feedback, **shown.feedback})
     try:
         return _written(shown, target)
@@ -177,12 +170,9 @@ def stored_subject(place: StorePlace, name: str) -> Subject:
         if not name or not missing.absent:
             raise
     try:
-        status = batch_status(place, name)
+        return shown_batch(place, name)
     except BatchRefused:
         pass
-    else:
-        rows = (*row_results(place, status.batch.id, failed=True), *row_results(place, status.batch.id))
-        return ShownBatch(status, rows)
     try:
         return ShownRuns(one(place, name))
     except NotResumed:
@@ -210,7 +200,7 @@ def write_report(subject: Subject, target: ReportTarget, notice: Callable[[str],
     return target.path
 
 
-def _pages(subject: ShownBatch | ShownRuns) -> dict[str, str]:
+def _pages(subject: BatchWithRows | ShownRuns) -> dict[str, str]:
     """Return the pages of a batch or of the runs of a call, by the names of their files."""
     if isinstance(subject, ShownRuns) and len(subject.runs) > 1:
         return {f"{each.run.id}.html": run_page(each.run, each.calls) for each in subject.runs}
@@ -226,7 +216,7 @@ def _id_of(subject: Subject) -> str:
     match subject:
         case ShownTest():
             return subject.record.id
-        case ShownBatch():
+        case BatchWithRows():
             return subject.status.batch.id
         case ShownRuns():
             return subject.runs[0].run.batch
@@ -237,7 +227,7 @@ def printed_report(subject: Subject, form: str, *, color: bool = False) -> str:
     match subject:
         case ShownTest():
             return _test_text(subject, form, color)
-        case ShownBatch():
+        case BatchWithRows():
             return _batch_text(subject, form)
         case ShownRuns():
             return _runs_text(subject, form)
@@ -255,12 +245,14 @@ def _test_text(shown: ShownTest, form: str, color: bool = False) -> str:
             return tests_text(shown.report, color=color)
 
 
-def _batch_text(shown: ShownBatch, form: str) -> str:
+def _batch_text(shown: BatchWithRows, form: str) -> str:
     if form == "html":
-        return batch_page(shown.status.batch, shown.status.counts, shown.rows)
+        counts = shown.status.counts
+        unread = counts.done + counts.failures - len(shown.rows)
+        return batch_page(shown.status.batch, counts, shown.rows, unread=unread)
     if form == "json":
         rows = [each.as_dict() for each in shown.rows]
-        return dump({**status_json(shown.status), "rows": rows}, indent=2)
+        return dump({**status_json(shown.status), "rows": rows, "more": shown.more}, indent=2)
     return _as(form, "\n".join(status_lines(shown.status)))
 
 

@@ -142,13 +142,14 @@ class StoredTest(Struct):
             passed=report.ok,
             cost=total_cost([report.cost, report.grading]),
         )
+        files = {str(each.path): str(each.files.real(each.path)) for each in self.suites}
         place = store_there(self.options, self.environment.environ) if self.numbers and not self.lost else None
         if place is None:
-            return ShownTest(record, report)
+            return ShownTest(record, report, files=files)
         with reading_store(place) as connection:
             rows = [self._row(number, at) for at, number in self.numbers.items()]
             trends = () if connection is None else _trends(connection, rows, stamp(SystemClock().now()))
-        return ShownTest(record, report, trends)
+        return ShownTest(record, report, trends, files=files)
 
     def put(self, unit: Unit, attempt: Attempt) -> None:
         """Write an attempt that is over, without waiting for it."""
@@ -264,7 +265,8 @@ def _shown(connection: Database, record: TestRecord) -> ShownTest:
     except (msgspec.DecodeError, ValueError, TypeError) as error:
         raise NoTest(f"what the store has of test {record.id} is damaged: {error}", hint="run the test again") from None
     suites = suites_of(connection, [record.id])[record.id]
-    return ShownTest(record, report, _trends(connection, suites, record.ended or record.started))
+    trends = _trends(connection, suites, record.ended or record.started)
+    return ShownTest(record, report, trends, files={each.path: each.file for each in suites})
 
 
 def _trends(connection: Database, suites: Sequence[SuiteRow], until: str) -> tuple[Trend, ...]:

@@ -37,15 +37,18 @@ def batch_page(
     counts: BatchCounts,
     rows: Sequence[RowResult],
     *,
+    unread: int = 0,
     limit: int = MAX_PAGE,
     whole: Whole | None = None,
 ) -> str:
     """Return a batch as one page of at most ``limit`` bytes. Rows that failed come first; outputs share the room, and
-    rows that have none are counted."""
+    rows that have none are counted. ``unread`` are rows that are over and not among ``rows``."""
     start = [*_head(batch, counts, _cost(counts, rows)), *_failures(rows)]
     ordered = sorted(rows, key=lambda row: row.ok)
     room = int((limit - frame_weight(batch.name) - weight(start)) * _SHARE)
     body = [*start, "<h2>Rows</h2>\n" if rows else "", *within(map(_row, ordered), room, "further row")]
+    if unread:
+        body.append(f'<p class="cut">{count_words(unread, "row")} more are in the store.</p>\n')
     return page(f"Batch {safe(batch.name)}", body, limit, whole or {})
 
 
