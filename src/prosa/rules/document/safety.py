@@ -71,7 +71,8 @@ _ATTACK = regex(
 """What is said to an agent against its user."""
 
 _ADDRESS = regex(
-    r"\b(?:AIs?|LLMs?|(?:language|AI) models?|chatbots?|assistants?|agents?|Claude|Copilot|ChatGPT|GPT|Gemini|Codex)\b"
+    r"\b(?:AIs?(?![\s-](?:tool|assist|generat|model|system|disclos|usage))|LLMs?|(?:language|AI) models?|chatbots?"
+    r"|assistants?|agents?|Claude|Copilot|ChatGPT|GPT|Gemini|Codex)\b"
     r"[^.\n]{0,60}?\b(?:must|should|shall|always|never|please|do not|don't|need to|have to|has to)\b"
     r"|\b(?:instructions?|notes?|messages?) (?:to|for) (?:the |all |any |an? )?(?:AI|LLM|agent|assistant|Claude)\b"
     r"|\bif you are an? (?:AI|LLM|language model|agent|assistant)\b|\bas an (?:AI|LLM)\b",
