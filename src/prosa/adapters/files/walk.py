@@ -59,7 +59,7 @@ MAX_PROBED_IN_ALL = 1000
 class Walk(Struct, frozen=True):
     """How folders are walked. ``gitignore`` skips files that git ignores; ``most_folders`` ends a walk early; with
     ``agents`` the hidden folders of agents count too. ``skipped`` records skipped files, ``vaults`` the folders that
-    are vaults of Obsidian."""
+    are vaults of Obsidian. With ``every_file`` files that git ignores count where their folder does."""
 
     suffixes: Sequence[str]
     files: Files
@@ -68,6 +68,7 @@ class Walk(Struct, frozen=True):
     agents: bool = False
     skipped: Skipped | None = None
     vaults: list[str] | None = None
+    every_file: bool = False
 
     def documents(self, folder: Path) -> Iterator[Path | FileProblem]:
         """Yield every document under ``folder``; a folder that cannot be listed is a `FileProblem` in its place. A walk
@@ -186,7 +187,8 @@ class _Walking(Struct):
         ignored = current.ignored
         if ignored is not None and current.depth and any(entry.name == IGNORE_FILE for entry in entries):
             ignored = ignored.inside(current.real)
-        matching = ignored if ignored is not None and ignored.has_patterns else None
+        is_matched = ignored is not None and ignored.has_patterns and not self.walk.every_file
+        matching = ignored if is_matched else None
         folders, documents = list[os.DirEntry[str]](), list[os.DirEntry[str]]()
         links, others = list[str](), list[str]()
         suffixes = self.suffixes

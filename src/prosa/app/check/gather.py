@@ -133,12 +133,12 @@ class Group(Struct, frozen=True):
         return found
 
     def listing(self) -> list[str] | None:
-        """Return the paths of the files of any kind below the root, also in the folders of agents; None if these are
-        not all."""
+        """Return the paths of the files of any kind below the root, also in the folders of agents, without folders that
+        git ignores; None if these are not all."""
         most = MAX_FOLDERS_BESIDE if self.marked else MAX_FOLDERS_UNMARKED
         top = os.fspath(_shown(self.root))
         found: list[str] = []
-        for each in Walk(("",), self.files, self.gitignore, most, agents=True).listings(Path(top)):
+        for each in Walk(("",), self.files, self.gitignore, most, agents=True, every_file=True).listings(Path(top)):
             if isinstance(each, FileProblem) or len(found) > MAX_FILES:
                 return None
             folder = os.path.relpath(each.folder, top).replace(os.sep, "/")

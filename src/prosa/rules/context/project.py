@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from pathlib import Path
 
 from msgspec import Struct
@@ -14,6 +15,7 @@ from msgspec import Struct
 from prosa.rules.corpus_names import corpus_names
 from prosa.rules.rule import Corpus
 from prosa.source import FileProblem
+from prosa.source.wildmatch import as_bytes
 
 MADE = frozenset({"dist", "build", "out", "target", "node_modules", "coverage", "tmp", "logs", "vendor", "generated"})
 """Folders that a project makes, and that are not there in a fresh copy of it."""
@@ -22,7 +24,7 @@ MAX_READ = 200
 """Files of one kind that are read to learn what a project defines."""
 
 
-class Project(Struct, frozen=True, eq=False):
+class Project(Struct, frozen=True, eq=False, dict=True):
     """``files`` are the paths below ``root``, ``folders`` those of the folders that hold them, ``by_name`` the files
     by the last part of their path."""
 
@@ -31,6 +33,11 @@ class Project(Struct, frozen=True, eq=False):
     folders: frozenset[str]
     by_name: dict[str, list[str]]
     corpus: Corpus
+
+    @cached_property
+    def as_bytes(self) -> tuple[list[bytes], list[bytes]]:
+        """The files and the folders as globs are matched with them."""
+        return [as_bytes(path) for path in self.files], [as_bytes(path) for path in self.folders]
 
     def relative(self, real: Path) -> str | None:
         """Return the path below the root."""

@@ -131,7 +131,10 @@ def _matches_none(pattern: str, project: Project) -> bool:
     found = path_glob(as_bytes(pattern))
     if found.wildcard is None:
         return False
-    return not any(found.covers(as_bytes(path)) for path in project.files)
+    files, folders = project.as_bytes
+    return not any(found.matches(path, is_folder=False) for path in files) and not any(
+        found.matches(path, is_folder=True) for path in folders
+    )
 
 
 def expanded(glob: str) -> list[str]:
@@ -164,15 +167,12 @@ def _expanded(glob: str) -> Iterator[str]:
 @RULES.one_of_many("CX003", "shadowed-context-file", Severity.WARNING)
 def shadowed_context_file(corpus: Corpus, path: Path, _: Facts) -> Iterator[Finding]:
     """Find a file in whose place its host reads another one. The finding points at the first character."""
-    project = project_of(corpus)
-    relative = project.relative(path) if project is not None else None
-    if project is None or relative is None:
-        return
-    folder, _slash, name = relative.rpartition("/")
-    if name == "AGENTS.md" and (other := posixpath.join(folder, "AGENTS.override.md")) in project.files:
+    relative, files = _relative(corpus, path), corpus.files
+    if path.name == "AGENTS.md" and files.exists(path.with_name("AGENTS.override.md")):
+        other = posixpath.join(posixpath.dirname(relative), "AGENTS.override.md")
         yield Finding(f"Codex reads `{other}` instead of this file", Span(0, 0), ("it reads one file of each folder",))
     base, inside, command = relative.rpartition(".claude/commands/")
     skill = f"{base}.claude/skills/{command.removesuffix('.md')}/SKILL.md"
-    if inside and "/" not in command and skill in project.files:
+    if inside and "/" not in command and files.exists(path.parents[1] / "skills" / path.stem / "SKILL.md"):
         message = f"Claude Code reads the skill `{skill}` instead of this command"
         yield Finding(message, Span(0, 0), ("both have the same name, and a skill takes precedence",))
