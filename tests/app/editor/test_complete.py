@@ -130,7 +130,7 @@ PROGRAM = (
         ("x.ymj", '---\nkind: note\n---\nText\n\n```json\n{"sch¦"}\n```\n', ["schema", "schema_uri"]),
         ("skills/x/SKILL.md", "---\nname: x\nall¦\n---\n", ["allowed-tools"]),
         ("skills/x/SKILL.md", "---\nname: x\narg¦\n---\n", ["argument-hint"]),
-        (".claude/agents/x.md", "---\nto¦\n---\n", ["tools"]),
+        (".claude/agents/x.md", "---\nto¦\n---\n", ["tools", "disallowedTools"]),
         ("x.instructions.md", "---\nap¦\n---\n", ["applyTo"]),
         ("x.test.md", "---\ntests: ¦\n---\n", ["./triage.md"]),
         ("x.test.md", "---\ntests: triage.md\n---\n## A\n\n```yaml input\nte¦\n```\n", ["text"]),
