@@ -23,12 +23,13 @@ RULES = frozenset(
 )
 
 
-def found(text: str, name: str = "AGENTS.md") -> list[Diagnostic]:
-    return [each for each in check_text(SourceText(text, name)).diagnostics if each.rule in RULES]
+def found(text: str, name: str = "AGENTS.md", *, strict: bool | None = None) -> list[Diagnostic]:
+    return [each for each in check_text(SourceText(text, name), strict=strict).diagnostics if each.rule in RULES]
 
 
-def marked(text: str, name: str = "AGENTS.md") -> list[tuple[str, str, str]]:
-    return [(each.rule, each.severity.value, each.source.slice(each.span)) for each in found(text, name)]
+def marked(text: str, name: str = "AGENTS.md", *, strict: bool | None = None) -> list[tuple[str, str, str]]:
+    both = found(text, name, strict=strict)
+    return [(each.rule, each.severity.value, each.source.slice(each.span)) for each in both]
 
 
 @pytest.mark.parametrize("name", REAL)
@@ -55,8 +56,10 @@ HIDDEN = {
 
 @pytest.mark.parametrize("text", HIDDEN)
 def test_x38_hidden_text_that_speaks_to_agents_is_found(text: str):
-    ((rule, severity, _),) = marked(f"# A\n\n{text}\n", "notes.md")
-    assert (rule, severity) == ("hidden-instruction", HIDDEN[text])
+    """X38. What no real document has shown to be precise is a note; strict, an attack is a warning."""
+    for strict, expected in ((None, "info"), (True, HIDDEN[text])):
+        ((rule, severity, _),) = marked(f"# A\n\n{text}\n", "notes.md", strict=strict)
+        assert (rule, severity) == ("hidden-instruction", expected)
 
 
 @pytest.mark.parametrize(

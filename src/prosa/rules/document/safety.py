@@ -88,11 +88,11 @@ class _Hidden(NamedTuple):
     whole: Span | None = None
 
 
-@RULES.document("MD047", "hidden-instruction", Severity.WARNING, strict=Severity.ERROR)
+@RULES.document("MD047", "hidden-instruction", Severity.INFO, strict=Severity.WARNING)
 def hidden_instruction(subject: Subject[object]) -> Iterator[Finding]:
     """Find text that no reader of the page sees and that speaks to agents: in comments, in elements that a style hides,
     in titles of link definitions. The finding points at the words. What only addresses agents is a note; what turns
-    them against their user is a warning."""
+    them against their user is a warning under the strict profile."""
     found = subject.document.parsed.found
     if not (found.html_blocks or found.inline_html or subject.document.definitions):
         return iter(())
@@ -173,18 +173,19 @@ _UNPROTECTED = regex(
 )
 
 
-@RULES.document("MD048", "download-and-run", Severity.INFO)
+@RULES.document("MD048", "download-and-run", Severity.INFO, strict=Severity.WARNING)
 def download_and_run(subject: Subject[object]) -> Iterator[Finding]:
     """Find commands in files for agents that run what they download, or what they decode, unseen. The finding points at
-    the command. A download without TLS, from an address in numbers, or encoded is a warning."""
+    the command. A download without TLS, from an address in numbers, or encoded is a warning under the
+    strict profile."""
     for span in _in_code(subject, _DOWNLOAD, _PIPED, _INSIDE):
         message = "the command runs what it downloads, unseen"
         notes = ("name a version and compare its check sum, or install it from a package index",)
         unprotected = _UNPROTECTED.search(span.of(subject.source.text))
-        yield Finding(message, span, notes, severity=Severity.WARNING if unprotected else None)
+        yield Finding(message, span, notes, severity=None if unprotected else Severity.INFO)
     for span in _in_code(subject, _DECODED, _PIPED):
         message = "the command runs what it decodes: no reader sees what that is"
-        yield Finding(message, span, ("write the commands as they are",), severity=Severity.WARNING)
+        yield Finding(message, span, ("write the commands as they are",))
 
 
 _SENT = regex(
@@ -200,7 +201,7 @@ _GATHERED = regex(r"\((?:(?<=\$\()(?:env|printenv|cat )|os\.environ|process\.env
 _ASSIGNED = regex(r"=(?=os\.environ\b)")
 
 
-@RULES.document("MD049", "sent-environment", Severity.WARNING, strict=Severity.ERROR)
+@RULES.document("MD049", "sent-environment", Severity.INFO, strict=Severity.WARNING)
 def sent_environment(subject: Subject[object]) -> Iterator[Finding]:
     """Find commands in files for agents that send all variables of the environment, or a file of them, elsewhere. The
     finding points at the command."""
