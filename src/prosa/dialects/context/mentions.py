@@ -69,26 +69,18 @@ def _paths(document: Document) -> Iterator[Named]:
 
 
 _SHELLS = frozenset({"", "bash", "sh", "shell", "console", "zsh", "terminal", "shell-session", "text"})
-_BEGIN = r"(?:^|&&|\|\||[;(])[ \t]*(?:[$>%][ \t]+)?(?:sudo[ \t]+)?(?:[A-Z_][A-Z0-9_]*=\S*[ \t]+)*"
-_COMMANDS: tuple[tuple[Tool, str], ...] = (
-    ("npm", r"(?:npm|pnpm|yarn|bun)[ \t]+run(?:-script)?[ \t]+(?P<npm>[A-Za-z][\w:.-]*)(?![\w/*<{$.-])"),
-    ("make", r"make(?P<make>(?:[ \t]+[a-zA-Z][\w.-]*(?![\w./=*<{$-]))+)"),
-    ("just", r"just[ \t]+(?P<just>[a-zA-Z_][\w-]*)(?![\w:./=*<{$-])"),
-    ("cargo-bin", r"cargo[ \t]+run(?:[ \t]+--?[\w-]+)*?[ \t]+--bin[ =](?P<bin>[\w-]+)(?![\w<{$])"),
-    (
-        "cargo-package",
-        (
-            r"cargo[ \t]+(?:build|check|clippy|run|test|doc|bench)(?:[ \t]+--?[\w-]+)*?[ \t]+(?:-p|--package)[ =]"
-            r"(?P<package>[\w-]+)(?![\w<{$@])"
-        ),
-    ),
-    (
-        "python-module",
-        r"(?:(?:uv|poetry|pdm|hatch)[ \t]+run[ \t]+)?python3?[ \t]+-m[ \t]+(?P<module>[\w.]+)(?![\w<{$-])",
-    ),
-    ("python-script", r"(?:uv|poetry|pdm)[ \t]+run[ \t]+(?P<script>[a-z][\w-]*)(?![\w./=*<{$-])"),
+_BEGIN = r"(?:^|&&|\|\||[;(])[ \t]*+(?:[$>%][ \t]++)?(?:sudo[ \t]++)?(?:[A-Z_][A-Z0-9_]*+=[^\s;&|(]*+[ \t]++)*+"
+_FLAGS = r"(?:[ \t]++--?+(?!(?:p|package|bin)[ =])[\w-]++)*+[ \t]++"
+_COMMANDS = (
+    r"(?:npm|pnpm|yarn|bun)[ \t]++run(?:-script)?[ \t]++(?P<npm>[A-Za-z][\w:.-]*+)(?![/*<{$])",
+    r"make(?P<make>(?:[ \t]++[a-zA-Z][\w.-]*+(?![/=*<{$]))++)",
+    r"just[ \t]++(?P<just>[a-zA-Z_][\w-]*+)(?![:./=*<{$])",
+    rf"cargo[ \t]++run{_FLAGS}--bin[ =](?P<bin>[\w-]++)(?![<{{$])",
+    rf"cargo[ \t]++(?:build|check|clippy|run|test|bench){_FLAGS}(?:-p|--package)[ =](?P<package>[\w-]++)(?![<{{$@])",
+    r"(?:(?:uv|poetry|pdm|hatch)[ \t]++run[ \t]++)?python3?[ \t]++-m[ \t]++(?P<module>[\w.]++)(?![<{$-])",
+    r"(?:uv|poetry|pdm)[ \t]++run[ \t]++(?P<script>[a-z][\w-]*+)(?![./=*<{$])",
 )
-_COMMAND = regex(_BEGIN + "(?:" + "|".join(pattern for _, pattern in _COMMANDS) + ")")
+_COMMAND = regex(f"{_BEGIN}(?:{'|'.join(_COMMANDS)})")
 _GROUPS: dict[str, Tool] = {
     "npm": "npm",
     "make": "make",

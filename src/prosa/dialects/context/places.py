@@ -12,15 +12,17 @@ FOLDERS = (".claude", ".cursor", ".gemini", ".github", ".claude-plugin", ".vscod
 
 _NAMES = frozenset({"AGENTS.md", "AGENTS.override.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", ".mcp.json"})
 _SUFFIXES = (".instructions.md", ".agent.md", ".chatmode.md", ".prompt.md")
-_INSIDE = regex(
-    r"(?:\A|/)(?:"
-    r"\.claude/(?:(?:agents|commands)/[^\0]+\.md|rules/[^\0]+\.mdc?|skills/[^/]+\.md|settings(?:\.local)?\.json)"
-    r"|\.github/(?:copilot-instructions\.md|(?:agents|chatmodes|instructions|prompts)/[^\0]+\.md)"
-    r"|\.cursor/(?:rules/[^\0]+\.mdc?|mcp\.json)"
-    r"|\.gemini/(?:agents/[^/]+\.md|commands/[^\0]+\.md|settings\.json)"
-    r"|\.claude-plugin/(?:plugin|marketplace)\.json"
-    r"|\.vscode/mcp\.json"
-    r")\Z"
+_NESTED = regex(
+    r"(?:\A|/)(?:\.claude/(?:agents|commands|rules)|\.github/(?:agents|chatmodes|instructions|prompts)"
+    r"|\.cursor/rules|\.gemini/commands)/[^/\0]"
+)
+"""Folders below which every Markdown file counts, in folders inside them too."""
+
+_RULES = regex(r"(?:\A|/)\.(?:claude|cursor)/rules/[^/\0]")
+_FLAT = regex(
+    r"(?:\A|/)(?:\.claude/(?:skills/[^/]+\.md|settings(?:\.local)?\.json)|\.github/copilot-instructions\.md"
+    r"|\.cursor/mcp\.json|\.gemini/(?:agents/[^/]+\.md|settings\.json)"
+    r"|\.claude-plugin/(?:plugin|marketplace)\.json|\.vscode/mcp\.json)\Z"
 )
 
 JSON_FILES = (
@@ -45,12 +47,15 @@ def is_context(path: str) -> bool:
     name = path[path.rfind("/") + 1 :]
     if name in _NAMES or name.endswith(_SUFFIXES):
         return True
-    return (path.startswith(".") or "/." in path) and name != "SKILL.md" and _INSIDE.search(path) is not None
+    if not (path.startswith(".") or "/." in path) or name == "SKILL.md":
+        return False
+    folders = _NESTED if name.endswith(".md") else _RULES if name.endswith(".mdc") else _FLAT
+    return folders.search(path) is not None or _FLAT.search(path) is not None
 
 
 _ACTED_ON = regex(
-    r"(?:\A|/)(?:\.(?:claude|github|gemini|codex|agents)/agents/[^/]+"
-    r"|\.(?:claude|cursor|gemini|codex)/(?:commands|prompts)/[^\0]+)\.md\Z"
+    r"(?:\A|/)(?:\.(?:claude|github|gemini|codex|agents)/agents/[^/]+\Z"
+    r"|\.(?:claude|cursor|gemini|codex)/(?:commands|prompts)/[^/\0])"
 )
 
 
@@ -58,7 +63,7 @@ def is_agent_file(path: str) -> bool:
     """Return whether the name of a file, written with `/`, says that agents act on it, whatever host they are of."""
     if path.endswith(".mdc") or path[path.rfind("/") + 1 :] in ("QWEN.md", "copilot-instructions.md"):
         return True
-    return is_context(path) or ("/." in f"/{path}" and _ACTED_ON.search(path) is not None)
+    return is_context(path) or (path.endswith(".md") and "/." in f"/{path}" and _ACTED_ON.search(path) is not None)
 
 
 def is_agent_place(path: str) -> bool:

@@ -60,7 +60,7 @@ def _scripts(text: str | None) -> Iterable[str] | None:
     return (entry.key.text for entry in scripts) if isinstance(scripts, Tree) else ()
 
 
-_TARGET = regex(r"([^\s:=#][^:=#\t]*?)[ \t]*::?(?![=:])")
+_TARGET = regex(r"([^\s:=#][^:=#\t]*+)\t*+::?(?![=:])")
 _INCLUDE = regex(r"-?s?include[ \t]+(\S[^#]*)")
 
 
