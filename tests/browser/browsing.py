@@ -10,10 +10,17 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Page, Request
 
+from tests.depth import DEEP
+
 PHONE, DESK = (390, 844), (1440, 900)
 SIZES = {"phone": PHONE, "desk": DESK}
 Scheme: TypeAlias = Literal["light", "dark"]
 SCHEMES: tuple[Scheme, ...] = ("light", "dark")
+LOOKS: tuple[tuple[str, Scheme], ...] = (
+    tuple((size, scheme) for size in SIZES for scheme in SCHEMES) if DEEP else (("phone", "dark"), ("desk", "light"))
+)
+"""The sizes and schemes that a long page is looked at in: each of them once, in a deep run every pair."""
+
 LONGEST = 60_000
 """Milliseconds that anything may take before a test fails."""
 

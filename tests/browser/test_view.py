@@ -19,7 +19,7 @@ from prosa.adapters.store.writer import Writer
 from prosa.app.evals.feedback import read_feedback
 from prosa.cli.demo.site import served
 from tests import warm
-from tests.browser.browsing import DESK, PHONE, SCHEMES, SIZES, Browsing, Scheme
+from tests.browser.browsing import DESK, LOOKS, PHONE, SIZES, Browsing, Scheme
 from tests.browser.looking import alive, faint, nameless, stops, too_wide
 from tests.browser.test_docs import violations
 from tests.cli.programs import program, user
@@ -214,8 +214,7 @@ def test_x37_nothing_of_a_program_is_alive_in_the_list(browse: Browsing, viewing
     assert page.locator("img").count() == 0
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize(("size", "scheme"), LOOKS)
 def test_x37_the_list_can_be_read_by_everyone(
     size: str, scheme: Scheme, browse: Browsing, viewing: Viewing, filled: Writer
 ):

@@ -18,9 +18,11 @@ from hypothesis import strategies as st
 
 from prosa.cli.console import Console, wants_color
 from prosa.cli.main import main
+from prosa.regex import UNSEEN
 from prosa.render.json import dump
 from prosa.render.plain import for_terminal
 from prosa.render.rows import render_csv, render_jsonl_rows
+from prosa.source.invisible import invisible
 from tests.cli.programs import prosa, script, user
 
 OBEYED = "\x1b]52;c;aGk=\a\x1b[8m\x1b[2J\x9b31m\x07\x08\u202e\u2066\u200b\u2028\x7f\ufeff\U000e0041"
@@ -128,10 +130,24 @@ def test_every_command_writes_nothing_to_a_terminal_that_it_would_obey(argv: tup
     assert obeyed(plain.replace("\r\n", "\n")) == set(), ascii(plain)
 
 
+def unneeded(text: str) -> set[str]:
+    """What a terminal would obey, but for invisible characters that the text around them needs."""
+    return {char for char in obeyed(text) if not UNSEEN.match(char)} | {
+        char for run in invisible(text) for char in text[run.start : run.end]
+    }
+
+
+@pytest.mark.parametrize("text", ["\xadA1", "\xadA", "\ufeffa", "A\xad", "\u200d\u200d"])
+def test_a_style_makes_no_invisible_character_needed(text: str):
+    """X39. The letter that ends a style is no letter of a word."""
+    assert unneeded(STYLES.sub("", for_terminal(f"{text}\x1b[1;31m{text}", styled=True))) == set()
+
+
 @given(st.text())
 def test_a_text_for_a_terminal_has_nothing_that_it_would_obey(text: str):
-    assert obeyed(for_terminal(text)) == set()
-    assert obeyed(STYLES.sub("", for_terminal(text + "\x1b[1;31m" + text, styled=True))) == set()
+    """X39. What a script, an emoji or a word needs stays; a style beside it makes nothing needed."""
+    assert unneeded(for_terminal(text)) == set()
+    assert unneeded(STYLES.sub("", for_terminal(text + "\x1b[1;31m" + text, styled=True))) == set()
     assert for_terminal("a\r\nb\tc") == "a\nb\tc"
 
 

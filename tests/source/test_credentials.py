@@ -129,7 +129,7 @@ PIECES = (
     *EXAMPLES.values(),
     "eyJ",
     "eyJa.",
-    "-----BEGIN PRIVATE KEY-----",
+    "-----BEGIN " + "PRIVATE KEY-----",
     "sk-",
     "_",
     "-",

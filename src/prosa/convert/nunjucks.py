@@ -30,7 +30,7 @@ _STEP = regex(r"\.?([A-Za-z_]\w*)|\[['\"]([^'\"]*)['\"]\]|\[([0-9]+)\]", re.ASCI
 _TEXT = regex(r"'([^'\"\\\n]*)'|\"([^'\"\\\n]*)\"")
 _LITERAL = regex(r"-?[0-9]+(?:\.[0-9]+)?|true|false", re.ASCII)
 _LOOP = regex(r"for\s+([A-Za-z_]\w*)\s+in\s+(\S+)", re.ASCII)
-_COMPARED = regex(r"(.+?)\s*(===?|!==?|>=|<=|>|<)\s*(.+)", re.DOTALL)
+_COMPARED = regex(r"===?|!==?|>=|<=|>|<")
 _OPERATORS = {"==": "eq", "===": "eq", "!=": "ne", "!==": "ne", ">": "gt", "<": "lt", ">=": "ge", "<=": "le"}
 _FILTERS = {"upper": "upper", "lower": "lower", "title": "title", "length": "len", "dump": "", "safe": "", "string": ""}
 """Filters with a function of Go's language; a list or a mapping is printed as JSON there anyway."""
@@ -199,9 +199,9 @@ class _Reading(Struct):
         if text.startswith("not "):
             inner = self.condition(text.removeprefix("not ").strip())
             return None if inner is None else f"not {_inner(inner)}"
-        if (match := _COMPARED.fullmatch(text)) is not None:
-            operands = [self.operand(match[1].strip()), self.operand(match[3].strip())]
-            return None if None in operands else f"{_OPERATORS[match[2]]} {operands[0]} {operands[1]}"
+        if (match := _COMPARED.search(text, 1)) is not None and match.end() < len(text):
+            operands = [self.operand(each.strip()) for each in (text[: match.start()], text[match.end() :])]
+            return None if None in operands else f"{_OPERATORS[match[0]]} {operands[0]} {operands[1]}"
         return self.operand(text)
 
     def operand(self, text: str) -> str | None:

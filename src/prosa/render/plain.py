@@ -40,11 +40,13 @@ def safe_source(text: str) -> str:
 def for_terminal(text: str, *, styled: bool = False) -> str:
     """Return ``text`` of many lines with nothing in it that a terminal obeys, except line ends and tabs, and with
     ``styled`` the styles of this program."""
-    text = _escaped(text)
-    if text.isprintable():
+    if text.isascii() and text.isprintable():
         return text
-    pieces = _STYLE.split(text) if styled else [text]
-    return "".join(piece if number % 2 else _lines(piece) for number, piece in enumerate(pieces))
+    first, *others = _STYLE.split(text) if styled else [text]
+    shown = [_lines(_escaped(first))]
+    for number, piece in enumerate(others):  # a style is no neighbour that an invisible character is needed beside
+        shown.append(_lines(_escaped(f"\n{piece}"))[1:] if number % 2 else piece)
+    return "".join(shown)
 
 
 def with_escapes(text: str) -> str:
