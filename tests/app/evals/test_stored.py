@@ -206,6 +206,18 @@ def test_x37_a_trend_has_the_tests_of_one_suite_with_their_revisions(
     assert len(shown_test(store, trend.points[0].test).trends) == 0
 
 
+def test_x37_a_report_names_the_revision_that_the_test_began_with(
+    here: Path, model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
+):
+    write(PASSING)
+    Service(model_server, routed)
+    asked: list[Path] = []
+    monkeypatch.setattr(stored, "revision_of", lambda folder: (asked.append(folder), (f"{len(asked)}" * 40, False))[1])
+    assert test(here, "--report", "page.html", server=model_server)[0] == 0
+    assert len(asked) == 1
+    assert "111111111111" in Path("page.html").read_text()
+
+
 def test_x25_old_tests_go_and_the_one_that_runs_stays(here: Path, store: Path, model_server: ModelServer):
     write(PASSING)
     Service(model_server, routed)

@@ -92,6 +92,7 @@ class StoredTest(Struct):
     lost: bool = False
     _writer: Writer | None = None
     _full: bool = False
+    _revision: tuple[str, bool] | None = None
     _last: Commit[None] | None = None
 
     def begin(self) -> None:
@@ -114,13 +115,12 @@ class StoredTest(Struct):
     def _record(self, heads: Sequence[SuiteHead]) -> TestRecord:
         """Return the record of a test that tries these."""
         folder = Path(self.suites[0].root)
-        commit, changed = revision_of(folder)
+        self._revision = self._revision or revision_of(folder)  # once: that of the start, not of the end
         return TestRecord(
             self.id,
             self.options.door if self.options is not None else "",
             str(folder.absolute()),
-            commit,
-            changed,
+            *self._revision,
             __version__,
             self.started,
             heads_json(heads),
