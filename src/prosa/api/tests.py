@@ -71,7 +71,7 @@ async def arun_tests(
     environment = environment_of(groups[0].paths[0], options.get("environ"))
     given = {**options, "model": chosen[0] if len(chosen) == 1 else None}
     of_runs = options_of(given, environment, provider)
-    side = None if against is None else side_of(against, Path(named[0]))
+    sides = () if against is None else (side_of(against, Path(named[0])),)
     wanted = TestOptions(
         models=chosen,
         repeat=repeat,
@@ -81,7 +81,7 @@ async def arun_tests(
         cache=cache,
         at_once=concurrency,
         grader_model=grader_model,
-        against=side,
+        sides=sides,
         agents=agent_options(options, chosen),
         journal=journal_of(journal),
     )

@@ -193,7 +193,7 @@ def _chosen(args: argparse.Namespace, console: Console) -> tuple[TestOptions, Op
     models = tuple(dict.fromkeys(name for text in args.models or () for name in _names(text)))
     args.model = models[0] if len(models) == 1 else None
     options = replace(options_from(args, console.environ), journal=None)  # attempts are stored, not their runs
-    against = None if args.against is None else side_of(args.against, Path(args.paths[0]))
+    sides = () if args.against is None else (side_of(args.against, Path(args.paths[0])),)
     chosen = TestOptions(
         models=models,
         repeat=args.repeat,
@@ -203,7 +203,7 @@ def _chosen(args: argparse.Namespace, console: Console) -> tuple[TestOptions, Op
         cache=args.cache,
         at_once=args.at_once or 8,
         grader_model=args.grader_model,
-        against=against,
+        sides=sides,
         agents=agent_options(values_of(AgentKeywords, args), models),
         journal=JournalOptions("test"),
     )

@@ -93,8 +93,8 @@ def _suite(at: int, head: SuiteHead, attempts: Attempts, lower: bool) -> SuiteRe
 
 
 def _matched(heads: Sequence[SuiteHead], suites: Sequence[SuiteReport]) -> Iterator[Matched]:
-    """Yield pairs of each skill with what goes without it; then each suite of a document with its baseline, or with
-    the first one where there is none."""
+    """Yield pairs of each skill with what goes without it; then each suite of a document with its baselines, or
+    with the first one where there is none."""
     for first, head in zip(suites, heads, strict=True):
         if head.lifts is not None:
             yield Matched(first, suites[head.lifts], first.program)
@@ -103,5 +103,6 @@ def _matched(heads: Sequence[SuiteHead], suites: Sequence[SuiteReport]) -> Itera
         if not each.without:
             by_path.setdefault(each.path, []).append(each)
     for several in by_path.values():
-        baseline = next((each for each in several if each.baseline), several[0])
-        yield from (Matched(each, baseline) for each in several if each is not baseline)
+        baselines = [each for each in several if each.baseline] or several[:1]
+        tried = [each for each in several if not any(each is one for one in baselines)]
+        yield from (Matched(each, baseline) for each in tried for baseline in baselines)

@@ -255,12 +255,12 @@ class _Running(Struct):
 
     def _options_of(self, model: str | None) -> Options:
         """Return the options of a model: only where the user named it, a prefix of its name selects a service (X7)."""
-        side = self.chosen.against.model if self.chosen.against is not None else None
+        sides = [each.model for each in self.chosen.sides]
         options = replace(self.options, model=model)
         if (
             self.provider is not None
             or model is None
-            or model not in (*self.chosen.models, self.chosen.grader_model, side)
+            or model not in (*self.chosen.models, self.chosen.grader_model, *sides)
         ):
             return options
         return with_provider(replace(options, provider=None), self.environment.settings, self.environment.environ)

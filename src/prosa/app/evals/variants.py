@@ -28,8 +28,8 @@ class TestOptions(Struct, frozen=True):
     """How tests run. ``models`` and ``repeat`` win over the documents; ``cases`` are names, or parts of names, of those
     that run, ``failed`` those that failed the last time. ``lower`` asks gates of the lower bound of intervals,
     ``cache`` lets answers be kept, ``at_once`` is the number of concurrent runs. ``grader_model`` is the model that
-    grades. ``agents`` tries skills in agents in place of Prosa's own loop (X36). ``journal`` is where the test is
-    stored, None for nowhere (X25)."""
+    grades. ``sides`` are what each suite is compared with, together (X34). ``agents`` tries skills in agents in
+    place of Prosa's own loop (X36). ``journal`` is where the test is stored, None for nowhere (X25)."""
 
     models: tuple[str, ...] = ()
     repeat: int | None = None
@@ -39,7 +39,7 @@ class TestOptions(Struct, frozen=True):
     cache: bool = True
     at_once: int = 8
     grader_model: str | None = None
-    against: Side | None = None
+    sides: tuple[Side, ...] = ()
     agents: AgentOptions = AgentOptions()
     journal: JournalOptions | None = None
 
@@ -97,7 +97,7 @@ def _of_suite(
     the index of the first of them."""
     repeats = _repeats(suite, chosen)
     models = chosen.models or suite.terms.models or (options.model,)
-    several = len(models) > 1 or chosen.against is not None
+    several = len(models) > 1 or bool(chosen.sides)
     place = "triggers" if suite.routing is not None else ""
     for model in models:
         of_model = (model or _own_model(suite.program, options)) if several else ""
@@ -118,8 +118,7 @@ def _of_suite(
             plain = suite.without
             yield Variant(suite, plain, model, label, cases, repeats, baseline=True, folder=folder, without=True)
             at += 1
-    if chosen.against is not None:
-        side = chosen.against
+    for side in chosen.sides:
         program = suite.program if side.load is None else side.load(suite)
         label, folder = _joined(suite.label, side.label), _joined(place, side.label)
         model = side.model or models[0]
@@ -134,11 +133,11 @@ def _in_agents(
     if suite.subject is None:
         raise AgentRefused(f"{suite.path} tests a program, and --agent tries skills", hint="name a SKILL.md")
     own, *beside = suite.subject()
-    repeats, lifted = _repeats(suite, chosen), suite.routing is None
+    repeats, lifted = _repeats(suite, chosen), suite.without is not None
     several = len(chosen.agents.agents) > 1
     for agent in chosen.agents.agents:
         of_agent = agent.label if several or agent.model else agent.name
-        with_it = InAgent(agent, (own, *beside), own.name, WITH if lifted else "triggers")
+        with_it = InAgent(agent, (own, *beside), own.name, WITH if suite.routing is None else "triggers")
         label = _joined(suite.label, of_agent)
         yield Variant(
             suite, suite.program, None, label, cases, repeats, lifts=at + 1 if lifted else None, agent=with_it
@@ -149,8 +148,8 @@ def _in_agents(
             label, plain = _joined(WITHOUT, of_agent), suite.without or suite.program
             yield Variant(suite, plain, None, label, cases, repeats, baseline=True, without=True, agent=bare)
             at += 1
-    if chosen.against is not None:
-        yield _against_in_agent(suite, chosen.against, chosen.agents.agents[0], (own, *beside), cases, repeats, stack)
+    for side in chosen.sides:
+        yield _against_in_agent(suite, side, chosen.agents.agents[0], (own, *beside), cases, repeats, stack)
 
 
 def _against_in_agent(
@@ -162,7 +161,7 @@ def _against_in_agent(
     repeats: int,
     stack: AsyncExitStack | None,
 ) -> Variant:
-    """Return the side that ``--against`` names: another folder of the skill, or another model of the agent."""
+    """Return another side of a suite: another folder of the skill, or another model of the agent."""
     own, *beside = skills
     if side.folder is not None and stack is not None:
         empty = Path(stack.enter_context(TemporaryDirectory(prefix="prosa-against-")))

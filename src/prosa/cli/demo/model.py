@@ -96,7 +96,7 @@ def _tested(console: Console) -> None:
     from prosa.render.tests import tests_text
 
     environment = environment_of(console, Path(TEST))
-    chosen = TestOptions(models=("embedded",), against=side_of(OTHER, Path(TEST)), cache=False)
+    chosen = TestOptions(models=("embedded",), sides=(side_of(OTHER, Path(TEST)),), cache=False)
     options = Options(model="embedded", root=Path(), shipped=True)
     suites = load_suites(find_tests([TEST], Path()), options, environment)
     console.err(f"$ prosa test {TEST} --against {OTHER} --model embedded")
