@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import prosa
+from prosa.app.check.host_view import host_view
 from prosa.app.init import PARTS, plan_parts, write_parts
 from prosa.cli.main import main
 from tests.cli.desk import desk
@@ -68,6 +69,95 @@ def test_a_part_by_itself(folder: Path):
     assert init("--only", "skill")[0] == 0
     assert list(written(folder)) == [PARTS["skill"]]
     assert init("gone")[0] == 2
+
+
+# ---- X38: what each host reads ----
+
+SKILL = "prosa-check/SKILL.md"
+
+
+def for_agents(folder: Path, before: dict[str, str], *argv: str) -> dict[str, str]:
+    """What `init` writes or changes of the files for agents, by path, with the paths of imports in place of texts."""
+    for name, text in before.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    status, _, err = init("--only", "agents", "--only", "skill", *argv)
+    assert status == 0, err
+    changed = {name: text for name, text in written(folder).items() if before.get(name) != text}
+    return {name: text if text.startswith("@") else name.rpartition("/")[2] for name, text in changed.items()}
+
+
+SHARED = {"AGENTS.md": "AGENTS.md"}
+
+
+@pytest.mark.parametrize(("hosts", "expected"), [
+    ("claude", {**SHARED, "CLAUDE.md": "@AGENTS.md\n", f".claude/skills/{SKILL}": "SKILL.md"}),
+    ("codex", {**SHARED, f".agents/skills/{SKILL}": "SKILL.md"}),
+    ("cursor", {**SHARED, f".agents/skills/{SKILL}": "SKILL.md"}),
+    ("copilot", {**SHARED, f".agents/skills/{SKILL}": "SKILL.md"}),
+    ("gemini", {**SHARED, "GEMINI.md": "@AGENTS.md\n", f".agents/skills/{SKILL}": "SKILL.md"}),
+    ("claude copilot", {**SHARED, "CLAUDE.md": "@AGENTS.md\n", f".claude/skills/{SKILL}": "SKILL.md"}),
+    ("claude codex copilot cursor gemini", {
+        **SHARED, "CLAUDE.md": "@AGENTS.md\n", "GEMINI.md": "@AGENTS.md\n",
+        f".agents/skills/{SKILL}": "SKILL.md", f".claude/skills/{SKILL}": "SKILL.md",
+    }),
+])  # fmt: skip
+def test_x38_every_host_gets_what_it_reads_in_as_few_files_as_possible(
+    folder: Path, hosts: str, expected: dict[str, str]
+):
+    named = [word for host in hosts.split() for word in ("--host", host)]
+    assert for_agents(folder, {}, *named) == expected
+    for host in hosts.split():
+        read = [each.text for each in host_view(host, folder).files if each.loaded in ("start", "choice")]
+        assert any("prosa check FILE" in text for text in read), host
+        assert host == "cursor" or any(text.startswith("prosa-check: ") for text in read), host
+    assert init("--only", "agents", "--only", "skill", *named)[1] == ""
+
+
+@pytest.mark.parametrize(("before", "expected"), [
+    ({"CLAUDE.md": "Be kind.\n"}, {"CLAUDE.md": "CLAUDE.md"}),
+    ({"CLAUDE.md": "Be kind.\n\n@AGENTS.md\n"}, SHARED),
+    ({".claude/CLAUDE.md": "@../AGENTS.md\n", "AGENTS.md": "Be kind.\n"}, SHARED),
+    ({".claude/CLAUDE.md": "See `@../AGENTS.md`.\n"}, {".claude/CLAUDE.md": "CLAUDE.md"}),
+    ({".claude/settings.json": "{}"}, {**SHARED, "CLAUDE.md": "@AGENTS.md\n"}),
+    ({"AGENTS.override.md": "Be kind.\n", "AGENTS.md": "Be good.\n"}, {"AGENTS.override.md": "AGENTS.override.md"}),
+    ({".gemini/settings.json": "{}", ".cursor/rules/a.mdc": "a"}, {**SHARED, "GEMINI.md": "@AGENTS.md\n"}),
+    ({".github/workflows/a.yml": "a: 1\n", ".mcp.json": "{}"}, SHARED),
+])  # fmt: skip
+def test_x38_hosts_are_known_by_their_files_and_nothing_is_written_twice(
+    folder: Path, before: dict[str, str], expected: dict[str, str]
+):
+    found = for_agents(folder, before)
+    assert {name: text for name, text in found.items() if not name.endswith("SKILL.md")} == expected
+
+
+def test_x38_a_program_on_the_path_is_a_host_and_is_not_executed(
+    folder: Path, tmp_path_factory: pytest.TempPathFactory
+):
+    programs = tmp_path_factory.mktemp("programs")
+    (programs / "claude").write_text(f"#!/bin/sh\ntouch '{folder}/executed'\n")
+    (programs / "claude").chmod(0o755)
+    at = desk(environ={"PATH": str(programs)})
+    assert main(["init", "--dry-run"], at.console) == 0
+    assert "agents here: Claude Code (claude on the PATH)" in at.err and "would write CLAUDE.md\n" in at.out
+    assert list(folder.iterdir()) == []
+
+
+def test_x38_a_link_to_the_shared_file_is_that_file(folder: Path):
+    (folder / "CLAUDE.md").symlink_to("AGENTS.md")
+    assert init("--only", "agents")[1] == "wrote AGENTS.md\n"
+    assert (folder / "CLAUDE.md").is_symlink() and "@AGENTS.md" not in (folder / "AGENTS.md").read_text()
+    assert "CLAUDE.md: is AGENTS.md" in init("--only", "agents")[2]
+    (folder / "GEMINI.md").symlink_to(folder.parent / "outside.md")
+    assert init("--only", "agents", "--host", "gemini")[0] == 2 and not (folder.parent / "outside.md").exists()
+
+
+def test_x38_a_skill_that_is_there_reaches_the_hosts_of_its_folder(folder: Path):
+    before = {f".gemini/skills/{SKILL}": "mine", f".claude/skills/{SKILL}": "mine"}
+    assert for_agents(folder, before, "--host", "claude", "--host", "copilot", "--host", "gemini").keys() == {
+        *SHARED, "CLAUDE.md", "GEMINI.md",
+    }  # fmt: skip
+    assert init("--host", "claud")[0] == 2 and "did you mean claude?" in init("--host", "claud")[2]
 
 
 CONFIGS = [
@@ -179,3 +269,5 @@ def test_x44_the_workflow_has_no_rights_and_plays_the_tests(folder: Path):
     assert workflow["permissions"] == {"contents": "read"}
     (test,) = (each for each in found if each.get("run", "").startswith("prosa test"))
     assert "--replay tapes" in test["run"] and "hashFiles" in test["if"]
+    (page,) = (each["with"]["path"] for each in found if "upload-artifact" in each.get("uses", ""))
+    assert "$RUNNER_TEMP/tests.html" in test["run"] and page == "${{ runner.temp }}/tests.html"

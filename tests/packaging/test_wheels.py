@@ -80,6 +80,9 @@ def test_the_wheel_has_all_that_a_run_needs_and_no_more(wheels: dict[str, Path])
     site = [named(file) for file in files() if file.is_relative_to(ROOT / "examples" / "ferries")]
     assert len(site) == 16
     assert {name.replace("examples/", "prosa/demo/", 1) for name in site} <= set(names)
+    assert [name for name in names if name.endswith("SKILL.md") and "/demo/" not in name] == [
+        "prosa/app/templates/SKILL.md"
+    ]
     assert [name for name in names if "__pycache__" in name or name.endswith(".pyc")] == []
     assert {name.split("/")[0] for name in names if ".dist-info" not in name} == {"prosa"}
     assert [name for name in names if name.endswith((".so", ".pyd", ".dylib", ".wasm", ".xz"))] == []
@@ -135,7 +138,7 @@ def test_a_build_elsewhere_and_at_another_time_gives_the_same_bytes(
 ):
     """What differs on purpose: the folder, the time and the rights of the files, and the user's mask."""
     tree = tmp_path / "elsewhere"
-    for part in ("src", "examples", "packaging/prosa"):
+    for part in ("src", "examples", "skills", "packaging/prosa"):
         unwanted = shutil.ignore_patterns("__pycache__", "*.xz")
         shutil.copytree(ROOT / part, tree / part, ignore=unwanted, copy_function=shutil.copyfile)
     for part in ("pyproject.toml", "README.md", "LICENSE", ".gitignore", "packaging/prosa-core.cdx.json"):

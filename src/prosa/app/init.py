@@ -1,13 +1,14 @@
 """The setup of a project: only absent files are written; existing ones are extended at their end or left unchanged.
 
-In: a folder, and the requested parts. Out: a `Part` for each: the text to write, or why there is none. Nothing is
-written before `write_parts`; nothing is overwritten, and a file that changes meanwhile is left unchanged.
+In: a folder, the requested parts, and the hosts that are used there. Out: a `Part` for each file: the text to write, or
+why there is none. Nothing is written before `write_parts`; nothing is overwritten, and a file that changes meanwhile is
+left unchanged.
 """
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 
@@ -16,10 +17,12 @@ from msgspec import Struct
 from prosa import __version__
 from prosa.adapters.files import RootedFiles
 from prosa.adapters.files.write import replace_file
+from prosa.app.init_hosts import AGENTS, Instructions, instructions_of, skill_folders
 from prosa.data import Mapping as Fields
 from prosa.data import Node
 from prosa.data import Sequence as Items
 from prosa.data.yaml import read_yaml
+from prosa.dialects.context.hosts import Host
 from prosa.source import FileProblem, SourceText
 
 ADDRESS = ""
@@ -32,7 +35,9 @@ _NO_ADDRESS = (
 )
 
 HOOKS = ".pre-commit-config.yaml"
-AGENTS = "AGENTS.md"
+SKILL = "prosa-check/SKILL.md"
+"""The skill that is written, below a folder of skills."""
+
 HEADING = "## Documents"
 """The heading of the section for agents."""
 
@@ -54,16 +59,16 @@ PARTS: Mapping[str, str] = {
     "hook": HOOKS,
     "workflow": ".github/workflows/prosa.yml",
     "agents": AGENTS,
-    "skill": ".agents/skills/prosa/SKILL.md",
+    "skill": f".agents/skills/{SKILL}",
 }
-"""The file of each part."""
+"""The file of each part where no host is known; hosts have others too for `agents` and `skill`."""
 
 
-def plan_parts(folder: Path, names: Sequence[str]) -> tuple[Part, ...]:
-    """Return what would be written below ``folder``. Raises `FileProblem` for a file that is there and cannot be read,
-    and for one that a link would lead out of the folder."""
+def plan_parts(folder: Path, names: Sequence[str], hosts: Sequence[Host] = ()) -> tuple[Part, ...]:
+    """Return what would be written below ``folder`` for these hosts. Raises `FileProblem` for a file that is there and
+    cannot be read, and for one that a link would lead out of the folder."""
     reader = RootedFiles(folder.resolve())
-    return tuple(_part(reader, folder, name) for name in PARTS if name in names)
+    return tuple(part for name in PARTS if name in names for part in _parts(reader, folder, name, hosts))
 
 
 def write_parts(parts: Sequence[Part]) -> dict[Path, str]:
@@ -82,8 +87,25 @@ def write_parts(parts: Sequence[Part]) -> dict[Path, str]:
     return refused
 
 
-def _part(reader: RootedFiles, folder: Path, name: str) -> Part:
-    path = folder / PARTS[name]
+def _parts(reader: RootedFiles, folder: Path, name: str, hosts: Sequence[Host]) -> Iterator[Part]:
+    """Yield the files of a part."""
+    if name == "agents":
+        yield from (_instructing(reader, folder, each) for each in instructions_of(reader, folder, hosts))
+    elif name == "skill":
+        yield from (_part(reader, name, folder / each / SKILL) for each in skill_folders(folder, SKILL, hosts))
+    else:
+        yield _part(reader, name, folder / PARTS[name])
+
+
+def _instructing(reader: RootedFiles, folder: Path, file: Instructions) -> Part:
+    """Return the part of a file of instructions: an import of AGENTS.md where that is enough, else the section."""
+    path = folder / file.path
+    if file.why or not file.imports:
+        return Part("agents", path, why=file.why) if file.why else _part(reader, "agents", path)
+    return Part("agents", path, f"@{file.imports}\n")
+
+
+def _part(reader: RootedFiles, name: str, path: Path) -> Part:
     text = _template(Path(PARTS[name]).name.lstrip("."))
     if not reader.inside_root(path):
         raise FileProblem(path, "outside-root", "leads out of the folder, and is not written")
@@ -96,7 +118,10 @@ def _part(reader: RootedFiles, folder: Path, name: str) -> Part:
 
 
 def _template(name: str) -> str:
-    text = files("prosa.app").joinpath("templates", name).read_text(encoding="utf-8")
+    place = files("prosa.app").joinpath("templates", name)
+    if name == "SKILL.md" and not place.is_file():  # a checkout has it once, where people find it
+        place = Path(__file__).parents[3] / "skills" / SKILL
+    text = place.read_text(encoding="utf-8")
     return text.replace("{install}", "\n".join(f"        {line}" for line in _installing(ADDRESS)))
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from prosa.cli.console import Console
 from prosa.cli.errors import say
+from prosa.cli.parser import WrongUse
+from prosa.diagnostics.nearest import UnknownName
 from prosa.source import FileProblem
 
 
@@ -17,7 +19,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--only",
         action="append",
         choices=("settings", "hook", "workflow", "agents", "skill"),
-        help="only this part: prosa.toml, a pre-commit hook, a GitHub workflow, a section of AGENTS.md, a skill",
+        help="only this part: prosa.toml, a pre-commit hook, a GitHub workflow, instructions for agents, a skill",
+    )
+    parser.add_argument(
+        "--host",
+        action="append",
+        metavar="NAME",
+        help="write what this host reads: claude, codex, copilot, cursor or gemini (default: those with files here or a"
+        " program on the PATH)",
     )
     parser.add_argument(
         "--ci", action="store_true", help="only the GitHub workflow, which checks and replays recorded tests"
@@ -29,12 +38,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, console: Console) -> int:
     """0; 1 where a file could not be written, and with `--diff` where there is a difference."""
     from prosa.app.init import PARTS, plan_parts, write_parts
+    from prosa.app.init_hosts import hosts_named, used_hosts
 
     folder = Path(args.folder)
     if not folder.is_dir():
         raise FileProblem(folder, "missing", "no such folder")
     wanted = [*(args.only or ()), *(["workflow"] if args.ci else ())]
-    parts = plan_parts(folder, wanted or list(PARTS))
+    used = () if args.host else used_hosts(folder, console.environ)
+    if used and not {"agents", "skill"}.isdisjoint(wanted or PARTS):
+        console.note(f"agents here: {', '.join(f'{each.host.title} ({each.shown_by})' for each in used)}")
+    try:
+        hosts = hosts_named(args.host) if args.host else [each.host for each in used]
+    except UnknownName as error:
+        raise WrongUse(f"unknown {error.what} {error.name!r}", hint=error.hint) from None
+    parts = plan_parts(folder, wanted or list(PARTS), hosts)
     for part in parts:
         if part.why:
             console.note(f"left alone: {part.path}: {part.why}")

@@ -87,7 +87,8 @@ class Host(Struct, frozen=True):
     """A program that reads context files. ``versions`` are those that the rows were read or measured in. ``imports`` is
     how deep `@path` is expanded, 0 if it is not. ``limit`` is the size in bytes of all instructions together. ``tools``
     are the names of its tools; those with a prefix of ``other_tools`` come from elsewhere. ``models`` are aliases,
-    ``other_models`` prefixes of full names; without any, models are not judged."""
+    ``other_models`` prefixes of full names; without any, models are not judged. ``marks`` are files and folders in the
+    root of a project whose presence shows that the host is used there, ``commands`` the names of its program."""
 
     name: str
     title: str
@@ -105,6 +106,8 @@ class Host(Struct, frozen=True):
     tools_source: str = ""
     models: tuple[str, ...] = ()
     other_models: tuple[str, ...] = ()
+    marks: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
 
 
 def _names(text: str) -> frozenset[str]:
@@ -167,6 +170,8 @@ CLAUDE = Host(
     tools_source=f"{_CLAUDE}tools-reference",
     models=("default", "best", "fable", "sonnet", "opus", "haiku", "sonnet[1m]", "opus[1m]", "opusplan", "inherit"),
     other_models=("claude-", "anthropic", "us.", "eu.", "apac.", "global.", "arn:", "projects/"),
+    marks=("CLAUDE.md", "CLAUDE.local.md", ".claude"),
+    commands=("claude",),
 )
 
 CODEX = Host(
@@ -184,6 +189,8 @@ CODEX = Host(
     imports_source="https://github.com/openai/codex/blob/0bd53e457bf7dc40ff77fe2780e9c3070505b3b7/codex-rs/core/src/project_doc.rs",
     skills=(".agents/skills",),
     budget=Budget(8_000, source=f"{_CODEX}skills"),
+    marks=("AGENTS.override.md", ".codex"),
+    commands=("codex",),
 )
 
 COPILOT = Host(
@@ -214,7 +221,11 @@ COPILOT = Host(
             "paths",
         ),
         HostPlace(
-            "skill", ".github/skills/*/SKILL.md", "choice", "root", f"{_COPILOT}reference/customization-cheat-sheet"
+            "skill",
+            ".github/skills/*/SKILL.md|.agents/skills/*/SKILL.md|.claude/skills/*/SKILL.md",
+            "choice",
+            "root",
+            f"{_COPILOT}concepts/agents/about-agent-skills",
         ),
         HostPlace(
             "agent",
@@ -256,6 +267,15 @@ COPILOT = Host(
     ),
     skills=(".github/skills", ".agents/skills", ".claude/skills"),
     budget=Budget(most=1_024, source="https://agentskills.io/specification"),
+    marks=(
+        ".github/copilot-instructions.md",
+        ".github/instructions",
+        ".github/agents",
+        ".github/chatmodes",
+        ".github/prompts",
+        ".github/skills",
+    ),
+    commands=("copilot",),
 )
 
 CURSOR = Host(
@@ -270,6 +290,8 @@ CURSOR = Host(
         HostPlace("servers", ".cursor/mcp.json", "start", "root", "https://www.cursor.com/docs/context/mcp"),
     ),
     unread=(Unread(".cursor/rules/**/*.md", "its rules end in `.mdc`", _CURSOR, ".mdc"),),
+    marks=(".cursor",),
+    commands=("cursor-agent", "cursor"),
 )
 
 GEMINI = Host(
@@ -307,6 +329,8 @@ GEMINI = Host(
     ),
     other_tools=("mcp_", "discovered_tool_", "*"),
     tools_source=f"{_GEMINI}packages/core/src/tools/tool-names.ts",
+    marks=("GEMINI.md", ".gemini"),
+    commands=("gemini",),
 )
 
 HOSTS: tuple[Host, ...] = (CLAUDE, CODEX, COPILOT, CURSOR, GEMINI)
