@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from prosa.app.trust import AGREEMENT_VARIABLE, accept_agreement, stored_agreement
 from prosa.cli.console import Console
-from prosa.cli.errors import FAILED, OK
+from prosa.cli.errors import OK, say
 from prosa.cli.parser import WrongUse
 from prosa.dialects.markdownlang.agreement import (
     ACCEPTED,
@@ -66,8 +66,7 @@ def agree(
     source, given = _found(console, phrase)
     index = _given(given, source, command) if given else _typed(console, command, choose)
     if index is None:
-        console.err("error: the agreement was not accepted; nothing was stored")
-        return FAILED
+        return say(console, "the agreement was not accepted; nothing was stored", cause="agreement-required")
     accept_agreement(console.environ, index)
     console.out(f"\n{ACCEPTED}")
     return OK

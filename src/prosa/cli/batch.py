@@ -21,7 +21,7 @@ from prosa.app.options import JournalOptions, Options
 from prosa.cli.argument_types import count, dollars
 from prosa.cli.console import Console
 from prosa.cli.environment import environment_of
-from prosa.cli.errors import FAILED, INTERRUPTED, OK
+from prosa.cli.errors import FAILED, INTERRUPTED, OK, say
 from prosa.cli.options import add_limits, add_model, add_options, add_otel, options_from, values_of
 from prosa.cli.parser import WrongUse
 from prosa.cli.progress import BatchWatch, watch_batch
@@ -380,9 +380,8 @@ def _delivered(args: argparse.Namespace, console: Console, end: BatchEnd, expect
             console.out(line)
     at.notice(f"{end.batch.name}: {counts_words(end.counts)}")
     if early:
-        console.err(f"stopped: {end.reason}")
-        console.err(f"  go on: {_again()}")
-        console.err(f"  what is done: prosa batch {end.batch.name} --export FILE")
+        hint = f"go on: {_again()}\nwhat is done: prosa batch {end.batch.name} --export FILE"
+        say(console, end.reason, hint, cause="stopped", head="stopped: ")
     elif end.counts.failures:
         at.notice(f"  run them again: prosa batch {end.batch.name} --retry-failed")
     at.ended(end)

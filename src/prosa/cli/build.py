@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from prosa.app.site.building import Written
     from prosa.app.site.live import LiveSite
 
+_FOREIGN = "was not made by a build, or was changed since"
 READY_SECONDS = 3_600.0
 """How long the build waits for the index."""
 
@@ -50,7 +51,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
             return _say_plan(write_files(built_files(web), out, dry_run=True), args.out, console)
         done = write_files(built_files(web), out)
     for path in done.kept:
-        console.err(f"error: {safe(path)} was not made by a build, or was changed since; it is left as it is")
+        say(console, f"{safe(path)} {_FOREIGN}; it is left as it is", cause="not-written")
     console.note(f"wrote {done.written:,} files to {safe(args.out)}, {done.same:,} the same, {done.removed:,} removed")
     return int(bool(done.kept))
 
@@ -62,7 +63,7 @@ def _say_plan(done: Written, out: str, console: Console) -> int:
     for path in done.changes:
         console.out(f"would write: {safe(path)}")
     for path in done.kept:
-        console.err(f"error: {safe(path)} was not made by a build, or was changed since; it would be left as it is")
+        say(console, f"{safe(path)} {_FOREIGN}; it would be left as it is", cause="not-written")
     console.note(f"{done.written:,} files would be written to {safe(out)}, {done.same:,} are the same")
     return int(bool(done.kept))
 

@@ -141,9 +141,9 @@ def call_site(args: argparse.Namespace, console: Console) -> int:
         with SiteClient(bounds(args, args.node), _tokens(args, console)) as client:
             return _printed(call_action(client, asked, _Asker(args, console), console.environ), args, console)
     except HttpProblem as problem:
-        return say(console, problem.message, problem.hint)
+        return say(console, problem.message, problem.hint, cause=problem)
     except PageProblem as problem:
-        return say(console, str(problem))
+        return say(console, str(problem), cause=problem)
 
 
 def _printed(called: CallOutcome, args: argparse.Namespace, console: Console) -> int:
@@ -155,7 +155,7 @@ def _printed(called: CallOutcome, args: argparse.Namespace, console: Console) ->
         case PreparedCall():
             return 0
         case UnsentCall(reason):
-            return say(console, reason)
+            return say(console, reason, cause="not-sent")
         case AnsweredCall(answer):
             return print_answer(answer, console)
         case PagedCall():
@@ -234,7 +234,7 @@ def refused(error: RequestError, console: Console) -> int:
     """Say every problem. The status is 2 where the caller can mend it, 1 where only the site can."""
     theirs = all(problem.where == "action" for problem in error.problems)
     head, *more = map(str, error.problems)
-    return say(console, head, "\n".join(more), status=FAILED if theirs else WRONG_USE)
+    return say(console, head, "\n".join(more), status=FAILED if theirs else WRONG_USE, cause=error)
 
 
 def notes(
@@ -292,7 +292,7 @@ def print_answer(answer: Answer, console: Console) -> int:
 def failed(answer: Answer, console: Console) -> int:
     """Say that the site refused, with the beginning of its reasons."""
     said = f"the site answers {answer.status} {answer.reason}".rstrip()
-    return say(console, said, (shown(answer) or "")[:EXCUSE], status=FAILED)
+    return say(console, said, (shown(answer) or "")[:EXCUSE], status=FAILED, cause="site-failed")
 
 
 def shown(answer: Answer) -> str | None:

@@ -321,7 +321,7 @@ def _fix(
         return _show(fixes.changes, console)
     refused = {} if args.dry_run else write_changes(fixes.changes)
     for words in refused.values():
-        say(console, words)
+        say(console, words, cause="not-written")
     if any(isinstance(group.files, TextFiles) for group in groups):
         new = fixes.left if known is None else known.split(fixes.left, groups).new
         _print_stdin(groups, fixes, console)

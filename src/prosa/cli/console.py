@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import TextIO
 
+    from prosa.cli.failures import Failure
+
 # Standard input is read like a document, so it has the limit of a document (X9).
 MAX_STDIN_BYTES = 10 * 1024 * 1024
 
@@ -32,10 +34,11 @@ class Console:
     """Where a command reads and writes.
 
     ``interactive`` says whether a person can be asked; ``color`` whether stdout may carry colour. ``quiet``
-    is `-q`: no progress and no notices, only results, errors and warnings.
+    is `-q`: no progress and no notices, only results, errors and warnings. ``failures`` collects the errors of a
+    command that prints JSON (X43); None where they are for people.
     """
 
-    __slots__ = ("color", "environ", "interactive", "quiet", "stderr", "stdin", "stdout")
+    __slots__ = ("color", "environ", "failures", "interactive", "quiet", "stderr", "stdin", "stdout")
 
     def __init__(
         self,
@@ -46,9 +49,10 @@ class Console:
         interactive: bool = False,
         color: bool = False,
         quiet: bool = False,
+        failures: list[Failure] | None = None,
     ) -> None:
         self.stdin, self.stdout, self.stderr, self.environ = stdin, stdout, stderr, environ
-        self.interactive, self.color, self.quiet = interactive, color, quiet
+        self.interactive, self.color, self.quiet, self.failures = interactive, color, quiet, failures
 
     @classmethod
     def from_process(cls) -> Console:
@@ -67,6 +71,7 @@ class Console:
         environ: Mapping[str, str] | None = None,
         interactive: bool | None = None,
         quiet: bool | None = None,
+        failures: list[Failure] | None = None,
     ) -> Console:
         """Return the same terminal with something else in its place."""
         return Console(
@@ -77,6 +82,7 @@ class Console:
             self.interactive if interactive is None else interactive,
             self.color,
             self.quiet if quiet is None else quiet,
+            self.failures if failures is None else failures,
         )
 
     def out(self, text: str, *, end: str = "\n", styled: bool = False, control: str = "") -> None:

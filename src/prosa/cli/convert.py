@@ -104,7 +104,7 @@ def _sources(args: argparse.Namespace, options: ConvertOptions, console: Console
     if problems and len(problems) == len(found):
         raise problems[0]
     for problem in problems:
-        say(console, str(problem))
+        say(console, str(problem), cause=problem)
     return [each for each in found if not isinstance(each, FileProblem)], len(problems)
 
 
@@ -140,7 +140,8 @@ def _put(results: Sequence[Result], args: argparse.Namespace, options: ConvertOp
 
 def _refuse(refused: Sequence[str], console: Console) -> int:
     for words in refused:
-        say(console, words, "--force replaces it; or give another --output" if " exists;" in words else "")
+        hint = "--force replaces it; or give another --output" if " exists;" in words else ""
+        say(console, words, hint, cause="not-written")
     return len(refused)
 
 

@@ -1,7 +1,8 @@
 """The only place where exceptions become messages and exit statuses (style 12).
 
 In: an exception of a command. Out: lines on stderr and 0, 1 or 2 (130 after Ctrl-C, 143 after SIGTERM). Bad input
-never shows a traceback; ``--debug`` or ``PROSA_DEBUG`` shows one for internal errors and those of the system.
+never shows a traceback; ``--debug`` or ``PROSA_DEBUG`` shows one for internal errors and those of the system. A command
+that prints JSON collects its errors, and ends with one line for all of them (X43).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 OK, FAILED, WRONG_USE = 0, 1, 2
 # The convention of shells: 128 plus the number of the signal, here SIGINT.
 SIGNALLED, INTERRUPTED = 128, 130
+DATA_FORMATS = ("json", "jsonl")
 
 
 class Stopped(Exception):
@@ -44,6 +46,27 @@ def guarded(console: Console, argv: Sequence[str], work: Callable[[], int]) -> i
             return report(error, console, debug=wants_debug(argv, console))
         except PipeClosed:
             return FAILED
+    finally:
+        end_with_failures(console, argv)
+
+
+def end_with_failures(console: Console, argv: Sequence[str] = ()) -> None:
+    """Print the errors of a command that prints JSON, as one line, the last on stderr."""
+    if console.failures:
+        from prosa.cli.failures import as_line
+
+        console.err(as_line(console.failures, argv))
+        console.failures.clear()
+
+
+def wants_data(argv: Sequence[str]) -> bool:
+    """Return whether a command line asks for JSON, also one that is wrong elsewhere."""
+    words = argv[: argv.index("--")] if "--" in argv else argv
+    return any(
+        word in (f"--format={form}", form) and (word != form or words[at - 1 : at] == ["--format"])
+        for at, word in enumerate(words)
+        for form in DATA_FORMATS
+    )
 
 
 def wants_debug(argv: Sequence[str], console: Console) -> bool:
@@ -56,21 +79,33 @@ def report(error: BaseException, console: Console, *, debug: bool = False) -> in
     """Say what happened on stderr and give the exit status."""
     error = _single(error)
     if isinstance(error, KeyboardInterrupt):
-        console.err("interrupted")
-        return INTERRUPTED
+        return say(console, "interrupted", status=INTERRUPTED, cause=error, head="")
     if isinstance(error, Stopped):
-        console.err(str(error))
-        return SIGNALLED + error.number
+        return say(console, str(error), status=SIGNALLED + error.number, cause=error, head="")
     if isinstance(error, WrongUse):
-        return say(console, error.message, error.hint, status=WRONG_USE)
+        return say(console, error.message, error.hint, status=WRONG_USE, cause=error)
     if debug and not _is_explained(error):
         console.err(_traceback(error), end="")
     return _known(error, console) or _internal(error, console)
 
 
-def say(console: Console, message: str, hint: str = "", *, status: int = FAILED) -> int:
-    """Print ``error: message`` and an indented hint, and gives ``status`` back."""
-    console.err(f"error: {_plain(message)}")
+def say(
+    console: Console,
+    message: str,
+    hint: str = "",
+    *,
+    status: int = FAILED,
+    cause: BaseException | str = "failed",
+    head: str = "error: ",
+) -> int:
+    """Print ``error: message`` and an indented hint, and gives ``status`` back. ``cause`` is the error, or its code,
+    for a command that prints JSON."""
+    if console.failures is not None:
+        from prosa.cli.failures import failure
+
+        console.failures.append(failure(cause, message, hint))
+        return status
+    console.err(f"{head}{_plain(message)}")
     if hint:
         console.err("\n".join(f"  {line}" if line else "" for line in _plain(hint).splitlines()))
     return status
@@ -99,30 +134,29 @@ def _known(error: BaseException, console: Console) -> int:
     )
     from prosa.source import FileProblem
 
-    if isinstance(error, AgreementRequired):
+    if isinstance(error, AgreementRequired) and console.failures is None:
         # The two paragraphs of the specification, as they stand there (L41).
         console.err(f"\n{_plain(error.message)}\n\n{_plain(error.hint)}")
         return FAILED
-    if isinstance(error, ProgramRefused):
+    if isinstance(error, ProgramRefused) and console.failures is None:
         return _refused(error, console)
-    if isinstance(error, PriceUnknown | RowsRefused | BatchRefused | UnknownDocument):
-        return say(console, error.message, error.hint, status=WRONG_USE)
-    if isinstance(error, RunError) and error.is_wrong_use:
-        return say(console, error.message, error.hint, status=WRONG_USE)
     if isinstance(error, RunError | CorpusError):
-        return say(console, error.message, error.hint)
+        refused = isinstance(error, PriceUnknown | RowsRefused | BatchRefused | UnknownDocument)
+        wrong = refused or (isinstance(error, RunError) and error.is_wrong_use)
+        return say(console, error.message, error.hint, status=WRONG_USE if wrong else FAILED, cause=error)
     if isinstance(error, FileProblem):
-        return say(console, str(error), _nearest_file(error), status=FAILED if error.kind == "changed" else WRONG_USE)
+        status = FAILED if error.kind == "changed" else WRONG_USE
+        return say(console, str(error), _nearest_file(error), status=status, cause=error)
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
-        return say(console, f"{where}{error.strerror or error}")
+        return say(console, f"{where}{error.strerror or error}", cause=error)
     if isinstance(error, ModuleNotFoundError) and error.name and not error.name.startswith("prosa"):
         from prosa.extras import line_for_module
 
         message = f"this needs the library `{error.name}`, which is not installed"
-        return say(console, message, line_for_module(error.name), status=WRONG_USE)
+        return say(console, message, line_for_module(error.name), status=WRONG_USE, cause=error)
     if isinstance(error, MemoryError):
-        return say(console, "not enough memory")
+        return say(console, "not enough memory", cause=error)
     return OK
 
 
@@ -147,7 +181,8 @@ def _internal(error: BaseException, console: Console) -> int:
     from prosa.diagnostics.crash import crash_words
 
     message = f"internal error: {crash_words(error)}"
-    return say(console, message, "This is a fault of Prosa. Please report it with what --debug prints.")
+    about = "This is a fault of Prosa. Please report it with what --debug prints."
+    return say(console, message, about, cause="internal")
 
 
 def _single(error: BaseException) -> BaseException:

@@ -65,7 +65,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         return int(bool(refused or (changes and (args.check or args.diff))))
     unwritten = write_changes(changes)
     for words in unwritten.values():
-        say(console, words)
+        say(console, words, cause="not-written")
     refused += len(unwritten)
     if named.stdin is not None:
         console.out(next((each.after for each in changes if each.is_stdin), named.stdin.text), end="")
@@ -80,7 +80,7 @@ def _say_refused(done: Sequence[FormattedDocument], console: Console) -> int:
 
     for each in done:
         if each.problem:
-            console.err(f"not formatted: {safe(each.problem)}")
+            say(console, safe(each.problem), cause="not-written", head="not formatted: ")
     return sum(bool(each.problem) for each in done)
 
 

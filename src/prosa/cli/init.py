@@ -66,7 +66,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         return int(bool(new))
     refused = {} if args.dry_run else write_parts(parts)
     for words in refused.values():
-        say(console, words)
+        say(console, words, cause="not-written")
     for part in new:
         if part.path not in refused:
             verb = "would write" if args.dry_run else "wrote"

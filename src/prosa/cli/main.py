@@ -31,8 +31,10 @@ def main(argv: Sequence[str] | None = None, console: Console | None = None) -> i
     """Run one command and give its exit status: 0 well, 1 findings or a failed run, 2 wrong use."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     console = console or Console.from_process()
-    from prosa.cli.errors import guarded
+    from prosa.cli.errors import guarded, wants_data
 
+    if wants_data(arguments):
+        console = console.changed(quiet=True, failures=[])
     return guarded(console, arguments, lambda: _dispatch(arguments, console))
 
 

@@ -46,7 +46,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         is_site = args.target.lower().startswith(("http://", "https://"))
         report = _site(args, console) if is_site else _folder(args)
     except NoSite as problem:
-        return say(console, problem.message, problem.hint)
+        return say(console, problem.message, problem.hint, cause=problem)
     console.out(_printed(report, args, console), styled=args.format == "text")
     return int(bool(report.failed("MUST", "SHOULD") if args.strict else report.failed("MUST")))
 

@@ -61,7 +61,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         except NameRefused as refused:
             raise WrongUse(refused.message, hint=refused.hint) from None
         except MoveRefused as refused:
-            return say(console, refused.message, refused.hint)
+            return say(console, refused.message, refused.hint, cause=refused)
         if not _is_shown_only(args):
             carry_out(plan, corpus.root, journal)
         _print(plan, unreadable, args, console)

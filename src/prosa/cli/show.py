@@ -72,7 +72,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         return _write_payload(shown.documents, args, console)
     _print(shown.documents, args.format, console)
     for problem in shown.unread:
-        say(console, str(problem))
+        say(console, str(problem), cause=problem)
     return int(bool(shown.unread))
 
 

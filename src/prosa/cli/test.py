@@ -14,7 +14,7 @@ from prosa.app.options import AgentKeywords, JournalOptions
 from prosa.cli.argument_types import count
 from prosa.cli.console import Console
 from prosa.cli.environment import environment_of
-from prosa.cli.errors import FAILED, OK
+from prosa.cli.errors import FAILED, OK, say
 from prosa.cli.options import add_limits, add_options, add_otel, add_recording, options_from, values_of
 from prosa.cli.parser import WrongUse
 from prosa.cli.progress import progress
@@ -279,7 +279,7 @@ def _updated(args: argparse.Namespace, suites: Sequence[Suite], report: Report, 
     if args.update and not (args.diff or args.dry_run):
         refused = write_updates(found.changes)
         for words in refused:
-            console.err(f"error: {words}")
+            say(console, words, cause="not-written")
         if found.changes:
             console.note(f"updated {len(found.changes) - len(refused)} of {len(suites)} documents")
         return OK if (report.ok or not found.remains) and not refused else FAILED

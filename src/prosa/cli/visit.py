@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from prosa.cli.argument_types import count
 from prosa.cli.console import Console
 from prosa.cli.documents import add_bounds, bounds, given_token
-from prosa.cli.errors import FAILED, WRONG_USE, say
+from prosa.cli.errors import WRONG_USE, say
 from prosa.cli.parser import WrongUse
 
 if TYPE_CHECKING:
@@ -74,11 +74,11 @@ def run(args: argparse.Namespace, console: Console) -> int:
             return crawl(args, Path(args.crawl), console)
         return _visit(args, console)
     except HttpProblem as problem:
-        return say(console, problem.message, problem.hint)
+        return say(console, problem.message, problem.hint, cause=problem)
     except FollowProblem as problem:
-        return say(console, str(problem), problem.hint, status=WRONG_USE)
+        return say(console, str(problem), problem.hint, status=WRONG_USE, cause=problem)
     except RequestError as error:
-        return say(console, str(error), status=WRONG_USE)
+        return say(console, str(error), status=WRONG_USE, cause=error)
 
 
 def _check_flags(args: argparse.Namespace) -> None:
@@ -166,7 +166,7 @@ def crawl(args: argparse.Namespace, folder: Path, console: Console) -> int:
         return 0
     are = "file is" if foreign == 1 else "files are"
     hint = "move them away, or choose another folder"
-    return say(console, f"{foreign:,} {are} not as the copy left them, and not written to", hint, status=FAILED)
+    return say(console, f"{foreign:,} {are} not as the copy left them, and not written to", hint, cause="not-written")
 
 
 def _tell(each: Copied, form: str, console: Console) -> None:

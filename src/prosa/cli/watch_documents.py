@@ -8,7 +8,7 @@ from pathlib import Path
 
 from prosa.app.watch import NoWatcher, document_changes
 from prosa.cli.console import Console
-from prosa.cli.errors import report
+from prosa.cli.errors import end_with_failures, report
 from prosa.cli.parser import WrongUse
 from prosa.corpus.errors import CorpusError
 from prosa.extras import lacking
@@ -51,5 +51,6 @@ def _shown(console: Console, once: Callable[[], int]) -> int:
         status = once()
     except (WrongUse, CorpusError, FileProblem) as error:
         status = report(error, console)
+    end_with_failures(console)
     console.note("watching for changes; Ctrl-C ends")
     return status

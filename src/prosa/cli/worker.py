@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from prosa.app.options import JournalOptions, Options
 from prosa.cli.console import Console
 from prosa.cli.environment import environment_of
-from prosa.cli.errors import FAILED, OK
+from prosa.cli.errors import FAILED, OK, say
 from prosa.cli.options import add_limits, add_model, add_options, add_otel, options_from, values_of
 from prosa.cli.parser import WrongUse
 from prosa.cli.run.interaction import stopping
@@ -76,7 +76,7 @@ def _rows(args: argparse.Namespace, console: Console) -> int:
 
     spent = until_stopped(work, console)
     if spent:
-        console.err(f"stopped: {spent}")
+        say(console, spent, cause="budget-spent", head="stopped: ")
     return FAILED if spent else OK
 
 
@@ -103,7 +103,7 @@ def _mail(args: argparse.Namespace, console: Console) -> int:
     end = until_stopped(work, console)
     console.note(f"{program.name}: {end_words(end)}")
     if end.reason:
-        console.err(f"stopped: {end.reason}")
+        say(console, end.reason, cause="stopped", head="stopped: ")
     return FAILED if end.reason else OK
 
 
