@@ -296,7 +296,11 @@ def test_x8_x30_a_file_that_is_not_there_gives_no_report(form: str, tmp_path: Pa
     (tmp_path / "a.md").write_text("# A\n")
     assert main(["check", str(tmp_path / "a.md"), str(tmp_path / "gone.md"), "--format", form], found.console) == 2
     assert found.out == ""
-    assert found.err == f"error: {tmp_path / 'gone.md'}: no such file or folder\n"
+    words = f"{tmp_path / 'gone.md'}: no such file or folder"
+    if form in ("json", "jsonl"):
+        assert json.loads(found.err)["message"] == words
+    else:
+        assert found.err == f"error: {words}\n"
 
 
 def test_x32_a_profile_judges_its_own_documents_alone(folder: Path):
