@@ -1,6 +1,7 @@
 """`prosa`: finds the command in the table, loads its module alone, parses its arguments, runs it.
 
-In: the arguments of the process. Out: an exit status. `--help` and `--version` load nothing but the table.
+In: the arguments of the process. Out: an exit status. `--help` and `--version` load nothing but the table. With
+`--format json` help is data.
 """
 
 from __future__ import annotations
@@ -42,6 +43,8 @@ def _dispatch(argv: list[str], console: Console) -> int:
     """Answer the flags of `prosa` itself, or hand the rest to a command."""
     words = [item for item in argv if item not in EVERYWHERE]
     first = words[0] if words else "--help"
+    if console.failures is not None and (first == "help" or first in HELP_FLAGS):
+        return _describe(words[1:], console)
     if first in HELP_FLAGS or words in (["help"], ["help", "all"]):
         console.out(overview(__version__, whole=words[-1:] == ["all"]))
         return 0
@@ -54,6 +57,21 @@ def _dispatch(argv: list[str], console: Console) -> int:
     place = argv.index(first)
     name, *flags = ALIASES.get(first, (first,))
     return _call(_command(name), [*argv[:place], *flags, *argv[place + 1 :]], console)
+
+
+def _describe(words: Sequence[str], console: Console) -> int:
+    """Print the commands, or the one that is named, as data."""
+    from prosa.cli.described import index, named
+    from prosa.cli.parser import WrongUse
+    from prosa.render.json import dump
+
+    name, *rest = named(words) or ("",)
+    if rest:
+        raise WrongUse(f"unexpected argument {rest[0]!r}", hint="see: prosa help --format json")
+    if name:
+        return _call(_command(ALIASES.get(name, (name,))[0]), ["--help"], console)
+    console.out(dump(index(__version__)))
+    return 0
 
 
 def _command(name: str) -> Command:
@@ -82,6 +100,12 @@ def _call(command: Command, argv: list[str], console: Console) -> int:
     module = import_module(command.module)
     flags = argv[: argv.index("--")] if "--" in argv else argv
     helping = any(flag in flags for flag in HELP_FLAGS)
+    if helping and console.failures is not None:
+        from prosa.cli.described import description
+        from prosa.render.json import dump
+
+        console.out(dump(description(command, parser_of(command, console))))
+        return 0
     shows_all = helping and flags[-2:-1] in ([each] for each in HELP_FLAGS) and flags[-1] == "all"
     if shows_all:
         argv = argv[: len(flags) - 1]
