@@ -67,6 +67,7 @@ def test_the_ci_requires_the_browser_and_installs_it_where_it_may():
     lines = CI.splitlines()
     (required,) = (at for at, line in enumerate(lines) if line == "export PROSA_BROWSER=required")
     assert required < lines.index("make demo") < lines.index("make test")
-    assert re.search(r"apt-get .*install .*\bchromium\b", CI)
+    assert re.search(r"chromium .*\|\| missing\+=\(chromium\)$", CI, re.MULTILINE)
+    assert re.search(r'apt-get .*install .*"\$\{missing\[@\]\}"', CI)
     assert "id -u" in CI and "playwright install" not in CI
     assert subprocess.run(["bash", "-n", str(ROOT / ".ci" / "run")], check=False).returncode == 0
