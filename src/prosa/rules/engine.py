@@ -24,7 +24,7 @@ from prosa.rules.policy import Policy, Profile, diagnosed, ordered
 from prosa.rules.program_groups import check_groups
 from prosa.rules.registry import among_checks, corpus_checks, rule_named
 from prosa.rules.rule import Corpus, Facts, Rooted, Rule, found_by, found_in_corpus
-from prosa.source import Files, SourceText, TextFiles
+from prosa.source import Files, Renamed, SourceText, TextFiles
 
 if TYPE_CHECKING:
     from prosa.dialects.front import FrontReading
@@ -151,7 +151,7 @@ class CorpusScope(Struct, frozen=True):
     """The surroundings of the documents of a check. ``beside`` returns the other documents below ``root``, and whether
     these are all; it is only called if a document names others by something else than their path. None: there are no
     others. ``metas`` returns the documents below ``root`` that may be meta files (M20), and is called if ``beside`` is
-    not. ``rooted`` is how the root is known, ``file_names`` and ``listing`` the files of any kind below it (`Corpus`).
+    not. ``rooted`` is how the root is known, ``file_names``, ``listing`` and ``renames`` the files below it (`Corpus`).
     ``sighted`` is called instead of ``beside`` if there is a cache, and returns None if ``beside`` is needed. If
     neither is called, ``complete`` says whether the checked documents are all."""
 
@@ -161,6 +161,7 @@ class CorpusScope(Struct, frozen=True):
     metas: Callable[[], Sequence[Path]] | None = None
     file_names: Callable[[], Mapping[str, str]] | None = None
     listing: Callable[[], Sequence[str] | None] | None = None
+    renames: Callable[[], Sequence[Renamed]] | None = None
     sighted: Callable[[], Sighted | None] | None = None
     complete: bool = True
 
@@ -243,6 +244,7 @@ def corpus_of(seen: Mapping[Path, Analysis], analyzer: Analyzer, scope: CorpusSc
         analyzer.now,
         scope.file_names,
         scope.listing,
+        scope.renames,
         tuple(seen),
         profile.relations,
         profile.schemas if profile.has_schemas else None,

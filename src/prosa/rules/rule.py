@@ -16,7 +16,7 @@ from prosa.data import Value
 from prosa.diagnostics import Annotation, Fix, Misspelling, Problem, Severity
 from prosa.dialects import DialectName
 from prosa.dialects.context.places import is_agent_place
-from prosa.source import Files, SourceText, Span
+from prosa.source import Files, Renamed, SourceText, Span
 
 if TYPE_CHECKING:
     from prosa.dialects.front import FrontReading
@@ -141,9 +141,10 @@ class Corpus(Struct, frozen=True, eq=False):
     or is a checkout, or ``guessed``: the folder that a document happens to lie in. ``metas`` are the meta files below
     the root that are no entries; ``now`` is None if the time is unknown. ``file_names`` are the files of any kind
     below the root, by case-folded name, each with the path of the first one; it is only called to resolve a name alone
-    (YA21). ``listing`` returns the paths of all files below the root, with `/`, and None if these are not all.
-    ``asked`` are the entries that are checked, ``relations`` and ``schemas`` the project's settings for front
-    matter. ``names`` are the entries by name if they are cached (`rules.corpus_names`).
+    (YA21). ``listing`` returns the paths of all files below the root, with `/`, and None if these are not all;
+    ``renames`` the files below it that git renamed, the newest first. ``asked`` are the entries that are checked,
+    ``relations`` and ``schemas`` the project's settings for front matter. ``names`` are the entries by name if they are
+    cached (`rules.corpus_names`).
     """
 
     entries: Mapping[Path, Facts]
@@ -156,6 +157,7 @@ class Corpus(Struct, frozen=True, eq=False):
     now: datetime | None = None
     file_names: Callable[[], Mapping[str, str]] | None = None
     listing: Callable[[], Sequence[str] | None] | None = None
+    renames: Callable[[], Sequence[Renamed]] | None = None
     asked: Collection[Path] = ()
     relations: Relations = ()
     schemas: Callable[[Path], tuple[str, ...]] | None = None

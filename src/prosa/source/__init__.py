@@ -1,6 +1,6 @@
 """Text with places in it: spans, lines and edits. Pure; everything else in the house stands on this folder."""
 
-from prosa.source.files import FileProblem, Files, ProsaError, TextFiles
+from prosa.source.files import FileProblem, Files, ProsaError, Renamed, TextFiles
 from prosa.source.text import Edit, LineIndex, OverlappingEdits, Position, SourceText, Span, apply_edits
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "OverlappingEdits",
     "Position",
     "ProsaError",
+    "Renamed",
     "SourceText",
     "Span",
     "TextFiles",

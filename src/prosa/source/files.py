@@ -66,6 +66,14 @@ class FileProblem(ProsaError):
         self.reason = reason
 
 
+class Renamed(Struct, frozen=True):
+    """A file that a commit renamed, with its paths below the root, and the commit in short."""
+
+    before: str
+    after: str
+    commit: str
+
+
 class Skipped(Struct):
     """What walks passed over although a user might look for it: ``folders``, and ``files`` that are texts of other
     kinds. Files ignored by git are in neither."""

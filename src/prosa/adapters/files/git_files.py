@@ -11,15 +11,23 @@ import io
 import os
 import subprocess
 import tarfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from pathlib import Path
 
 from msgspec import Struct, field
 
 from prosa.adapters.files.read import MAX_DOCUMENT_BYTES, decode, read_bytes, real_path
-from prosa.source import FileProblem, SourceText
+from prosa.regex import regex
+from prosa.source import FileProblem, Renamed, SourceText
 
 _SECONDS = 20
+
+MAX_COMMITS = 2_000
+"""Commits of the checked out branch in which renames are looked for; reading one takes about half a millisecond."""
+
+_RENAME_SECONDS = 10
+"""After that a repository is too large to be asked for renames."""
 
 
 def resolve_revision(name: str, folder: Path) -> str | None:
@@ -46,17 +54,48 @@ def top_of(folder: Path) -> Path | None:
     return real_path(Path(os.fsdecode(found).strip("\n"))) if found is not None else None
 
 
-def _git(folder: Path, *arguments: str) -> bytes | None:
+def _git(folder: Path, *arguments: str, seconds: float = _SECONDS) -> bytes | None:
     environ = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     environ |= {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1"}
     command = ["git", "-c", "core.fsmonitor=false", "-C", str(folder), *arguments]
     try:
         done = subprocess.run(
-            command, capture_output=True, env=environ, timeout=_SECONDS, check=False, stdin=subprocess.DEVNULL
+            command, capture_output=True, env=environ, timeout=seconds, check=False, stdin=subprocess.DEVNULL
         )
     except (OSError, subprocess.TimeoutExpired, ValueError):
         return None
     return done.stdout if done.returncode == 0 else None
+
+
+def renames_below(folder: Path) -> tuple[Renamed, ...]:
+    """Return the files below a folder that commits renamed, the newest first, with paths from there; none where git or
+    a repository is missing. Renames in merges are not seen, nor what went into the folder or out of it."""
+    head = resolve_revision("HEAD", folder)
+    return _renames(folder, head) if head is not None else ()
+
+
+@lru_cache(maxsize=4)
+def _renames(folder: Path, head: str) -> tuple[Renamed, ...]:
+    older = _git(folder, "rev-list", "--first-parent", f"--skip={MAX_COMMITS}", "-n1", head)
+    until = [f"^{older.decode().strip()}"] if older else []
+    what = ("-z", "-M", "-l400", "--diff-filter=R", "--name-status", "--relative", "--format=%h", "--abbrev=7")
+    quiet = ("--no-show-signature", "--no-ext-diff", "--no-textconv", "-O/dev/null")
+    found = _git(folder, "log", *quiet, *what, head, *until, "--", seconds=_RENAME_SECONDS)
+    return tuple(_renamed(os.fsdecode(found))) if found is not None else ()
+
+
+_STATUS = regex(r"\n?R\d+\Z")
+
+
+def _renamed(log: str) -> Iterator[Renamed]:
+    """Yield the renames in the words of a log: a commit, then a status with two paths, or several."""
+    words = iter(log.split("\0"))
+    commit = ""
+    for word in words:
+        if _STATUS.match(word):
+            yield Renamed(next(words, ""), next(words, ""), commit)
+        elif word.strip():
+            commit = word.strip()
 
 
 def exported_folder(folder: Path, top: Path, commit: str, empty: Path) -> Path:

@@ -114,7 +114,9 @@ class Checker(Struct, frozen=True):
         beside = None if group.whole and only is None else group.beside
         metas = None if group.whole and only is None else group.metas
         sighted = partial(group.sighted, stamps) if stamps is not None else None
-        scope = CorpusScope(group.root, beside, group.rooted, metas, group.file_names, group.listing, sighted)
+        scope = CorpusScope(
+            group.root, beside, group.rooted, metas, group.file_names, group.listing, group.renames, sighted
+        )
         paths = group.paths if only is None else [path for path in group.paths if group.files.real(path) in only]
         try:
             return check(paths, analyzer, profile, scope)

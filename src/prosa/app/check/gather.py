@@ -39,7 +39,7 @@ from prosa.rules.analyzer import Sighted
 from prosa.rules.policy import Policy, Profile, diagnosed, specification
 from prosa.rules.rule import Rooted
 from prosa.settings.model import PROJECT_FILES, Settings, is_about_prosa
-from prosa.source import FileProblem, Files, SourceText, Span, TextFiles
+from prosa.source import FileProblem, Files, Renamed, SourceText, Span, TextFiles
 from prosa.source.files import Skipped, is_hidden
 
 STDIN = "-"
@@ -146,6 +146,12 @@ class Group(Struct, frozen=True):
             found += (f"{prefix}{entry.name}" for entry in each.entries)
             found += (f"{prefix}{os.path.basename(link)}" for link in each.links)  # noqa: PTH119 - thousands of paths
         return found
+
+    def renames(self) -> Sequence[Renamed]:
+        """Return the files below the root that git renamed, the newest first."""
+        from prosa.adapters.files.git_files import renames_below  # it loads tarfile
+
+        return renames_below(self.root)
 
     def metas(self) -> list[Path]:
         """Return the documents below the root that others may inherit from (M20): for a guessed root those in

@@ -253,7 +253,7 @@ def _read(root: Path, texts: dict[Path, str], checker: Checker, profile: Profile
         scope = CorpusScope(root, rooted="guessed", complete=False)
         resident = ResidentCorpus.of((), analyzer, profile, scope)
     else:
-        scope = CorpusScope(root, None, group.rooted, None, group.file_names, group.listing)
+        scope = CorpusScope(root, None, group.rooted, None, group.file_names, group.listing, group.renames)
         resident = ResidentCorpus.of(group.paths, analyzer, profile, scope)
     if checker.store is not None:
         checker.store.close()

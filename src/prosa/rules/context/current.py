@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,8 +16,9 @@ from prosa.rules.context import RULES
 from prosa.rules.context.definitions import DEFINITIONS, Defined
 from prosa.rules.context.project import MADE, Project, project_of
 from prosa.rules.corpus_names import corpus_names
+from prosa.rules.moves import moved_to, replacement
 from prosa.rules.rule import Corpus, Facts, Finding
-from prosa.source import Edit, Span
+from prosa.source import Span
 
 
 @RULES.one_of_many("CX020", "missing-path", Severity.INFO)
@@ -31,15 +32,35 @@ def missing_path(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
         return
     bases = dict.fromkeys(("", posixpath.dirname(relative), posixpath.dirname(relative).partition("/.")[0]))
     for text, start, end in mentioned:
-        if not _is_missing(text, bases, project):
-            continue
-        elsewhere = _moved(text, project)
-        message = f"`{shown(text)}` does not exist"
-        if elsewhere is None:
-            yield Finding(message, Span(start, end), ("a path starts at the root of the project",))
-        else:
-            fix = Fix(f"write `{elsewhere}`", (Edit(Span(start, end), elsewhere),), Applicability.UNSAFE)
-            yield Finding(message, Span(start, end), (f"the only file of this name is `{elsewhere}`",), fix=fix)
+        if _is_missing(text, bases, project):
+            note, fix = _meant(text, Span(start, end), bases, project)
+            yield Finding(f"`{shown(text)}` does not exist", Span(start, end), (note,), fix=fix)
+
+
+def _meant(text: str, span: Span, bases: Iterable[str], project: Project) -> tuple[str, Fix | None]:
+    """Return a note about a missing path, and the fix that writes the path that was meant: the same in other case, the
+    one that git has moved it to, or else, unsafely, that of the only file with its name."""
+    for base in bases:
+        place = posixpath.normpath(posixpath.join(base, text))
+        there = project.in_other_case(place)
+        if there is not None:
+            written = _as_written(there, text, base)
+            note = f"there is `{written}`: upper and lower case matter on most systems"
+            return note, replacement(span, written, Applicability.SAFE)
+        moved = moved_to(project.corpus, project.root / place)
+        if moved is not None:
+            return moved.note, replacement(span, _as_written(moved.path, text, base), Applicability.SAFE)
+    same = project.by_name.get(posixpath.basename(text.rstrip("/")), ())
+    if len(same) == 1:
+        return f"the only file of this name is `{same[0]}`", replacement(span, same[0], Applicability.UNSAFE)
+    return "a path starts at the root of the project", None
+
+
+def _as_written(path: str, text: str, base: str) -> str:
+    """Return a path below the root as a file in ``base`` writes it that wrote ``text``."""
+    inside = path.removeprefix(f"{base}/") if base else path
+    begin = "./" if text.startswith("./") and (inside != path or not base) else ""
+    return f"{begin}{inside}{'/' if text.endswith('/') else ''}"
 
 
 def _is_missing(text: str, bases: dict[str, None], project: Project) -> bool:
@@ -58,12 +79,6 @@ def _is_made(bare: str) -> bool:
     """Return whether a path may be one that git ignores or that is made."""
     parts = bare.split("/")
     return not MADE.isdisjoint(parts) or any(part.startswith(".env") for part in parts)
-
-
-def _moved(text: str, project: Project) -> str | None:
-    """Return the path of the only file with the same name."""
-    same = project.by_name.get(posixpath.basename(text.rstrip("/")), ())
-    return same[0] if len(same) == 1 else None
 
 
 class Undefined(NamedTuple):

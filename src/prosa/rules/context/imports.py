@@ -13,6 +13,7 @@ from prosa.dialects.fields import shown
 from prosa.document import parse
 from prosa.rules.context import RULES
 from prosa.rules.corpus_names import corpus_names
+from prosa.rules.moves import moved_to, replacement
 from prosa.rules.rule import Corpus, Facts, Finding
 from prosa.source import FileProblem, Span
 
@@ -94,7 +95,10 @@ def missing_import(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding
     for target, start, end, clear in facts.extra.get("imports", ()):
         place = _target(path, target)
         if clear and place is not None and corpus.files.inside_root(place) and not corpus.files.exists(place):
-            yield Finding(f"the import `@{shown(target)}` does not exist", Span(start, end), (_FROM_FILE,))
+            moved = moved_to(corpus, place)
+            note = moved.note if moved is not None else _FROM_FILE
+            fix = replacement(Span(start, end), moved.seen_from(path)) if moved is not None else None
+            yield Finding(f"the import `@{shown(target)}` does not exist", Span(start, end), (note,), fix=fix)
 
 
 _FROM_FILE = "an import starts at the folder of the file that it is in"

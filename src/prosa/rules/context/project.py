@@ -47,6 +47,18 @@ class Project(Struct, frozen=True, eq=False, dict=True):
         """Return whether a file or folder is there, ignored by git or not."""
         return path in self.files or path in self.folders or self.corpus.files.exists(self.root / path)
 
+    @cached_property
+    def _lowered(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for path in (*self.files, *self.folders):
+            found.setdefault(path.lower(), []).append(path)
+        return found
+
+    def in_other_case(self, path: str) -> str | None:
+        """Return the only file or folder whose path differs from this one in upper and lower case alone."""
+        same = self._lowered.get(path.lower(), ())
+        return same[0] if len(same) == 1 else None
+
     def named(self, *names: str) -> list[str]:
         """Return the files with one of these names, the outermost first."""
         found = (path for name in names for path in self.by_name.get(name, ()))

@@ -19,6 +19,7 @@ from prosa.graph.record import Record, Reference
 from prosa.regex import regex
 from prosa.rules.corpus_names import CorpusNames, Place, corpus_names
 from prosa.rules.document import RULES
+from prosa.rules.moves import Moved, moved_to, replacement
 from prosa.rules.rule import Corpus, Facts, Finding, LocalLink
 from prosa.source import Edit
 
@@ -58,7 +59,7 @@ def unresolved_link(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Findin
         if found.place.state == "missing":
             elsewhere = _by_name(corpus, found)
             if not elsewhere:
-                yield _missing(found, _lowered(corpus).get(found.shown.lower()))
+                yield _missing(found, _lowered(corpus).get(found.shown.lower()), _moved(corpus, path, found))
             elif not corpus_names(corpus).is_vault():
                 yield _only_by_name(found, elsewhere)
 
@@ -122,9 +123,22 @@ def _only_by_name(found: FollowedLink, elsewhere: str) -> Finding:
     return Finding(message, found.link.span, (note,), severity=Severity.HINT)
 
 
-def _missing(found: FollowedLink, other_case: str | None) -> Finding:
+def _moved(corpus: Corpus, path: Path, found: FollowedLink) -> tuple[Moved, str] | None:
+    """Return where the target of a link is now, and the path as the document writes it. History is read only for what
+    agents read: it takes time."""
+    of_agents = corpus.entries[path].dialect in ("context", "skill_md")
+    moved = moved_to(corpus, Path(found.shown)) if of_agents else None
+    return (moved, moved.seen_from(path)) if moved is not None else None
+
+
+def _missing(found: FollowedLink, other_case: str | None, moved: tuple[Moved, str] | None) -> Finding:
     target, span = found.link.target, found.link.span
     message = f"`{target}` does not exist"
+    if other_case is None and moved is not None:
+        there, written = moved
+        fragment = f"#{found.link.fragment}" if found.link.fragment else ""
+        plain = len(span) == len(target) + len(fragment) and written.isascii() and " " not in written
+        return Finding(message, span, (there.note,), fix=replacement(span, written + fragment) if plain else None)
     if other_case is None:
         return Finding(message, span, ("a relative link starts at the folder of the document",))
     name = posixpath.basename(other_case)
