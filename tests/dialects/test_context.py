@@ -109,6 +109,30 @@ def test_x38_fields_are_those_of_the_host():
     assert check_text(SourceText("No front matter.\n", ".claude/agents/README.md")).diagnostics == ()
 
 
+def test_x38_settings_of_claude_code_are_judged_by_their_table():
+    """X38. Permissions and hooks are closed tables; a rule begins with a tool, and there are more settings."""
+    text = """{"permissions": {"alow": [], "allow": ["Raed(./x)", "Bash(git *)", "mcp__x__y", "*"],
+        "defaultMode": "accept"}, "hooks": {"PreToolUs": [], "Stop": {}, "Later": []}, "env": {"A": "b"}, "plansDirectory": "x", "models": "x"}"""
+    found = [
+        (each.severity.value, each.rule, each.span.of(text))
+        for each in check_text(SourceText(text, ".claude/settings.json")).diagnostics
+    ]
+    assert found == [
+        ("warning", "unknown-field", '"alow"'),
+        ("warning", "unknown-host-tool", '"Raed(./x)"'),
+        ("warning", "unknown-value", '"accept"'),
+        ("warning", "unknown-field", '"PreToolUs"'),
+        ("warning", "wrong-type", "{}"),
+        ("info", "unknown-field", '"Later"'),
+    ]
+
+
+def test_x38_tools_in_a_field_that_is_none_are_not_judged():
+    """X38. The field is wrong, and says so; what is in it is read by no host."""
+    found = check_text(SourceText("---\ntools: [read, write]\n---\n\nText\n", ".claude/commands/a.md")).diagnostics
+    assert [each.rule for each in found] == ["unknown-field"]
+
+
 def test_x38_the_text_of_a_file_names_what_it_imports_and_runs():
     """X38. Code is no import; a command in a comment is none."""
     text = (

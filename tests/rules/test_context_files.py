@@ -80,6 +80,7 @@ PLANTED: tuple[tuple[str, str, str], ...] = (
     (".cursor/rules/always.mdc", "---\nalwaysApply: 'yes'\n---\n\nX.\n", "wrong-type"),
     (".claude/rules/twin.md", "---\nglobs: src/**\n---\n\nX.\n", "unknown-field"),
     (".mcp.json", '{"mcpServers": {"a": {"url": "https://example.org"}}}', "server-without-type"),
+    (".claude/settings.json", '{"permissions": {"alow": ["Read"]}}', "unknown-field"),
     (".cursor/mcp.json", '{"mcpServers": {"a": {"args": []}}}', "unstartable-server"),
     (".vscode/mcp.json", '{"mcpServers": {"a": {"command": "a"}}}', "unstartable-server"),
     (".claude-plugin/plugin.json", '{"name": "x", "commands": "./nowhere/"}', "missing-plugin-path"),

@@ -1,4 +1,5 @@
-"""The front matter of context files, by kind of file. Which host reads which of them says `hosts.py`.
+"""The front matter of context files and the JSON files of hosts, by kind of file. Which host reads which of them says
+`hosts.py`.
 
 The tables are those of the hosts' own documentation. A host passes over fields that it does not know, so an unknown
 field is an error only where its host refuses the file.
@@ -132,6 +133,109 @@ GEMINI_AGENT: tuple[Field, ...] = (
     Field("agent_card_url", "string", about="where a remote agent describes itself"),
     Field("agent_card_json", "string", about="the description of a remote agent"),
     Field("auth", "mapping", about="how a remote agent knows its callers"),
+)
+
+TYPES = ("stdio", "http", "sse", "ws", "streamable-http", "local")
+"""How hosts reach a server."""
+
+SERVER: tuple[Field, ...] = (
+    Field("type", "text", choices=TYPES, about="how the server is reached"),
+    Field("command", "text", about="the program that is started"),
+    Field("args", "texts", about="its arguments"),
+    Field("env", "mapping", about="its environment"),
+    Field("url", "text", about="the address of a server elsewhere"),
+    Field("headers", "mapping", about="headers of the requests to it"),
+)
+
+_OWNER: tuple[Field, ...] = (
+    Field("name", "text", required=True, about="the name of a person or team"),
+    Field("email", "text", about="where to write to"),
+    Field("url", "text", about="a page about them"),
+)
+_ABOUT: tuple[Field, ...] = (
+    Field("$schema", "text", about="the JSON Schema for editors"),
+    Field("displayName", "text", about="the name for people"),
+    Field("version", "text", about="the version"),
+    Field("description", "text", about="what it is for"),
+    Field("author", "mapping", inner=_OWNER, about="who made it"),
+    Field("homepage", "text", about="a page about it"),
+    Field("repository", "anything", about="where its source is"),
+    Field("license", "text", about="the name of a licence"),
+    Field("keywords", "texts", about="words by which it is found"),
+    Field("metadata", "anything", about="data for other tools"),
+    Field("defaultEnabled", "boolean", about="false: it is installed switched off"),
+)
+PARTS: tuple[Field, ...] = (
+    Field("skills", "anything", about="folders of skills"),
+    Field("commands", "anything", about="files or folders of commands"),
+    Field("agents", "anything", about="files of agents"),
+    Field("workflows", "anything", about="files or folders of workflows"),
+    Field("hooks", "anything", about="hooks, or files with them"),
+    Field("mcpServers", "anything", about="MCP servers, or files with them"),
+    Field("outputStyles", "anything", about="files of output styles"),
+    Field("lspServers", "anything", about="language servers, or files with them"),
+)
+PLUGIN: tuple[Field, ...] = (
+    Field("name", "text", required=True, wanted="a name", about="the name of the plugin"),
+    *_ABOUT,
+    *PARTS,
+    Field("themes", "anything", about="colour themes"),
+    Field("monitors", "anything", about="monitors"),
+    Field("experimental", "anything", about="parts whose form may change"),
+    Field("userConfig", "mapping", about="values that users are asked for"),
+    Field("channels", "anything", about="channels of messages"),
+    Field("dependencies", "anything", about="other plugins that it needs"),
+    Field("settings", "anything", about="settings that it brings"),
+)
+ENTRY: tuple[Field, ...] = (
+    Field("name", "text", required=True, wanted="a name", about="the name of the plugin"),
+    Field("source", "anything", required=True, wanted="a path or a source", about="where the plugin is"),
+    *_ABOUT,
+    *PARTS,
+    Field("category", "text", about="the category"),
+    Field("tags", "texts", about="words by which it is found"),
+    Field("strict", "boolean", about="false: this entry is the manifest"),
+    Field("relevance", "anything", about="when it is suggested"),
+    Field("dependencies", "anything", about="other plugins that it needs"),
+)
+MARKETPLACE: tuple[Field, ...] = (
+    Field("$schema", "text", about="the JSON Schema for editors"),
+    Field("name", "text", required=True, wanted="a name", about="the name of the marketplace"),
+    Field("owner", "mapping", required=True, inner=_OWNER, about="who maintains it"),
+    Field("plugins", "mappings", required=True, about="the plugins"),
+    Field("description", "text", about="what it is for"),
+    Field("version", "text", about="its version"),
+    Field("metadata", "anything", about="`pluginRoot` is the folder of the plugins"),
+    Field("allowCrossMarketplaceDependenciesOn", "anything", about="marketplaces that its plugins may depend on"),
+    Field("forceRemoveDeletedPlugins", "boolean", about="true: deleted plugins are removed from users"),
+    Field("renames", "mapping", about="new names of plugins"),
+)
+
+PERMISSIONS: tuple[Field, ...] = (
+    Field("allow", "texts", about="what is done without asking"),
+    Field("ask", "texts", about="what is asked for each time"),
+    Field("deny", "texts", about="what is refused"),
+    Field("additionalDirectories", "texts", about="further folders that may be worked in"),
+    Field("defaultMode", "text", choices=_MODES, about="how permission is asked for"),
+    Field(
+        "disableBypassPermissionsMode", "text", choices=("disable",), about="`disable`: permission is always asked for"
+    ),
+)
+_EVENTS = (
+    "SessionStart Setup UserPromptSubmit UserPromptExpansion PreToolUse PermissionRequest PermissionDenied PostToolUse"
+    " PostToolUseFailure PostToolBatch Notification MessageDisplay SubagentStart SubagentStop TaskCreated TaskCompleted"
+    " Stop StopFailure TeammateIdle InstructionsLoaded ConfigChange CwdChanged DirectoryAdded FileChanged"
+    " WorktreeCreate WorktreeRemove PreCompact PostCompact Elicitation ElicitationResult SessionEnd"
+)
+HOOKS: tuple[Field, ...] = tuple(Field(name, "mappings", about="hooks of this event") for name in _EVENTS.split())
+SETTINGS: tuple[Field, ...] = (
+    Field("permissions", "mapping", inner=PERMISSIONS, about="which tools may be used"),
+    Field("hooks", "mapping", inner=HOOKS, about="commands that run around tools and sessions"),
+    Field("env", "string-map", about="variables of the environment"),
+    Field("model", "text", about="the model that answers"),
+    Field("sandbox", "mapping", about="how commands are isolated"),
+    Field("enabledPlugins", "mapping", about="plugins that are switched on or off"),
+    Field("cleanupPeriodDays", "number", about="after how many days conversations are deleted"),
 )
 
 TWINS = (

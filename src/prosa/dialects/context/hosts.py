@@ -119,7 +119,7 @@ _COPILOT = "https://docs.github.com/en/copilot/"
 _COPILOT_INSTRUCTIONS = f"{_COPILOT}how-tos/copilot-cli/customize-copilot/add-custom-instructions"
 _VSCODE = "https://code.visualstudio.com/docs/copilot/customization/"
 _CODEX = "https://developers.openai.com/codex/"
-_CURSOR = "https://www.cursor.com/docs/rules"
+_CURSOR = "https://cursor.com/docs/"
 _GEMINI = "https://github.com/google-gemini/gemini-cli/blob/5411f113cafae26161b4969b0237b8e1e024e2c2/"
 
 CLAUDE = Host(
@@ -144,7 +144,11 @@ CLAUDE = Host(
         HostPlace("command", ".claude/commands/**/*.md", "choice", "up", f"{_CLAUDE}skills", front.CLAUDE_COMMAND),
         HostPlace("servers", ".mcp.json", "start", "root", f"{_CLAUDE}mcp"),
         HostPlace(
-            "settings", ".claude/settings.json|.claude/settings.local.json", "start", "root", f"{_CLAUDE}settings"
+            "settings",
+            ".claude/settings.json|.claude/settings.local.json",
+            "start",
+            "root",
+            f"{_CLAUDE}settings-reference",
         ),
         HostPlace("plugin", ".claude-plugin/plugin.json", "start", "root", f"{_CLAUDE}plugins-reference"),
         HostPlace("marketplace", ".claude-plugin/marketplace.json", "start", "root", f"{_CLAUDE}plugin-marketplaces"),
@@ -166,7 +170,7 @@ CLAUDE = Host(
         " TaskList TaskOutput TaskStop TaskUpdate TodoRead TodoWrite ToolSearch WaitForMcpServers"
         " WebFetch WebSearch Workflow Write"
     ),
-    other_tools=("mcp__",),
+    other_tools=("mcp__", "*"),
     tools_source=f"{_CLAUDE}tools-reference",
     models=("default", "best", "fable", "sonnet", "opus", "haiku", "sonnet[1m]", "opus[1m]", "opusplan", "inherit"),
     other_models=("claude-", "anthropic", "us.", "eu.", "apac.", "global.", "arn:", "projects/"),
@@ -281,15 +285,22 @@ COPILOT = Host(
 CURSOR = Host(
     "cursor",
     "Cursor",
-    "3",
+    "as documented in October 2026",
     places=(
-        HostPlace("instructions", "AGENTS.md", "start", "nested", _CURSOR),
+        HostPlace("instructions", "AGENTS.md", "start", "nested", f"{_CURSOR}rules"),
         HostPlace(
-            "rule", ".cursor/rules/**/*.mdc", "match", "nested", _CURSOR, front.CURSOR_RULE, "globs", "alwaysApply"
+            "rule",
+            ".cursor/rules/**/*.mdc",
+            "match",
+            "nested",
+            f"{_CURSOR}rules",
+            front.CURSOR_RULE,
+            "globs",
+            "alwaysApply",
         ),
-        HostPlace("servers", ".cursor/mcp.json", "start", "root", "https://www.cursor.com/docs/context/mcp"),
+        HostPlace("servers", ".cursor/mcp.json", "start", "root", f"{_CURSOR}mcp"),
     ),
-    unread=(Unread(".cursor/rules/**/*.md", "its rules end in `.mdc`", _CURSOR, ".mdc"),),
+    unread=(Unread(".cursor/rules/**/*.md", "its rules end in `.mdc`", f"{_CURSOR}rules", ".mdc"),),
     marks=(".cursor",),
     commands=("cursor-agent", "cursor"),
 )
@@ -325,7 +336,7 @@ GEMINI = Host(
         " list_mcp_resources read_file read_many_files read_mcp_resource replace run_shell_command"
         " search_file_content tracker_add_dependency tracker_create_task tracker_get_task"
         " tracker_list_tasks tracker_update_task tracker_visualize update_topic web_fetch write_file"
-        " write_todos save_memory invoke_agent"
+        " write_todos invoke_agent"
     ),
     other_tools=("mcp_", "discovered_tool_", "*"),
     tools_source=f"{_GEMINI}packages/core/src/tools/tool-names.ts",

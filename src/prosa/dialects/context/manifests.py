@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from prosa.data import Mapping, Node, Scalar, Sequence, read_json
 from prosa.diagnostics import Problem, Severity
+from prosa.dialects.context.fields import ENTRY, HOOKS, MARKETPLACE, PARTS, PERMISSIONS, PLUGIN, SERVER, SETTINGS
 from prosa.dialects.context.model import ContextModel, Named
 from prosa.dialects.fields import Field, Owner, read_fields, shown
 from prosa.dialects.front import FrontReading
@@ -24,82 +25,6 @@ MAX_PROBLEMS = 100
 _SYNTAX = ("json-syntax", "nested-too-deep")
 _COMMENTED = (".vscode/mcp.json", ".gemini/settings.json", ".cursor/mcp.json")
 """Files in which their hosts accept comments, or are not known to refuse them."""
-
-TYPES = ("stdio", "http", "sse", "ws", "streamable-http", "local")
-"""How hosts reach a server."""
-
-SERVER: tuple[Field, ...] = (
-    Field("type", "text", choices=TYPES, about="how the server is reached"),
-    Field("command", "text", about="the program that is started"),
-    Field("args", "texts", about="its arguments"),
-    Field("env", "mapping", about="its environment"),
-    Field("url", "text", about="the address of a server elsewhere"),
-    Field("headers", "mapping", about="headers of the requests to it"),
-)
-
-_OWNER: tuple[Field, ...] = (
-    Field("name", "text", required=True, about="the name of a person or team"),
-    Field("email", "text", about="where to write to"),
-    Field("url", "text", about="a page about them"),
-)
-_ABOUT: tuple[Field, ...] = (
-    Field("$schema", "text", about="the JSON Schema for editors"),
-    Field("displayName", "text", about="the name for people"),
-    Field("version", "text", about="the version"),
-    Field("description", "text", about="what it is for"),
-    Field("author", "mapping", inner=_OWNER, about="who made it"),
-    Field("homepage", "text", about="a page about it"),
-    Field("repository", "anything", about="where its source is"),
-    Field("license", "text", about="the name of a licence"),
-    Field("keywords", "texts", about="words by which it is found"),
-    Field("metadata", "anything", about="data for other tools"),
-    Field("defaultEnabled", "boolean", about="false: it is installed switched off"),
-)
-_PARTS: tuple[Field, ...] = (
-    Field("skills", "anything", about="folders of skills"),
-    Field("commands", "anything", about="files or folders of commands"),
-    Field("agents", "anything", about="files of agents"),
-    Field("workflows", "anything", about="files or folders of workflows"),
-    Field("hooks", "anything", about="hooks, or files with them"),
-    Field("mcpServers", "anything", about="MCP servers, or files with them"),
-    Field("outputStyles", "anything", about="files of output styles"),
-    Field("lspServers", "anything", about="language servers, or files with them"),
-)
-PLUGIN: tuple[Field, ...] = (
-    Field("name", "text", required=True, wanted="a name", about="the name of the plugin"),
-    *_ABOUT,
-    *_PARTS,
-    Field("themes", "anything", about="colour themes"),
-    Field("monitors", "anything", about="monitors"),
-    Field("experimental", "anything", about="parts whose form may change"),
-    Field("userConfig", "mapping", about="values that users are asked for"),
-    Field("channels", "anything", about="channels of messages"),
-    Field("dependencies", "anything", about="other plugins that it needs"),
-    Field("settings", "anything", about="settings that it brings"),
-)
-ENTRY: tuple[Field, ...] = (
-    Field("name", "text", required=True, wanted="a name", about="the name of the plugin"),
-    Field("source", "anything", required=True, wanted="a path or a source", about="where the plugin is"),
-    *_ABOUT,
-    *_PARTS,
-    Field("category", "text", about="the category"),
-    Field("tags", "texts", about="words by which it is found"),
-    Field("strict", "boolean", about="false: this entry is the manifest"),
-    Field("relevance", "anything", about="when it is suggested"),
-    Field("dependencies", "anything", about="other plugins that it needs"),
-)
-MARKETPLACE: tuple[Field, ...] = (
-    Field("$schema", "text", about="the JSON Schema for editors"),
-    Field("name", "text", required=True, wanted="a name", about="the name of the marketplace"),
-    Field("owner", "mapping", required=True, inner=_OWNER, about="who maintains it"),
-    Field("plugins", "mappings", required=True, about="the plugins"),
-    Field("description", "text", about="what it is for"),
-    Field("version", "text", about="its version"),
-    Field("metadata", "anything", about="`pluginRoot` is the folder of the plugins"),
-    Field("allowCrossMarketplaceDependenciesOn", "anything", about="marketplaces that its plugins may depend on"),
-    Field("forceRemoveDeletedPlugins", "boolean", about="true: deleted plugins are removed from users"),
-    Field("renames", "mapping", about="new names of plugins"),
-)
 
 
 def read_manifest(front: FrontReading, model: ContextModel) -> tuple[ContextModel, tuple[Problem, ...]]:
@@ -114,7 +39,7 @@ def read_manifest(front: FrontReading, model: ContextModel) -> tuple[ContextMode
     if not isinstance(top, Mapping):
         found = Problem("wrong-type", "the file must hold a mapping", anchor)
         return model, (*reading.problems, found)
-    model = replace(model, fields=top, paths=tuple(_paths(model, top)))
+    model = replace(model, fields=top, paths=tuple(_paths(model, top)), tools=tuple(_permitted(model, top)))
     return model, (*reading.problems, *islice(_problems(model, top, anchor), MAX_PROBLEMS))
 
 
@@ -124,8 +49,35 @@ def _problems(model: ContextModel, top: Mapping, anchor: Span) -> Iterator[Probl
     elif "marketplace" in model.kinds:
         yield from _checked(top, MARKETPLACE, Owner("a marketplace", anchor))
         yield from _entries(top)
+    elif _is_settings(model):
+        yield from _settings(top, anchor)
     else:
         yield from _servers(model, top)
+
+
+def _is_settings(model: ContextModel) -> bool:
+    return model.path.endswith((".claude/settings.json", ".claude/settings.local.json"))
+
+
+def _settings(top: Mapping, anchor: Span) -> Iterator[Problem]:
+    """Yield the problems of the settings of Claude Code. There are more of them than the table has."""
+    yield from (each for each in _checked(top, SETTINGS, Owner("the settings", anchor)) if each.rule != "unknown-field")
+    for name, table, title in (("permissions", PERMISSIONS, "the permissions"), ("hooks", HOOKS, "the hooks")):
+        inner = top.get(name)
+        if isinstance(inner, Mapping):
+            yield from _checked(inner, table, Owner(title, anchor, f"{name}."))
+
+
+def _permitted(model: ContextModel, top: Mapping) -> Iterator[Named]:
+    """Yield the tools that settings speak of: a rule begins with the name of one."""
+    permissions = top.get("permissions") if _is_settings(model) else None
+    if not isinstance(permissions, Mapping):
+        return
+    for name in ("allow", "ask", "deny"):
+        rules = permissions.get(name)
+        for item in rules.items if isinstance(rules, Sequence) else ():
+            if isinstance(item, Scalar) and isinstance(item.value, str):
+                yield Named(item.text.strip(), item.span)
 
 
 def _entries(top: Mapping) -> Iterator[Problem]:
@@ -201,7 +153,7 @@ def _checked(mapping: Mapping, table: tuple[Field, ...], owner: Owner, *, unknow
 def _paths(model: ContextModel, top: Mapping) -> Iterator[Named]:
     """Yield the paths that must exist, relative to the root of the plugin or the marketplace."""
     if "plugin" in model.kinds:
-        for field in _PARTS:
+        for field in PARTS:
             yield from _local(top.get(field.name))
     elif "marketplace" in model.kinds and top.entry("metadata") is None:
         plugins = top.get("plugins")

@@ -34,12 +34,13 @@ def read(front: FrontReading, document: Document) -> tuple[ContextModel, tuple[P
     if path.endswith(".json"):
         return read_manifest(front, model)
     here = bool(model.kinds & ABOUT_HERE)
+    known = {field.name for field in fields_at(path)}
     model = replace(
         model,
         imports=imports_in(document),
         skills=tuple(_listed(front.fields, "skills")),
         agents=tuple(_agents(front.fields)),
-        tools=tuple(each for name in TOOL_FIELDS for each in _listed(front.fields, name)),
+        tools=tuple(each for name in TOOL_FIELDS if name in known for each in _listed(front.fields, name)),
         globs=tuple(each for name in _scopes(model.uses) for each in _listed(front.fields, name)),
         mentioned=paths_in(document) if here else (),
         commands=commands_in(document) if here else (),
