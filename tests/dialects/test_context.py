@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -111,8 +113,9 @@ def test_x38_fields_are_those_of_the_host():
 
 def test_x38_settings_of_claude_code_are_judged_by_their_table():
     """X38. Permissions and hooks are closed tables; a rule begins with a tool, and there are more settings."""
-    text = """{"permissions": {"alow": [], "allow": ["Raed(./x)", "Bash(git *)", "mcp__x__y", "*"],
-        "defaultMode": "accept"}, "hooks": {"PreToolUs": [], "Stop": {}, "Later": []}, "env": {"A": "b"}, "plansDirectory": "x", "models": "x"}"""
+    permissions = {"alow": [], "allow": ["Raed(./x)", "Bash(git *)", "mcp__x__y", "*"], "defaultMode": "accept"}
+    hooks: dict[str, object] = {"PreToolUs": [], "Stop": {}, "Later": []}
+    text = json.dumps({"permissions": permissions, "hooks": hooks, "env": {"A": "b"}, "plansDirectory": "x"})
     found = [
         (each.severity.value, each.rule, each.span.of(text))
         for each in check_text(SourceText(text, ".claude/settings.json")).diagnostics

@@ -59,7 +59,8 @@ MAX_PROBED_IN_ALL = 1000
 class Walk(Struct, frozen=True):
     """How folders are walked. ``gitignore`` skips files that git ignores; ``most_folders`` ends a walk early; with
     ``agents`` the hidden folders of agents count too. ``skipped`` records skipped files, ``vaults`` the folders that
-    are vaults of Obsidian. With ``every_file`` files that git ignores count where their folder does."""
+    are vaults of Obsidian, ``walked`` everything in the folders that were listed. With ``every_file`` files that git
+    ignores count where their folder does."""
 
     suffixes: Sequence[str]
     files: Files
@@ -69,6 +70,7 @@ class Walk(Struct, frozen=True):
     skipped: Skipped | None = None
     vaults: list[str] | None = None
     every_file: bool = False
+    walked: list[Listing] | None = None
 
     def documents(self, folder: Path) -> Iterator[Path | FileProblem]:
         """Yield every document under ``folder``; a folder that cannot be listed is a `FileProblem` in its place. A walk
@@ -100,6 +102,8 @@ class Walk(Struct, frozen=True):
                 reason = f"the folder cannot be listed ({error.strerror})"
                 yield FileProblem(Path(current.path), "unreadable", reason)
                 continue
+            if self.walked is not None:
+                self.walked.append(Listing(current.path, entries))
             inside, documents = walking.sorted_out(entries, current)
             waiting += reversed(inside)
             if documents:
@@ -119,6 +123,16 @@ def _name_of(entry: os.DirEntry[str]) -> str:
     return entry.name
 
 
+def files_in(walked: Sequence[Listing], files: Files) -> Iterator[tuple[str, str]]:
+    """Yield the folder and the name of every file that a walk passed, as one with ``every_file`` meets them."""
+    for each in walked:
+        for entry in each.entries:
+            if not entry.name.startswith(".") and not entry.is_dir(follow_symlinks=False):
+                path = entry.path
+                if not entry.is_symlink() or (os.path.isfile(path) and files.inside_root(Path(path))):
+                    yield each.folder, entry.name
+
+
 def is_foreign(folder: str) -> bool:
     """Return whether a folder holds third-party files, by its name or as a Python environment: no walk enters it, and
     no site shows its content."""
@@ -133,10 +147,11 @@ def documents_in(
     gitignore: bool = True,
     agents: bool = False,
     skipped: Skipped | None = None,
+    walked: list[Listing] | None = None,
 ) -> list[Path]:
     """Return the files named and the documents of the folders named, each once; a folder that cannot be listed as its
     path, so that reading it says why. A file that is named is taken whatever git ignores."""
-    walk = Walk(suffixes, files, gitignore, None, agents, skipped)
+    walk = Walk(suffixes, files, gitignore, None, agents, skipped, walked=walked)
     found: dict[Path, None] = {}
     for path in paths:
         inside = walk.documents(path) if path.is_dir() else (path,)

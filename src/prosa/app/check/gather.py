@@ -21,7 +21,7 @@ from prosa.adapters.files.places import is_marked, is_project
 from prosa.adapters.files.read import MAX_DOCUMENT_BYTES, decode, real_path
 from prosa.adapters.files.scan import scan
 from prosa.adapters.files.stamps import FileStamps
-from prosa.adapters.files.walk import Walk, documents_in
+from prosa.adapters.files.walk import Listing, Walk, documents_in, files_in
 from prosa.corpus.found import Folders
 from prosa.diagnostics import Diagnostic, Problem
 from prosa.dialects.context.places import JSON_FILES, PLUGIN_FILES
@@ -64,7 +64,7 @@ MAX_FOLDERS_UNMARKED = 500
 class Group(Struct, frozen=True):
     """Documents that share a root, in their order. ``whole`` is true if the root itself was named, ``given`` if the
     user set it (`--root`). ``unnamed`` are documents in hidden folders that were not named: they are read, and never
-    written."""
+    written. ``walked`` is what the folders held when the whole root was walked just now."""
 
     files: Files
     paths: tuple[Path, ...]
@@ -75,6 +75,7 @@ class Group(Struct, frozen=True):
     given: bool = False
     agents: bool = False
     unnamed: frozenset[Path] = frozenset()
+    walked: Sequence[Listing] | None = None
 
     @property
     def marked(self) -> bool:
@@ -137,15 +138,16 @@ class Group(Struct, frozen=True):
         git ignores; None if these are not all."""
         most = MAX_FOLDERS_BESIDE if self.marked else MAX_FOLDERS_UNMARKED
         top = os.fspath(_shown(self.root))
-        found: list[str] = []
-        for each in Walk(("",), self.files, self.gitignore, most, agents=True, every_file=True).listings(Path(top)):
-            if isinstance(each, FileProblem) or len(found) > MAX_FILES:
+        walked = self.walked
+        if walked is None:
+            walked = list[Listing]()
+            walk = Walk((), self.files, self.gitignore, most + 1, agents=True, walked=walked)
+            if any(isinstance(each, FileProblem) for each in walk.listings(Path(top))):
                 return None
-            folder = os.path.relpath(each.folder, top).replace(os.sep, "/")
-            prefix = "" if folder == "." else f"{folder}/"
-            found += (f"{prefix}{entry.name}" for entry in each.entries)
-            found += (f"{prefix}{os.path.basename(link)}" for link in each.links)  # noqa: PTH119 - thousands of paths
-        return found
+        if len(walked) > most or sum(len(each.entries) for each in walked) > MAX_FILES:
+            return None
+        prefixes = {each.folder: _prefix(each.folder, walked[0].folder) for each in walked}
+        return [prefixes[folder] + name for folder, name in files_in(walked, self.files)]
 
     def renames(self) -> Sequence[Renamed]:
         """Return the files below the root that git renamed, the newest first."""
@@ -170,6 +172,12 @@ class _Grouping(Struct):
     whole: set[Path] = field(default_factory=set)
     unnamed: set[Path] = field(default_factory=set)
     named: set[Path] = field(default_factory=set)
+    walked: dict[Path, list[Listing]] = field(default_factory=dict)
+
+    def walking(self, root: Path, path: Path) -> list[Listing] | None:
+        """Return where to note what is in the folders of a root, if that is what is walked."""
+        is_root = root not in self.walked and path.is_dir() and real_path(path) == root
+        return self.walked.setdefault(root, []) if is_root else None
 
     def root_of(self, path: Path) -> Path:
         """Return `--root`, else the nearest marked ancestor, else the folder of the document."""
@@ -212,7 +220,10 @@ def gather(
         if path.is_dir() and base.is_relative_to(real_path(path)):
             grouping.whole.add(base)
         files = opened.within(base)
-        found = documents_in([path], DOCUMENT_SUFFIXES, files, gitignore=gitignore, agents=agents, skipped=skipped)
+        walked = grouping.walking(base, path) if agents else None
+        found = documents_in(
+            [path], DOCUMENT_SUFFIXES, files, gitignore=gitignore, agents=agents, skipped=skipped, walked=walked
+        )
         if path.is_dir():
             found = _with_evals(found) + (manifests_in(path, found) if agents and manifests else [])
         grouping.add(base, found)
@@ -230,6 +241,7 @@ def gather(
             root is not None,
             agents,
             frozenset((grouping.unnamed - grouping.named).intersection(found)),
+            grouping.walked.get(base),
         )
         for base, found in grouping.by_root.items()
     )
@@ -313,9 +325,20 @@ def evals_beside(skill: Path) -> list[Path]:
 
 def manifests_in(folder: Path, found: Sequence[Path]) -> list[Path]:
     """Return the JSON files of hosts in a folder, and those of plugins in the folders of its documents (X3)."""
-    inside = dict.fromkeys(above for path in found for above in path.parents if above != folder)
+    inside: dict[Path, None] = {}
+    for above in dict.fromkeys(os.path.dirname(path) for path in found):  # noqa: PTH120 - thousands of paths
+        place = Path(above)
+        while place not in inside and place not in (folder, place.parent):
+            inside[place] = None
+            place = place.parent
     plugins = (each / name for each in inside if each.is_relative_to(folder) for name in PLUGIN_FILES)
     return [path for path in (*(folder / name for name in JSON_FILES), *plugins) if os.path.lexists(path)]
+
+
+def _prefix(folder: str, top: str) -> str:
+    """Return the path of a folder below the top with a slash behind; empty for the top."""
+    path = os.path.relpath(folder, top).replace(os.sep, "/")
+    return "" if path == "." else f"{path}/"
 
 
 def _is_hidden_in(named: Path, path: Path) -> bool:

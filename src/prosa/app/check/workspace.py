@@ -264,7 +264,7 @@ def _read(root: Path, texts: dict[Path, str], checker: Checker, profile: Profile
 def _group(root: Path) -> Group | None:
     """Return all documents below a root; None if it is not marked as a project and is too large for one."""
     if is_marked(root):
-        return gather([root], agents=True)[0]
+        return replace(gather([root], agents=True)[0], walked=None)
     group = Group(RootedFiles(root), (), root, Project(), whole=True, agents=True)
     paths, complete = group.beside()
     return replace(group, paths=tuple(paths)) if complete and len(paths) <= MAX_UNMARKED else None

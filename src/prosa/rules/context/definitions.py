@@ -194,11 +194,17 @@ def python_scripts(project: Project) -> Defined | None:
 
 def _tomls(project: Project, paths: Iterable[str]) -> Iterator[dict[str, Value] | None]:
     """Yield the data of TOML files; None for one that cannot be read."""
-    for _, text in project.texts(paths):
-        try:
-            yield tomllib.loads(text) if text is not None and len(text) <= MAX_BYTES else None
-        except (tomllib.TOMLDecodeError, RecursionError):
-            yield None
+    for path, text in project.texts(paths):
+        if path not in project.tomls:
+            project.tomls[path] = _toml(text) if text is not None and len(text) <= MAX_BYTES else None
+        yield project.tomls[path]
+
+
+def _toml(text: str) -> dict[str, Value] | None:
+    try:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return None
 
 
 def _texts(data: Mapping[str, Value], table: str, key: str) -> Iterator[str]:

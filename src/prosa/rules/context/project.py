@@ -10,8 +10,9 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import Struct, field
 
+from prosa.data import Value
 from prosa.rules.corpus_names import corpus_names
 from prosa.rules.rule import Corpus
 from prosa.source import FileProblem
@@ -26,13 +27,14 @@ MAX_READ = 200
 
 class Project(Struct, frozen=True, eq=False, dict=True):
     """``files`` are the paths below ``root``, ``folders`` those of the folders that hold them, ``by_name`` the files
-    by the last part of their path."""
+    by the last part of their path, ``tomls`` the TOML files that were parsed."""
 
     root: Path
     files: frozenset[str]
     folders: frozenset[str]
     by_name: dict[str, list[str]]
     corpus: Corpus
+    tomls: dict[str, dict[str, Value] | None] = field(default_factory=dict)
 
     @cached_property
     def as_bytes(self) -> tuple[list[bytes], list[bytes]]:
