@@ -13,6 +13,7 @@ from mcp import Client
 from prosa.app.options import Environment, Options
 from prosa.app.run.world import server_budget
 from prosa.app.settings import settings_for
+from prosa.app.site.agents import CheckScope
 from prosa.app.site.keeper import SiteOptions
 from prosa.app.site.live import open_site
 from prosa.mcp_server.programs import Programs, Rights
@@ -78,6 +79,8 @@ async def served(
     options: Options | None = None,
     max_cost: Decimal | None = None,
     ready: bool = True,
+    baseline: Path | None = None,
+    changed_since: str | None = None,
     **callbacks,
 ) -> AsyncIterator[Client]:
     """A client of a server over the folder."""
@@ -87,7 +90,7 @@ async def served(
         around = Environment(environ=environ, settings=settings)
         budget = server_budget(max_cost, around)
         programs = Programs(site, options or Options(), around, Rights(globs), budget)
-        server = build_server(site, programs, environ)
+        server = build_server(site, programs, CheckScope(environ, baseline, changed_since))
         site.start()
         if ready:
             assert await asyncio.to_thread(site.index.wait_ready, 20)

@@ -22,6 +22,7 @@ from mcp.shared.exceptions import MCPError
 
 from prosa.app.options import Environment, Options
 from prosa.app.run.world import server_budget
+from prosa.app.site.agents import CheckScope
 from prosa.dialects.table import DOCUMENT_SUFFIXES
 from prosa.mcp_server.programs import Programs, Rights
 from prosa.mcp_server.server import build_server
@@ -181,7 +182,7 @@ async def agent(web: Served) -> AsyncIterator[Client]:
     """A client of the other door of the same site."""
     around = Environment(environ=web.site.index.environ, settings=Settings())
     programs = Programs(web.site, Options(), around, Rights(), server_budget(None, around))
-    async with Client(build_server(web.site, programs, web.site.index.environ)) as client:
+    async with Client(build_server(web.site, programs, CheckScope(web.site.index.environ))) as client:
         yield client
 
 

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 from msgspec import Struct
 
 from prosa.api.arguments import path_of, words
+from prosa.app.check.baseline import open_baseline
+from prosa.app.check.changed import changed_groups
 from prosa.app.check.check import Checker, CheckOptions, MemoryStore
 from prosa.app.check.gather import gather, judged_by
 from prosa.data import Value
@@ -85,18 +87,28 @@ def check(
     jobs: int | None = 1,
     cache: bool = False,
     profile: str | None = None,
+    baseline: str | Path | None = None,
+    changed_since: str | None = None,
 ) -> list[Diagnostic]:
     """Return the diagnostics of `prosa check` for documents and their imports, under the settings of their projects:
     those of `prosa.toml` first, then in reading order. Folders without a document are ignored.
 
     The options are those of the command; ``strict`` None leaves it to documents and project. ``jobs`` is the number of
     processes, None means one for each processor; ``cache`` stores the findings for the next check. ``profile`` checks
-    by a specification alone, such as `agentskills`.
+    by a specification alone, such as `agentskills`. ``baseline`` is a file whose findings are left out;
+    ``changed_since`` a revision of git, since which a document has to have changed.
 
-    Raises `prosa.FileProblem` for a path that does not exist, ValueError for an unknown rule, dialect or profile.
+    Raises `prosa.FileProblem` for a path that does not exist and a file that is no baseline, ValueError for an unknown
+    rule, dialect, profile or revision.
     """
     given = [paths] if isinstance(paths, str | Path) else list(paths)
     options = CheckOptions(dialect, strict, words(select), words(ignore), jobs, cache, profile)
     checker = Checker.of(options, os.environ)
+    known = open_baseline(Path(baseline)) if baseline is not None else None
     groups = gather(given, root=root, max_size=max_size, gitignore=gitignore, agents=True, manifests=True)
-    return list(checker.diagnostics(judged_by(profile, groups) if profile is not None else groups))
+    if profile is not None:
+        groups = judged_by(profile, groups)
+    if changed_since is not None:
+        groups = changed_groups(groups, changed_since).groups
+    found = checker.diagnostics(groups)
+    return list(known.split(found, groups).new if known is not None else found)

@@ -23,6 +23,7 @@ from prosa.data import Value
 if TYPE_CHECKING:
     from mcp.server.lowlevel.server import Server
 
+    from prosa.app.site.agents import CheckScope
     from prosa.app.site.live import LiveSite
 
 CLIENTS = ("claude", "vscode", "cursor", "codex", "gemini", "zed")
@@ -49,6 +50,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--timeout", type=seconds, metavar="SECONDS", help="for each run")
     add_model(parser)
+    group = parser.add_argument_group("what a check reports")
+    group.add_argument("--baseline", metavar="FILE", help="only findings that this file does not hold")
+    since = "where no document is named, check those that changed since this revision of git"
+    group.add_argument("--changed-since", metavar="REV", help=since)
     net = parser.add_argument_group("over HTTP")
     net.add_argument("--http", action="store_true", help="answer Streamable HTTP on this machine")
     net.add_argument("--port", type=int, default=8001, metavar="N", help="the port (default: 8001; 0: any)")
@@ -95,7 +100,22 @@ def _server(args: argparse.Namespace, console: Console, site: LiveSite) -> Serve
     )
     rights = Rights(tuple(args.allow_run or ()))
     programs = Programs(site, options, around, rights, server_budget(args.max_cost, around))
-    return build_server(site, programs, console.environ)
+    return build_server(site, programs, _scope(args, console, site))
+
+
+def _scope(args: argparse.Namespace, console: Console, site: LiveSite) -> CheckScope:
+    """Return what checks report. Raises `WrongUse` and `FileProblem` for what cannot be used."""
+    from prosa.app.check.baseline import open_baseline
+    from prosa.app.check.changed import UnknownRevision, revision_at
+    from prosa.app.site.agents import CheckScope
+
+    try:
+        known = open_baseline(Path(args.baseline)).path if args.baseline is not None else None
+        if args.changed_since is not None:
+            revision_at(args.changed_since, site.root)
+    except UnknownRevision as error:
+        raise WrongUse(f"--changed-since: {error}") from None
+    return CheckScope(console.environ, known, args.changed_since)
 
 
 def _token(args: argparse.Namespace, console: Console) -> str:
@@ -133,6 +153,8 @@ def _config(args: argparse.Namespace, console: Console) -> int:
     words: list[str] = ["mcp", str(folder)]
     for glob in args.allow_run or ():
         words += ["--allow-run", glob] if glob != "*" else ["--allow-run"]
+    words += ["--baseline", str(Path(args.baseline).resolve())] if args.baseline is not None else []
+    words += ["--changed-since", args.changed_since] if args.changed_since is not None else []
     name = args.name or folder.name or "prosa"
     console.out(_snippet(args.client, name, words))
     return 0

@@ -128,6 +128,7 @@ def _agents(console: Console, site: LiveSite, app: SiteApp) -> Callable[..., Val
     """Return what answers agents: the tools that read, and programs as prompts. The site itself guards it."""
     from prosa.app.options import Options
     from prosa.app.run.world import server_budget, system_clock
+    from prosa.app.site.agents import CheckScope
     from prosa.mcp_server.programs import Programs, Rights
     from prosa.mcp_server.server import build_server
     from prosa.mcp_server.transport import http_application
@@ -135,7 +136,7 @@ def _agents(console: Console, site: LiveSite, app: SiteApp) -> Callable[..., Val
 
     around = environment_of(console, site.root / "prosa", say_nothing)
     programs = Programs(site, Options(), around, Rights(), server_budget(None, around))
-    server = build_server(site, programs, console.environ)
+    server = build_server(site, programs, CheckScope(console.environ))
     return http_application(server, app.guard.hosts, system_clock(), client=network_of)
 
 

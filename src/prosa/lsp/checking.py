@@ -29,7 +29,7 @@ def register(server: SessionServer) -> None:
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
     def saved(params: types.DidSaveTextDocumentParams) -> None:
         path = path_of(params.text_document.uri)
-        if path is not None and path.name in SETTINGS_FILES:
+        if path is not None and path.name in _deciding(server):
             session.reopen()
         else:
             session.saved()
@@ -37,7 +37,7 @@ def register(server: SessionServer) -> None:
     @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
     def files_changed(params: types.DidChangeWatchedFilesParams) -> None:
         paths = [path for each in params.changes if (path := path_of(each.uri)) is not None]
-        if any(path.name in SETTINGS_FILES for path in paths):
+        if any(path.name in _deciding(server) for path in paths):
             session.reopen()
         else:
             session.touched(paths)
@@ -108,7 +108,7 @@ def watch(server: SessionServer, root: Path) -> None:
     if files is None:
         return
     suffixes = ",".join(each[1:] for each in DOCUMENT_SUFFIXES)
-    names = ",".join(sorted((*SETTINGS_FILES, *EVALS.file_names)))
+    names = ",".join(sorted({*_deciding(server), *EVALS.file_names}))
     comes_and_goes = types.WatchKind.Create | types.WatchKind.Delete
     wanted = [(f"**/*.{{{suffixes}}}", None), (f"**/{{{names}}}", None), ("**/*", comes_and_goes)]
     options = types.DidChangeWatchedFilesRegistrationOptions(
@@ -117,6 +117,12 @@ def watch(server: SessionServer, root: Path) -> None:
     method = types.WORKSPACE_DID_CHANGE_WATCHED_FILES
     made = types.Registration(f"prosa:{root}", method, options)
     server.client_register_capability(types.RegistrationParams([made]))
+
+
+def _deciding(server: SessionServer) -> frozenset[str]:
+    """Return the names of the files that decide what is shown of which documents."""
+    baseline = Path(server.session.configuration.baseline).name
+    return SETTINGS_FILES | {baseline} if baseline else SETTINGS_FILES
 
 
 def _watching(capabilities: types.ClientCapabilities) -> types.DidChangeWatchedFilesClientCapabilities | None:

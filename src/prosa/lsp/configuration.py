@@ -41,13 +41,15 @@ class Features(Struct, frozen=True, forbid_unknown_fields=True):
 
 class Configuration(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
     """The settings. ``diagnostics`` are for the open documents, or for all of their projects. ``version`` is that of
-    Prosa that the editor's extension was made for; ``strict``, ``select`` and ``ignore`` are those of `prosa check`."""
+    Prosa that the editor's extension was made for; ``strict``, ``select`` and ``ignore`` are those of `prosa check`,
+    and ``baseline`` too, from the root of the project."""
 
     features: Features = field(default_factory=Features)
     diagnostics: Literal["open", "workspace"] = "open"
     strict: bool | None = None
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    baseline: str = ""
     version: str = ""
 
     @property

@@ -85,7 +85,9 @@ class Session:
         self.folders: list[Path] = []
         self.loop = asyncio.get_running_loop()
         self.worker = WorkerThread(self._broken)
-        self.projects = Projects(configuration.check, environ, self._read)
+        self.projects = Projects(
+            configuration.check, environ, self._read, self._say_once, baseline=configuration.baseline
+        )
         self._pending: dict[Path, tuple[str | None, int | None]] = {}
         self._put: dict[Path, tuple[str | None, int | None]] = {}
         self._versions: dict[Path, int] = {}
@@ -290,7 +292,7 @@ class Session:
         if folders is not None:
             self.projects.folders[:] = folders
         if configuration is not None:
-            self.projects.options = configuration.check
+            self.projects.options, self.projects.baseline = configuration.check, configuration.baseline
         gc.unfreeze()
         self.projects.close()
         for path in self._told - self._versions.keys():

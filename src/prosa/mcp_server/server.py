@@ -18,6 +18,7 @@ from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
 
 from prosa import __version__
+from prosa.app.check.changed import UnknownRevision
 from prosa.app.site import agents
 from prosa.app.site.live import LiveSite
 from prosa.corpus.errors import CorpusError
@@ -57,16 +58,20 @@ INSTRUCTIONS = (
 )
 
 
+_ANSWERED = (agents.UnknownDocument, CorpusError, FileProblem, UnknownName, UnknownRevision, WhereError)
+"""Errors of a query that its caller can act on."""
+
+
 class Answers:
     """The answers to the requests of clients about one site."""
 
-    def __init__(self, site: LiveSite, programs: Programs, environ: Mapping[str, str]) -> None:
-        self.site, self.programs, self.environ = site, programs, environ
+    def __init__(self, site: LiveSite, programs: Programs, scope: agents.CheckScope) -> None:
+        self.site, self.programs, self.scope = site, programs, scope
         self._places = asyncio.Semaphore(AT_ONCE)
 
     async def list_tools(self, _: object, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         """Return the tools that read, then the programs that may run."""
-        found = [_read_tool(each) for each in READ_TOOLS]
+        found = [_read_tool(each, self.scope) for each in READ_TOOLS]
         if self.programs.rights.globs:
             found += [_program_tool(each) for each in await asyncio.to_thread(self.programs.runnable)]
         page, cursor = _page(found, params)
@@ -80,8 +85,8 @@ class Answers:
             if wrong := argument_problems(tool.parameters, given):
                 return _failed("\n".join(wrong))
             try:
-                return _answered(await self._read(tool.ask, self.site, self.environ, given))
-            except (agents.UnknownDocument, CorpusError, FileProblem, UnknownName, WhereError) as error:
+                return _answered(await self._read(tool.ask, self.site, self.scope, given))
+            except _ANSWERED as error:
                 return _failed(self._words(error))
         offered = await asyncio.to_thread(self.programs.named, params.name, to_run=True)
         if offered is None:
@@ -186,9 +191,9 @@ class Answers:
         return self.site.told(f"{error}\n{hint}" if hint else str(error))
 
 
-def build_server(site: LiveSite, programs: Programs, environ: Mapping[str, str]) -> Server[Any]:
+def build_server(site: LiveSite, programs: Programs, scope: agents.CheckScope) -> Server[Any]:
     """Return the server over a site that has been started. The caller chooses the transport."""
-    answers = Answers(site, programs, environ)
+    answers = Answers(site, programs, scope)
     return Server(
         "prosa",
         version=__version__,
@@ -226,10 +231,12 @@ class _Progress:
         await asyncio.gather(*self._sending, return_exceptions=True)
 
 
-def _read_tool(each: ReadTool) -> types.Tool:
+def _read_tool(each: ReadTool, scope: agents.CheckScope) -> types.Tool:
+    since = scope.changed_since if each.name == "check" else None
+    more = f" Without either: in every document that changed since {since}." if since is not None else ""
     return types.Tool(
         name=each.name,
-        description=each.description,
+        description=each.description + more,
         input_schema=each.parameters,
         output_schema=each.output,
         annotations=types.ToolAnnotations(read_only_hint=True, open_world_hint=False),

@@ -15,8 +15,8 @@ from prosa.app.site import agents
 from prosa.app.site.live import LiveSite
 from prosa.data import Value
 
-Ask: TypeAlias = Callable[[LiveSite, Mapping[str, str], Mapping[str, Value]], Mapping[str, Value]]
-"""From a site, the environment and the arguments to the answer."""
+Ask: TypeAlias = Callable[[LiveSite, agents.CheckScope, Mapping[str, Value]], Mapping[str, Value]]
+"""From a site, what its owner chose for checks, and the arguments to the answer."""
 
 _TEXT: Value = {"type": "string"}
 _LINE: Value = {"type": "integer", "minimum": 1}
@@ -40,7 +40,7 @@ class ReadTool(Struct, frozen=True):
     ask: Ask
 
 
-def _search(site: LiveSite, _: Mapping[str, str], given: Mapping[str, Value]) -> Mapping[str, Value]:
+def _search(site: LiveSite, _: agents.CheckScope, given: Mapping[str, Value]) -> Mapping[str, Value]:
     return agents.search(
         site,
         given["query"],
@@ -50,7 +50,7 @@ def _search(site: LiveSite, _: Mapping[str, str], given: Mapping[str, Value]) ->
     )
 
 
-def _read(site: LiveSite, _: Mapping[str, str], given: Mapping[str, Value]) -> Mapping[str, Value]:
+def _read(site: LiveSite, _: agents.CheckScope, given: Mapping[str, Value]) -> Mapping[str, Value]:
     return agents.read(
         site,
         given["document"],
@@ -60,22 +60,24 @@ def _read(site: LiveSite, _: Mapping[str, str], given: Mapping[str, Value]) -> M
     )
 
 
-def _outline(site: LiveSite, _: Mapping[str, str], given: Mapping[str, Value]) -> Mapping[str, Value]:
+def _outline(site: LiveSite, _: agents.CheckScope, given: Mapping[str, Value]) -> Mapping[str, Value]:
     return agents.outline(site, given["document"])
 
 
-def _links(site: LiveSite, _: Mapping[str, str], given: Mapping[str, Value]) -> Mapping[str, Value]:
+def _links(site: LiveSite, _: agents.CheckScope, given: Mapping[str, Value]) -> Mapping[str, Value]:
     return agents.links(site, given["document"])
 
 
-def _check(site: LiveSite, environ: Mapping[str, str], given: Mapping[str, Value]) -> Mapping[str, Value]:
+def _check(site: LiveSite, scope: agents.CheckScope, given: Mapping[str, Value]) -> Mapping[str, Value]:
     document, text = given.get("document", ""), given.get("text", "")
+    if not document and not text and scope.changed_since is not None:
+        return agents.check_changed(site, scope, given.get("as"))
     if bool(document) is bool(text):
         raise agents.UnknownDocument("give one of `document` and `text`")
-    return agents.check(site, environ, document=document, text=text, dialect=given.get("as"))
+    return agents.check(site, scope, document=document, text=text, dialect=given.get("as"))
 
 
-def _list(site: LiveSite, _: Mapping[str, str], given: Mapping[str, Value]) -> Mapping[str, Value]:
+def _list(site: LiveSite, _: agents.CheckScope, given: Mapping[str, Value]) -> Mapping[str, Value]:
     return agents.listing(site, where=given.get("where", ""), cursor=given.get("cursor", ""))
 
 
@@ -141,7 +143,14 @@ READ_TOOLS: tuple[ReadTool, ...] = (
         "check",
         "What is wrong in a document, or in a text before it is written.",
         _object({"document": _DOCUMENT, "text": _TEXT, "as": {"type": "string", "description": "dialect"}}),
-        _object({"path": {"type": ["string", "null"]}, "diagnostics": _OBJECTS}, "diagnostics"),
+        _object(
+            {
+                "path": {"type": ["string", "null"]},
+                "documents": {"type": "array", "items": _TEXT},
+                "diagnostics": _OBJECTS,
+            },
+            "diagnostics",
+        ),
         _check,
     ),
     ReadTool(

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 
 from msgspec import Struct
@@ -31,7 +32,7 @@ DEFAULT_NAME = "prosa-baseline.json"
 """The file that is written where none is named."""
 
 
-class Baseline(Struct, frozen=True):
+class Baseline(Struct, frozen=True, dict=True):
     """A baseline as it was read; ``digest`` is that of its bytes, empty where there is no file yet."""
 
     path: Path
@@ -45,19 +46,24 @@ class Baseline(Struct, frozen=True):
 
     def split(self, found: Sequence[Diagnostic], groups: Sequence[Group]) -> Split:
         """Return which findings of a check are new. Raises `FileProblem` where the baseline is about other files."""
-        gone = self._gone()
-        parts = split(found, self._paths(found), self.entries, checked=self._checked(groups), gone=gone)
-        if parts.new and not parts.known and self.entries.keys() == gone:
+        parts = split(found, self._paths(found), self.entries, checked=self._checked(groups), gone=self._gone)
+        if parts.new and not parts.known and self.entries.keys() == self._gone:
             reason = f"is about other files: none of those in it is below {self.folder}"
             raise FileProblem(self.path, "unreadable", reason)
         return parts
+
+    def new_in(self, path: Path, found: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
+        """Return which findings of one document are new."""
+        name = self._name(str(path))
+        entries = {each: self.entries[each] for each in (name, *self._gone) if each in self.entries}
+        return split(found, [name] * len(found), entries, checked=(name,), gone=self._gone).new
 
     def replaced(self, found: Sequence[Diagnostic], groups: Sequence[Group]) -> Replaced:
         """Write the findings of a check into the file: entries of documents that were not checked stay, and those of
         files that are gone do not. Raises `FileProblem` and `OSError`."""
         fresh = entries_of(found, self._paths(found))
         known = self.split(found, groups) if self.entries else Split(tuple(found), (), 0)
-        entries = {**kept(self.entries, self._checked(groups), self._gone()), **fresh}
+        entries = {**kept(self.entries, self._checked(groups), self._gone), **fresh}
         text = baseline_text(entries)
         replace_file(self.path, text, expect_digest=self.digest)
         return Replaced(count(entries), len(known.new), known.stale)
@@ -65,6 +71,7 @@ class Baseline(Struct, frozen=True):
     def _checked(self, groups: Sequence[Group]) -> set[str]:
         return {self._name(str(path)) for group in groups for path in group.paths}
 
+    @cached_property
     def _gone(self) -> set[str]:
         return {path for path in self.entries if not os.path.lexists(self.folder / path)}
 

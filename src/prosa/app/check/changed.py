@@ -35,14 +35,21 @@ def changed_groups(groups: Sequence[Group], revision: str) -> Changed:
     then. All others are still known to rules about several documents. Raises `UnknownRevision`."""
     left: list[Group] = []
     for group in groups:
-        top = _top(group.root)
-        commit = resolve_revision(revision, top)
-        if commit is None:
-            raise UnknownRevision(f"there is no revision {revision!r} in the repository {top}")
+        top, commit = revision_at(revision, group.root)
         changed = _changed(group, top, commit)
         if changed:
             left.append(replace(group, paths=changed, whole=False))
     return Changed(tuple(left), sum(len(group.paths) for group in groups))
+
+
+def revision_at(revision: str, root: Path) -> tuple[Path, str]:
+    """Return the top folder of the repository around ``root``, and the commit that a revision means there. Raises
+    `UnknownRevision`."""
+    top = _top(root)
+    commit = resolve_revision(revision, top)
+    if commit is None:
+        raise UnknownRevision(f"there is no revision {revision!r} in the repository {top}")
+    return top, commit
 
 
 def _top(root: Path) -> Path:

@@ -19,6 +19,7 @@ from prosa.adapters.files import MAX_DOCUMENT_BYTES, RootedFiles, find_root
 from prosa.adapters.files.places import is_in_vault, is_marked
 from prosa.adapters.files.stamps import FileStamps
 from prosa.adapters.files.walk import would_meet
+from prosa.app.check.baseline import Baseline
 from prosa.app.check.check import Checker, CheckOptions
 from prosa.app.check.gather import Group, Project, gather, project_at
 from prosa.diagnostics import Diagnostic
@@ -48,7 +49,7 @@ MAX_UNMARKED = 10_000
 class Workspace(Struct, eq=False):
     """The documents below the root of a project. ``texts`` are unsaved ones by real path; ``settings`` are the
     problems of the project's settings; ``profile`` decides how a document is read and checked. ``resident`` is None
-    until the corpus has been read."""
+    until the corpus has been read. Findings that ``baseline`` holds are left out."""
 
     root: Path
     texts: dict[Path, str]
@@ -57,6 +58,7 @@ class Workspace(Struct, eq=False):
     checker: Checker
     disk: Files
     resident: ResidentCorpus | None = None
+    baseline: Baseline | None = None
     _checked: dict[Path, str] = field(default_factory=dict)
     _lone: dict[Path, tuple[Diagnostic, ...]] = field(default_factory=dict)
     searched: dict[Path, tuple[Facts, str]] = field(default_factory=dict)
@@ -176,7 +178,7 @@ class Workspace(Struct, eq=False):
         self._lone.pop(real, None)
         if self.resident is None or self._is_apart(real):
             self._lone[real] = found = self._alone(real)
-            return {real: found}
+            return {real: self._new(real, found)}
         if text is None:
             self._checked.pop(real, None)
         else:
@@ -184,11 +186,14 @@ class Workspace(Struct, eq=False):
         news = self.resident.update(path)
         if text is not None and not _is_document(real) and real not in self.resident.seen:
             self._lone[real] = news[real] = self._alone(real)
-        return news
+        return {each: self._new(each, found) for each, found in news.items()}
 
     def found_in(self, path: Path) -> tuple[Diagnostic, ...]:
         """Return the diagnostics of a document, by its real path, as they were when it was updated last."""
-        return self._lone[path] if path in self._lone else self.diagnostics.get(path, ())
+        return self._new(path, self._lone[path] if path in self._lone else self.diagnostics.get(path, ()))
+
+    def _new(self, path: Path, found: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
+        return self.baseline.new_in(path, found) if self.baseline is not None and found else found
 
     def _is_apart(self, real: Path) -> bool:
         """Return whether an existing document is outside of a check of the whole project."""

@@ -14,19 +14,24 @@ from msgspec import Struct, field
 from prosa.adapters.files import find_root, home
 from prosa.adapters.files.places import is_marked, is_project
 from prosa.adapters.files.read import real_path
+from prosa.app.check.baseline import Baseline, open_baseline
 from prosa.app.check.check import CheckOptions
 from prosa.app.check.workspace import Workspace
 from prosa.rules.resident import ResidentCorpus
+from prosa.source import FileProblem
 
 
 class Projects(Struct, eq=False):
     """``folders`` are those shown by the editor, ``start`` is called with each opened workspace and a function that
-    reads its corpus: it runs that in the background, and passes the result to `Workspace.adopt`."""
+    reads its corpus: it runs that in the background, and passes the result to `Workspace.adopt`. ``baseline`` is the
+    file of known findings, from the root of each project; ``say`` is called with the problem of one."""
 
     options: CheckOptions
     environ: Mapping[str, str]
     start: Callable[[Workspace, Callable[[], ResidentCorpus]], None]
+    say: Callable[[str], None]
     folders: list[Path] = field(default_factory=list)
+    baseline: str = ""
     _by_root: dict[Path, Workspace] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[Workspace]:
@@ -38,8 +43,18 @@ class Projects(Struct, eq=False):
         workspace = self._by_root.get(root)
         if workspace is None:
             workspace = self._by_root[root] = Workspace.at(root, self.options, self.environ)
+            workspace.baseline = self._baseline(root)
             self.start(workspace, workspace.reader(whole=not self._is_too_wide(root)))
         return workspace
+
+    def _baseline(self, root: Path) -> Baseline | None:
+        if not self.baseline:
+            return None
+        try:
+            return open_baseline(root / self.baseline)
+        except FileProblem as problem:
+            self.say(f"{problem}; all findings are shown")
+            return None
 
     def known(self, path: Path) -> Workspace | None:
         """Return the same where it is open already."""

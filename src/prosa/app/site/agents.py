@@ -10,8 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from msgspec import Struct
+from msgspec.structs import replace
+
+from prosa.app.check.baseline import Baseline, open_baseline
+from prosa.app.check.changed import UnknownRevision, changed_groups
 from prosa.app.check.check import Checker, CheckOptions
-from prosa.app.check.gather import project_at
+from prosa.app.check.gather import Group, project_at
 from prosa.app.site.live import LiveSite
 from prosa.app.site.neighbours import neighbourhood
 from prosa.app.site.published import PublishedGroup, published_files
@@ -42,6 +47,15 @@ MOST_TEXT = 1_000_000
 
 NEW_TEXT = "text.md"
 """The file that a text would be, in the root of the site."""
+
+
+class CheckScope(Struct, frozen=True):
+    """What the owner of a site chose for the checks of agents: the environment, a file with findings that are known,
+    and a revision of git, since which documents have to have changed where none is named."""
+
+    environ: Mapping[str, str]
+    baseline: Path | None = None
+    changed_since: str | None = None
 
 
 class UnknownDocument(Exception):
@@ -126,7 +140,7 @@ def links(site: LiveSite, document: str) -> Mapping[str, Value]:
 
 def check(
     site: LiveSite,
-    environ: Mapping[str, str],
+    scope: CheckScope,
     *,
     document: str = "",
     text: str = "",
@@ -136,14 +150,47 @@ def check(
     paths are relative to the root. Raises `UnknownDocument`, `FileProblem`, and `UnknownName` for an unknown dialect.
     """
     name = _view(site, document).path if document else NEW_TEXT
+    group = _group(site, (Path(name),))
+    if not document:
+        group = replace(group, files=TextFiles(SourceText(text[:MOST_TEXT], name), group.files))
+    found = _found(group, replace(scope, baseline=scope.baseline if document else None), dialect)[name]
+    return {"path": name if document else None, "diagnostics": [_diagnostic(each, site) for each in found]}
+
+
+def check_changed(site: LiveSite, scope: CheckScope, dialect: DialectName | None = None) -> Mapping[str, Value]:
+    """Return the problems of all published documents that changed since the revision of the scope, each with the path
+    of its document. Raises `FileProblem`, `UnknownName` and `UnknownRevision`, none of which names a place outside."""
+    group = _group(site, ())
+    every = replace(group, paths=tuple(group.beside()[0]))
+    try:
+        changed = changed_groups((every,), scope.changed_since or "").groups
+    except UnknownRevision:
+        raise UnknownRevision(f"nothing can be compared with the revision {scope.changed_since!r}") from None
+    found = _found(changed[0] if changed else group, scope, dialect)
+    told = [{"path": path, **_diagnostic(each, site)} for path, items in found.items() for each in items]
+    return {"path": None, "documents": list(found), "diagnostics": told}
+
+
+def _group(site: LiveSite, paths: tuple[Path, ...]) -> PublishedGroup:
     project = project_at(site.root, Path())
-    published = published_files(site, project)
-    files = published if document else TextFiles(SourceText(text[:MOST_TEXT], name), published)
-    group = PublishedGroup(files, (Path(name),), site.root, project, given=True, site=site)
-    checked = Checker.of(CheckOptions(dialect), environ).check(group)
-    found = [each for each in checked.diagnostics if each.path == name]
-    told = [_diagnostic(each, site) for each in found]
-    return {"path": name if document else None, "diagnostics": told}
+    return PublishedGroup(published_files(site, project), paths, site.root, project, given=True, site=site)
+
+
+def _found(group: Group, scope: CheckScope, dialect: DialectName | None) -> Mapping[str, Sequence[Diagnostic]]:
+    """Return the findings in each document of a group that its baseline does not hold."""
+    known = _baseline(scope.baseline) if scope.baseline is not None else None
+    found: dict[str, list[Diagnostic]] = {path.as_posix(): [] for path in group.paths}
+    for each in Checker.of(CheckOptions(dialect), scope.environ).check(group).diagnostics:
+        if each.path in found:
+            found[each.path].append(each)
+    return {path: known.new_in(group.root / path, items) for path, items in found.items()} if known else found
+
+
+def _baseline(path: Path) -> Baseline:
+    try:
+        return open_baseline(path)
+    except FileProblem as problem:
+        raise FileProblem(Path(path.name), problem.kind, problem.reason) from None
 
 
 def _diagnostic(each: Diagnostic, site: LiveSite) -> Mapping[str, Value]:
