@@ -242,7 +242,7 @@ def repository(folder: Path) -> Path:
 def changed(folder: Path, revision: str = "HEAD") -> list[str]:
     done = prosa(folder, "--changed-since", revision, "--format", "json")
     found = json.loads(done.stdout)
-    assert f"{found['files']} of " in done.stderr
+    assert f"{found['files']} of " in prosa(folder, "--changed-since", revision).stderr
     return sorted({each["path"] for each in found["diagnostics"]})
 
 
