@@ -17,15 +17,26 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 
+class Lists(NamedTuple):
+    """The ``keys`` of the lists in the JSON of a command; an answer that is a list itself needs none. ``last`` means
+    that `--limit` takes the last rows, so that no more than those can be asked for."""
+
+    keys: tuple[str, ...] = ()
+    last: bool = False
+
+
 class Command(NamedTuple):
     """One command: its name, the module that does it, and the line that `prosa --help` prints
-    in its group."""
+    in its group. A command that ``lists`` something takes the flags of `parts`."""
 
     name: str
     module: str
     summary: str
     group: str = ""
+    lists: Lists | None = None
 
+
+GRAPH_LISTS = ("nodes", "edges", "contradictions", "orphans", "cycles", "components", "rank", "unresolved", "wanted")
 
 COMMANDS: tuple[Command, ...] = (
     Command("run", "prosa.cli.run.command", "run a program, a skill, or the ai-scripts of a document", "run"),
@@ -34,22 +45,36 @@ COMMANDS: tuple[Command, ...] = (
     Command("chat", "prosa.cli.chat.command", "answer the last message of a chat and append the reply", "run"),
     Command("test", "prosa.cli.test", "run the tests of programs and skills, and count what passes", "run"),
     Command("batch", "prosa.cli.batch", "run a program over many rows, and continue where it stopped", "run"),
-    Command("mail", "prosa.cli.mail", "list mailboxes, read them, and send to programs", "run"),
+    Command(
+        "mail",
+        "prosa.cli.mail",
+        "list mailboxes, read them, and send to programs",
+        "run",
+        Lists(("mailboxes", "messages"), last=True),
+    ),
     Command("worker", "prosa.cli.worker", "take rows of batches from a server, or messages from a mailbox", "run"),
-    Command("runs", "prosa.cli.runs", "list runs, show one, or compare two", "run"),
+    Command("runs", "prosa.cli.runs", "list runs, show one, or compare two", "run", Lists(("runs", "calls"))),
     Command("report", "prosa.cli.report", "write what is stored of a test, a batch or a run as a page", "run"),
-    Command("check", "prosa.cli.check", "report problems in documents", "check"),
+    Command("check", "prosa.cli.check", "report problems in documents", "check", Lists(("diagnostics",))),
     Command("fmt", "prosa.cli.fmt", "bring documents to the normal form of their dialect", "check"),
     Command("show", "prosa.cli.show", "print the typed content of a document", "check"),
     Command("convert", "prosa.cli.convert", "convert documents from one form into another", "check"),
-    Command("explain", "prosa.cli.explain", "print the page of a rule or a dialect", "check"),
+    Command(
+        "explain", "prosa.cli.explain", "print the page of a rule or a dialect", "check", Lists(("rules", "dialects"))
+    ),
     Command("lsp", "prosa.cli.lsp", "check documents in an editor while they are written", "check"),
     Command("index", "prosa.cli.index", "build or refresh the index of a corpus, or print its statistics", "know"),
-    Command("search", "prosa.cli.search", "find sections by words, filters or meaning", "know"),
-    Command("links", "prosa.cli.links", "show links to and from a document, paths, and what depends on it", "know"),
-    Command("graph", "prosa.cli.graph", "print or draw the graph of a corpus", "know"),
+    Command("search", "prosa.cli.search", "find sections by words, filters or meaning", "know", Lists(("hits",))),
+    Command(
+        "links",
+        "prosa.cli.links",
+        "show links to and from a document, paths, and what depends on it",
+        "know",
+        Lists(("out", "back", "unresolved", "steps", "reached")),
+    ),
+    Command("graph", "prosa.cli.graph", "print or draw the graph of a corpus", "know", Lists(GRAPH_LISTS)),
     Command("rename", "prosa.cli.rename", "move a document or change its id, and update every reference", "know"),
-    Command("query", "prosa.cli.query", "query the index in SQL, read-only", "know"),
+    Command("query", "prosa.cli.query", "query the index in SQL, read-only", "know", Lists(("rows",))),
     Command("enrich", "prosa.cli.enrich", "write vectors and hashes into YMJ records", "know"),
     Command("serve", "prosa.cli.serve", "serve a folder as a site for agents and people", "serve"),
     Command("view", "prosa.cli.view", "show runs, tests and batches in a browser, as they go", "serve"),
@@ -62,8 +87,16 @@ COMMANDS: tuple[Command, ...] = (
     Command("new", "prosa.cli.new", "write a new document from a template", "set up"),
     Command("trust", "prosa.cli.trust", "let the scripts or tools of a document run by themselves", "set up"),
     Command("agree", "prosa.cli.agree", "accept the agreement that gates markdownlang programs", "set up"),
-    Command("models", "prosa.cli.models", "list the models you can use, on this machine and at services", "set up"),
-    Command("agents", "prosa.cli.agents", "list coding agents that can try your skills, and probe them", "set up"),
+    Command(
+        "models",
+        "prosa.cli.models",
+        "list the models you can use, on this machine and at services",
+        "set up",
+        Lists(("embedded", "local", "services")),
+    ),
+    Command(
+        "agents", "prosa.cli.agents", "list coding agents that can try your skills, and probe them", "set up", Lists()
+    ),
     Command("doctor", "prosa.cli.doctor", "diagnose this installation, and say what to do", "set up"),
     Command("completion", "prosa.cli.completion", "print the completion script for a shell", "set up"),
     Command("demo", "prosa.cli.demo.command", "take the tour on shipped examples; no key, no network", "set up"),

@@ -121,7 +121,14 @@ def _call(command: Command, argv: list[str], console: Console) -> int:
         parser.epilog = section(command.name)
     parse = getattr(module, "parse", None)
     args = parse(parser, argv, console) if parse else parser.parse_anywhere(argv)
-    result: int = module.run(args, console.changed(quiet=True) if args.quiet else console)
+    console = console.changed(quiet=True) if args.quiet else console
+    if command.lists is not None:
+        from prosa.cli.parts import part_of, put_part
+
+        part = part_of(args, parser)
+        if part is not None:
+            return put_part(module.run, args, console, part, command.lists)
+    result: int = module.run(args, console)
     return result
 
 
@@ -134,6 +141,10 @@ def parser_of(command: Command, console: Console) -> Parser:
     description = f"{command.summary[0].upper()}{command.summary[1:]}."
     parser = Parser(console=console, prog=f"prosa {command.name}", description=description)
     import_module(command.module).configure(parser)
+    if command.lists is not None:
+        from prosa.cli.parts import add_parts
+
+        add_parts(parser)
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress and no notices on stderr")
     if not parser.has_flag("--debug"):
         parser.add_argument("--debug", action="store_true", help="show where an error comes from")

@@ -44,10 +44,11 @@ def render_jsonl(diagnostics: Sequence[Diagnostic]) -> str:
     return "\n".join(dump(located_object(each)) for each in diagnostics)
 
 
-def dump(value: Value, *, indent: int | None = None) -> str:
+def dump(value: Value, *, indent: int | None = None, compact: bool = False) -> str:
     """Return JSON for any reader: no NaN and no infinity, non-ASCII literal. Invisible and control characters
-    are escaped."""
-    text = json.dumps(finite(value), ensure_ascii=False, indent=indent, allow_nan=False)
+    are escaped. ``compact`` leaves out spaces."""
+    separators = (",", ":") if compact else None
+    text = json.dumps(finite(value), ensure_ascii=False, indent=indent, allow_nan=False, separators=separators)
     unsafe = unsafe_in(text) - {"\n"}
     return text.translate({ord(char): json.dumps(char)[1:-1] for char in unsafe}) if unsafe else text
 
