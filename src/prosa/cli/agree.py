@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 from prosa.app.trust import AGREEMENT_VARIABLE, accept_agreement, stored_agreement
 from prosa.cli.console import Console
+from prosa.cli.documents import add_format
 from prosa.cli.errors import OK, say
 from prosa.cli.parser import WrongUse
 from prosa.dialects.markdownlang.agreement import (
@@ -33,16 +34,20 @@ MAX_PHRASE_BYTES = 4096
 """Bytes of standard input; no phrase is longer."""
 
 
+_ACCEPTED = '{"accepted": true}'
+
+
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the way that needs no terminal."""
     parser.add_argument(
         "--phrase", metavar="TEXT", help="accept by giving one of the phrases; works without a terminal"
     )
+    add_format(parser)
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """Return the command."""
-    return agree(console, phrase=args.phrase)
+    return agree(console, phrase=args.phrase, as_json=args.format == "json")
 
 
 def agree(
@@ -51,6 +56,7 @@ def agree(
     phrase: str | None = None,
     command: str = COMMAND,
     choose: Callable[[int], int] = secrets.randbelow,
+    as_json: bool = False,
 ) -> int:
     """Accept the agreement and give the exit status: 0 accepted (also earlier), 1 not accepted, `WrongUse` for 2.
 
@@ -59,16 +65,17 @@ def agree(
     stored = stored_agreement(console.environ)
     if stored.record is not None:
         when = f" on {stored.record.agreed_at}" if stored.record.agreed_at else ""
-        console.out(f"The agreement was already accepted{when} ({stored.path}).")
+        told = f"The agreement was already accepted{when} ({stored.path})."
+        console.out(_ACCEPTED if as_json else told)
         return OK
     if stored.problem:
         console.note(f"note: {stored.problem}")
     source, given = _found(console, phrase)
-    index = _given(given, source, command) if given else _typed(console, command, choose)
+    index = _given(given, source, command) if given else _typed(console, command, choose, as_json=as_json)
     if index is None:
         return say(console, "the agreement was not accepted; nothing was stored", cause="agreement-required")
     accept_agreement(console.environ, index)
-    console.out(f"\n{ACCEPTED}")
+    console.out(_ACCEPTED if as_json else f"\n{ACCEPTED}")
     return OK
 
 
@@ -95,9 +102,9 @@ def _given(phrase: str, source: str, command: str) -> int:
     return index
 
 
-def _typed(console: Console, command: str, choose: Callable[[int], int]) -> int | None:
+def _typed(console: Console, command: str, choose: Callable[[int], int], *, as_json: bool) -> int | None:
     """Show one phrase and ask for it; None when it was not typed. Without a terminal this is wrong use."""
-    if not console.interactive:
+    if not console.interactive or as_json:
         raise WrongUse(
             "the agreement is accepted by typing a phrase at a terminal, and there is none here",
             hint=f'Without a terminal: {command} --phrase "{PHRASES[0]}", a pipe, '

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from prosa.cli.argument_types import size_in_bytes
 from prosa.cli.console import Console
+from prosa.cli.documents import add_format
 from prosa.cli.errors import FAILED, OK, say
 from prosa.cli.parser import WrongUse
 from prosa.convert.table import ONE_WAY, ROWS, known_form
@@ -42,6 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--force", action="store_true", help="replace files that exist")
     parser.add_argument("--diff", action="store_true", help="show what would be written, and write nothing")
     parser.add_argument("--dry-run", action="store_true", help="name what would be written, and write nothing")
+    add_format(parser)
     parser.add_argument("--max-size", default="10MB", metavar="SIZE", help="largest document (default: 10MB)")
 
 
@@ -49,12 +51,17 @@ def run(args: argparse.Namespace, console: Console) -> int:
     """0; 1 where a document could not be read, converted or written, and with `--strict` where anything is lost."""
     from prosa.app.convert.convert import convert_documents
 
+    if args.diff and args.format != "text":
+        raise WrongUse("--diff prints a diff; it has no --format", hint="--dry-run --format json has the results")
     options = _options(args)
     sources, failed = _sources(args, options, console)
     results = convert_documents(sources, options)
     failed += _say_problems(results, console)
     failed += _put(results, args, options, console)
-    _say_report(results, args.report, console)
+    if args.format == "json":
+        _print(results, console, written=not args.dry_run)
+    else:
+        _say_report(results, args.report, console)
     lost = any(each.report.loses for each in results)
     return FAILED if failed or (args.strict and lost) else OK
 
@@ -122,7 +129,7 @@ def _put(results: Sequence[Result], args: argparse.Namespace, options: ConvertOp
     folder = options.output if options.into else None
     files = [each for result in results for each in result.files]
     for each in files:
-        if each.path is None and not (args.diff or args.dry_run):
+        if each.path is None and not (args.diff or args.dry_run or args.format == "json"):
             console.out(each.text, end="")
         elif args.diff:
             from prosa.render.diff import render_diff
@@ -130,12 +137,27 @@ def _put(results: Sequence[Result], args: argparse.Namespace, options: ConvertOp
             console.out(render_diff(str(each.path or "<stdout>"), _there(each.path), each.text), end="")
     if args.diff or args.dry_run:
         reasons = [blocked(each.path, folder, force=args.force) for each in files if each.path is not None]
-        if args.dry_run:
+        if args.dry_run and args.format == "text":
             for each in files:
                 console.out(f"would write: {each.path or '<stdout>'}")
         return _refuse([why for why in reasons if why], console)
     refused = write_results(results, folder, force=args.force, told=lambda path: console.note(f"wrote {path}"))
     return _refuse(refused, console)
+
+
+def _print(results: Sequence[Result], console: Console, *, written: bool) -> None:
+    """Print the results as JSON: their files, those without a path with their text, and the report."""
+    from prosa.render.conversion import reports_data
+    from prosa.render.json import dump
+
+    done = [each for each in results if not each.problem]
+    files = [
+        {"path": str(each.path)} if each.path is not None else {"path": None, "text": each.text}
+        for result in done
+        for each in result.files
+    ]
+    report = reports_data([each.report for each in done])
+    console.out(dump({"files": files, "written": written, "report": report}, indent=2))
 
 
 def _refuse(refused: Sequence[str], console: Console) -> int:

@@ -41,6 +41,11 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--max-size", default=DEFAULT_MAX_SIZE, metavar="SIZE", help="largest document (default: 10MB)")
 
 
+def add_format(parser: argparse.ArgumentParser) -> None:
+    """Add `--format`, for commands that print text or one JSON document."""
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="how to print (default: text)")
+
+
 def add_folder_options(parser: argparse.ArgumentParser) -> None:
     """`--no-gitignore`."""
     parser.add_argument("--no-gitignore", dest="gitignore", action="store_false", help="include files that git ignores")

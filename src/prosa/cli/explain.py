@@ -6,7 +6,9 @@ import argparse
 from importlib.resources import files
 
 from prosa.cli.console import Console
+from prosa.cli.documents import add_format
 from prosa.cli.parser import WrongUse
+from prosa.data import Value
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.table import DIALECTS
 from prosa.rules.registry import all_rules, find_rule, names_and_codes, page_of, removed
@@ -15,11 +17,17 @@ from prosa.rules.registry import all_rules, find_rule, names_and_codes, page_of,
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `explain`."""
     parser.add_argument("name", nargs="?", metavar="RULE", help="a rule's name or code, or a dialect's name")
+    add_format(parser)
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """Print the page. Raises `WrongUse` for a name that is neither."""
-    console.out(page(args.name) if args.name else overview())
+    if args.format == "json":
+        from prosa.render.json import dump
+
+        console.out(dump({"name": args.name, "page": page(args.name)} if args.name else lists(), indent=2))
+    else:
+        console.out(page(args.name) if args.name else overview())
     return 0
 
 
@@ -47,6 +55,14 @@ def overview() -> str:
     lines = [f"{rule.code}  {rule.name:<{width}}  {_severity(rule.severity, rule.strict)}" for rule in rules]
     dialects = [f"{row.name}: {row.title}" for row in DIALECTS]
     return "\n".join((*lines, "", "dialects:", *dialects))
+
+
+def lists() -> dict[str, Value]:
+    """Return what `overview` shows, as data."""
+    rules = [
+        {"code": each.code, "name": each.name, "severity": each.severity, "strict": each.strict} for each in all_rules()
+    ]
+    return {"rules": rules, "dialects": [{"name": row.name, "title": row.title} for row in DIALECTS]}
 
 
 def _severity(usual: str, strict: str) -> str:

@@ -9,7 +9,7 @@ from prosa.app.check.fix import Change, FormattedDocument, format_groups, write_
 from prosa.app.check.gather import STDIN, gather_named
 from prosa.cli.argument_types import chosen_dialect, size_in_bytes
 from prosa.cli.console import Console
-from prosa.cli.documents import add_folder_options, add_work_options
+from prosa.cli.documents import add_folder_options, add_format, add_work_options
 from prosa.cli.errors import say
 from prosa.cli.parser import WrongUse
 from prosa.dialects.dialect import FormatOptions
@@ -32,6 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--root", metavar="DIR", help="open nothing outside this folder (default: the project)")
     parser.add_argument("--max-size", default="10MB", metavar="SIZE", help="largest document (default: 10MB)")
     parser.add_argument("--stdin-filename", metavar="NAME", help="the name to give standard input")
+    add_format(parser)
     add_folder_options(parser)
     add_work_options(parser, cache=False)
 
@@ -39,6 +40,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, console: Console) -> int:
     """0 when every document is in its normal form now; 1 when one could not be read or written, and with `--check` or
     `--diff` when one would change. Raises `WrongUse` when there is nothing to format."""
+    if args.diff and args.format != "text":
+        raise WrongUse("--diff prints a diff; it has no --format", hint="--dry-run --format json names the changes")
     paths = args.paths or [STDIN if args.stdin_filename else "."]
     named = gather_named(
         paths,
@@ -60,18 +63,28 @@ def run(args: argparse.Namespace, console: Console) -> int:
     changes = [change for each in done if (change := each.change) is not None]
     if args.diff:
         _show(changes, console)
-    if args.check or args.diff or args.dry_run:
-        _say_check(changes, count, args, console)
-        return int(bool(refused or (changes and (args.check or args.diff))))
-    unwritten = write_changes(changes)
+    shown_only = args.check or args.diff or args.dry_run
+    unwritten = {} if shown_only else write_changes(changes)
     for words in unwritten.values():
         say(console, words, cause="not-written")
     refused += len(unwritten)
-    if named.stdin is not None:
+    if args.format == "json":
+        _print([each for each in changes if each.path not in unwritten], count, console, written=not shown_only)
+    elif shown_only:
+        _say_check(changes, count, args, console)
+    elif named.stdin is not None:
         console.out(next((each.after for each in changes if each.is_stdin), named.stdin.text), end="")
     else:
         console.note(f"{_documents(len(changes))} changed, {count - len(changes)} unchanged")
-    return int(bool(refused))
+    return int(bool(refused or (changes and (args.check or args.diff))))
+
+
+def _print(changes: Sequence[Change], count: int, console: Console, *, written: bool) -> None:
+    """Print the changed documents as JSON; of standard input also its text."""
+    from prosa.render.json import dump
+
+    changed = [{"path": str(each.path), **({"text": each.after} if each.is_stdin else {})} for each in changes]
+    console.out(dump({"documents": count, "changed": changed, "written": written}, indent=2))
 
 
 def _say_refused(done: Sequence[FormattedDocument], console: Console) -> int:

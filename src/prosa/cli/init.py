@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from prosa.cli.console import Console
+from prosa.cli.documents import add_format
 from prosa.cli.errors import say
 from prosa.cli.parser import WrongUse
 from prosa.diagnostics.nearest import UnknownName
 from prosa.source import FileProblem
+
+if TYPE_CHECKING:
+    from prosa.app.init import Part
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -33,6 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--diff", action="store_true", help="show what would be written, and write nothing")
     parser.add_argument("--dry-run", action="store_true", help="name what would be written, and write nothing")
+    add_format(parser)
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
@@ -40,6 +47,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
     from prosa.app.init import PARTS, plan_parts, write_parts
     from prosa.app.init_hosts import hosts_named, used_hosts
 
+    if args.diff and args.format != "text":
+        raise WrongUse("--diff prints a diff; it has no --format", hint="--dry-run --format json names the files")
     folder = Path(args.folder)
     if not folder.is_dir():
         raise FileProblem(folder, "missing", "no such folder")
@@ -67,8 +76,20 @@ def run(args: argparse.Namespace, console: Console) -> int:
     refused = {} if args.dry_run else write_parts(parts)
     for words in refused.values():
         say(console, words, cause="not-written")
-    for part in new:
-        if part.path not in refused:
+    put = [part for part in new if part.path not in refused]
+    if args.format == "json":
+        _print(put, [part for part in parts if part.why], console, written=not args.dry_run)
+    else:
+        for part in put:
             verb = "would write" if args.dry_run else "wrote"
             console.out(f"{verb} {part.path}" if part.before is None else f"{verb} to {part.path}")
     return int(bool(refused))
+
+
+def _print(put: Sequence[Part], left: Sequence[Part], console: Console, *, written: bool) -> None:
+    """Print the files as JSON: those that are written, and those that were left alone, with what to add by hand."""
+    from prosa.render.json import dump
+
+    files = [{"path": str(part.path), "new": part.before is None} for part in put]
+    alone = [{"path": str(part.path), "reason": part.why, "by_hand": part.by_hand or None} for part in left]
+    console.out(dump({"files": files, "written": written, "left": alone}, indent=2))

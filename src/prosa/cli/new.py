@@ -13,7 +13,9 @@ from uuid import uuid4
 from msgspec import Struct
 
 from prosa.cli.console import Console
+from prosa.cli.documents import add_format
 from prosa.cli.parser import WrongUse
+from prosa.data import Value
 from prosa.diagnostics.nearest import nearest
 
 
@@ -40,31 +42,50 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--summary", metavar="TEXT", help="one line that describes it")
     parser.add_argument("-o", "--output", metavar="FILE", help="write to this new file (default: stdout)")
     parser.add_argument("--dry-run", action="store_true", help="say which file would be written; write nothing")
+    add_format(parser)
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """0. Raises `WrongUse` for an unknown kind or profile, and for a file that exists: nothing is overwritten."""
     if args.kind is None or args.list:
-        return _list(console)
+        return _list(args, console)
     maker = _maker(args.kind)
     if args.name is not None and args.output is not None:
         raise WrongUse(f"{args.name} and --output {args.output} both name the new file: give one of them")
     text = maker.make(args)
     output = args.output or (args.name and f"{args.name.removesuffix(maker.suffix)}{maker.suffix}")
     if not output:
-        console.out(text, end="")
+        _put({"text": text}, text, args, console)
         return 0
     path = Path(output)
     files = {path: text}
     if maker.beside is not None and args.output is None:
         files |= {path.parent / name: each for name, each in maker.beside(args).items()}
-    status = _write(files, console, dry_run=args.dry_run)
+    _write(files, console, dry_run=args.dry_run)
+    then = maker.then.format(path=shlex.quote(str(path)), folder=shlex.quote(str(path.parent)))
+    would = "".join(f"would write: {each}\n" for each in files) if args.dry_run else ""
+    data = {"files": [str(each) for each in files], "written": not args.dry_run, "next": then}
+    _put(data, would, args, console)
     if not args.dry_run:
-        console.note(f"next: {maker.then.format(path=shlex.quote(str(path)), folder=shlex.quote(str(path.parent)))}")
-    return status
+        console.note(f"next: {then}")
+    return 0
 
 
-def _list(console: Console) -> int:
+def _put(data: dict[str, Value], text: str, args: argparse.Namespace, console: Console) -> None:
+    """Print the answer in the requested format."""
+    from prosa.render.json import dump
+
+    if args.format == "json":
+        console.out(dump(data, indent=2))
+    elif text:
+        console.out(text, end="")
+
+
+def _list(args: argparse.Namespace, console: Console) -> int:
+    if args.format == "json":
+        kinds = [{"kind": kind, "file": f"NAME{each.suffix}", "about": each.about} for kind, each in MAKERS.items()]
+        _put({"kinds": kinds}, "", args, console)
+        return 0
     width, longest = max(map(len, MAKERS)), max(len(each.suffix) for each in MAKERS.values()) + len("NAME")
     for kind, each in MAKERS.items():
         console.out(f"{kind:<{width}}  {f'NAME{each.suffix}':<{longest}}  {each.about}")
@@ -81,7 +102,7 @@ def _maker(kind: str) -> Maker:
     raise WrongUse(f"{kind}: no such kind of document", hint=f"did you mean {guess}?\n{listed}" if guess else listed)
 
 
-def _write(files: dict[Path, str], console: Console, *, dry_run: bool) -> int:
+def _write(files: dict[Path, str], console: Console, *, dry_run: bool) -> None:
     """Write new files, all or none of them: each is looked for before the first is written."""
     for path in files:
         if os.path.lexists(path):
@@ -90,14 +111,12 @@ def _write(files: dict[Path, str], console: Console, *, dry_run: bool) -> int:
 
     for path, text in files.items():
         if dry_run:
-            console.out(f"would write: {path}")
             continue
         if len(files) > 1:
             path.parent.mkdir(parents=True, exist_ok=True)
         if not write_new(path, text):
             raise _exists(path)
         console.note(f"wrote {path}")
-    return 0
 
 
 def _record(args: argparse.Namespace) -> str:

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from prosa.cli.console import Console
-from prosa.cli.errors import FAILED, OK
+from prosa.cli.documents import add_format
+from prosa.cli.errors import OK, say
 from prosa.cli.parser import WrongUse
 
 
@@ -27,6 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     phrase = "with --agreement: accept by giving one of the phrases; works without a terminal"
     parser.add_argument("--phrase", metavar="TEXT", help=phrase)
+    add_format(parser)
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
@@ -36,49 +38,60 @@ def run(args: argparse.Namespace, console: Console) -> int:
             raise WrongUse("--agreement is about programs of markdownlang alone: give no document with it")
         from prosa.cli.agree import agree
 
-        return agree(console, phrase=args.phrase, command="prosa trust --agreement")
+        return agree(console, phrase=args.phrase, command="prosa trust --agreement", as_json=args.format == "json")
     if args.phrase is not None:
         raise WrongUse("--phrase needs --agreement")
     if args.list:
         if args.remove:
             raise WrongUse("--list and --remove do different things: give one of them")
-        return _listed(args.paths, console)
+        return _listed(args, console)
     if not args.paths:
         raise WrongUse("name a document or a folder", hint="to see what is trusted: prosa trust --list")
-    return _removed(args.paths, console) if args.remove else _added(args.paths, console)
+    return _removed(args, console) if args.remove else _added(args, console)
 
 
-def _added(paths: Sequence[Path], console: Console) -> int:
+def _added(args: argparse.Namespace, console: Console) -> int:
     from prosa.app.trust import trust
 
-    found = trust(paths, console.environ)
+    found = trust(args.paths, console.environ)
     if not found:
-        raise WrongUse(f"no documents in {', '.join(map(str, paths))}")
-    _print(f"trusted, as {_it_is(found)} now:", found, console)
+        raise WrongUse(f"no documents in {', '.join(map(str, args.paths))}")
+    _print("trusted", f"trusted, as {_it_is(found)} now:", found, args, console)
     return OK
 
 
-def _removed(paths: Sequence[Path], console: Console) -> int:
+def _removed(args: argparse.Namespace, console: Console) -> int:
     from prosa.app.trust import distrust
 
-    gone = distrust(paths, console.environ)
+    gone = distrust(args.paths, console.environ)
     if not gone:
-        console.err("note: none of it was trusted")
-        return FAILED
-    _print("trusted no more:", gone, console)
+        return say(console, "none of it was trusted", head="note: ")
+    _print("removed", "trusted no more:", gone, args, console)
     return OK
 
 
-def _listed(paths: Sequence[Path], console: Console) -> int:
+def _listed(args: argparse.Namespace, console: Console) -> int:
     """Return each trusted document with how it stands; below ``paths`` only, where some are named."""
     from prosa.app.trust import trusted
+    from prosa.render.json import dump
 
-    for each in trusted(paths, console.environ):
+    found = trusted(args.paths, console.environ)
+    if args.format == "json":
+        rows = [{"path": str(each.path), "change": each.change or None} for each in found]
+        console.out(dump({"trusted": rows}, indent=2))
+        return OK
+    for each in found:
         console.out(f"{_shown(each.path)}{f' ({each.change})' if each.change else ''}")
     return OK
 
 
-def _print(head: str, found: Sequence[Path], console: Console) -> None:
+def _print(key: str, head: str, found: Sequence[Path], args: argparse.Namespace, console: Console) -> None:
+    """Print paths: as JSON under a ``key``, for people below a ``head``."""
+    if args.format == "json":
+        from prosa.render.json import dump
+
+        console.out(dump({key: [str(each) for each in found]}, indent=2))
+        return
     console.out("\n".join((head, *(f"  {_shown(each)}" for each in found))))
 
 

@@ -38,7 +38,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         console.err(json.dumps(summary_of(made), ensure_ascii=False, indent=2))
     if made.error is not None:
         raise made.error
-    deliver(console, made.trace.text, args.output, as_text=True)
+    deliver(console, made.trace.text, args.output, as_text=args.form != "json")
     return 0
 
 

@@ -6,6 +6,7 @@ A document with ai-scripts is handed to `scripts`.
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -58,6 +59,7 @@ class Job(Struct, frozen=True):
     events: str | None = None
     debug: bool = False
     progress: bool = True
+    as_json: bool = False
     known_input: tuple[Value, ...] = ()
 
 
@@ -88,7 +90,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     scripts = add_scripts(parser)
     add_writing(scripts)
     scripts.add_argument(
-        "--format", dest="form", choices=("text", "jsonl"), default="text", help="jsonl: one JSON object per script"
+        "--format",
+        dest="form",
+        choices=("text", "json", "jsonl"),
+        default="text",
+        help="json: the result as JSON, also a text; jsonl: one JSON object per script",
     )
 
 
@@ -109,7 +115,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         from prosa.cli.run import scripts
 
         require_no_sites(args)
-        return scripts.run(args, console)
+        return _scripts_as_one(args, console) if args.form == "json" else scripts.run(args, console)
     job = Job(
         program=args.file,
         choices=options_from(args, console.environ),
@@ -120,9 +126,25 @@ def run(args: argparse.Namespace, console: Console) -> int:
         events=args.events,
         debug=args.debug,
         progress=not args.no_progress,
+        as_json=args.form == "json",
         known_input=args.known_input,
     )
     return execute(console, job)
+
+
+def _scripts_as_one(args: argparse.Namespace, console: Console) -> int:
+    """Run ai-scripts, and print their results as one document. Raises `WrongUse` with `--output`."""
+    from io import StringIO
+
+    from prosa.cli.parser import WrongUse
+    from prosa.cli.run import scripts
+
+    if args.output is not None:
+        raise WrongUse("--output takes the results of ai-scripts line by line", hint="--format jsonl")
+    args.form, lines = "jsonl", StringIO()
+    status = scripts.run(args, console.changed(stdout=lines))
+    console.out(as_json({"scripts": [json.loads(line) for line in lines.getvalue().splitlines()]}))
+    return status
 
 
 def help_for(argv: list[str], console: Console) -> int | None:
@@ -152,7 +174,7 @@ def execute(console: Console, job: Job) -> int:
             except BaseException as error:
                 watching.ended(words(error))
                 raise
-        deliver(console, result.output, job.output, as_text=result.is_text)
+        deliver(console, result.output, job.output, as_text=result.is_text and not job.as_json)
         if result.unrecorded is not None:
             raise result.unrecorded
     except PipeClosed:

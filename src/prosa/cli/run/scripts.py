@@ -107,10 +107,9 @@ def _run(
 
 def _plan_only(args: argparse.Namespace, found: Selection, console: Console) -> int:
     """MA12: what would run, in which order and why, and how to choose."""
-    text = scripts_plan_text(
-        planned(found, whole=False, trusted=is_trusted(found.file.trusted_source, console.environ))
-    )
-    (console.err if args.form == "jsonl" else console.out)(text)
+    if console.failures is None:
+        trusted = is_trusted(found.file.trusted_source, console.environ)
+        console.out(scripts_plan_text(planned(found, whole=False, trusted=trusted)))
     return say(console, f"nothing was run: {CHOOSE}", f"see: prosa plan {args.file}", status=WRONG_USE)
 
 
