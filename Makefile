@@ -30,7 +30,7 @@ WHOLE   := --extra run --extra sandbox --extra serve --no-emit-package prosa-san
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-deep lint fmt bench prove peers agents vectors docs lock build release-check vscode clean
+.PHONY: help demo test test-deep lint fmt bench prove peers agents suites vectors docs lock build release-check vscode clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -71,6 +71,9 @@ prove: $(PACKAGE) ## ask a model with your key what the examples are worth: MODE
 peers: $(NPM) ## install the npm servers that the MCP tests talk to
 
 agents: $(AGENTS:%=$(AGENT)/%/node_modules/.installed) ## install pinned agents that tests can run: 1.4 GB; AGENTS=pi installs one
+
+suites: $(DEV) $(PACKAGE) ## run the suites of other projects that are below SUITES=DIR: docs/conformance.md
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m tests.suites "$(SUITES)"
 
 vectors: $(VECTORS) $(PACKAGE) ## ask the real Go for the template vectors again
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python tools/vectors/generate.py

@@ -1,0 +1,1 @@
+"""Suites of other projects, run where they are unpacked: `make suites SUITES=DIR`."""
