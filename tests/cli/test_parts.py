@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from splintr import Tokenizer
 
 from prosa.cli.commands import COMMANDS
 from prosa.cli.main import main
@@ -35,8 +36,8 @@ def asked(*argv: str, status: int = 0) -> str:
 
 
 @cache
-def tokenizer() -> Any:
-    return pytest.importorskip("splintr").Tokenizer.from_pretrained("o200k_base")
+def tokenizer() -> Tokenizer:
+    return Tokenizer.from_pretrained("o200k_base")
 
 
 def tokens(text: str) -> int:

@@ -15,7 +15,7 @@ HELPED = dict(re.findall(r"^([a-z-]+):.*?## (.+)$", MAKEFILE, re.MULTILINE))
 def test_every_target_has_a_line_of_help():
     (phony,) = re.findall(r"^\.PHONY: (.+)$", MAKEFILE, re.MULTILINE)
     assert set(phony.split()) == set(HELPED)
-    assert 8 <= len(HELPED) <= 17
+    assert 8 <= len(HELPED) <= 18
 
 
 def test_make_without_a_target_prints_the_help():

@@ -12,7 +12,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from prosa.cli.commands import COMMANDS, EXIT_STATUSES, Command
-from prosa.cli.effects import EFFECTS, When
+from prosa.cli.effects import EFFECTS, UNKNOWN, When
 
 if TYPE_CHECKING:
     from prosa.cli.parser import Parser
@@ -63,7 +63,7 @@ def description(command: Command, parser: Parser) -> dict[str, Value]:
 
 
 def _effects(command: Command) -> dict[str, Value]:
-    effects = EFFECTS[command.name]
+    effects = EFFECTS.get(command.name, UNKNOWN)
     return {name: _when(each) for name, each in effects._asdict().items()}
 
 

@@ -20,6 +20,9 @@ class Effects(NamedTuple):
     costs: When = False
 
 
+UNKNOWN = Effects(writes=True, network=True, costs=True)
+"""Of a command without a row: the worst."""
+
 _STORE = ("--store",)
 
 EFFECTS: dict[str, Effects] = {
