@@ -75,7 +75,7 @@ CODES: dict[str, ErrorCode] = {
     "batch-refused": ErrorCode("a batch cannot begin or continue", classes="BatchRefused"),
     "mail-refused": ErrorCode("a mailbox or a message cannot be used", classes="MailRefused"),
     "in-doubt": ErrorCode("a tool call may have been made already", classes="InDoubt"),
-    "not-resumed": ErrorCode("an interrupted run cannot continue", classes="NotResumed"),
+    "run-unusable": ErrorCode("a run does not exist, or cannot continue", classes="NotResumed"),
     "agent-refused": ErrorCode(
         "a coding agent cannot be used", classes="AgentRefused AgentMissing WorkspaceProblem OutputTooLong"
     ),
@@ -97,7 +97,7 @@ _NOT_INSTALLED = "which is not installed"
 
 def failure(cause: BaseException | str, message: str, hint: str = "") -> Failure:
     """Return the failure of an error, or of a ``cause`` that is a code."""
-    code = cause if isinstance(cause, str) else code_of(cause)
+    code = cause if isinstance(cause, str) else getattr(cause, "failure", "") or code_of(cause)
     if message.endswith(_NOT_INSTALLED):
         code = "library-missing"
     after = getattr(cause, "retry_after", None)
@@ -147,12 +147,14 @@ def _fix(first: Failure, argv: Sequence[str]) -> str:
 
 
 def _command_in(line: str) -> str:
-    """Return the command that a line of a hint ends with; empty where it has none."""
-    at = next((line.find(name) for name in _PROGRAMS if line.find(name) >= 0), -1)
-    if at < 0 or (at and line[at - 2 : at] not in (": ", "; ")):
+    """Return the command line behind the head of a hint, such as `see: `; empty for an example, for one with words to
+    fill in, and where there is none."""
+    head, colon, found = line.partition(": ")
+    found = found.rstrip(".")
+    is_example = head in ("as in", "for example")
+    if not colon or is_example or not found.startswith(_PROGRAMS) or any(char in found for char in ";`…"):
         return ""
-    found = line[at:].rstrip(".")
-    return "" if any(char in found for char in ";`…") else found
+    return "" if any(word.isupper() and len(word) > 1 for word in found.split()) else found
 
 
 def _replaced(message: str, near: str, argv: Sequence[str]) -> str:

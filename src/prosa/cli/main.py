@@ -49,7 +49,7 @@ def _dispatch(argv: list[str], console: Console) -> int:
         console.out(overview(__version__, whole=words[-1:] == ["all"]))
         return 0
     if first in ("-V", "--version"):
-        console.out(f"prosa {__version__}")
+        console.out(f"prosa {__version__}" if console.failures is None else f'{{"version": "{__version__}"}}')
         return 0
     if first == "help":
         name, *more = words[1:]

@@ -46,12 +46,13 @@ _NO_VALUE = ("expected one argument", "expected at least one argument")
 
 
 class WrongUse(Exception):
-    """The command line makes no sense: exit 2. ``hint`` says what to do."""
+    """The command line makes no sense: exit 2. ``hint`` says what to do, and ``failure`` is its code as data."""
 
-    def __init__(self, message: str, *, hint: str = "") -> None:
+    def __init__(self, message: str, *, hint: str = "", failure: str = "") -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
+        self.failure = failure
 
 
 class HelpShown(Exception):

@@ -78,7 +78,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
             with opened(place, args, console) as corpus:
                 answer = query_corpus(corpus, query, limits)
     except QueryRefused as error:
-        raise WrongUse(error.message, hint=error.hint) from None
+        raise WrongUse(error.message, hint=error.hint, failure="query-refused") from None
     _print(answer, args.format, console, guarded=args.csv_safe)
     return 0
 
