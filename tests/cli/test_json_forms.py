@@ -93,6 +93,11 @@ def test_agree(tmp_path: Path):
     assert data("agree", home=tmp_path) == {"accepted": True}
 
 
+def test_a_chat_without_a_message(tmp_path: Path):
+    found = data("chat", str(program(tmp_path)))
+    assert found == {"file": str(tmp_path / "count.md"), "replies": []}
+
+
 def test_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     data("agree", "--phrase", PHRASES[0], home=tmp_path)

@@ -86,6 +86,7 @@ def _take(
     with open_turn(args.file, message, request) as opened:
         if opened.is_new:
             at.notice(f"{args.file}: a new chat; write your message at its end, then run this again")
+            _deliver_nothing(args, console)
         elif opened.ready.dry_run:
             at.notice(f"{args.file}: `dry_run` is set, so nothing was sent")
             print_turns(opened.ready, console, args.form)
@@ -95,6 +96,13 @@ def _take(
             opened.show()
         elif not quiet:
             at.notice(f"{args.file}: {opened.ready.nothing}; nothing was sent")
+            _deliver_nothing(args, console)
+
+
+def _deliver_nothing(args: argparse.Namespace, console: Console) -> None:
+    """Print a document without replies, where JSON was asked for."""
+    if args.form == "json":
+        deliver(args, console, (), lost=False, live=False)
 
 
 def _answer(args: argparse.Namespace, console: Console, at: Watch, opened: Turn, live: LiveReplies | None) -> None:
