@@ -34,7 +34,7 @@ def error_of(*argv: str, status: int = 2) -> dict[str, object]:
 
 @pytest.mark.parametrize("form", [["--format", "json"], ["--format=json"], ["--format", "jsonl"]])
 @pytest.mark.parametrize("before", [True, False])
-def test_a_wrong_flag_is_data_wherever_the_format_stands(form: list[str], before: bool):
+def test_x43_a_wrong_flag_is_data_wherever_the_format_stands(form: list[str], before: bool):
     wrong = ["--limt", "3"]
     words = [*form, *wrong] if before else [*wrong, *form]
     found = error_of("runs", *words)
@@ -66,7 +66,7 @@ def test_a_word_behind_two_dashes_asks_for_no_data():
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )  # fmt: skip
-def test_errors_have_a_code_and_a_command_that_mends_them(
+def test_x43_errors_have_a_code_and_a_command_that_mends_them(
     argv: tuple[str, ...], code: str, fix: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.chdir(tmp_path)
@@ -120,7 +120,7 @@ def test_what_a_person_decides_has_no_fix(tmp_path: Path, monkeypatch: pytest.Mo
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )  # fmt: skip
-def test_codes_and_what_may_be_tried_again(error: BaseException, code: str, retry: bool | float):
+def test_x43_codes_and_what_may_be_tried_again(error: BaseException, code: str, retry: bool | float):
     found = failure(error, str(error))
     assert (found.error, found.retry) == (code, retry)
 
@@ -139,7 +139,7 @@ def test_a_refused_input_keeps_its_status(tmp_path: Path):
     assert found["error"] == "input-refused"
 
 
-def test_notices_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_x43_notices_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.md").write_text("# Words\n\nletters\n")
     at = desk()
