@@ -191,7 +191,8 @@ def test_x7_a_plan_says_what_the_run_would_do(argv: tuple[str, ...], folder: Fol
     """X7: where a run ends before it begins, a plan announces no server; with the permission it does."""
     status, at = folder.run("plan", *argv)
     assert status == 0 and "would end before it starts" in at.out and "far.md was not named by you" in at.out
-    assert "starts the MCP server" not in at.out and "--allow-servers" in at.err
+    assert "starts the MCP server" not in at.out
+    assert ("--allow-servers" in at.err) is ("json" not in argv)  # a notice, which JSON leaves out (X43)
     status, at = folder.run("plan", *argv, "--allow-servers")
     assert status == 0 and "would end before it starts" not in at.out and "starts the MCP server canary" in at.out
     status, at = folder.run("plan", "evil.md")
