@@ -296,4 +296,4 @@ def test_x19_one_that_cannot_be_written_keeps_no_other_from_it(tmp_path: Path, m
     status, at = run(path, "--all", "--write", "--format", "jsonl", replies=({"content": "Done."},) * 4)
     assert status == 1
     assert [line.get("written") for line in lines_of(at)] == [True, False, True, True]
-    assert "error: b: the result is not in" in at.err and states(path)["b"] == "absent"
+    assert '"message": "b: the result is not in' in at.err and states(path)["b"] == "absent"

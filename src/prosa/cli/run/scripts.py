@@ -110,7 +110,9 @@ def _plan_only(args: argparse.Namespace, found: Selection, console: Console) -> 
     if console.failures is None:
         trusted = is_trusted(found.file.trusted_source, console.environ)
         console.out(scripts_plan_text(planned(found, whole=False, trusted=trusted)))
-    return say(console, f"nothing was run: {CHOOSE}", f"see: prosa plan {args.file}", status=WRONG_USE)
+    return say(
+        console, f"nothing was run: {CHOOSE}", f"see: prosa plan {args.file}", status=WRONG_USE, cause="wrong-use"
+    )
 
 
 def _live(
@@ -248,7 +250,9 @@ class Delivery(Struct):
             if result.written is None:
                 self._refused(result, error)
                 return
-            self._complain(f"{result.script}: the result is not in {self.into}: {error.message}", PRINTED)
+            self._complain(
+                f"{result.script}: the result is not in {self.into}: {error.message}", PRINTED, "not-written"
+            )
         self._put(result.script, self._shown(result))
 
     def _shown(self, result: ScriptResult) -> str:
@@ -265,7 +269,7 @@ class Delivery(Struct):
 
     def _refused(self, result: ScriptResult, error: RunError) -> None:
         """Take a script that has no result."""
-        self._complain(f"{result.script}: {error.message}", error.hint)
+        self._complain(f"{result.script}: {error.message}", error.hint, error)
         self._put(result.script, f"{_line(result, error)}\n" if self.form == "jsonl" else "")
 
     def finish(self) -> None:
@@ -284,7 +288,7 @@ class Delivery(Struct):
             write_output(output, text)
         except OSError as error:
             self.failed.append(f"--output {output}: {error.strerror or error}")
-            self._complain(self.failed[-1], PRINTED)
+            self._complain(self.failed[-1], PRINTED, "not-written")
             self.console.out(text, end="")
 
     def _put(self, name: str, text: str) -> None:
@@ -306,10 +310,10 @@ class Delivery(Struct):
             self.clear()
             self.console.out(text, end="")
 
-    def _complain(self, message: str, hint: str) -> None:
+    def _complain(self, message: str, hint: str, cause: BaseException | str) -> None:
         """Print a complaint. The same hint is printed once: a missing key keeps every script from running."""
         self.clear()
-        say(self.console, message, "" if hint in self._hints else hint)
+        say(self.console, message, "" if hint in self._hints else hint, cause=cause)
         self._hints.add(hint)
 
 
