@@ -23,6 +23,7 @@ class Extra(NamedTuple):
 EXTRAS = {
     "batch": Extra("psycopg", "batches that many workers share, over PostgreSQL"),
     "embedded": Extra("xllamacpp", "a model in a process of its own, `--model embedded`"),
+    "improve": Extra("gepa", "the search of `prosa improve`"),
     "lsp": Extra("pygls", "the language server for editors, `prosa lsp`"),
     "otel": Extra("opentelemetry.exporter.otlp.proto.http", "traces of runs, with `--otel`"),
     "parquet": Extra("duckdb", "rows of Parquet files in `prosa batch`"),

@@ -23,6 +23,7 @@ NEEDED: dict[str, tuple[str, ...]] = {
     "otel": ("run triage.md question=x --model scripted:replies.jsonl --otel",),
     "batch": ("runs --store postgresql://127.0.0.1:9/x",),
     "embedded": ("run triage.md question=x --model embedded",),
+    "improve": ("improve triage.md --yes",),
     "parquet": ("batch triage.md --rows rows.parquet --plan",),
     "semantic": ("search word --semantic --embedding-model local", "enrich ticket.ymj --embedding-model local"),
     "watch": ("check --watch", "search word --watch", "test --watch"),
