@@ -60,7 +60,8 @@ class Case(Struct, frozen=True):
     ``expect``, each separately; ``files`` are paths of files given to the run besides its input.
 
     An agent gets ``request`` in place of the input, and ``laid``: files below the folder of the skill, each with its
-    place in the workspace. ``workspace`` is what is expected of that (X36)."""
+    place in the workspace. ``workspace`` is what is expected of that (X36). ``id`` is that of its file, if it has
+    one."""
 
     name: str
     input: Value
@@ -73,6 +74,12 @@ class Case(Struct, frozen=True):
     request: str = ""
     laid: tuple[tuple[str, str], ...] = ()
     workspace: tuple[Expected, ...] = ()
+    id: str = ""
+
+    @property
+    def key(self) -> str:
+        """What a case is known by when its words change: its id, else its name."""
+        return self.id or self.name
 
 
 class RunFacts(Struct, frozen=True):

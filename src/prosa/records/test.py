@@ -20,6 +20,7 @@ from prosa.data import Value
 from prosa.evaluation.assembly import SuiteHead
 from prosa.evaluation.matchers import MISSING, Missing
 from prosa.evaluation.report import Attempt, Cut, OutputFile, Report, Step
+from prosa.records.improvement import Improvement
 
 TestState: TypeAlias = Literal["open", "done", "interrupted"]
 """A test is interrupted if it was cancelled, or if its process is gone."""
@@ -144,13 +145,15 @@ class Feedback(Struct, frozen=True):
 
 class ShownTest(Struct, frozen=True):
     """A test as a page shows it: its record and report, and what is known besides. ``feedback`` is by the path of a
-    suite and the name of a case; ``files`` are the real paths of the cases by the paths of suites."""
+    suite and the name of a case; ``files`` are the real paths of the cases by the paths of suites. ``improvements``
+    are the searches for better texts whose attempts these are (X41)."""
 
     record: TestRecord
     report: Report
     trends: tuple[Trend, ...] = ()
     feedback: Mapping[tuple[str, str], Feedback] = {}
     files: Mapping[str, str] = {}
+    improvements: tuple[Improvement, ...] = ()
     __test__ = False
 
 

@@ -113,7 +113,19 @@ _SIXTH = (
 )
 """Tests: what each tried, and every attempt of it."""
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH, _SIXTH)
+_SEVENTH = (
+    """CREATE TABLE improvement (
+        id TEXT PRIMARY KEY, subject TEXT NOT NULL, file TEXT NOT NULL, part TEXT NOT NULL, digest TEXT NOT NULL,
+        about TEXT NOT NULL, seed INTEGER NOT NULL, cases TEXT NOT NULL, held_out TEXT NOT NULL, started TEXT NOT NULL,
+        state TEXT NOT NULL, ended TEXT, look INTEGER, chosen INTEGER, p REAL, accepted INTEGER NOT NULL, cost REAL,
+        candidates TEXT NOT NULL, ending TEXT NOT NULL, test TEXT NOT NULL, holder TEXT NOT NULL,
+        host TEXT NOT NULL)""",
+    "CREATE INDEX improvement_file ON improvement (file)",
+    "CREATE INDEX improvement_test ON improvement (test)",
+)
+"""Searches for better texts: the split of each, its candidates, and its look at held-out cases."""
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH, _SIXTH, _SEVENTH)
 """What turns a store of version N into one of N + 1, for N from 0, which is an empty file."""
 
 SCHEMA_VERSION = len(MIGRATIONS)
@@ -141,7 +153,9 @@ def migrate(connection: sqlite3.Connection) -> None:
         raise
 
 
-TABLES = frozenset(("run", "call", "note", "batch", "message", "item", "lease", "pace", "test", "suite", "attempt"))
+TABLES = frozenset(
+    ("run", "call", "note", "batch", "message", "item", "lease", "pace", "test", "suite", "attempt", "improvement")
+)
 """What the store is made of."""
 
 RUN_VIEWS = Readable(

@@ -1,0 +1,122 @@
+"""What the store has of searches for better texts (X41).
+
+In: records. Out: pieces of work for the writer, and what is read. The number of a look is given in the transaction that
+records it, before any held-out case is tried: neither two processes nor a kill make two looks one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from msgspec import convert
+from msgspec.json import decode, encode
+from msgspec.structs import asdict, replace
+
+from prosa.adapters.store.runs import stored
+from prosa.records.improvement import Improvement
+
+if TYPE_CHECKING:
+    from prosa.adapters.store.database import Database
+
+COLUMNS = Improvement.__struct_fields__
+_DATA = ("cases", "held_out", "candidates")
+_ROW = f"SELECT {', '.join(COLUMNS)} FROM improvement"  # noqa: S608 - names of ours
+
+
+def begin(record: Improvement, holder: Callable[[], str]) -> Callable[[Database], None]:
+    """Record the start of a search, or that this process goes on with it."""
+
+    def work(connection: Database) -> None:
+        connection.execute("DELETE FROM improvement WHERE id = ?", (record.id,))
+        marks = ", ".join("?" * len(COLUMNS))
+        text = f"INSERT INTO improvement ({', '.join(COLUMNS)}) VALUES ({marks})"  # noqa: S608
+        connection.execute(text, _values(replace(record, holder=holder())))
+
+    return work
+
+
+def put(record: Improvement) -> Callable[[Database], None]:
+    """Record how far a search has come. Its look stays as it was given, and the candidate that it is of."""
+    names = [each for each in COLUMNS if each not in ("id", "look", "chosen", "holder")]
+
+    def work(connection: Database) -> None:
+        values = dict(zip(COLUMNS, _values(record), strict=True))
+        text = f"UPDATE improvement SET {', '.join(f'{each} = ?' for each in names)} WHERE id = ?"  # noqa: S608
+        connection.execute(text, [*(values[each] for each in names), record.id])
+
+    return work
+
+
+def take_look(record: Improvement) -> Callable[[Database], int]:
+    """Give the look of a search its number: one more than those of all others that had one of its held-out cases held
+    out. A search that goes on keeps its own."""
+
+    def work(connection: Database) -> int:
+        (own,) = connection.execute("SELECT look FROM improvement WHERE id = ?", (record.id,)).fetchone()
+        number = own if own is not None else earlier_looks(connection, record) + 1
+        text = "UPDATE improvement SET look = ?, chosen = ?, candidates = ? WHERE id = ?"
+        connection.execute(text, (number, record.chosen, encode(record.candidates).decode(), record.id))
+        return int(number)
+
+    return work
+
+
+def earlier_looks(connection: Database, record: Improvement) -> int:
+    """Return how many other searches have looked at a case that this one holds out."""
+    own = _held(record)
+    text = "SELECT cases, held_out FROM improvement WHERE look IS NOT NULL AND id <> ?"
+    rows = connection.execute(text, (record.id,)).fetchall()
+    return sum(not own.isdisjoint(_held_of(cases, held)) for cases, held in rows)
+
+
+def _held(record: Improvement) -> set[str]:
+    return {record.cases[each] for each in record.held_out}
+
+
+def _held_of(cases: str, held: str) -> set[str]:
+    digests = decode(cases, type=dict[str, str])
+    return {digests[each] for each in decode(held, type=list[str]) if each in digests}
+
+
+def sides_of(connection: Database, file: str) -> dict[str, bool]:
+    """Return which cases of a file were held out, and which a search has seen, by name: the first side counts."""
+    found: dict[str, bool] = {}
+    text = "SELECT cases, held_out FROM improvement WHERE file = ? ORDER BY started, id"
+    for cases, held in connection.execute(text, (file,)).fetchall():
+        out = set(decode(held, type=list[str]))
+        for each in decode(cases, type=dict[str, str]):
+            found.setdefault(each, each in out)
+    return found
+
+
+def unfinished(connection: Database, record: Improvement) -> list[Improvement]:
+    """Return the searches that did not end and that are this one: the same subject, cases and options, the last one
+    first."""
+    text = f"{_ROW} WHERE state <> 'done' AND subject = ? AND file = ? AND part = ? AND digest = ? AND about = ?"
+    where = (record.subject, record.file, record.part, record.digest, record.about)
+    rows = connection.execute(f"{text} ORDER BY started DESC, id", where).fetchall()
+    return [each for each in map(_record, rows) if each.cases == record.cases]
+
+
+def of_test(connection: Database, test: str) -> tuple[Improvement, ...]:
+    """Return the searches whose attempts a stored test has."""
+    rows = connection.execute(f"{_ROW} WHERE test = ? ORDER BY started, id", (test,)).fetchall()
+    return tuple(map(_record, rows))
+
+
+def _values(record: Improvement) -> list[object]:
+    values = asdict(record)
+    return stored([encode(values[each]).decode() if each in _DATA else _plain(values[each]) for each in COLUMNS])
+
+
+def _plain(value: object) -> object:
+    return int(value) if isinstance(value, bool) else value
+
+
+def _record(row: tuple[object, ...]) -> Improvement:
+    """Raise `ValidationError` for what no store of ours ever wrote."""
+    values = dict(zip(COLUMNS, row, strict=True))
+    for each in _DATA:
+        values[each] = decode(str(values[each]))
+    return convert(values | {"accepted": bool(values["accepted"])}, Improvement)
