@@ -53,6 +53,8 @@ PATHS: tuple[tuple[str, str], ...] = (
     ("probe doc", "docs"),
     ("call triag.md x --dry-run", "triage.md"),
     ("init doc", "docs"),
+    ("improve triag.md", "triage.md"),
+    ("improve triage.md --cases triage.tst.md", "triage.test.md"),
     ("new test x --program triag.md", "triage.md"),
     ("trust reprt.mda", "report.mda"),
 )

@@ -100,6 +100,7 @@ OTHERS: tuple[tuple[str, ...], ...] = (
     ("mail", "send", "count", "1"),
     ("worker", "--until-empty"),
     ("runs",),
+    ("improve", "greeting"),
     ("check",),
     ("check", "--fix"),
     ("fmt", "--check"),

@@ -44,6 +44,9 @@ COMMANDS: tuple[Command, ...] = (
     Command("render", "prosa.cli.render", "print the prompt a run would send, without sending it", "run"),
     Command("chat", "prosa.cli.chat.command", "answer the last message of a chat and append the reply", "run"),
     Command("test", "prosa.cli.test", "run the tests of programs and skills, and count what passes", "run"),
+    Command(
+        "improve", "prosa.cli.improve", "search for a better skill or program, with proof on held-out cases", "run"
+    ),
     Command("batch", "prosa.cli.batch", "run a program over many rows, and continue where it stopped", "run"),
     Command(
         "mail",

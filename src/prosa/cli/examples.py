@@ -54,6 +54,11 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
         Example("play them in CI, without a key", "prosa test triage.test.md --replay tapes --format junit"),
         Example("has the last change made it better?", "prosa test skills/refunds --against HEAD~1"),
     ),
+    "improve": (
+        Example("what it would take, asking nothing", "prosa improve skills/refunds --plan"),
+        Example("search, for at most 2 dollars", "prosa improve skills/refunds --max-cost 2 --diff"),
+        Example("write what is accepted", "prosa improve skills/refunds --part description --max-cost 2 --write"),
+    ),
     "batch": (
         Example("what it would do and cost", "prosa batch triage.md --rows letters.csv --map request=text --plan"),
         Example(

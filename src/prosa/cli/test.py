@@ -235,19 +235,11 @@ def _agree(
 ) -> None:
     """Ask before agents take much. Raises `WrongUse` where there is no one to ask, and KeyboardInterrupt for a no."""
     from prosa.app.evals.plan import plan_tests
-    from prosa.render.tests import plan_text
+    from prosa.cli.run.interaction import ask_first
 
     if options.tape is not None and options.tape.plays_all:
         return
-    plan = plan_tests(suites, chosen, options, environment)
-    if not plan.asks:
-        return
-    if not console.interactive or environment.ask is None:
-        message = f"this test is large, and there is no terminal to ask for confirmation:\n{plan_text(plan)}"
-        raise WrongUse(message, hint="--yes starts without confirmation; --max-cost USD bounds what it may cost")
-    console.err(plan_text(plan))
-    if not environment.ask("Begin?"):
-        raise KeyboardInterrupt
+    ask_first(plan_tests(suites, chosen, options, environment), "test", environment, console)
 
 
 def _names(text: str) -> Sequence[str]:

@@ -30,7 +30,7 @@ class Candidate(Struct, frozen=True):
 
 
 class Improvement(Struct, frozen=True):
-    """One search for a better part of a subject.
+    """One search for a better part of a subject. Its ``id`` is that of the call, a dot, and the part.
 
     ``subject`` and ``file`` are the real paths of what is improved and of its cases; ``digest`` is the SHA-256 of the
     subject, ``about`` that of everything else that the answers depend on. ``cases`` maps the id of each case, or its
@@ -62,6 +62,11 @@ class Improvement(Struct, frozen=True):
     test: str = ""
     holder: str = ""
     host: str = ""
+
+    @property
+    def call(self) -> str:
+        """What the searches of one command share."""
+        return self.id.partition(".")[0]
 
     @property
     def search(self) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from msgspec.json import decode, encode
 from msgspec.structs import asdict, replace
 
 from prosa.adapters.store.runs import stored
+from prosa.data import Value
 from prosa.records.improvement import Improvement
 
 if TYPE_CHECKING:
@@ -91,12 +92,14 @@ def sides_of(connection: Database, file: str) -> dict[str, bool]:
 
 
 def unfinished(connection: Database, record: Improvement) -> list[Improvement]:
-    """Return the searches that did not end and that are this one: the same subject, cases and options, the last one
-    first."""
-    text = f"{_ROW} WHERE state <> 'done' AND subject = ? AND file = ? AND part = ? AND digest = ? AND about = ?"
-    where = (record.subject, record.file, record.part, record.digest, record.about)
-    rows = connection.execute(f"{text} ORDER BY started DESC, id", where).fetchall()
-    return [each for each in map(_record, rows) if each.cases == record.cases]
+    """Return the searches of the last call that did not end and that was this one, of the same subject with the same
+    options: one for each part that was begun; none where there is no such call. A seed that is not -1 has to be the
+    same too."""
+    text = f"{_ROW} WHERE subject = ? AND digest = ? AND about = ? ORDER BY started DESC, id"
+    rows = connection.execute(text, (record.subject, record.digest, record.about)).fetchall()
+    found = [each for each in map(_record, rows) if record.seed in (-1, each.seed)]
+    call = next((each.call for each in found if each.state != "done"), "")
+    return [each for each in found if each.call == call]
 
 
 def of_test(connection: Database, test: str) -> tuple[Improvement, ...]:
@@ -110,7 +113,7 @@ def _values(record: Improvement) -> list[object]:
     return stored([encode(values[each]).decode() if each in _DATA else _plain(values[each]) for each in COLUMNS])
 
 
-def _plain(value: object) -> object:
+def _plain(value: Value) -> Value:
     return int(value) if isinstance(value, bool) else value
 
 

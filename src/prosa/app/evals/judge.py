@@ -172,9 +172,14 @@ def load_grader(path: Path | None, root: Path | None, options: Options, environm
     `ProgramRefused` and `FileProblem`."""
     if path is not None:
         return load_program(path, options, environment.settings, environ=environment.environ, within=root)
-    with resources.as_file(resources.files("prosa.app.evals").joinpath("grade.md")) as shipped:
-        program = load_program(shipped, options, environment.settings, within=shipped.parent)
-    return replace(program, python=False, parameters={"temperature": 0}, needs_agreement=False)
+    return replace(load_shipped("prosa.app.evals", "grade.md", options, environment), parameters={"temperature": 0})
+
+
+def load_shipped(package: str, name: str, options: Options, environment: Environment) -> Program:
+    """Return a program that comes with Prosa, in a package of it: without tools, and not gated by the agreement."""
+    with resources.as_file(resources.files(package).joinpath(name)) as path:
+        program = load_program(path, options, environment.settings, within=path.parent)
+    return replace(program, python=False, needs_agreement=False)
 
 
 class Grader(Struct, frozen=True):

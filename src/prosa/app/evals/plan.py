@@ -39,9 +39,14 @@ def plan_tests(suites: Sequence[Suite], chosen: TestOptions, options: Options, e
     sides = tuple(_side(each, chosen, options, environment) for each in variants)
     cap = options.max_cost if isinstance(options.max_cost, Decimal) else None
     plan = TestPlan(sides, cap, asks=False, notes=tuple(_notes(variants)))
+    return TestPlan(sides, cap, asks_first(plan, chosen), plan.notes)
+
+
+def asks_first(plan: TestPlan, chosen: TestOptions) -> bool:
+    """Return whether a person is asked before what a plan says begins."""
     cost = plan.cost.least if plan.cost.least is not None else 0.0
     likely = plan.cost.most if chosen.agents.agents and plan.cost.most is not None else cost
-    return TestPlan(sides, cap, plan.attempts > MANY_ATTEMPTS or (likely or 0) > MANY_DOLLARS, plan.notes)
+    return plan.attempts > MANY_ATTEMPTS or (likely or 0) > MANY_DOLLARS
 
 
 def _side(variant: Variant, chosen: TestOptions, options: Options, environment: Environment) -> SidePlan:

@@ -240,7 +240,7 @@ class _Running(Struct):
         """Return the driver of a model; what it records stands in a folder of its own where there are several."""
         key = (label, model)
         if key not in self.drivers:
-            options = replace(self._options_of(model), private_mail=True, tape=_below(self.options.tape, label))
+            options = replace(self._options_of(model), private_mail=True, tape=tape_below(self.options.tape, label))
             opening = driving(
                 options,
                 self.environment,
@@ -396,8 +396,8 @@ def _takes(variants: Sequence[Variant]) -> dict[tuple[int, int], int]:
 _NO_NAME = regex(r"[^\w.-]+")
 
 
-def _below(chosen: RecordingOptions | None, label: str) -> RecordingOptions | None:
-    """Return the recordings with the folder of a model, or of graders, in place of that of the test."""
+def tape_below(chosen: RecordingOptions | None, label: str) -> RecordingOptions | None:
+    """Return the recordings with the folder of a model, of graders or of a candidate in place of that of the test."""
     if chosen is None or not label:
         return chosen
     name = _NO_NAME.sub("-", label).strip("-.") or "other"

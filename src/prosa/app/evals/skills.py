@@ -218,6 +218,7 @@ class _Maker(Struct, frozen=True):
             request=each.prompt,
             laid=tuple(self._laid(each)) if self.in_agent else (),
             workspace=each.workspace,
+            id=each.id,
         )
 
     def _laid(self, each: EvalModel) -> Iterator[tuple[str, str]]:

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from prosa import __version__
 from prosa.adapters.clock import SystemClock
 from prosa.adapters.files.git_files import revision_of
+from prosa.adapters.store.improvements import of_test
 from prosa.adapters.store.tests import (
     attempts_of,
     begin_test,
@@ -266,7 +267,8 @@ def _shown(connection: Database, record: TestRecord) -> ShownTest:
         raise NoTest(f"what the store has of test {record.id} is damaged: {error}", hint="run the test again") from None
     suites = suites_of(connection, [record.id])[record.id]
     trends = _trends(connection, suites, record.ended or record.started)
-    return ShownTest(record, report, trends, files={each.path: each.file for each in suites})
+    searches = of_test(connection, record.id)
+    return ShownTest(record, report, trends, files={each.path: each.file for each in suites}, improvements=searches)
 
 
 def _trends(connection: Database, suites: Sequence[SuiteRow], until: str) -> tuple[Trend, ...]:

@@ -10,10 +10,15 @@ import asyncio
 import signal
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from prosa.cli.console import Console
 from prosa.cli.errors import Stopped
+from prosa.cli.parser import WrongUse
+
+if TYPE_CHECKING:
+    from prosa.app.options import Environment
+    from prosa.records.test_plan import TestPlan
 
 T = TypeVar("T")
 
@@ -56,6 +61,21 @@ async def _until_stopped(work: Coroutine[Any, Any, T]) -> T:
         for number in caught:
             with suppress(NotImplementedError, ValueError, RuntimeError):
                 loop.remove_signal_handler(number)
+
+
+def ask_first(plan: TestPlan, what: str, environment: Environment, console: Console) -> None:
+    """Ask before something that takes much, as its plan says. Raises `WrongUse` where there is no one to ask, and
+    KeyboardInterrupt for a no."""
+    from prosa.render.tests import plan_text
+
+    if not plan.asks:
+        return
+    if not console.interactive or environment.ask is None:
+        message = f"this {what} is large, and there is no terminal to ask for confirmation:\n{plan_text(plan)}"
+        raise WrongUse(message, hint="--yes starts without confirmation; --max-cost USD bounds what it may cost")
+    console.err(plan_text(plan))
+    if not environment.ask("Begin?"):
+        raise KeyboardInterrupt
 
 
 # Nothing reads from the terminal before there is a line, so a run that is stopped does not wait for an answer.

@@ -13,8 +13,10 @@ from msgspec import Struct
 
 from prosa.evaluation.expectations import Failure
 from prosa.evaluation.report import Attempt, CaseReport, Compared, SuiteReport
+from prosa.records.improvement import Improvement
 from prosa.records.test import ShownTest
 from prosa.regex import regex
+from prosa.render.improve import improvement_lines
 from prosa.render.plain import with_escapes
 from prosa.render.report.attempts import answer_text
 from prosa.render.report.parts import Part, Whole, assemble, fitting, one_line, weight
@@ -110,6 +112,7 @@ def _start(shown: ShownTest, limit: int) -> Iterator[Part]:
     """Yield verdicts and suites, in less than half of ``limit`` bytes."""
     report = shown.report
     yield from _within(map(_comparison, report.comparisons), limit // 6, "comparison")
+    yield from _within(map(_search, shown.improvements), limit // 6, "search")
     if shown.record.state != "done":
         yield f"**{shown.record.state}**: {shown.record.done:,} of {shown.record.total:,} attempts are over\n"
     yield f"\n{'✓' if report.ok else '✗'} {tests_total(report)}\n\n"
@@ -135,6 +138,11 @@ def _comparison(each: Compared) -> Iterator[str]:
     for label, side in zip((each.first or each.path, each.second or each.path), each.sides, strict=True):
         yield _cells([code(label, 60), *side_figures(side)])
     yield from (f"\n- {times:,}× {code(unmeasured_words(why))}\n" for why, times in each.reasons[:MAX_LINES])
+    yield "\n"
+
+
+def _search(record: Improvement) -> Iterator[str]:
+    yield from (f"- {code(line.strip(), 400)}\n" for line in improvement_lines(record))
     yield "\n"
 
 

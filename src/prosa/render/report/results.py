@@ -1,5 +1,5 @@
 """What came of a test as a whole, for its page: verdicts with their intervals, the rate of each suite, what was not
-measured, which skills were loaded, and the trend."""
+measured, which skills were loaded, the trend, and searches for better texts."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from html import escape
 from prosa.evaluation.comparison import Verdict
 from prosa.evaluation.report import Attempt, Compared, Reason, Report, SuiteReport, TriedSide
 from prosa.evaluation.routing import Confusion, ConfusionRow
+from prosa.records.improvement import Candidate, Improvement
 from prosa.records.test import Trend, TrendPoint
-from prosa.render.report.parts import Part, brief, table, table_row, within
+from prosa.render.improve import decision_words, level_words
+from prosa.render.report.parts import Part, brief, table, table_row, text_block, within
 from prosa.render.report.pictures import MAX_POINTS, rate_bar, scale_picture, trend_picture
 from prosa.render.report.subjects import side_name
 from prosa.render.tests import (
@@ -249,3 +251,36 @@ def _point(each: TrendPoint) -> str:
     cost = "unknown" if each.cost is None else dollars(each.cost)
     cells = (revision, share, f"{each.unmeasured:,}", cost)
     return table_row(brief(each.started[:16].replace("T", " ")), cells)
+
+
+# ---- searches for better texts ----
+
+
+def searches(records: Sequence[Improvement], limit: int) -> Iterator[Part]:
+    """Yield searches in at most a quarter of ``limit`` bytes, but for the texts."""
+    yield from within(map(_found, records), limit // 4, "further search")
+
+
+def _found(record: Improvement) -> Iterator[Part]:
+    sign, kind = ("▲", "good") if record.accepted else ("≈", "open")
+    yield f'<section class="verdict {kind}">\n<h2><b>{sign} {brief(decision_words(record))}</b> '
+    yield f"<span>{record.part} of {brief(record.subject, 120)}</span></h2>\n"
+    yield f'<p class="basis">{len(record.search)} search cases, {len(record.held_out)} held out; '
+    yield f"{brief(level_words(record))}; seed {record.seed}, search <code>{brief(record.id)}</code></p>\n"
+    rows = (table_row(_candidate_name(each), _figures(each)) for each in record.candidates)
+    yield from table("Candidates", "figures", ("Candidate", "Made of", "Search cases", "Held-out cases", ""), rows)
+    for each in record.candidates:
+        yield f"<details><summary>Text of {_candidate_name(each)}</summary>\n"
+        yield text_block(each.text)
+        yield "</details>\n"
+    yield "</section>\n"
+
+
+def _candidate_name(candidate: Candidate) -> str:
+    return f"candidate {candidate.id}" if candidate.id else "as it is"
+
+
+def _figures(candidate: Candidate) -> Iterator[str]:
+    yield "" if candidate.parent is None else f"{candidate.parent}"
+    yield from ("" if rate is None else f"{rate:.2f}" for rate in (candidate.train, candidate.held_out))
+    yield f"refused: {brief(candidate.refused, 200)}" if candidate.refused else ""

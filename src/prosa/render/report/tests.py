@@ -10,7 +10,7 @@ from prosa.render.plain import safe
 from prosa.render.report.attempts import FormOf, answer_lengths, case_section
 from prosa.render.report.frame import MAX_PAGE, frame_weight, page
 from prosa.render.report.parts import Part, Whole, brief, fitting, level, table, weight
-from prosa.render.report.results import results, trends
+from prosa.render.report.results import results, searches, trends
 from prosa.render.report.subjects import SIGNS, Row, Subject, side_name, state_of, state_words, subjects
 from prosa.render.tests import count_words, ending_words, tests_total
 
@@ -34,7 +34,7 @@ def test_page(
     is, those that failed come first and the page says how many are missing. ``whole`` maps the SHA-256 of texts that
     are whole in a file to its path from the page; ``form`` is one for the feedback on a case."""
     found = subjects(shown.report)
-    start, end = [*_head(shown), *results(shown.report, limit)], [*trends(shown.trends, limit), *_foot(shown.record)]
+    start, end = [*_start(shown, limit)], [*trends(shown.trends, limit), *_foot(shown.record)]
     room = limit - frame_weight(_title(shown)) - weight(start) - weight(end)
     rows = [row for subject in found for row in subject.rows]
     sections = _fitting(rows, shown.feedback, int(room * _SHARE), form)
@@ -65,8 +65,7 @@ def test_pages(
     names = [f"cases-{number}.html" for number in range(1, len(chunks) + 1)]
     pages: dict[str, str] = {}
     if only in ("", "index.html"):
-        start = [*_head(shown), *results(shown.report, limit)]
-        index = [*start, *_contents(names, chunks), *trends(shown.trends, limit), *_foot(shown.record)]
+        index = [*_start(shown, limit), *_contents(names, chunks), *trends(shown.trends, limit), *_foot(shown.record)]
         pages["index.html"] = page(_title(shown), index, limit, whole or {})
     for at, (name, chunk) in enumerate(zip(names, chunks, strict=True)):
         if only not in ("", name):
@@ -97,6 +96,12 @@ def _title(shown: ShownTest) -> str:
     paths = dict.fromkeys(each.path for each in shown.report.suites)
     names = [safe(each)[:60] for each in (skills or paths)]
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+def _start(shown: ShownTest, limit: int) -> Iterator[Part]:
+    yield from _head(shown)
+    yield from searches(shown.improvements, limit)
+    yield from results(shown.report, limit)
 
 
 def _head(shown: ShownTest) -> Iterator[str]:

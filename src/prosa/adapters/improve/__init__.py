@@ -1,0 +1,1 @@
+"""The search for better texts, by gepa."""
