@@ -46,7 +46,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         if not site.index.wait_ready(READY_SECONDS):
             return say(console, f"the index cannot be made: {site.index.complaint}", status=1)
         origin, prefix = base_of(args)
-        web = Web(site, Sessions(""), prefix, origin)
+        web = Web(site, Sessions(""), prefix, origin, mcp=site.options.mcp)
         if args.dry_run:
             return _say_plan(write_files(built_files(web), out, dry_run=True), args.out, console)
         done = write_files(built_files(web), out)

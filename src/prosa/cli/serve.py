@@ -119,7 +119,8 @@ def _app(args: argparse.Namespace, console: Console, site: LiveSite, runner: Run
     closed = args.include_private
     token = token_of(args, console) if closed or runner is not None else ""
     sessions = Sessions(token, secure=origin.startswith("https://"))
-    web = Web(site, sessions, prefix, origin or address, closed, runner)
+    mcp = f"{origin or address}{prefix}/mcp" if args.mcp else site.options.mcp
+    web = Web(site, sessions, prefix, origin or address, closed, runner, mcp=mcp)
     guard = Guard(hosts, (origin,) if origin else ())
     return SiteApp(web, guard)
 

@@ -89,6 +89,8 @@ def live_site(
         actions=runner.program_action if runner is not None else None,
         nav=settings.site_nav,
         exclude=(*settings.site_exclude, *args.exclude),
+        signal=settings.site_content_signal or "",
+        mcp=settings.site_mcp or "",
     )
     with open_site(
         root,

@@ -23,6 +23,9 @@ PROJECT_FILE = "prosa.toml"
 
 PYPROJECT_FILE = "pyproject.toml"
 
+SIGNALS = ("search", "ai-input", "ai-train")
+"""The uses that a content signal speaks of."""
+
 PROJECT_FILES = (PROJECT_FILE, PYPROJECT_FILE)
 """Where project settings are looked up; the first existing file counts."""
 
@@ -110,6 +113,10 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("site.name", "project", "text", "its first page", "name of the site of this project"),
     Setting("site.nav", "project", "nav", "none", "pages of the site in the order in which they are read"),
     Setting("site.exclude", "project", "texts", "none", "globs of files that are no part of the site"),
+    Setting(
+        "site.content-signal", "project", "signal", "none", "permitted uses of the content: `search=yes, ai-train=no`"
+    ),
+    Setting("site.mcp", "project", "url", "none", "address of an MCP server over the same documents, for its card"),
     Setting("per-glob.*.strict", "project", "flag", "`false`", "as `strict`, for the documents that the glob matches"),
     Setting("per-glob.*.select", "project", "texts", "none", "further rules for these documents"),
     Setting("per-glob.*.ignore", "project", "texts", "none", "rules that are not checked in these documents"),
@@ -243,6 +250,8 @@ class Settings(Struct, frozen=True):
     site_name: str | None = None
     site_nav: Value = None
     site_exclude: tuple[str, ...] = ()
+    site_content_signal: str | None = None
+    site_mcp: str | None = None
 
     @property
     def model_name(self) -> str | None:
@@ -263,5 +272,5 @@ def merge(user: Settings, project: Settings) -> Settings:
         "relations",
         "schemas",
     )
-    names += ("site_name", "site_nav", "site_exclude")
+    names += ("site_name", "site_nav", "site_exclude", "site_content_signal", "site_mcp")
     return replace(user, **{name: getattr(project, name) for name in names})

@@ -23,6 +23,7 @@ from prosa.settings.model import (
     PROTOCOLS,
     REFUSED,
     SETTINGS,
+    SIGNALS,
     GlobSettings,
     Level,
     ModelSettings,
@@ -289,7 +290,7 @@ def _project(values: Mapping[Path, Value]) -> Settings:
         GlobSettings(glob, **{path[2]: value for path, value in values.items() if path[:2] == ("per-glob", glob)})
         for glob in globs
     )
-    site = {f"site_{path[1]}": value for path, value in values.items() if path[0] == "site"}
+    site = {f"site_{_field(path)}": value for path, value in values.items() if path[0] == "site"}
     return Settings(**plain, **site, dialects=dialects, per_glob=per_glob, relations=relations, schemas=schemas)
 
 
@@ -312,6 +313,16 @@ def _text(raw: Value) -> str | None:
 def _url(raw: Value) -> str | None:
     text = _text(raw)
     return text if text and text.startswith(("http://", "https://")) and " " not in text else None
+
+
+def _signal(raw: Value) -> str | None:
+    """Return a content signal as it is sent (contentsignals.org)."""
+    parts = (
+        [[each.strip() for each in part.split("=")] for part in raw.lower().split(",")] if isinstance(raw, str) else []
+    )
+    names = [each[0] for each in parts]
+    fits = all(len(each) == 2 and each[0] in SIGNALS and each[1] in ("yes", "no") for each in parts)
+    return ", ".join("=".join(each) for each in parts) if fits and parts and len(set(names)) == len(names) else None
 
 
 def _variable(raw: Value) -> str | None:
@@ -378,6 +389,7 @@ KINDS: Mapping[str, tuple[str, Callable[[Value], Value]]] = {
     "history": ('"off", "summary" or "full"', lambda raw: raw if raw in ("off", "summary", "full") else None),
     "store": ("an absolute path, or an address such as postgresql://HOST/DATABASE", _store),
     "variable": ("the name of an environment variable", _variable),
+    "signal": ("`yes` or `no` for some of `search`, `ai-input` and `ai-train`", _signal),
     "whole": ("a whole number from 0", _whole),
     "count": ("a whole number from 1", _count),
     "mebibytes": ("a whole number of MiB from 1", _mebibytes),

@@ -69,11 +69,13 @@ def sitemap(rows: Iterable[NodeRow], base: str) -> str:
     return "\n".join([head, *entries, "</urlset>"]) + "\n"
 
 
-def robots(base: str, *, closed: bool) -> str:
-    """Return `/robots.txt` (RFC 9309). ``base`` is the absolute address of the site, empty if unknown."""
+def robots(base: str, *, closed: bool, signal: str = "") -> str:
+    """Return `/robots.txt` (RFC 9309). ``base`` is the absolute address of the site, empty if unknown; ``signal`` says
+    what its content may be used for."""
     if closed:
         return "User-agent: *\nDisallow: /\n"
-    return "User-agent: *\nAllow: /\n" + (f"Sitemap: {base}/sitemap.xml\n" if base else "")
+    said = f"Content-Signal: {signal}\n" if signal else ""
+    return f"User-agent: *\n{said}Allow: /\n" + (f"Sitemap: {base}/sitemap.xml\n" if base else "")
 
 
 def _sections(rows: Iterable[NodeRow]) -> dict[str, list[NodeRow]]:

@@ -73,7 +73,7 @@ def offer_of(action: Mapping[str, Value], site_root: str) -> Offer | str:
     properties = {name: _parameter(contract, name) for name in names}
     required = [name for name in names if name in contract.path_names or _is_required(contract, name)]
     if takes_body(contract):
-        properties[BODY], wanted = _body(contract)
+        properties[BODY], wanted = body_schema(contract, f"#/properties/{BODY}")
         required += [BODY] if wanted else []
     schema = {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
     title = action.get("title")
@@ -108,30 +108,31 @@ def _parameter(contract: Contract, name: str) -> Mapping[str, Value]:
     return {"type": "string"}
 
 
-def _body(contract: Contract) -> tuple[Mapping[str, Value], bool]:
-    """Return the schema of the body, and whether there must be one. References into it point to its new place; a schema
-    that cannot be moved is an open object here, and the body is still checked against the whole before it is sent."""
+def body_schema(contract: Contract, place: str) -> tuple[Mapping[str, Value], bool]:
+    """Return the schema of the body, and whether there must be one. References into it point to its new ``place``, a
+    pointer with `#`. A schema that cannot be moved is an open object here, and the body is still checked against the
+    whole before it is sent."""
     schema = contract.body_schema
     if schema is None:
         if contract.body_schema_url:
             return {"type": "object", "description": f"checked against {shown(contract.body_schema_url, 200)}"}, True
         return ({}, False) if is_json(contract.media_type) else ({"type": "string"}, False)
     wanted = not schema.valid({})
-    moved = schema.raw if isinstance(schema.raw, bool) or _has_key(schema.raw, _ANCHORED) else _moved(schema.raw)
+    moved = schema.raw if isinstance(schema.raw, bool) or _has_key(schema.raw, _ANCHORED) else _moved(schema.raw, place)
     fits = isinstance(moved, Mapping) and moved is not schema.raw
     return (moved if fits else {"type": "object"}), wanted
 
 
-def _moved(value: Value) -> Value:
+def _moved(value: Value, place: str) -> Value:
     if isinstance(value, Mapping):
-        return {key: each if key in _DATA else _reference(key, each) for key, each in value.items()}
-    return [_moved(each) for each in value] if isinstance(value, list) else value
+        return {key: each if key in _DATA else _reference(key, each, place) for key, each in value.items()}
+    return [_moved(each, place) for each in value] if isinstance(value, list) else value
 
 
-def _reference(key: str, value: Value) -> Value:
+def _reference(key: str, value: Value, place: str) -> Value:
     if key == "$ref" and isinstance(value, str) and value.startswith("#"):
-        return f"#/properties/{BODY}{value[1:]}"
-    return _moved(value)
+        return f"{place}{value[1:]}"
+    return _moved(value, place)
 
 
 def _has_key(value: Value, names: set[str] | frozenset[str]) -> bool:

@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
 
 from msgspec import Struct, field
 
+from prosa.app.site.discovery import links_of
 from prosa.render.page.model import Frame
+from prosa.site.discovery import Link
 from prosa.source.values import PartlyShown
 from prosa.web.answer import Scope, header_of
 from prosa.web.run.runner import Attempts
@@ -55,6 +57,7 @@ class Web(Struct, frozen=True):
 
     ``prefix`` is its path, without a slash at the end; ``origin`` its `https://host`, empty if unknown. ``closed``
     requires the token for every request. ``runner`` is None if nothing runs (X6); ``attempts`` are wrong tokens.
+    ``mcp`` is the address of the MCP server over the same documents, empty without one.
     """
 
     site: LiveSite
@@ -64,6 +67,12 @@ class Web(Struct, frozen=True):
     closed: bool = False
     runner: Runner | None = None
     attempts: Attempts = field(default_factory=Attempts)
+    mcp: str = ""
+
+    @property
+    def links(self) -> tuple[Link, ...]:
+        """The links to the files by which agents find what there is."""
+        return links_of(self.site, self.mcp)
 
     def frame(self, reader: Reader) -> Frame:
         """Return what all pages for a reader share."""
@@ -74,6 +83,7 @@ class Web(Struct, frozen=True):
             can_run=self.runner is not None,
             signed_in=reader.signed_in,
             csrf=reader.csrf,
+            links=self.links,
         )
 
 

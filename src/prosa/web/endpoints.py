@@ -100,6 +100,13 @@ async def index(asked: Request) -> int:
     return await _read(asked, lambda: asked.shown.indexes.answer(name))
 
 
+async def discovery(asked: Request) -> int:
+    """Return a file by which agents find what there is; a node or a file of the site, where that has the path."""
+    if await asyncio.to_thread(asked.shown.indexes.is_taken, asked.path[1:]):
+        return await node(asked)
+    return await _read(asked, lambda: asked.shown.indexes.found(asked.path[1:]))
+
+
 async def graph(asked: Request) -> int:
     """Return the graph in the form that its suffix names."""
     form = asked.path.partition(".")[2] or "html"

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from msgspec import Struct, field
 
+from prosa.app.site.discovery import Discovery
 from prosa.app.site.search import declared_actions, summaries
+from prosa.app.site.skills import SiteSkills, Skills
 from prosa.dialects.mdh.url import is_reserved
 from prosa.render.json import dump
 from prosa.site import indexes
+from prosa.site.discovery import LLMS_FULL, OPENAPI, SKILLS, FullPage, link_header
 from prosa.site.layout import Form, NodeRow, twin_of
+from prosa.source import FileProblem
 from prosa.web.answer import PRIVATE, PUBLIC, Answer, answer
 from prosa.web.context import Web
-from prosa.web.locate import READY_SECONDS
+from prosa.web.locate import READY_SECONDS, for_agents, form_place, resolver_of, targets_of
 from prosa.web.nodes import folder_view
 
 _JSON = "application/json; charset=utf-8"
@@ -27,6 +32,43 @@ class Indexes(Struct):
     web: Web
     static: bool = False
     _made: dict[str, tuple[int, Answer]] = field(default_factory=dict)
+    _discovery: Discovery | None = None
+
+    @property
+    def discovery(self) -> Discovery:
+        """The files by which agents find what there is."""
+        if self._discovery is None:
+            web, site = self.web, self.web.site
+            skills = Skills(SiteSkills(site), site.index.notice)
+            self._discovery = Discovery(
+                site, skills, partial(_full_pages, web), web.origin, web.prefix, web.mcp, web.closed
+            )
+        return self._discovery
+
+    def is_taken(self, path: str) -> bool:
+        """Return whether the site has a file or a node of its own in the place of one of these files."""
+        if path not in (LLMS_FULL, OPENAPI):
+            return False
+        stem = path.removesuffix(".json")
+        return self.web.site.assets.at(path) is not None or f"/{stem}" in self.web.site.index.catalogue.by_url
+
+    def found(self, path: str) -> Answer | None:
+        """Return one of the files of discovery; None where there is none of that path. Skills are read at once, the
+        others once for every state of the catalogue. May take long."""
+        if not self.web.site.index.wait_ready(READY_SECONDS) or self.is_taken(path):
+            return None
+        generation = self.web.site.index.catalogue.generation
+        known = self._made.get(path)
+        if known is not None and known[0] == generation:
+            return known[1]
+        file = self.discovery.file(path)
+        if file is None:
+            return None
+        links = [("link", link_header(self.web.links, self.web.prefix))]
+        made = answer(file.content, file.media_type, cache=_cache(self.web), headers=links)
+        if not path.startswith(SKILLS):
+            self._made[path] = (generation, made)
+        return made
 
     def answer(self, name: str) -> Answer | None:
         """Return the answer for `nodes.json`, `actions.json`, `llms.txt`, `sitemap.xml` or `robots.txt`; None while
@@ -64,6 +106,20 @@ def _listed(asked: Indexes, form: Form) -> Iterator[NodeRow]:
     return (row._replace(url=twin_of(row.url, form)) for row in rows) if asked.static else rows
 
 
+def _full_pages(web: Web) -> Iterator[FullPage]:
+    """Yield the documents as agents read them, for `llms-full.txt`; each is read when it is asked for."""
+    site, base = web.site, base_of(web)
+    place = form_place(site, web.prefix, "markdown")
+    for row in site.index.catalogue.rows:
+        try:
+            view = site.view(row.path)
+        except FileProblem:
+            view = None
+        if view is not None:
+            told = for_agents(resolver_of(targets_of(site, view), web.prefix, place=place))
+            yield FullPage(row.title, f"{base}{twin_of(row.url, 'markdown')}", told.body)
+
+
 def _nodes(asked: Indexes) -> Answer:
     index = indexes.nodes_index(_listed(asked, "markdown"), asked.web.prefix)
     return answer(dump(index) + "\n", _JSON, cache=_cache(asked.web))
@@ -91,7 +147,7 @@ def _sitemap(asked: Indexes) -> Answer:
 def _robots(asked: Indexes) -> Answer:
     web = asked.web
     base = base_of(web) if web.origin else ""
-    return answer(indexes.robots(base, closed=web.closed), _TEXT, cache=_cache(web))
+    return answer(indexes.robots(base, closed=web.closed, signal=web.site.options.signal), _TEXT, cache=_cache(web))
 
 
 _MAKERS: dict[str, Callable[[Indexes], Answer]] = {

@@ -149,6 +149,17 @@ Place = Callable[[str], str]
 """Returns the link in a document for a URL path of the site, perhaps with a query or a fragment."""
 
 
+def form_place(site: LiveSite, prefix: str, form: Form) -> Place:
+    """Return the links to nodes that lead to one form of each."""
+
+    def place(url: str) -> str:
+        path, mark, rest = url.partition("#")
+        is_node = path in site.index.catalogue.by_url
+        return f"{prefix}{layout.twin_of(path, form)}{mark}{rest}" if is_node else f"{prefix}{url}"
+
+    return place
+
+
 MAX_QUOTED_BYTES = 4 * 1024 * 1024
 """Bytes of the documents that one page reads to quote from them."""
 

@@ -27,11 +27,24 @@ from prosa.render.page.chrome import POLICY
 from prosa.render.page.model import Crumb, Frame, Page
 from prosa.render.page.node import language_of, node_page
 from prosa.site import layout
+from prosa.site.discovery import link_header
 from prosa.site.indexes import folder_above, listing_of
 from prosa.site.layout import Form, Neighbourhood, NodeView, twin_of
 from prosa.site.negotiate import MEDIA_TYPES, choose, json_of
 from prosa.source import FileProblem
-from prosa.web.answer import NEVER, PRIVATE, PUBLIC, Answer, Scope, Send, UnderWay, answer, header_of, send_answer
+from prosa.web.answer import (
+    NEVER,
+    PRIVATE,
+    PUBLIC,
+    Answer,
+    Header,
+    Scope,
+    Send,
+    UnderWay,
+    answer,
+    header_of,
+    send_answer,
+)
 from prosa.web.application import error
 from prosa.web.assets import asset_answer
 from prosa.web.context import Reader, Web
@@ -112,7 +125,16 @@ class Nodes(Struct):
             made = await (self._make(key, reader) if own else self._once(key, reader))
         if made is None:
             return await send_answer(scope, send, not_found(self.web.frame(reader), accept, path))
-        return await send_answer(scope, send, made.answer)
+        return await send_answer(scope, send, made.answer, self._extra(made.answer))
+
+    def _extra(self, made: Answer) -> Sequence[Header]:
+        """Return what every answer of a node says of the site; it may change while the node does not."""
+        if all(name != b"link" for name, _ in made.headers):
+            return ()
+        links = [each for each in self.web.links if each.rel != "llms-txt"]
+        signal = self.web.site.options.signal
+        found = [(b"link", link_header(links, self.web.prefix).encode("latin-1"))]
+        return [*found, *([(b"content-signal", signal.encode("latin-1"))] if signal else [])]
 
     async def _once(self, key: Key, reader: Reader) -> Kept | None:
         """Return the answer, built once for all concurrent requests. One that was started before this request and is

@@ -22,13 +22,13 @@ from prosa.render.page.node import node_page
 from prosa.render.page.templates import ASSETS
 from prosa.site.assets import suffix_of
 from prosa.site.drawing import inert_drawing
-from prosa.site.layout import Form, NodeView, twin_of
+from prosa.site.layout import NodeView, twin_of
 from prosa.site.negotiate import json_of
 from prosa.site.search_index import IndexedPage, search_index
 from prosa.web.assets import asset_bytes
 from prosa.web.context import Reader, Web
 from prosa.web.indexes import Indexes, listed
-from prosa.web.locate import Place, Targets, for_agents, resolver_of, targets_of
+from prosa.web.locate import Targets, for_agents, form_place, resolver_of, targets_of
 from prosa.web.nodes import folder_view, page_of
 
 WHY = "a drawing of a static site must not run anything or ask other hosts"
@@ -80,7 +80,9 @@ def _of_node(web: Web, made: NodeView) -> Iterator[Built]:
     if not made.path:  # agents are led to Markdown
         view = folder_view(web.site, unquote(view.url[1:]), prefix=web.prefix, form="markdown")
     targets = targets_of(web.site, made)
-    told_view = for_agents(resolver_of(replace(targets, view=view), web.prefix, place=static_place(web, "markdown")))
+    told_view = for_agents(
+        resolver_of(replace(targets, view=view), web.prefix, place=form_place(web.site, web.prefix, "markdown"))
+    )
     yield Built(file_of(view.url, "markdown"), told_view.markdown)
     if is_readme(view.path) and view.url.endswith("/"):  # links between documents name the file
         yield Built(view.path, told_view.markdown)
@@ -101,7 +103,7 @@ def _drawing(web: Web, path: str, content: bytes) -> bytes | None:
 
 
 def _html(web: Web, targets: Targets) -> bytes:
-    html = node_page(static_page(page_of(web, targets, Reader(), place=static_place(web, "html"))))
+    html = node_page(static_page(page_of(web, targets, Reader(), place=form_place(web.site, web.prefix, "html"))))
     url = f"{web.prefix}{twin_of(targets.view.url, 'html')}"
     return relative_html(html, url, web.prefix).encode("utf-8", "replace")
 
@@ -144,17 +146,6 @@ def _way(folder: str, there: str) -> str:
     return f"./{way}" if not ups and ":" in way.partition("/")[0] else way
 
 
-def static_place(web: Web, form: Form) -> Place:
-    """Return the links to nodes in files of a form: they lead to files of the same form."""
-
-    def place(url: str) -> str:
-        path, mark, rest = url.partition("#")
-        is_node = path in web.site.index.catalogue.by_url
-        return f"{web.prefix}{twin_of(path, form)}{mark}{rest}" if is_node else f"{web.prefix}{url}"
-
-    return place
-
-
 def static_page(page: Page) -> Page:
     """Return a page whose breadcrumbs and neighbours link to files."""
     frame, crumbs = replace(page.frame, live=False), tuple(map(_static_crumb, page.crumbs))
@@ -178,6 +169,9 @@ def _of_site(web: Web) -> Iterator[Built]:
         made = indexes.answer(path.rpartition("/")[2])
         if made is not None:
             yield Built(path, made.body)
+    for each in indexes.discovery.all():
+        if not indexes.is_taken(each.path):
+            yield Built(each.path, each.content)
     yield from _of_search(web)
 
 

@@ -17,6 +17,7 @@ from typing import ClassVar
 
 from msgspec import Struct
 
+from prosa.adapters.files.skill_files import SKILL_FILE
 from prosa.corpus.extracted import Facets
 from prosa.corpus.facets import is_published
 from prosa.dialects.mdh.url import (
@@ -91,6 +92,12 @@ class Catalogue(PartlyShown, Struct, frozen=True, dict=True):
     def by_path(self) -> Mapping[str, NodeRow]:
         """The nodes by path."""
         return {row.path: row for row in self.rows}
+
+    @cached_property
+    def skills(self) -> tuple[str, ...]:
+        """The folders of the skills, by path; the root is empty."""
+        parts = (row.path.rpartition("/") for row in self.rows)
+        return tuple(folder for folder, _, name in parts if name == SKILL_FILE)
 
     @cached_property
     def by_id(self) -> Mapping[str, NodeRow]:

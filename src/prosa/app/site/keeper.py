@@ -62,7 +62,8 @@ DerivedActions = Callable[["DialectReading[object]", str], tuple[Mapping[str, Va
 class SiteOptions(Struct, frozen=True):
     """The user's options. ``name`` is the title of the site; ``private`` shows non-public documents to signed-in
     readers (X23). ``nav`` is the order of its pages in the project's settings, None if the first page defines it;
-    files that match a glob of ``exclude`` are not part of it."""
+    files that match a glob of ``exclude`` are not part of it. ``signal`` says what its content may be used for, ``mcp``
+    is the address of an MCP server over it."""
 
     name: str
     layout: LayoutName = "path"
@@ -70,6 +71,8 @@ class SiteOptions(Struct, frozen=True):
     actions: DerivedActions | None = None
     nav: Value = None
     exclude: tuple[str, ...] = ()
+    signal: str = ""
+    mcp: str = ""
 
 
 class _Ended(Exception):

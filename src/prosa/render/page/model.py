@@ -14,6 +14,7 @@ from msgspec import Struct, field
 
 from prosa.document import Document
 from prosa.regex import regex
+from prosa.site.discovery import Link
 from prosa.site.layout import Neighbourhood, NodeView
 from prosa.site.navigation import Shown
 from prosa.site.wikilinks import WikiHref, as_written
@@ -30,6 +31,7 @@ class Frame(Struct, frozen=True):
     `https://host`, empty if unknown. ``live`` is False for static files. ``can_run`` is true if scripts and programs
     run here, ``signed_in`` if this reader may start them; ``csrf`` is the token of the forms. ``more`` are notices for
     the reader, as plain text. ``of_documents`` is False where the pages show no corpus, which is searched and drawn.
+    ``links`` lead to what agents look for.
     """
 
     name: str
@@ -41,6 +43,7 @@ class Frame(Struct, frozen=True):
     csrf: str = ""
     more: tuple[str, ...] = ()
     of_documents: bool = True
+    links: tuple[Link, ...] = ()
 
 
 class Crumb(NamedTuple):

@@ -64,6 +64,7 @@ def node_page(page: Page) -> str:
         "behind": _crumb(frame, page.behind) if page.behind else None,
         "actions": actions,
         "forms": _forms(page),
+        "links": [each._asdict() | {"url": f"{frame.prefix}/{each.path}"} for each in frame.links],
         "properties": properties(view.fields, view.lent),
         "derived": sorted(map(str, view.derived)),
         "building": page.neighbourhood is None,
