@@ -183,6 +183,7 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
         Example("read a page", "prosa visit https://example.org"),
         Example("follow two of its links", "prosa visit https://example.org --follow 2 --follow prices"),
         Example("copy a site, at most 50 pages of it", "prosa visit https://example.org --crawl copy --max-pages 50"),
+        Example("fetch the skills of a site", "prosa visit https://example.org --skills --output skills"),
     ),
     "call": (
         Example("list the actions of a page", "prosa call https://example.org/ferries"),

@@ -41,6 +41,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--delay", type=_delay, metavar="SECONDS", help="seconds to wait between two pages (0.5; 0 for this machine)"
     )
     group.add_argument("--refresh", action="store_true", help="start over instead of continuing an interrupted copy")
+    skills = parser.add_argument_group("skills of a site")
+    skills.add_argument("--skills", action="store_true", help="list the skills that the site offers")
+    one = "a skill to fetch; repeatable (default: all)"
+    skills.add_argument("--skill", action="append", default=[], metavar="NAME", help=one)
+    into = "fetch skills into folders below DIR, checked against their digests; nothing of them is run"
+    skills.add_argument("--output", "-o", metavar="DIR", help=into)
     network = parser.add_argument_group("over the network")
     network.add_argument("--token-env", metavar="NAME", help="the variable that holds the token for this site")
     add_bounds(network)
@@ -70,6 +76,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
         raise WrongUse(f"the URL {error}", hint="as in: prosa visit https://example.org/") from None
     _check_flags(args)
     try:
+        if args.skills:
+            return skills(args, console)
         if args.crawl is not None:
             return crawl(args, Path(args.crawl), console)
         return _visit(args, console)
@@ -83,6 +91,12 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 def _check_flags(args: argparse.Namespace) -> None:
     """Refuse flags that would do nothing. Raises `WrongUse`."""
+    if args.skills and (args.crawl is not None or args.follow or args.format == "markdown"):
+        raise WrongUse("--skills lists or fetches skills, and reads no page", hint="as text, or with --format json")
+    if not args.skills and (args.skill or args.output is not None):
+        raise WrongUse(f"--{'skill' if args.skill else 'output'} is for skills", hint="add --skills")
+    if args.skill and args.output is None:
+        raise WrongUse("--skill names a skill to fetch", hint="add --output DIR")
     if args.crawl is None:
         useless = [name for name in ("dry_run", "max_pages", "max_depth", "delay", "refresh") if getattr(args, name)]
         if useless:
@@ -123,6 +137,43 @@ def _show(node: SiteNode, form: str, console: Console) -> None:
         console.out("\n".join(map(safe_source, node.markdown.splitlines())))
     else:
         console.out(node.markdown, end="")
+
+
+# `prosa visit --skills`: a line for each skill, of those that were not fetched with the reason.
+
+
+def skills(args: argparse.Namespace, console: Console) -> int:
+    """0; 1 where a skill was asked for and not fetched. Raises `WrongUse`, `HttpProblem`, `RunError`."""
+    from prosa.app.client.skills import UnknownSkill, fetch_skills, list_skills
+    from prosa.app.client.tokens import site_tokens
+    from prosa.render.plain import safe
+    from prosa.render.visit import fetched_line, skill_lines
+    from prosa.site.skills_index import FetchedSkill
+
+    tokens = site_tokens(args.node, given_token(args, console), console.environ)
+    states: list[str] = []
+
+    def tell(each: FetchedSkill) -> None:
+        states.append(each.state)
+        console.out(fetched_line(each, args.format))
+
+    if args.output is None:
+        index = list_skills(args.node, bounds(args, args.node), tokens)
+        for line in skill_lines(index, args.format):
+            console.out(line)
+    else:
+        folder = Path(args.output)
+        if folder.exists() and not folder.is_dir():
+            raise WrongUse(f"{folder}: is no folder")
+        try:
+            index = fetch_skills(
+                args.node, args.skill, folder, bounds(args, args.node), tokens, tell, any_origin=args.any_origin
+            )
+        except UnknownSkill as error:
+            raise WrongUse(str(error), hint=f"prosa visit {args.node} --skills lists them") from None
+    for complaint in index.complaints:
+        console.err(f"warning: {safe(complaint)}")
+    return int(any(each in ("kept", "refused") for each in states) or bool(index.complaints and not index.entries))
 
 
 # `prosa visit --crawl`: a line for each page as it is copied, a summary at the end.

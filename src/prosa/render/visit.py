@@ -10,10 +10,12 @@ from collections.abc import Iterator, Mapping
 
 from prosa.data import Value
 from prosa.dialects.mdh.fields import template_names
+from prosa.render.json import dump
 from prosa.render.plain import safe, safe_source
 from prosa.site.follow import leads
 from prosa.site.node import SiteNode
 from prosa.site.request import Request
+from prosa.site.skills_index import FetchedSkill, SkillEntry, SkillsIndex
 
 
 def visit_text(node: SiteNode) -> str:
@@ -123,3 +125,28 @@ def request_text(request: Request, *, show: bool = False) -> str:
         text = request.body if isinstance(request.body, str) else json.dumps(request.body, ensure_ascii=False, indent=2)
         lines += ["", *text.split("\n")]
     return "\n".join(map(safe, lines))
+
+
+# The skills of a site: each a line, in JSON with every fact of its entry.
+
+
+def skill_lines(index: SkillsIndex, form: str) -> Iterator[str]:
+    """Yield the skills that a site offers."""
+    if form == "json":
+        yield dump({"skills": [_skill(each) for each in index.entries], "complaints": list(index.complaints)}, indent=2)
+        return
+    width = max((len(each.name) for each in index.entries), default=0)
+    yield from (f"{each.name:<{width}}  {safe(each.description)}" for each in index.entries)
+
+
+def fetched_line(each: FetchedSkill, form: str) -> str:
+    """Return what became of a skill that was asked for."""
+    if form == "json":
+        return dump({**_skill(each.entry), "status": each.state, "note": each.note or None})
+    return safe(f"{each.state:<7}  {each.entry.name}" + (f": {each.note}" if each.note else ""))
+
+
+def _skill(entry: SkillEntry) -> dict[str, Value]:
+    digest = f"sha256:{entry.digest}"
+    named = {"name": entry.name, "type": entry.type, "description": entry.description}
+    return {**named, "url": entry.url, "digest": digest}

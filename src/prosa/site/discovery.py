@@ -22,6 +22,9 @@ AI_CATALOG = f"{WELL_KNOWN}ai-catalog.json"
 LLMS_FULL = "llms-full.txt"
 OPENAPI = "openapi.json"
 
+LINKED = (SKILLS_INDEX, API_CATALOG, SERVER_CARD, OPENAPI)
+"""The files of agents alone."""
+
 SKILLS_SCHEMA = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
 CARD_SCHEMA = "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json"
 CATALOG_PROFILE = "https://www.rfc-editor.org/info/rfc9727"

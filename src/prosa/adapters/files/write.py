@@ -84,6 +84,21 @@ def write_numbered(parent: Path, stem: str, files: Iterable[tuple[str, bytes]]) 
 
     A process killed in between leaves at most a hidden ``.STEM.….prosa.tmp`` beside it.
     """
+    with _made(parent, stem, files) as temporary:
+        return _numbered(temporary, parent, stem)
+
+
+def write_folder(target: Path, files: Iterable[tuple[str, bytes]]) -> None:
+    """Write a new folder in the same way. Raises `OSError` where something is there."""
+    with _made(target.parent, target.name, files) as temporary:
+        if os.path.lexists(target):
+            raise OSError(errno.EEXIST, "is there already", str(target))
+        temporary.rename(target)
+
+
+@contextlib.contextmanager
+def _made(parent: Path, stem: str, files: Iterable[tuple[str, bytes]]) -> Iterator[Path]:
+    """Give a hidden folder with these files, which goes unless it is renamed."""
     parent.mkdir(parents=True, exist_ok=True)
     temporary = parent / f".{stem}.{os.urandom(6).hex()}.prosa.tmp"
     temporary.mkdir()
@@ -92,7 +107,7 @@ def write_numbered(parent: Path, stem: str, files: Iterable[tuple[str, bytes]]) 
             target = temporary / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)
-        return _numbered(temporary, parent, stem)
+        yield temporary
     finally:
         from shutil import rmtree  # it loads three compressors
 

@@ -27,8 +27,8 @@ from prosa.data import Value
 from prosa.dialects.dialect import Hints
 from prosa.dialects.reading import DialectReading, open_document
 from prosa.dialects.skill_md.model import MAX_DESCRIPTION, MAX_NAME
-from prosa.regex import regex
 from prosa.site.archive import MOST_BYTES, MOST_FILES, ArchiveProblem, Files, pack, require_files
+from prosa.site.skills_index import NAME
 from prosa.source import FileProblem, SourceText
 
 if TYPE_CHECKING:
@@ -40,9 +40,6 @@ TRIES = 3
 LOOK_SECONDS = 1.0
 LOOK_TIMES = 20
 """How long the files of skills are taken as seen: a second, or so many times as long as looking took."""
-
-_NAME = regex(r"[a-z0-9]+(?:-[a-z0-9]+)*")
-"""The name of a skill on a site (Agent Skills Discovery 0.2.0): ASCII alone, since it is part of a URL."""
 
 
 class SkillProblem(Exception):
@@ -292,7 +289,7 @@ def _skill_of(source: SkillSource, folder: str, files: Files) -> PublishedSkill:
     reading = source.reading(folder, dict(files)[SKILL_FILE])
     front = reading.front.value or {}
     name, description = (front.get(each) for each in ("name", "description"))
-    if not isinstance(name, str) or len(name) > MAX_NAME or not _NAME.fullmatch(name):
+    if not isinstance(name, str) or len(name) > MAX_NAME or not NAME.fullmatch(name):
         raise SkillProblem("its name must be 1 to 64 small letters a to z, digits and single hyphens")
     if not isinstance(description, str) or not description.strip() or len(description) > MAX_DESCRIPTION:
         raise SkillProblem(f"its description must have 1 to {MAX_DESCRIPTION:,} characters")
