@@ -33,6 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=FORMATS, default="text", help="how to print (default: text)")
     group = parser.add_argument_group("over the network")
     group.add_argument("--max-pages", type=count, metavar="N", help="request at most N pages (200)")
+    group.add_argument("--discovery", action="store_true", help="judge only what agents look for, on any site")
     group.add_argument("--call-reads", action="store_true", help="call each GET action that needs no input once")
     add_bounds(group)
 
@@ -43,16 +44,20 @@ def run(args: argparse.Namespace, console: Console) -> int:
     from prosa.site.probe.gather import NoSite
 
     try:
+        if args.discovery and not args.target.lower().startswith(("http://", "https://")):
+            raise WrongUse("--discovery is about a running site", hint="prosa build shows the files of a folder")
         is_site = args.target.lower().startswith(("http://", "https://"))
         report = _site(args, console) if is_site else _folder(args)
     except NoSite as problem:
         return say(console, problem.message, problem.hint, cause=problem)
     console.out(_printed(report, args, console), styled=args.format == "text")
+    if args.discovery:
+        return int(bool(report.failed("MAY")))
     return int(bool(report.failed("MUST", "SHOULD") if args.strict else report.failed("MUST")))
 
 
 def _site(args: argparse.Namespace, console: Console) -> Report:
-    from prosa.app.client.probe import probe_url
+    from prosa.app.client.probe import probe_discovery, probe_url
     from prosa.cli.documents import bounds
     from prosa.cli.progress import progress
     from prosa.site.probe.gather import MAX_PAGES
@@ -66,6 +71,8 @@ def _site(args: argparse.Namespace, console: Console) -> Report:
     if most > MOST_PAGES:
         raise WrongUse(f"--max-pages {most}: more than {MOST_PAGES}", hint="probe a part of the site")
     with progress(console) as status:
+        if args.discovery:
+            return probe_discovery(args.target, bounds(args, args.target))
         return probe_url(
             args.target,
             bounds(args, args.target),

@@ -14,6 +14,7 @@ from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from prosa.site.discovery import CARD_SCHEMA, SKILLS_SCHEMA
 from prosa.site.node import node_of_text
 from tests.loopback import answering
 
@@ -198,6 +199,8 @@ def _form(site: Harbour, accept: str) -> str:
 def _node(site: Harbour, path: str, form: str, count: int) -> tuple[int, str, str | bytes, dict[str, str]]:
     text = site.nodes[path]
     more = {"Vary": "Accept", "Cache-Control": "no-store" if site.has("no-store") else "public, max-age=60"}
+    if not site.has("unlinked"):
+        more["Link"] = ", ".join(f'<{each}>; rel="describedby"' for each in _FOUND)
     if site.has("no-vary"):
         del more["Vary"]
     if site.has("no-cache-headers"):
@@ -276,7 +279,62 @@ _CORNERS = {
     "/packed": lambda _: (200, _MARKDOWN, "x", {"Content-Encoding": "gzip"}),
 }
 
+SKILL = b"---\nname: moor\ndescription: Moors boats.\n---\nMoor.\n"
+
+
+def _skills(site: Harbour) -> tuple[int, str, str, dict[str, str]]:
+    digest = "0" * 64 if site.has("wrong-digest") else hashlib.sha256(SKILL).hexdigest()
+    known = {"name": "moor", "type": "skill-md", "description": "Moors boats.", "url": "moor/SKILL.md"}
+    value = {"$schema": SKILLS_SCHEMA, "skills": [known | {"digest": f"sha256:{digest}"}]}
+    if site.has("old-index"):
+        del value["$schema"]
+    return 200, _JSON, json.dumps(value), {}
+
+
+def _catalog(site: Harbour) -> tuple[int, str, str, dict[str, str]]:
+    kind = _JSON if site.has("catalog-as-json") else "application/linkset+json"
+    described = [{"href": "/openapi.json", "type": "application/json"}]
+    return 200, kind, json.dumps({"linkset": [{"anchor": "/", "service-desc": described}]}), {}
+
+
+def _openapi(site: Harbour) -> tuple[int, str, str, dict[str, str]]:
+    paths: dict[str, dict[str, Any]] = {}
+    for path, text in site.nodes.items() if not site.has("no-operations") else ():
+        for action in node_of_text(text, path).actions if isinstance(text, str) else ():
+            url, method = str(action.get("url")), str(action.get("method")).lower()
+            paths.setdefault(url, {})[method] = {"operationId": f"{method} {url}"}
+    return 200, _JSON, json.dumps({"openapi": "3.1.0", "info": {}, "paths": paths}), {}
+
+
+def _card(site: Harbour) -> tuple[int, str, str, dict[str, str]]:
+    value = {"$schema": CARD_SCHEMA, "name": "example.harbour/docs", "description": "Boats", "version": "1"}
+    if site.has("nameless-card"):
+        del value["name"]
+    return (
+        200,
+        _JSON,
+        json.dumps(value | {"remotes": [{"type": "streamable-http", "url": "https://h.example/mcp"}]}),
+        {},
+    )
+
+
+def _robots(site: Harbour) -> tuple[int, str, str, dict[str, str]]:
+    signal = "search=maybe" if site.has("odd-signal") else "search=yes, ai-train=no"
+    return 200, "text/plain", f"User-agent: *\nContent-Signal: {signal}\nAllow: /\n", {}
+
+
+_FOUND = {
+    "/.well-known/agent-skills/index.json": _skills,
+    "/.well-known/api-catalog": _catalog,
+    "/.well-known/mcp/server-card.json": _card,
+    "/openapi.json": _openapi,
+    "/llms-full.txt": lambda site: (200, "text/plain", "" if site.has("empty-full") else "# All\n", {}),
+}
+
 _FILES = {
+    **_FOUND,
+    "/.well-known/agent-skills/moor/SKILL.md": lambda _: (200, _MARKDOWN, SKILL, {}),
+    "/robots.txt": _robots,
     "/mdh/nodes.json": _nodes_index,
     "/mdh/actions.json": _actions_index,
     "/llms.txt": lambda site: (404 if site.has("no-llms") else 200, "text/plain", "# The harbour\n", {}),

@@ -36,6 +36,14 @@ SERVER: dict[str, set[str]] = {
     "no-file-forms": {"file-forms"},
     "no-html": {"html-for-people"},
     "open-html": {"html-is-guarded"},
+    "old-index": {"skills-index"},
+    "wrong-digest": {"skills-as-listed"},
+    "catalog-as-json": {"api-catalog"},
+    "no-operations": {"openapi"},
+    "nameless-card": {"mcp-server-card"},
+    "empty-full": {"has-llms-full-txt"},
+    "odd-signal": {"content-signals"},
+    "unlinked": {"discovery-is-linked"},
 }
 
 NODE: dict[str, tuple[str, str, set[str]]] = {
@@ -92,6 +100,22 @@ def test_h21_a_site_that_does_everything_passes_everything():
     assert {each["status"] for each in whole["checks"]} == {"passed"}
     assert len(whole["checks"]) == len(CHECKS)
     assert "every MUST holds" in at.out
+
+
+def test_x40_any_site_is_judged_by_what_agents_look_for():
+    """X40: a site without nodes is none for the other checks."""
+    with harbour("files-only", nodes={}) as site:
+        status, at = probe(site.url, "--discovery")
+        assert (status, "✗ failed: the first page leads to these files" in at.out) == (1, True)
+        assert "help: send `Link` headers" in at.out
+        assert {method for method, _, _ in site.asked} == {"GET"}
+        assert probe(site.url)[0] == 1
+    with harbour("wrong-digest") as site:
+        status, at = probe(site.url, "--discovery")
+        assert (status, "its digest is sha256:" in at.out) == (1, True)
+    with harbour() as site:
+        assert probe(site.url, "--discovery")[0] == 0
+    assert probe("docs", "--discovery")[0] == 2
 
 
 def test_every_check_can_fail():

@@ -16,6 +16,8 @@ LIVE = {
     *("negotiates-markdown", "negotiates-json", "json-agrees", "respects-q-values", "markdown-by-default", "never-406"),
     *("vary-accept", "head-like-get", "same-bytes-twice", "cache-headers", "not-modified", "etag-for-each-form"),
     *("pages-may-be-stored", "missing-pages-answer-404", "listing-envelope", "reads-answer"),
+    *("skills-index", "skills-as-listed", "api-catalog", "openapi", "mcp-server-card", "has-llms-full-txt"),
+    *("content-signals", "discovery-is-linked"),
     *("has-indexes", "has-llms-txt", "file-forms", "html-for-people", "html-is-guarded"),
 }
 

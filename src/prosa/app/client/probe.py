@@ -30,9 +30,9 @@ from prosa.dialects.table import dialect
 from prosa.rules.policy import Profile
 from prosa.site.identity import view_of
 from prosa.site.probe.evidence import Evidence, Reply, read_nodes
-from prosa.site.probe.gather import gather
+from prosa.site.probe.gather import gather, gather_discovery
 from prosa.site.probe.questions import Ask
-from prosa.site.probe.report import report_on
+from prosa.site.probe.report import DISCOVERY, report_on
 from prosa.site.problems import HttpProblem
 from prosa.site.request import Request
 from prosa.source import FileProblem
@@ -64,6 +64,12 @@ def probe_url(
     """Return the report on a running site. Raises `NoSite` if there is none, ValueError for an invalid URL."""
     with _asking(replace(bounds, follow=False, attempts=2), str(origin_of(url)), progress) as asking:
         return report_on(gather(url, asking.all, most=most, call_reads=call_reads))
+
+
+def probe_discovery(url: str, bounds: Bounds, *, progress: CountListener | None = None) -> Report:
+    """Return the report on what agents look for on any site, whether its pages are nodes or not. Raises `NoSite`."""
+    with _asking(replace(bounds, follow=False, attempts=2), str(origin_of(url)), progress) as asking:
+        return report_on(gather_discovery(url, asking.all), DISCOVERY)
 
 
 def probe_folder(named: str, *, max_size: int | None = None) -> Report | None:
@@ -133,7 +139,7 @@ class _Asking(Struct):
         if time.monotonic() > self.deadline or self.held > MAX_HELD:
             return Reply(url, problem="it was not requested: the probe had reached its limit", asked=False)
         try:
-            reply = _reply(_followed(self.exchange, _request(ask, url)))
+            reply = _reply(_followed(self.exchange, _request(ask, url)), whole=ask.whole)
         except HttpProblem as problem:
             reply = Reply(url, problem=problem.message, hint=problem.hint)
         with self.lock:
@@ -174,9 +180,10 @@ def _followed(exchange: Exchange, request: Request) -> Answer:
     raise HttpProblem(f"{request.origin} redirects more than {MAX_REDIRECTS} times")
 
 
-def _reply(answer: Answer) -> Reply:
+def _reply(answer: Answer, *, whole: bool = False) -> Reply:
     try:
         text = answer.body.decode("utf-8-sig")
     except UnicodeDecodeError:
         text = None
-    return Reply(answer.url, answer.status, answer.headers, text, len(answer.body))
+    data = answer.body if whole else b""
+    return Reply(answer.url, answer.status, answer.headers, text, len(answer.body), data=data)

@@ -25,6 +25,7 @@ from prosa.rules.analyzer import Analyzer
 from prosa.rules.cache import Analysis
 from prosa.rules.engine import check_corpus
 from prosa.rules.rule import Corpus
+from prosa.site.skills_index import SkillEntry
 from prosa.site.values import is_json
 from prosa.source import Files, Span
 from prosa.source.url import origin_of
@@ -110,6 +111,16 @@ class CallSeen(Struct, frozen=True):
     paginated: bool
 
 
+class DiscoverySeen(Struct, frozen=True):
+    """What agents look for: files by path, a sample of the listed ``skills`` with their answers, and the first page as
+    it came and as a browser gets it."""
+
+    files: Mapping[str, Reply]
+    skills: tuple[tuple[SkillEntry, Reply], ...]
+    page: Reply
+    html: Reply
+
+
 class SiteSeen(Struct, frozen=True):
     """The answers of a running site. ``root`` is its root as a URL; ``pages`` by decoded path, in the order they were
     found; ``targets`` is the state of every linked path. ``same`` maps a path to the one where the same document was
@@ -126,6 +137,7 @@ class SiteSeen(Struct, frozen=True):
     missing: Mapping[str, Reply]
     calls: tuple[CallSeen, ...] | None = None
     cut: bool = False
+    discovery: DiscoverySeen | None = None
 
     @property
     def nodes(self) -> tuple[PageSeen, ...]:
@@ -182,7 +194,8 @@ HTML = ("text/html", "application/xhtml+xml")
 class Reply(Struct, frozen=True):
     """``url`` is where the answer came from, after redirects. ``headers`` have names in lower case. ``text`` is None
     if the bytes are not UTF-8; ``size`` counts the bytes. ``problem`` says why there is no answer, ``hint`` what to do
-    about it, and ``status`` is 0 then. ``asked`` is False if the probe had reached its limit and sent no request."""
+    about it, and ``status`` is 0 then. ``asked`` is False if the probe had reached its limit and sent no request.
+    ``data`` are the bytes, where the request wanted them."""
 
     url: str
     status: int = 0
@@ -192,6 +205,7 @@ class Reply(Struct, frozen=True):
     problem: str = ""
     hint: str = ""
     asked: bool = True
+    data: bytes = b""
 
     @property
     def is_success(self) -> bool:

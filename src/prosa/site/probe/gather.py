@@ -25,8 +25,10 @@ from prosa.dialects.reading import open_as
 from prosa.dialects.table import MDH
 from prosa.rules.mdh.site import Leads
 from prosa.site.contract import read_contract
+from prosa.site.discovery import LINKED, LLMS_FULL, SKILLS_INDEX
 from prosa.site.probe.evidence import (
     CallSeen,
+    DiscoverySeen,
     Evidence,
     Kind,
     Mark,
@@ -53,6 +55,7 @@ from prosa.site.probe.questions import (
 )
 from prosa.site.problems import RequestError
 from prosa.site.request import build_request
+from prosa.site.skills_index import read_index
 from prosa.source import SourceText
 from prosa.source.url import origin_of
 
@@ -91,11 +94,45 @@ def gather(url: str, ask: AskAll, *, most: int = MAX_PAGES, call_reads: bool = F
     crawl.walk(_listed_nodes(beside, root), _listed_actions(beside))
     missing = dict(zip(_FORMS, ask([Ask(NO_SUCH_PAGE, accept) for accept in _FORMS.values()]), strict=True))
     pages = _questioned(crawl.pages, crawl.same, ask)
-    site = SiteSeen(root, start, pages, crawl.targets(), crawl.same, beside, missing, cut=crawl.cut)
+    found = _discovery(start, pages[start].reply, root, ask)
+    site = SiteSeen(root, start, pages, crawl.targets(), crawl.same, beside, missing, cut=crawl.cut, discovery=found)
     read = _read(site)
     if call_reads:
         site = replace(site, calls=_called(read, root, ask))
     return Evidence(url, read.nodes, read.remarks, site, read.unreadable)
+
+
+def gather_discovery(url: str, ask: AskAll) -> Evidence:
+    """Ask any site for what agents look for, and no more. Raises `NoSite`, and ValueError for a URL that is none."""
+    root = f"{origin_of(url)}/"
+    start = unquote(urlsplit(url).path) or "/"
+    (page,) = ask([Ask(start)])
+    if page.problem or not page.is_success:
+        raise NoSite(page.problem or f"{page.url}: the answer is {page.status}", page.hint or "check the URL")
+    site = SiteSeen(root, start, {}, {}, {}, {}, {}, discovery=_discovery(start, page, root, ask))
+    return Evidence(url, (), (), site)
+
+
+_LOOKED_FOR = (*LINKED, LLMS_FULL, "robots.txt")
+
+MAX_SKILLS = 20
+"""Skills that are fetched."""
+
+
+def _discovery(start: str, page: Reply, root: str, ask: AskAll) -> DiscoverySeen:
+    """Return the files below the path of the site, else at the root of its host, and a sample of its skills."""
+    folder = start.rpartition("/")[0]
+    found: dict[str, Reply] = {}
+    for front in dict.fromkeys((folder, "")):
+        waiting = [path for path in _LOOKED_FOR if path not in found]
+        replies = ask([Ask(f"{front}/{path}", "*/*") for path in waiting])
+        found |= {path: each for path, each in zip(waiting, replies, strict=True) if each.is_success}
+    index = found.get(SKILLS_INDEX)
+    entries = read_index(index.value, index.url).entries if index is not None else ()
+    near = sample([each for each in entries if origin_of(each.url) == origin_of(root)], MAX_SKILLS)
+    answers = ask([Ask("", "*/*", exact=each.url, whole=True) for each in near])
+    (html,) = ask([Ask(start, BROWSER)])
+    return DiscoverySeen(found, tuple(zip(near, answers, strict=True)), page, html)
 
 
 def _root_node(page: PageSeen, root: str) -> None:

@@ -30,13 +30,14 @@ BROWSER = "text/html,application/xhtml+xml;q=0.9,*/*;q=0.1"
 
 class Ask(Struct, frozen=True):
     """One request of the probe: a method that changes nothing, a decoded path, and headers. ``exact`` is a literal URL
-    in place of the path."""
+    in place of the path; ``whole`` wants the bytes of the answer."""
 
     path: str
     accept: str = MARKDOWN
     method: str = "GET"
     headers: Mapping[str, str] = field(default_factory=dict)
     exact: str = ""
+    whole: bool = False
 
 
 class Question(Struct, frozen=True):

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from msgspec import Struct
 
 from prosa.site.probe import judge_answers as answers
+from prosa.site.probe import judge_discovery as found
 from prosa.site.probe import judge_nodes as nodes
 from prosa.site.probe import judge_pages as pages
 from prosa.site.probe.evidence import Check, Evidence, Level, Mark, Status
@@ -31,9 +32,9 @@ def weight_of(check: Check) -> int:
     return WEIGHTS[check.level] * (FACTOR if check.source.startswith(CONFORMANCE) else 1)
 
 
-def score_of(found: Iterable[tuple[Check, Status]]) -> int:
+def score_of(judged: Iterable[tuple[Check, Status]]) -> int:
     """Return the score. Checks that do not apply count neither way; where none applies it is 0."""
-    applying = [(check, status) for check, status in found if status != "not-applicable"]
+    applying = [(check, status) for check, status in judged if status != "not-applicable"]
     whole = sum(weight_of(check) for check, _ in applying)
     passed = sum(weight_of(check) for check, status in applying if status == "passed")
     score = passed * 100 // whole if whole else 0
@@ -76,9 +77,9 @@ class Report(Struct, frozen=True):
         return not self.failed("MUST")
 
 
-def report_on(evidence: Evidence) -> Report:
-    """Judge everything, in the order of the table."""
-    findings = tuple(_finding(check, evidence) for check in CHECKS)
+def report_on(evidence: Evidence, checks: tuple[Check, ...] | None = None) -> Report:
+    """Judge everything, or what ``checks`` are about, in the order of the table."""
+    findings = tuple(_finding(check, evidence) for check in checks or CHECKS)
     score = score_of((each.check, each.status) for each in findings)
     site = evidence.site
     pages = len(evidence.nodes) + len(evidence.unreadable) if site is None else len(site.pages)
@@ -104,6 +105,82 @@ def _notes(evidence: Evidence) -> Iterator[str]:
     if 0 < len(site.sampled) < len(site.nodes):
         yield f"{len(site.sampled)} of {len(site.nodes)} nodes were requested in every form"
 
+
+DISCOVERY: tuple[Check, ...] = (
+    Check(
+        "skills-index",
+        "MAY",
+        "Agent Skills Discovery 0.2.0",
+        "the index of skills is complete",
+        "write `$schema`, and of each skill name, type, description, url and digest",
+        found.skills_index,
+        live=True,
+    ),
+    Check(
+        "skills-as-listed",
+        "MAY",
+        "Agent Skills Discovery 0.2.0",
+        "each skill has its digest, and is safe to unpack",
+        "write the index from the files that are served; put neither links nor `..` into archives",
+        found.skills_as_listed,
+        live=True,
+    ),
+    Check(
+        "api-catalog",
+        "MAY",
+        "RFC 9727, RFC 9264",
+        "the API catalogue is a linkset",
+        "serve `linkset` with an `anchor` for each interface, as application/linkset+json",
+        found.api_catalog,
+        live=True,
+    ),
+    Check(
+        "openapi",
+        "MAY",
+        "OpenAPI 3.1",
+        "/openapi.json describes the actions of the site",
+        "build it from the actions that the nodes declare",
+        found.openapi,
+        live=True,
+    ),
+    Check(
+        "mcp-server-card",
+        "MAY",
+        "SEP-2127",
+        "the card of the MCP server says what and where it is",
+        "write `$schema`, `name`, `description`, `version` and `remotes`",
+        found.server_card,
+        live=True,
+    ),
+    Check(
+        "has-llms-full-txt",
+        "MAY",
+        "llms.txt",
+        "/llms-full.txt has the text of the pages",
+        "serve the Markdown of the pages as one text",
+        found.llms_full,
+        live=True,
+    ),
+    Check(
+        "content-signals",
+        "MAY",
+        "contentsignals.org",
+        "content signals in /robots.txt can be read",
+        "write `Content-Signal: search=yes, ai-input=yes, ai-train=no`",
+        found.content_signals,
+        live=True,
+    ),
+    Check(
+        "discovery-is-linked",
+        "MAY",
+        "RFC 8288",
+        "the first page leads to these files",
+        "send `Link` headers, or write `<link>` elements into the page",
+        found.linked,
+        live=True,
+    ),
+)
+"""What agents look for on any site."""
 
 CHECKS: tuple[Check, ...] = (
     Check(
@@ -423,4 +500,5 @@ CHECKS: tuple[Check, ...] = (
         answers.html_guarded,
         live=True,
     ),
+    *DISCOVERY,
 )
