@@ -16,6 +16,7 @@ from prosa.app.settings import settings_for
 from prosa.app.site.agents import CheckScope
 from prosa.app.site.keeper import SiteOptions
 from prosa.app.site.live import open_site
+from prosa.app.site.skills import Skills
 from prosa.mcp_server.programs import Programs, Rights
 from prosa.mcp_server.server import build_server
 
@@ -81,6 +82,7 @@ async def served(
     ready: bool = True,
     baseline: Path | None = None,
     changed_since: str | None = None,
+    skills: tuple[Skills, ...] = (),
     **callbacks,
 ) -> AsyncIterator[Client]:
     """A client of a server over the folder."""
@@ -90,7 +92,7 @@ async def served(
         around = Environment(environ=environ, settings=settings)
         budget = server_budget(max_cost, around)
         programs = Programs(site, options or Options(), around, Rights(globs), budget)
-        server = build_server(site, programs, CheckScope(environ, baseline, changed_since))
+        server = build_server(site, programs, CheckScope(environ, baseline, changed_since), skills)
         site.start()
         if ready:
             assert await asyncio.to_thread(site.index.wait_ready, 20)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from prosa.app.site.agents import CheckScope
     from prosa.app.site.live import LiveSite
+    from prosa.app.site.skills import Skills
 
 CLIENTS = ("claude", "vscode", "cursor", "codex", "gemini", "zed")
 CONFIG = "config"
@@ -37,6 +39,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--client", choices=CLIENTS, help="after config: the client whose configuration is printed")
     parser.add_argument("--name", metavar="TEXT", help="the name of the folder (default: its first page)")
     parser.add_argument("--max-size", default="10MB", metavar="SIZE", help="largest document (default: 10MB)")
+    given = "also give the skills of this folder, whatever the site publishes; repeatable"
+    parser.add_argument("--skills", action="append", default=[], metavar="DIR", help=given)
     group = parser.add_argument_group("what may run")
     run = "let programs whose path matches run as tools (default: all); repeatable"
     group.add_argument("--allow-run", action="append", nargs="?", const="*", metavar="GLOB", help=run)
@@ -100,7 +104,7 @@ def _server(args: argparse.Namespace, console: Console, site: LiveSite) -> Serve
     )
     rights = Rights(tuple(args.allow_run or ()))
     programs = Programs(site, options, around, rights, server_budget(args.max_cost, around))
-    return build_server(site, programs, _scope(args, console, site))
+    return build_server(site, programs, _scope(args, console, site), named_skills(args.skills, console))
 
 
 def _scope(args: argparse.Namespace, console: Console, site: LiveSite) -> CheckScope:
@@ -116,6 +120,18 @@ def _scope(args: argparse.Namespace, console: Console, site: LiveSite) -> CheckS
     except UnknownRevision as error:
         raise WrongUse(f"--changed-since: {error}") from None
     return CheckScope(console.environ, known, args.changed_since)
+
+
+def named_skills(folders: Sequence[str], console: Console) -> tuple[Skills, ...]:
+    """Return the skills of folders that the user names. Raises `WrongUse` for one without any."""
+    from prosa.app.site.skills import FolderSkills, Skills
+    from prosa.render.plain import safe
+
+    found = tuple(FolderSkills(Path(each).resolve()) for each in folders)
+    for each, folder in zip(found, folders, strict=True):
+        if not each.root.is_dir() or next(each.folders(), None) is None:
+            raise WrongUse(f"--skills {folder}: no folder with a SKILL.md, in it or directly below")
+    return tuple(Skills(each, lambda text: console.err(safe(text))) for each in found)
 
 
 def _token(args: argparse.Namespace, console: Console) -> str:

@@ -8,7 +8,7 @@ In: requests of a client, over any transport. Out: answers. The library speaks b
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ParamSpec, TypeAlias, TypeVar
 from urllib.parse import unquote
 
@@ -21,11 +21,14 @@ from prosa import __version__
 from prosa.app.check.changed import UnknownRevision
 from prosa.app.site import agents
 from prosa.app.site.live import LiveSite
+from prosa.app.site.skills import SiteSkills, Skills
 from prosa.corpus.errors import CorpusError
 from prosa.corpus.where.parse import WhereError
 from prosa.data import Value
 from prosa.diagnostics.nearest import UnknownName
 from prosa.mcp_server.programs import Offered, Programs
+from prosa.mcp_server.skills import SCHEME as SKILL_SCHEME
+from prosa.mcp_server.skills import SkillAnswers, add_skills
 from prosa.mcp_server.tools import READ_TOOLS, ReadTool
 from prosa.render.json import dump
 from prosa.render.plain import safe
@@ -65,9 +68,13 @@ _ANSWERED = (agents.UnknownDocument, CorpusError, FileProblem, UnknownName, Unkn
 class Answers:
     """The answers to the requests of clients about one site."""
 
-    def __init__(self, site: LiveSite, programs: Programs, scope: agents.CheckScope) -> None:
+    def __init__(
+        self, site: LiveSite, programs: Programs, scope: agents.CheckScope, skills: Sequence[Skills] = ()
+    ) -> None:
         self.site, self.programs, self.scope = site, programs, scope
         self._places = asyncio.Semaphore(AT_ONCE)
+        own = Skills(SiteSkills(site), site.index.notice)
+        self.skills = SkillAnswers(site, (*skills, own), self._places)
 
     async def list_tools(self, _: object, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         """Return the tools that read, then the programs that may run."""
@@ -128,6 +135,8 @@ class Answers:
     async def read_resource(self, _: object, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         """Return the text of a document. Raises `MCPError` for one that is not published, or not there."""
         uri = str(params.uri)
+        if uri.startswith(SKILL_SCHEME):
+            return await self.skills.read(uri)
         try:
             view = await self._read(self.site.view, unquote(uri.removeprefix(SCHEME), errors="strict"))
         except (FileProblem, ValueError):
@@ -191,10 +200,13 @@ class Answers:
         return self.site.told(f"{error}\n{hint}" if hint else str(error))
 
 
-def build_server(site: LiveSite, programs: Programs, scope: agents.CheckScope) -> Server[Any]:
-    """Return the server over a site that has been started. The caller chooses the transport."""
-    answers = Answers(site, programs, scope)
-    return Server(
+def build_server(
+    site: LiveSite, programs: Programs, scope: agents.CheckScope, skills: Sequence[Skills] = ()
+) -> Server[Any]:
+    """Return the server over a site that has been started, with further ``skills`` that the user named. The caller
+    chooses the transport."""
+    answers = Answers(site, programs, scope, skills)
+    server: Server[Any] = Server(
         "prosa",
         version=__version__,
         title=f"Prosa: {site.options.name}",
@@ -208,6 +220,8 @@ def build_server(site: LiveSite, programs: Programs, scope: agents.CheckScope) -
         on_get_prompt=answers.get_prompt,
         on_completion=answers.complete,
     )
+    add_skills(server, answers.skills)
+    return server
 
 
 class _Progress:

@@ -195,6 +195,17 @@ class Skills(Struct):
         """Return the skill of a name."""
         return next((each for each in self.all() if each.name == name), None)
 
+    def current(self, name: str) -> PublishedSkill | None:
+        """Return the skill of a name in its present state; None where there is none (any more)."""
+        known = self.named(name)
+        if known is None:
+            return None
+        with self._lock:
+            seen = self._seen[known.folder] = self._skill(known.folder)
+            if seen.skill is not known:
+                self._until = float("-inf")
+            return seen.skill if seen.skill is not None and seen.skill.name == name else None
+
     def each(self) -> Iterator[tuple[PublishedSkill, bytes]]:
         """Yield every skill with its artifact, both of one state of its files."""
         for known in self.all():
@@ -206,15 +217,13 @@ class Skills(Struct):
 
     def artifact(self, name: str) -> bytes | None:
         """Return what a skill is fetched as, in its present state; None where it is not given away (any more)."""
-        known = self.named(name)
+        known = self.current(name)
         if known is None:
             return None
         try:
             skill, files = read_skill(self.source, known.folder)
         except (SkillProblem, FileProblem, ArchiveProblem):
             return None
-        if skill.artifact != known.artifact:
-            self.forget()
         return artifact(skill, files) if skill.name == name else None
 
     def file(self, skill: PublishedSkill, path: str) -> bytes | None:
@@ -227,10 +236,6 @@ class Skills(Struct):
             return self.source.data(skill.folder, path)
         except (SkillProblem, FileProblem, _Changed):
             return None
-
-    def forget(self) -> None:
-        """Look at the files again with the next question."""
-        self._until = float("-inf")
 
     def _look(self) -> tuple[PublishedSkill, ...]:
         folders = list(self.source.folders())
