@@ -17,10 +17,12 @@ import anyio
 import mcp_types as types
 from mcp import Client, MCPError
 from msgspec import Struct
+from msgspec.structs import replace
 from pydantic import ValidationError
 
 from prosa.adapters.mcp import words
 from prosa.adapters.mcp.observed import Observed
+from prosa.adapters.mcp.skills import ServedSkills
 from prosa.data import Value
 from prosa.runtime.errors import ToolServerError
 from prosa.runtime.ports import ServerTool, ToolResult
@@ -39,6 +41,8 @@ class Calls:
     """The calls of a server named `name`; `seconds` bound a call, `limit` the bytes of a result."""
 
     def __init__(self, name: str, *, seconds: float, limit: int) -> None:
+        self.skills: ServedSkills | None = None
+        """The skills of the connection that is served, as tools beside its own."""
         self.answered = False
         """Whether the connection that is served, or was last, has answered a call."""
         self._name = name
@@ -103,7 +107,7 @@ class Calls:
         """Ask and settle the call. When it leaves it unsettled, it returns how the server failed it, if it knows."""
         try:
             with anyio.fail_after(self._seconds):
-                answer = await client.call_tool(call.tool, call.arguments)
+                answer = await self._answered(client, call)
         except TimeoutError:
             seen.hurry = True
             seen.failure = "it gave no answer in time"
@@ -119,8 +123,13 @@ class Calls:
         else:
             self.answered = True
             if not call.answer.done():
-                call.answer.set_result(to_result(answer, self._limit))
+                call.answer.set_result(replace(answer, content=cut(answer.content, self._limit)))
         return ""
+
+    async def _answered(self, client: Client, call: _Call) -> ToolResult:
+        if self.skills is not None and call.tool in self.skills.offered:
+            return await self.skills.answer(client, call.tool, call.arguments)
+        return to_result(await client.call_tool(call.tool, call.arguments), self._limit)
 
     def _finish(self, call: _Call, text: str) -> None:
         if not call.answer.done():

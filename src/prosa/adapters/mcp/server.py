@@ -19,12 +19,14 @@ from collections.abc import Mapping
 from functools import partial
 
 import anyio
+from mcp import Client
 from msgspec import Struct
 
 from prosa.adapters.mcp import words
 from prosa.adapters.mcp.calls import Calls, Notice, list_tools, mend
 from prosa.adapters.mcp.connection import Launch, Route, SpawnError, falls_back, open_client, routes
 from prosa.adapters.mcp.observed import Observed
+from prosa.adapters.mcp.skills import served_skills
 from prosa.data import Value
 from prosa.runtime.errors import ToolServerError
 from prosa.runtime.ports import ServerTool, ToolResult
@@ -52,6 +54,7 @@ class Server:
         self.ready: asyncio.Future[list[ServerTool]] = asyncio.get_running_loop().create_future()
         self._launch = launch
         self._bounds = bounds
+        self._notice = notice
         self._mend = partial(mend, server=self.name, notice=notice)
         self._calls = Calls(self.name, seconds=bounds.call, limit=bounds.result)
         self._routes = routes(launch.config)
@@ -121,6 +124,7 @@ class Server:
                 self._interruptible = bound
                 async with open_client(self._launch, route, seen, self._mend) as client:
                     tools = await list_tools(client, self.name)
+                    tools += await self._skills(client, tools)
                     bound.deadline, started = math.inf, True
                     self._started(tools)
                     with anyio.CancelScope() as self._interruptible:
@@ -134,6 +138,11 @@ class Server:
         finally:
             self._interruptible = None
         return None if started else self._start_error(problem, seen)
+
+    async def _skills(self, client: Client, tools: list[ServerTool]) -> list[ServerTool]:
+        """Return the tools for the skills that the server gives."""
+        self._calls.skills = found = await served_skills(client, self.name, self._notice)
+        return found.tools(frozenset(each.name for each in tools)) if found is not None else []
 
     def _started(self, tools: list[ServerTool]) -> None:
         if not self.ready.done():
