@@ -15,8 +15,11 @@ from prosa.cli.parser import WrongUse
 from prosa.cli.site import add_site_options, base_of, live_site
 
 if TYPE_CHECKING:
-    from prosa.app.site.building import Written
+    from collections.abc import Iterator
+
+    from prosa.app.site.building import Built, Written
     from prosa.app.site.live import LiveSite
+    from prosa.web.context import Web
 
 _FOREIGN = "was not made by a build, or was changed since"
 READY_SECONDS = 3_600.0
@@ -27,6 +30,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `build`."""
     add_site_options(parser, optional=False)
     parser.add_argument("out", metavar="OUT", help="the folder to write into; created if it does not exist")
+    other = "write only what agents need, for the site that MkDocs, Docusaurus or Hugo built in this folder"
+    parser.add_argument("--beside", metavar="SITE", help=other)
     parser.add_argument("--dry-run", action="store_true", help="name the files that would be written; write nothing")
 
 
@@ -47,13 +52,31 @@ def run(args: argparse.Namespace, console: Console) -> int:
             return say(console, f"the index cannot be made: {site.index.complaint}", status=1)
         origin, prefix = base_of(args)
         web = Web(site, Sessions(""), prefix, origin, mcp=site.options.mcp)
+        files = built_files(web) if args.beside is None else _beside(args.beside, web, console)
         if args.dry_run:
-            return _say_plan(write_files(built_files(web), out, dry_run=True), args.out, console)
-        done = write_files(built_files(web), out)
+            return _say_plan(write_files(files, out, dry_run=True), args.out, console)
+        done = write_files(files, out)
     for path in done.kept:
         say(console, f"{safe(path)} {_FOREIGN}; it is left as it is", cause="not-written")
     console.note(f"wrote {done.written:,} files to {safe(args.out)}, {done.same:,} the same, {done.removed:,} removed")
     return int(bool(done.kept))
+
+
+def _beside(folder: str, web: Web, console: Console) -> Iterator[Built]:
+    """Return the files for the site in another folder; documents without a page there are named. Raises `WrongUse`."""
+    from prosa.render.plain import safe
+    from prosa.web.beside import beside_files, beside_of
+
+    if not Path(folder).is_dir():
+        raise WrongUse(f"--beside {folder}: no such folder", hint="the folder that your generator wrote its pages into")
+    made = beside_of(web, Path(folder))
+    for path, why in made.found.missing.items():
+        console.err(f"note: {safe(path)} is left out: {safe(why)}")
+    if not made.found.urls:
+        hint = "give the folder that holds the index.html, and the documents that it was built from"
+        raise WrongUse(f"no page in {folder} belongs to a document of {web.site.root}", hint=hint)
+    console.note(f"{len(made.found.urls):,} documents have pages below {safe(folder)}/{safe(made.found.base)}")
+    return beside_files(made)
 
 
 def _say_plan(done: Written, out: str, console: Console) -> int:

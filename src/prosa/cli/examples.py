@@ -178,6 +178,7 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
     "build": (
         Example("write the site of a folder", "prosa build docs public"),
         Example("with the address that it will have", "prosa build docs public --base-url https://example.org"),
+        Example("only what agents need, beside a site of MkDocs", "prosa build docs site --beside site"),
     ),
     "visit": (
         Example("read a page", "prosa visit https://example.org"),

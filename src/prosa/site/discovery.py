@@ -79,15 +79,15 @@ def skills_index(rows: Iterable[SkillRow]) -> dict[str, Value]:
     return {"$schema": SKILLS_SCHEMA, "skills": listed}
 
 
-def api_catalog(base: str, mcp: str) -> dict[str, Value]:
+def api_catalog(base: str, mcp: str, *, described: bool = True) -> dict[str, Value]:
     """Return the linkset. ``base`` is the address of the site as far as it is known, ``mcp`` that of its MCP server,
-    empty without one."""
+    empty without one. A site without an interface of its own is not ``described``."""
     api: dict[str, Value] = {
         "anchor": f"{base}/",
         "service-desc": [{"href": f"{base}/{OPENAPI}", "type": JSON}],
         "service-doc": [{"href": f"{base}/llms.txt", "type": "text/markdown"}],
     }
-    sets: list[Value] = [api]
+    sets: list[Value] = [api] if described else []
     if mcp:
         sets.append({"anchor": mcp, "service-desc": [{"href": f"{base}/{SERVER_CARD}", "type": CARD}]})
     items = [{"href": each["anchor"]} for each in sets if isinstance(each, Mapping)]

@@ -35,10 +35,18 @@ def actions_index(actions: Iterable[tuple[str, Mapping[str, Value]]]) -> dict[st
 
 
 def overview(
-    name: str, rows: Sequence[NodeRow], *, base: str, summaries: Mapping[str, str], closed: bool, static: bool = False
+    name: str,
+    rows: Sequence[NodeRow],
+    *,
+    base: str,
+    summaries: Mapping[str, str],
+    closed: bool,
+    static: bool = False,
+    indexed: bool = True,
 ) -> str:
     """Return `/llms.txt`: a description of the site and its nodes, as Markdown. ``base`` precedes URL paths;
-    ``summaries`` are by path. For a ``static`` site, features of a server are left out."""
+    ``summaries`` are by path. For a ``static`` site, features of a server are left out, and the index of
+    all nodes for one that has none (not ``indexed``)."""
     lines = [f"# {link_text(name)}", ""]
     how = "" if static else ": ask with `Accept: text/markdown`, or add `.md`"
     lines += [f"> Every page is Markdown with YAML front matter{how}.", ""]
@@ -50,7 +58,11 @@ def overview(
         lines.append("")
     left = len(rows) - MAX_OVERVIEW
     lines += ["## Optional", ""]
-    lines.append(f"- [All nodes]({base}/mdh/nodes.json): as JSON" + (f", {left:,} more than here" if left > 0 else ""))
+    if indexed:
+        more = f", {left:,} more than here" if left > 0 else ""
+        lines.append(f"- [All nodes]({base}/mdh/nodes.json): as JSON{more}")
+    else:
+        lines.append(f"- [All pages]({base}/llms-full.txt): as one text")
     if not static:
         lines.append(f"- [All actions]({base}/mdh/actions.json): as JSON")
         lines.append(f"- [Search]({base}/mdh/search?q=): put words behind `q=`")

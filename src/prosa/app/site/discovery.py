@@ -56,6 +56,11 @@ class Discovery(Struct, frozen=True):
         """What precedes URL paths: the address of the site as far as it is known."""
         return f"{self.origin}{self.prefix}"
 
+    @property
+    def has_operations(self) -> bool:
+        """Whether there is something to describe as an interface."""
+        return self.indexes or next(declared_actions(self.site), None) is not None
+
     def file(self, path: str) -> DiscoveryFile | None:
         """Return the file at a path; None where there is none."""
         made = _MAKERS.get(path)
@@ -121,7 +126,12 @@ def _skills_index(asked: Discovery) -> DiscoveryFile | None:
     return _json(forms.SKILLS_INDEX, forms.skills_index(_row(each) for each in asked.skills.all()))
 
 
-def _api_catalog(asked: Discovery) -> DiscoveryFile:
+def _api_catalog(asked: Discovery) -> DiscoveryFile | None:
+    """Return the catalogue; None where there is no interface."""
+    if not asked.has_operations:
+        if not asked.mcp:
+            return None
+        return _json(forms.API_CATALOG, forms.api_catalog(asked.base, asked.mcp, described=False), forms.LINKSET)
     return _json(forms.API_CATALOG, forms.api_catalog(asked.base, asked.mcp), forms.LINKSET)
 
 
@@ -148,9 +158,9 @@ def _full(asked: Discovery) -> DiscoveryFile:
 
 
 def _openapi(asked: Discovery) -> DiscoveryFile | None:
-    actions = [action for _, action in declared_actions(asked.site)]
-    if not actions and not asked.indexes:
+    if not asked.has_operations:
         return None
+    actions = [action for _, action in declared_actions(asked.site)]
     name, root = asked.site.options.name, asked.prefix
     return _json(forms.OPENAPI, openapi(name, actions, origin=asked.origin, prefix=root, indexes=asked.indexes))
 
