@@ -89,7 +89,9 @@ def _add(made: _Document, offer: Offer, action: Mapping[str, Value]) -> None:
     operation: dict[str, Value] = {"operationId": own, "summary": offer.title or contract.id}
     if isinstance(about := action.get("description"), str) and about:
         operation["description"] = about
-    operation["parameters"] = [*_fixed(query), *_parameters(offer)]
+    fixed = list(_fixed(query))
+    taken = {each["name"] for each in fixed}
+    operation["parameters"] = [*fixed, *(each for each in _parameters(offer) if each["name"] not in taken)]
     if takes_body(contract):
         place = f"{own}.body"
         made.schemas[place], required = body_schema(contract, f"#/components/schemas/{place}")
@@ -117,13 +119,17 @@ def _media_type(accept: str) -> str:
     return accept.partition(",")[0].partition(";")[0].strip() or "application/json"
 
 
-def _fixed(query: str) -> Iterable[Value]:
-    """Yield the parameters that the URL of an action has already."""
+def _fixed(query: str) -> Iterable[dict[str, Value]]:
+    """Yield the parameters that the URL of an action has already; a repeated one is a list."""
+    found: dict[str, list[Value]] = {}
     for name, value in parse_qsl(query, keep_blank_values=True):
-        yield {"name": name, "in": "query", "required": True, "schema": {"const": value}}
+        found.setdefault(name, []).append(value)
+    for name, values in found.items():
+        schema: Value = {"const": values[0]} if len(values) == 1 else {"type": "array", "const": values}
+        yield {"name": name, "in": "query", "required": True, "schema": schema}
 
 
-def _parameters(offer: Offer) -> Iterable[Value]:
+def _parameters(offer: Offer) -> Iterable[dict[str, Value]]:
     contract, required = offer.contract, offer.parameters["required"]
     for name in (*contract.path_names, *contract.parameters):
         schema = offer.parameters["properties"][name]
