@@ -11,6 +11,7 @@ from tests.house.tree import PACKAGE, modules, parsed
 FORCED: dict[str, str] = {
     "__init__": "Names that load on first use have any type.",
     "adapters.mcp.connection": "The messages of the MCP library are dictionaries.",
+    "adapters.mcp.skills": "Pydantic reads the answers of a server by the types of their fields.",
     "adapters.providers": "Names that load on first use have any type.",
     "adapters.store.database": "A row has the columns that its statement names.",
     "adapters.store.opening": "A row has the columns that its statement names.",
@@ -24,6 +25,7 @@ FORCED: dict[str, str] = {
     "dialects.ymj.selectors": "RE2 has no types.",
     "evaluation.jsonpath": "RE2 has no types.",
     "mcp_server.server": "The MCP library is generic in a state that it does not use.",
+    "mcp_server.skills": "The MCP library is generic in a state that it does not use.",
     "mcp_server.transport": "The messages of ASGI and of the MCP library are dictionaries.",
     "render.page.templates": "A template takes whatever its page puts into it.",
     "site.probe.gather": "Nodes are read by whatever names them as paths do.",

@@ -27,11 +27,8 @@ def render_probe(report: Report, *, color: bool = False) -> str:
     """Return the findings by level, evidence below those that failed, and at the end the verdict and the score."""
     lines = []
     for level in LEVELS:
-        lines += [
-            level,
-            *(line for each in report.findings if each.check.level == level for line in _lines(each, color)),
-        ]
-        lines.append("")
+        found = [line for each in report.findings if each.check.level == level for line in _lines(each, color)]
+        lines += [level, *found, ""] if found else []
     lines += [f"note: {safe(each)}" for each in report.notes]
     return "\n".join((*lines, *_verdict(report)))
 
@@ -50,6 +47,10 @@ def _lines(finding: Finding, color: bool) -> Iterator[str]:
 
 
 def _verdict(report: Report) -> Iterator[str]:
+    if all(each.check.level == "MAY" for each in report.findings):
+        wrong, there = report.failed("MAY"), [each for each in report.findings if each.status != "not-applicable"]
+        yield f"{safe(report.target)}: {len(there) - len(wrong)} of {len(there)} files that agents look for hold."
+        return
     must, should = len(report.failed("MUST")), len(report.failed("SHOULD"))
     said = "every MUST holds" if report.conformant else f"{must} MUST {_do(must)} not hold"
     also = "every SHOULD that applies holds" if not should else f"{should} SHOULD {_do(should)} not hold"

@@ -39,6 +39,7 @@ MAX_FULL = 2 * 1024 * 1024
 """Bytes of `llms-full.txt`: half a million tokens, more than most models read at once."""
 
 _CARD_TEXT = 100
+_NAMED = regex(r"\.[a-zA-Z]")
 _ODD = regex(r"[^a-zA-Z0-9._-]+")
 
 
@@ -111,8 +112,10 @@ def server_card(name: str, url: str, version: str, *, closed: bool) -> dict[str,
 
 
 def card_name(name: str, url: str) -> str:
-    """Return the name of a server in reverse DNS form: that of its host, and the name of the site."""
-    host = ".".join(reversed((urlsplit(url).hostname or "localhost").split(".")))
+    """Return the name of a server in reverse DNS form: that of its host, and the name of the site; a server
+    without a name in DNS is one of this machine."""
+    named = urlsplit(url).hostname or ""
+    host = ".".join(reversed(named.split("."))) if _NAMED.search(named) else "localhost"
     return f"{_ODD.sub('-', host)}/{_ODD.sub('-', name).strip('-.')[:60] or 'site'}"
 
 

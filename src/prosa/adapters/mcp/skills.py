@@ -197,7 +197,7 @@ async def served_skills(client: Client, server: str, notice: Callable[[str], Non
     return ServedSkills(server, found)
 
 
-def _add(found: dict[str, _Skill], value: dict[str, Any], server: str, notice: Callable[[str], None]) -> None:
+def _add(found: dict[str, _Skill], value: Mapping[str, Value], server: str, notice: Callable[[str], None]) -> None:
     skill = _read(value)
     if isinstance(skill, str):
         notice(f"MCP server '{server}': a skill is left out: {skill}")
@@ -209,7 +209,7 @@ def _add(found: dict[str, _Skill], value: dict[str, Any], server: str, notice: C
         found[skill.frontmatter["name"]] = skill
 
 
-def _read(value: dict[str, Any]) -> _Skill | str:
+def _read(value: Mapping[str, Value]) -> _Skill | str:
     """Return an entry, or why it cannot be used."""
     try:
         skill = _Skill.model_validate(value)
