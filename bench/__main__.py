@@ -34,6 +34,7 @@ SECTIONS = {
     "workers": "bench.workers",
     "mail": "bench.mail",
     "embedded": "bench.embedded",
+    "improve": "bench.improve",
 }
 """The module of each section; its `rows` gives the table."""
 

@@ -40,6 +40,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--subject", metavar="TEXT", help="what it is about")
     parser.add_argument("--owner", metavar="NAME", help="the person or team who maintains it")
     parser.add_argument("--summary", metavar="TEXT", help="one line that describes it")
+    parser.add_argument(
+        "-m", "--model", metavar="NAME", help="of `evals`: the model that drafts (default: none is asked)"
+    )
     parser.add_argument("-o", "--output", metavar="FILE", help="write to this new file (default: stdout)")
     parser.add_argument("--dry-run", action="store_true", help="say which file would be written; write nothing")
     add_format(parser)
@@ -50,6 +53,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
     if args.kind is None or args.list:
         return _list(args, console)
     maker = _maker(args.kind)
+    if args.kind == "evals":
+        return _evals(args, console)
     if args.name is not None and args.output is not None:
         raise WrongUse(f"{args.name} and --output {args.output} both name the new file: give one of them")
     text = maker.make(args)
@@ -61,8 +66,13 @@ def run(args: argparse.Namespace, console: Console) -> int:
     files = {path: text}
     if maker.beside is not None and args.output is None:
         files |= {path.parent / name: each for name, each in maker.beside(args).items()}
-    _write(files, console, dry_run=args.dry_run)
     then = maker.then.format(path=shlex.quote(str(path)), folder=shlex.quote(str(path.parent)))
+    return _write_all(files, then, args, console)
+
+
+def _write_all(files: dict[Path, str], then: str, args: argparse.Namespace, console: Console) -> int:
+    """Write new files and say what comes next."""
+    _write(files, console, dry_run=args.dry_run, folders=len(files) > 1 or args.kind == "evals")
     would = "".join(f"would write: {each}\n" for each in files) if args.dry_run else ""
     data = {"files": [str(each) for each in files], "written": not args.dry_run, "next": then}
     _put(data, would, args, console)
@@ -102,8 +112,9 @@ def _maker(kind: str) -> Maker:
     raise WrongUse(f"{kind}: no such kind of document", hint=f"did you mean {guess}?\n{listed}" if guess else listed)
 
 
-def _write(files: dict[Path, str], console: Console, *, dry_run: bool) -> None:
-    """Write new files, all or none of them: each is looked for before the first is written."""
+def _write(files: dict[Path, str], console: Console, *, dry_run: bool, folders: bool) -> None:
+    """Write new files, all or none of them: each is looked for before the first is written. ``folders`` makes those
+    that are absent."""
     for path in files:
         if os.path.lexists(path):
             raise _exists(path)
@@ -112,7 +123,7 @@ def _write(files: dict[Path, str], console: Console, *, dry_run: bool) -> None:
     for path, text in files.items():
         if dry_run:
             continue
-        if len(files) > 1:
+        if folders:
             path.parent.mkdir(parents=True, exist_ok=True)
         if not write_new(path, text):
             raise _exists(path)
@@ -211,6 +222,27 @@ def _skill_files(args: argparse.Namespace) -> dict[str, str]:
         raise WrongUse(f"--summary: {error}") from None
 
 
+def _no_skill(_args: argparse.Namespace) -> str:
+    raise WrongUse("which skill are the cases for?", hint="prosa new evals SKILL, its folder or its SKILL.md")
+
+
+def _evals(args: argparse.Namespace, console: Console) -> int:
+    """Write drafts of cases and requests beside a skill, by the model that the user names, or a skeleton."""
+    from prosa.app.evals.draft import draft_evals
+    from prosa.cli.environment import environment_of
+    from prosa.cli.options import options_from
+    from prosa.cli.run.interaction import run_stoppable
+
+    if args.name is None or args.output is not None:
+        _no_skill(args)
+    skill = Path(args.name)
+    environment, options = environment_of(console, skill), options_from(args, console.environ)
+    files = run_stoppable(draft_evals(skill, options, environment, asks=args.model is not None))
+    if not args.dry_run:
+        console.note('each case and request is marked `"draft": true`: keep, change or drop it')
+    return _write_all(files, f"prosa test {shlex.quote(str(skill))} --audit", args, console)
+
+
 def _exists(path: Path) -> WrongUse:
     return WrongUse(f"{path} exists; nothing was written", hint="give another name, or another --output")
 
@@ -223,6 +255,9 @@ MAKERS: dict[str, Maker] = {
     "mda": Maker(_magi, ".mda", "a MAGI document with an ai-script", "prosa plan {path} --all"),
     "mdh": Maker(_node, ".md", "a page of a site that agents read", "prosa serve {folder}"),
     "ymj": Maker(_record, ".ymj", "a record after a --profile: header, body, footer", "prosa check {path}"),
+    "evals": Maker(
+        _no_skill, "/evals/evals.json", "drafts of cases and requests for the skill NAME", "prosa test {path}"
+    ),
 }
 """Kind of document → what makes a new one."""
 

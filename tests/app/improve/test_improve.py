@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import json
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
+from prosa.app.agents.task import AgentOptions, AgentTask, agent_choices
 from prosa.app.evals.reports import printed_report, stored_subject
 from prosa.app.improve.improve import write_accepted
 from prosa.app.journal.place import store_of
 from prosa.app.options import Options, Record, RecordingOptions, Replay
 from prosa.evaluation.improvement import split_cases
+from prosa.records.agent import AgentTrace
 from prosa.runtime.errors import ProviderError, RunError
-from prosa.runtime.messages import ModelReply, ToolCall
+from prosa.runtime.messages import ModelReply, ToolCall, Usage
 from prosa.source import FileProblem
+from tests.app.evals.in_agents import FakeAgents, trace
 from tests.app.evals.skilled import neighbours, triggers
 from tests.app.improve.worlds import Memory, World, environment, greets, improved, program, tides
 from tests.cli.programs import user
@@ -321,6 +325,36 @@ def test_x41_a_service_that_answers_nothing_is_an_error(here: Path):
 
     with pytest.raises(RunError, match="too few attempts with the subject as it is were measured"):
         improved(tides(), Down(greets, [BETTER]))
+
+
+DEAR = Usage(1_000, 1_000)
+"""$0.0125 with gpt-4o."""
+
+
+@pytest.mark.parametrize(
+    ("cap", "text", "accepted"), [("0.4", BETTER, True), ("0.4", "", False), ("0.12", BETTER, False)]
+)
+def test_x41_the_budget_holds_and_leaves_room_for_the_held_out_cases(cap: str, text: str, accepted: bool, here: Path):
+    world = World(greets, [text or (lambda asked: f"Way {len(asked)} {len(world.proposed)}")], DEAR)
+    found = improved(tides(), world, options=Options(max_cost=Decimal(cap)), rounds=30, test={"at_once": 1})
+    record = found.parts[0].record
+    assert found.accepted is accepted
+    assert record.cost is not None and record.cost <= float(cap)
+    assert record.cost == pytest.approx(0.0125 * len([*world.asked, *world.proposed]))
+    if not accepted:
+        assert "what is left of --max-cost is for the held-out cases" in record.ending
+
+
+def test_x41_a_skill_is_improved_in_an_agent(here: Path):
+    def answer(task: AgentTask) -> tuple[AgentTrace, tuple[bytes, ...]]:
+        said = greets((task.skills[0].folder / "SKILL.md").read_text()) if task.skills else "At six"
+        return trace(said, listed=("tide-times",), loaded=(("tide-times", "full"),)), ()
+
+    agents = FakeAgents(answer)
+    test = {"agents": AgentOptions(agents=agent_choices(("claude",)))}
+    found = improved(tides(), World(greets, [BETTER]), agents=agents, test=test)
+    assert found.accepted and len(agents.tasks) == 6 + 6 + 12
+    assert not any(each.skills[0].folder.exists() for each in agents.tasks if "prosa-" in str(each.skills[0].folder))
 
 
 @pytest.mark.parametrize("history", ["off", "confidential"])

@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from prosa.app.evals.variants import TestOptions
 from prosa.app.improve.improve import Improvements, improve
 from prosa.app.improve.subject import ImproveOptions
 from prosa.app.options import Environment, JournalOptions, Options
-from prosa.runtime.messages import ModelReply, ModelRequest
+from prosa.runtime.messages import ModelReply, ModelRequest, Usage
 from prosa.settings import Settings
 from tests.app.evals.skilled import evals, skill
 from tests.app.evals.suites import blocks
@@ -27,8 +28,13 @@ class World:
     """``answers`` says what is answered to a request under a skill: the whole text of both. ``proposals`` are written
     one after the other, the last one again and again; one that is a function is given the request."""
 
-    def __init__(self, answers: Callable[[str], str], proposals: Sequence[str | Callable[[str], str]]) -> None:
-        self.answers, self.proposals = answers, proposals
+    def __init__(
+        self,
+        answers: Callable[[str], str],
+        proposals: Sequence[str | Callable[[str], str]],
+        usage: Usage = Usage(),  # noqa: B008 - a frozen value
+    ) -> None:
+        self.answers, self.proposals, self.usage = answers, proposals, usage
         self.asked, self.proposed = list[str](), list[str]()
 
     async def complete(self, request: ModelRequest, on_text: object = None) -> ModelReply:
@@ -37,9 +43,9 @@ class World:
             self.proposed.append(text)
             told = self.proposals[min(len(self.proposed), len(self.proposals)) - 1]
             told = told if isinstance(told, str) else told(text)
-            return ModelReply(json.dumps({"reason": "it lacked a word", "text": told}))
+            return ModelReply(json.dumps({"reason": "it lacked a word", "text": told}), usage=self.usage)
         self.asked.append(text)
-        return ModelReply(self.answers(text))
+        return ModelReply(self.answers(text), usage=self.usage)
 
     async def aclose(self) -> None:
         pass
@@ -88,6 +94,7 @@ def improved(
     notices: list[str] | None = None,
     options: Options | None = None,
     home: Path | None = None,
+    agents: Any = None,
     **chosen: Any,
 ) -> Improvements:
     """Search in a world."""
@@ -99,6 +106,7 @@ def improved(
         environment(home or Path.cwd(), notices),
         provider=world,
         kept=kept,
+        agents=agents,
     )
     return asyncio.run(work)
 
@@ -125,3 +133,65 @@ output:
 ---
 Which team? {{ .request }}
 """
+
+
+# ---- worlds by number ----
+
+
+def _share(*parts: object) -> float:
+    """A number from 0 to 1 that only depends on the parts."""
+    return int(sha256(repr(parts).encode()).hexdigest()[:12], 16) / 16**12
+
+
+def null_world(number: int) -> tuple[Path, World]:
+    """A skill of 24 cases, each with a rate of its own, that no text changes: which answers pass differs by text, and
+    is chance. Every proposal is another text."""
+    folder = tides(24)
+
+    def answers(text: str) -> str:
+        case = text.rpartition("at port ")[2].partition("?")[0]
+        return "AHOY" if _share("passes", number, text) < 0.2 + 0.6 * _share("rate", number, case) else "At six"
+
+    def proposes(text: str) -> str:
+        return f"Say it in way {sha256(f'{number} {text}'.encode()).hexdigest()[:8]}."
+
+    return folder, World(answers, [proposes])
+
+
+RULES = tuple(f"Mention the {each}." for each in ("moon", "harbour", "chart", "wind", "quay", "buoy", "pilot", "lamp"))
+
+
+def known_world(number: int) -> tuple[Path, World]:
+    """A skill of 24 cases of three kinds, each of which needs one rule in the text; five other rules do nothing. Seven
+    of ten proposals add a rule that a failed case speaks of, the others any rule."""
+    needed = sorted(RULES, key=lambda each: _share("needed", number, each))[:3]
+    folder = skill(body="Say when the tide is high.")
+    words = [each.removeprefix("Mention the ").removesuffix(".") for each in needed]
+    cases = [
+        {
+            "id": at,
+            "prompt": f"When is high water at port {at}?",
+            "assertions": [{"name": f"mentions {words[at % 3]}", "contains": words[at % 3].upper()}],
+        }
+        for at in range(24)
+    ]
+    evals(folder, *cases)
+
+    def answers(text: str) -> str:
+        return " ".join(word.upper() for word, rule in zip(words, needed, strict=True) if rule in text)
+
+    def proposes(text: str) -> str:
+        old = text.partition("<<<TEXT\n")[2].partition("\nTEXT>>>")[0]
+        failed = [rule for word, rule in zip(words, needed, strict=True) if f"mentions {word}: " in text]
+        drawn = _share("rule", number, text)
+        rules = failed if failed and drawn < 0.7 else RULES
+        rule = rules[int(_share("which", number, text) * len(rules))]
+        return old if rule in old else f"{old} {rule}"
+
+    return folder, World(answers, [proposes])
+
+
+def best_rate(found: Improvements) -> float | None:
+    """The rate of the proposal on the search cases."""
+    proposal = found.parts[0].record.proposal
+    return None if proposal is None else proposal.train

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from prosa.data import Value
 from prosa.dialects.skill_md.as_dialect import write
 from prosa.dialects.skill_md.model import MAX_DESCRIPTION
 from prosa.dialects.table import CASES
@@ -31,8 +32,14 @@ used; link to `references/` for what is needed now and then, and put scripts int
 
 
 def _cases(name: str) -> str:
-    case = {
-        "id": 1,
+    return (
+        json.dumps({"skill_name": name, "evals": [{"id": 1, **first_case(name)}]}, ensure_ascii=False, indent=2) + "\n"
+    )
+
+
+def first_case(name: str) -> dict[str, Value]:
+    """Return a case of a new skill, without its id."""
+    return {
         "prompt": f"I need help with {name}. Where do I begin?",
         "expected_output": "An answer that first says what it understood, then what to do first",
         "assertions": [
@@ -40,4 +47,3 @@ def _cases(name: str) -> str:
             "The answer names one thing to do first",
         ],
     }
-    return json.dumps({"skill_name": name, "evals": [case]}, ensure_ascii=False, indent=2) + "\n"

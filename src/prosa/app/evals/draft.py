@@ -1,0 +1,114 @@
+"""First cases and requests for a skill (`prosa new evals`): drafts by a model that the user names, or a skeleton.
+
+In: a skill and those beside it. Out: the texts of the files that are not there yet. Everything in them is marked as a
+draft: an author keeps, changes or drops each.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from prosa.adapters.files.skill_files import is_skill, skill_file
+from prosa.app.evals.first_eval import first_case
+from prosa.app.evals.judge import load_shipped
+from prosa.app.run.jobs import run_program
+from prosa.app.run.skills import LoadedSkill, load_skill
+from prosa.data import Value
+from prosa.dialects.table import CASES, TRIGGERS
+from prosa.runtime.errors import ProgramRefused, RunError
+from prosa.source import FileProblem
+from prosa.source.files import is_hidden
+
+if TYPE_CHECKING:
+    from prosa.app.options import Environment, Options
+    from prosa.runtime.ports import Provider
+
+DRAFT: Mapping[str, Value] = {"draft": True}
+"""Marks a case or a request that nobody has looked at."""
+
+REQUESTS = TRIGGERS[0]
+
+MAX_NEIGHBOURS = 40
+"""Skills beside it that a draft considers."""
+
+
+async def draft_evals(
+    path: Path, options: Options, environment: Environment, *, asks: bool, provider: Provider | None = None
+) -> dict[Path, str]:
+    """Return the files that are absent beside a skill, with drafts; ``asks`` lets the model of the options write them.
+    Raises `RunError` where both are there, and what `load_skill` and a run do."""
+    skill = load_skill(path, options, environment.settings)
+    folder = skill.path.parent
+    absent = [each for each in (CASES, REQUESTS) if not (folder / each).exists()]
+    if not absent:
+        raise RunError(f"{folder}: {CASES} and {REQUESTS} exist; nothing was written")
+    beside = list(_beside(skill, options, environment))
+    if asks:
+        found = await _asked(skill, beside, options, environment, provider)
+    else:
+        found = {CASES: [first_case(skill.skill.name)], REQUESTS: list(_requests(skill, beside))}
+    files = {
+        CASES: {
+            "skill_name": skill.skill.name,
+            "evals": [{"id": at, **each, **DRAFT} for at, each in enumerate(found[CASES], 1)],
+        },
+        REQUESTS: [{**each, **DRAFT} for each in found[REQUESTS]],
+    }
+    return {folder / each: json.dumps(files[each], ensure_ascii=False, indent=2) + "\n" for each in absent}
+
+
+def _beside(skill: LoadedSkill, options: Options, environment: Environment) -> Iterator[LoadedSkill]:
+    """Yield the skills in the folder of a skill that a model is offered; an unreadable one is left out."""
+    own = skill.path.parent.absolute()
+    folders = (
+        each for each in sorted(own.parent.iterdir()) if not is_hidden(each.name) and each.is_dir() and each != own
+    )
+    for folder in [each for each in folders if is_skill(each)][:MAX_NEIGHBOURS]:
+        try:
+            found = load_skill(skill_file(folder), options, environment.settings)
+        except (FileProblem, ProgramRefused) as error:
+            environment.notice(f"warning: {folder.name} is not considered: {error}")
+            continue
+        if found.offered:
+            yield found
+
+
+def _requests(skill: LoadedSkill, beside: Sequence[LoadedSkill]) -> Iterator[dict[str, Value]]:
+    """Yield a request for the skill, one for each skill beside it, and one for none, out of their descriptions."""
+    yield {"query": _wish(skill), "should_trigger": True}
+    for each in beside:
+        yield {"query": _wish(each), "should_trigger": False, "expected_skill": each.skill.name}
+    yield {"query": "Write a short poem about autumn.", "should_trigger": False}
+
+
+def _wish(skill: LoadedSkill) -> str:
+    first = skill.skill.description.split(". ")[0].rstrip(".")
+    return f"I need help with this: {first[:1].lower()}{first[1:]}."
+
+
+async def _asked(
+    skill: LoadedSkill,
+    beside: Sequence[LoadedSkill],
+    options: Options,
+    environment: Environment,
+    provider: Provider | None,
+) -> dict[str, list[dict[str, Value]]]:
+    program = load_shipped("prosa.app.evals", "draft.md", options, environment)
+    given = {
+        "name": skill.skill.name,
+        "text": skill.path.read_text(encoding="utf-8"),
+        "neighbours": json.dumps([{"name": each.skill.name, "description": each.skill.description} for each in beside]),
+    }
+    output = (await run_program(program, given, options, environment, provider=provider)).output
+    names = {each.skill.name for each in beside}
+    return {CASES: output["cases"], REQUESTS: [_as_request(each, names) for each in output["requests"]]}
+
+
+def _as_request(each: Mapping[str, Value], names: set[str]) -> dict[str, Value]:
+    """Return a request with the skill that it is for, if there is such a one."""
+    found = {"query": each["query"], "should_trigger": each["should_trigger"]}
+    is_other = not each["should_trigger"] and each["expected_skill"] in names
+    return found | ({"expected_skill": each["expected_skill"]} if is_other else {})
