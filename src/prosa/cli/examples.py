@@ -201,6 +201,7 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
         Example("the workflow alone", "prosa init --ci"),
     ),
     "new": (
+        Example("drafts of cases and requests for a skill", "prosa new evals skills/refunds --model gpt-4o"),
         Example("list the kinds of documents", "prosa new --list"),
         Example("write a program to triage.md", "prosa new program triage"),
         Example("write a first test of it to triage.test.md", "prosa new test triage"),

@@ -255,9 +255,7 @@ MAKERS: dict[str, Maker] = {
     "mda": Maker(_magi, ".mda", "a MAGI document with an ai-script", "prosa plan {path} --all"),
     "mdh": Maker(_node, ".md", "a page of a site that agents read", "prosa serve {folder}"),
     "ymj": Maker(_record, ".ymj", "a record after a --profile: header, body, footer", "prosa check {path}"),
-    "evals": Maker(
-        _no_skill, "/evals/evals.json", "drafts of cases and requests for the skill NAME", "prosa test {path}"
-    ),
+    "evals": Maker(_no_skill, "/evals", "drafts of cases and requests for the skill NAME", "prosa test {path}"),
 }
 """Kind of document → what makes a new one."""
 
