@@ -52,6 +52,7 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
         ),
         Example("record the answers once", "prosa test triage.test.md --record tapes"),
         Example("play them in CI, without a key", "prosa test triage.test.md --replay tapes --format junit"),
+        Example("can these cases fail at all?", "prosa test skills/refunds --audit"),
         Example("has the last change made it better?", "prosa test skills/refunds --against HEAD~1"),
     ),
     "improve": (

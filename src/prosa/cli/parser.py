@@ -26,12 +26,12 @@ MOST_OPTIONS = 25
 RARE = frozenset(
     """
     --after --agent-home --agent-timeout --allow-action --allow-actions --allow-cut --allow-private --api
-    --api-key-env --config-file --context --debug --env --events --fields --force --in-doubt --layout --legacy
-    --match --max-calls --max-cost-per-row --max-iterations --max-output-tokens --max-size --max-tokens
-    --max-tool-calls --max-tool-result --new --no-default-config --no-gitignore --no-progress --otel --otel-content
-    --output-schema --plugin --provider --python-memory --python-timeout --query --redact --report --retries --root
-    --scripts --seed --site --site-token --skip-hidden --store --strict --then --timeout --tool --tools --tpm
-    --trusted-proxy --unordered --waves --workspace-out
+    --api-key-env --config-file --context --debug --env --events --fields --force --gate --grader-model --in-doubt
+    --layout --legacy --match --max-calls --max-cost-per-row --max-iterations --max-output-tokens --max-size
+    --max-tokens --max-tool-calls --max-tool-result --new --no-cache --no-default-config --no-gitignore --no-model
+    --no-progress --otel --otel-content --output-schema --plugin --provider --python-memory --python-timeout --query
+    --redact --report --retries --root --scripts --seed --site --site-token --skip-hidden --store --strict --then
+    --timeout --tool --tools --tpm --trusted-proxy --unordered --waves --workspace-out
     """.split()  # noqa: SIM905 - sixty lines of one word each are harder to read
 )
 """Options that a long help leaves out, beginning with the last."""

@@ -18,13 +18,14 @@ from prosa.cli.errors import FAILED, OK, say
 from prosa.cli.options import add_limits, add_options, add_otel, add_recording, options_from, values_of
 from prosa.cli.parser import WrongUse
 from prosa.cli.progress import progress
+from prosa.cli.test_plan import agree, print_plan
 
 if TYPE_CHECKING:
     from prosa.app.evals.reports import ReportTarget
     from prosa.app.evals.run import TestProgress
     from prosa.app.evals.suite import Suite
     from prosa.app.evals.variants import TestOptions
-    from prosa.app.options import Environment, Options
+    from prosa.app.options import Options
     from prosa.evaluation.report import Report
     from prosa.records.test import ShownTest
 
@@ -48,6 +49,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="what must reach the required rate: the rate itself, or the lower end of its interval",
     )
     parser.add_argument("--against", metavar="OTHER", help="compare with another program, git revision or model")
+    parser.add_argument(
+        "--audit", action="store_true", help="try the cases themselves: can they fail, and what do they notice?"
+    )
+    parser.add_argument("--no-model", action="store_true", help="audit without asking a model")
     parser.add_argument("--format", choices=FORMATS, default="text", help="how to print (default: text)")
     parser.add_argument(
         "--report",
@@ -117,6 +122,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 def _once(args: argparse.Namespace, console: Console) -> int:
     from prosa.app.evals.load import find_tests, load_suites
+    from prosa.app.evals.plan import plan_tests
     from prosa.app.evals.run import run_tests
     from prosa.app.run.service import complete_options
     from prosa.cli.run.interaction import run_stoppable
@@ -133,10 +139,14 @@ def _once(args: argparse.Namespace, console: Console) -> int:
     in_agent = bool(chosen.agents.agents)
     suites = load_suites(groups, options, environment, in_agent=in_agent)
     targets = _targets(args, suites)
+    if args.audit:
+        from prosa.cli.audit import run_audit
+
+        return run_audit(args, suites, (chosen, options), targets, environment, console)
     if args.plan:
-        return _planned(suites, chosen, options, environment, args, console)
+        return print_plan(plan_tests(suites, chosen, options, environment), args, console)
     if in_agent and not args.yes:
-        _agree(suites, chosen, options, environment, console)
+        agree(plan_tests(suites, chosen, options, environment), options, environment, console)
     options = options if in_agent else complete_options(options, environment)
     with progress(console, wanted=not args.no_progress) as status:
 
@@ -208,38 +218,6 @@ def _chosen(args: argparse.Namespace, console: Console) -> tuple[TestOptions, Op
         journal=JournalOptions("test"),
     )
     return chosen, options
-
-
-def _planned(
-    suites: Sequence[Suite],
-    chosen: TestOptions,
-    options: Options,
-    environment: Environment,
-    args: argparse.Namespace,
-    console: Console,
-) -> int:
-    """Print what the test would take."""
-    from prosa.app.evals.plan import plan_tests
-    from prosa.render.tests import plan_json, plan_text
-
-    plan = plan_tests(suites, chosen, options, environment)
-    as_json = args.format in ("json", "jsonl")
-    console.out(
-        json.dumps(plan_json(plan), indent=2 if args.format == "json" else None) if as_json else plan_text(plan)
-    )
-    return OK
-
-
-def _agree(
-    suites: Sequence[Suite], chosen: TestOptions, options: Options, environment: Environment, console: Console
-) -> None:
-    """Ask before agents take much. Raises `WrongUse` where there is no one to ask, and KeyboardInterrupt for a no."""
-    from prosa.app.evals.plan import plan_tests
-    from prosa.cli.run.interaction import ask_first
-
-    if options.tape is not None and options.tape.plays_all:
-        return
-    ask_first(plan_tests(suites, chosen, options, environment), "test", environment, console)
 
 
 def _names(text: str) -> Sequence[str]:

@@ -342,7 +342,7 @@ def enough_cases(differences: Sequence[int], alpha: Fraction) -> int | None:
         return None
     draw = Random(SEED).choices  # noqa: S311
     suites = [draw(differences, k=MAX_CASES) for _ in range(RESAMPLED)]
-    test = _Test(alpha)
+    test = TestAtLevel(alpha)
 
     def enough(cases: int) -> bool:
         return sum(test.rejects(each[:cases]) for each in suites) >= POWER * RESAMPLED
@@ -356,9 +356,11 @@ def enough_cases(differences: Sequence[int], alpha: Fraction) -> int | None:
     return high
 
 
-class _Test:
+class TestAtLevel:
     """The test at a level, for many suites: exact for few cases that differ, else by the normal distribution, which is
     near enough to recommend a number."""
+
+    __test__ = False
 
     def __init__(self, alpha: Fraction) -> None:
         self.alpha = alpha
@@ -366,6 +368,7 @@ class _Test:
         self.known: dict[tuple[int, ...], bool] = {}
 
     def rejects(self, differences: Iterable[int]) -> bool:
+        """Return whether the test rejects that differences have a mean of 0, in favour of a positive one."""
         key = tuple(sorted(each for each in differences if each))
         total = sum(key)
         if total <= 0:

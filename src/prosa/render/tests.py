@@ -52,16 +52,16 @@ def tests_text(report: Report, *, color: bool = False) -> str:
     blocks = ["\n".join(_suite_lines(each, color)) for each in report.suites]
     if needs := [*dict.fromkeys(each for suite in report.suites for each in suite.unavailable)]:
         lines = ["requirements that are not met here:", *(f"  - {safe(each)}" for each in needs)]
-        blocks.append("\n".join(part for line in lines for part in _wrapped(line)))
+        blocks.append("\n".join(part for line in lines for part in wrapped(line)))
     if unseen := unseen_facts(report):
         lines = ["not seen, or not held:", *(f"  - {safe(each)}" for each in unseen)]
-        blocks.append("\n".join(part for line in lines for part in _wrapped(line)))
+        blocks.append("\n".join(part for line in lines for part in wrapped(line)))
     if report.comparisons:
         lines = [line for each in report.comparisons for line in comparison_lines(each)]
-        blocks.append("\n".join(part for line in lines for part in _wrapped(line)))
+        blocks.append("\n".join(part for line in lines for part in wrapped(line)))
     total = tests_total(report)
     of_skills = any(each.without or each.routing is not None for each in report.suites)
-    return "\n\n".join((*blocks, "\n".join(_wrapped(total)) if of_skills else total))
+    return "\n\n".join((*blocks, "\n".join(wrapped(total)) if of_skills else total))
 
 
 def unseen_facts(report: Report) -> list[str]:
@@ -130,7 +130,7 @@ def count_words(number: int, what: str) -> str:
 
 def _suite_lines(suite: SuiteReport, color: bool) -> Iterator[str]:
     about = [suite.path, suite.program, *([suite.label] if suite.label else [])]
-    yield from _wrapped(" · ".join(map(safe, about)) + (" (compared with)" if suite.baseline else ""))
+    yield from wrapped(" · ".join(map(safe, about)) + (" (compared with)" if suite.baseline else ""))
     widest = max(width(_name(each)) for each in suite.cases)
     for at, case in enumerate(suite.cases):
         yield _case_line(suite, at, case, widest, color)
@@ -139,7 +139,7 @@ def _suite_lines(suite: SuiteReport, color: bool) -> Iterator[str]:
         yield from _confusion_lines(table)
         yield from offered_lines(suite)
         yield from _elsewhere(suite)
-    yield from _wrapped(f"  {rate_name(suite)} {gate_words(suite)}")
+    yield from wrapped(f"  {rate_name(suite)} {gate_words(suite)}")
 
 
 def _why(case: CaseReport, most: int) -> Iterator[str]:
@@ -147,7 +147,7 @@ def _why(case: CaseReport, most: int) -> Iterator[str]:
     said = [*case.failures, *((unmeasured_words(reason), times) for reason, times in case.reasons)]
     for failure, times in said[:most]:
         often = f"{times}× " if len(case.attempts) > 1 else ""
-        yield from _wrapped(f"      {often}{safe(str(failure))}")
+        yield from wrapped(f"      {often}{safe(str(failure))}")
     if len(said) > most:
         yield f"      … and {count_words(len(said) - most, 'other failure')}"
 
@@ -195,10 +195,10 @@ def _case_line(suite: SuiteReport, at: int, case: CaseReport, widest: int, color
 
 
 def _name(case: CaseReport) -> str:
-    return _short(case.case.name, MAX_NAME)
+    return short_name(case.case.name, MAX_NAME)
 
 
-def _wrapped(line: str) -> Iterator[str]:
+def wrapped(line: str) -> Iterator[str]:
     """Yield a line that may be as long as an answer, in lines that a terminal shows whole. A word is cut only where its
     script sets no spaces."""
     lead = len(line) - len(line.lstrip())
@@ -232,8 +232,8 @@ def _pieces(word: str, most: int) -> Iterator[str]:
 def _confusion_lines(table: Confusion) -> Iterator[str]:
     """Yield which skills were loaded for which requests: a row for each skill that requests belong to."""
     columns, more = _columns(table)
-    labels = [_short(each, MAX_LABEL) for each in columns]
-    rows = [_short(each.expected, MAX_LABEL) for each in table.rows]
+    labels = [short_name(each, MAX_LABEL) for each in columns]
+    rows = [short_name(each.expected, MAX_LABEL) for each in table.rows]
     left = max(width(each) for each in (*rows, "belongs to"))
     yield f"  {'belongs to':<{left}}  {'  '.join(labels)}{'  others' if more else ''}  (loaded)"
     for name, row in zip(rows, table.rows, strict=True):
@@ -248,10 +248,10 @@ def _columns(table: Confusion) -> tuple[list[str], list[str]]:
     counts = {name: sum(row.loaded.get(name, 0) for row in table.rows) for name in table.columns if name not in fixed}
     most = sorted(counts, key=lambda name: -counts[name])
     room = MAX_WIDTH - MAX_LABEL - 4 - len("  others  (loaded)")
-    room -= sum(width(_short(each, MAX_LABEL)) + 2 for each in fixed)
+    room -= sum(width(short_name(each, MAX_LABEL)) + 2 for each in fixed)
     kept: list[str] = []
     for name in most:
-        room -= width(_short(name, MAX_LABEL)) + 2
+        room -= width(short_name(name, MAX_LABEL)) + 2
         if room < 0:
             break
         kept.append(name)
@@ -272,7 +272,7 @@ def offered_lines(suite: SuiteReport) -> Iterator[str]:
     yield f"  listed {listed}, loaded {sum(own in each.loaded for each in facts)} of {len(facts)}"
 
 
-def _short(name: str, most: int) -> str:
+def short_name(name: str, most: int) -> str:
     """Return a name in at most so many cells."""
     name = safe(name)
     if width(name) <= most:
@@ -293,14 +293,14 @@ def _elsewhere(suite: SuiteReport) -> Iterator[str]:
         loads = Counter(name for each in case.attempts for name in loaded_skills(each) or () if name != routing.own)
         name = belongs or next((name for name, _ in loads.most_common(1)), "")
         if name and belongs != routing.own:
-            yield f"  {_short(name, MAX_LABEL)}: {_name(case)} (loaded {loads[name]} of {len(case.attempts)})"
+            yield f"  {short_name(name, MAX_LABEL)}: {_name(case)} (loaded {loads[name]} of {len(case.attempts)})"
 
 
 def comparison_lines(each: Compared) -> Iterator[str]:
     """Yield the difference with its interval and the verdict, its basis, and the costs of both sides."""
     told = each.comparison
     names = f"{safe(each.path)}: {safe(each.first)} against {safe(each.second)}"
-    head = f"lift of {_short(each.skill, MAX_LABEL)}" if each.skill else names
+    head = f"lift of {short_name(each.skill, MAX_LABEL)}" if each.skill else names
     yield f"{head}: {'' if told.p is None else f'{difference_words(told)}: '}{told.verdict}"
     yield f"  {basis_words(each)}"
     if told.p is None or told.is_open:
@@ -567,7 +567,7 @@ def plan_text(plan: TestPlan) -> str:
     """Return the same for people."""
     lines: list[str] = []
     for each in plan.sides:
-        lines += _wrapped(f"{safe(each.path)} · {safe(each.label)}" if each.label else safe(each.path))
+        lines += wrapped(f"{safe(each.path)} · {safe(each.label)}" if each.label else safe(each.path))
         lines += [f"  {words}" for words in _plan_lines(each.attempts, each.calls, each.tokens, each.cost)]
     if len(plan.sides) > 1:
         lines += [
@@ -576,7 +576,7 @@ def plan_text(plan: TestPlan) -> str:
         ]
     if plan.cap is not None:
         lines.append(f"--max-cost ends it at {dollars(float(plan.cap))}")
-    lines += [part for note in plan.notes for part in _wrapped(f"note: {note}")]
+    lines += [part for note in plan.notes for part in wrapped(f"note: {note}")]
     return "\n".join(lines)
 
 

@@ -23,12 +23,14 @@ from prosa.source import SourceText
 from prosa.source.files import Files, TextFiles
 
 
-def altered_side(label: str, text: str) -> Side:
+def altered_side(label: str, text: str, *, named: str = "") -> Side:
     """Return the side on which the file that a suite tries has another text; an agent gets a copy of the folder of the
-    skill with that file. Loading it raises what `Suite.load` does for a text that cannot run."""
+    skill with that file. ``named`` is what its program is called, after the name that it has. Loading it raises what
+    `Suite.load` does for a text that cannot run."""
 
     def load(suite: Suite) -> Program:
-        return suite.load(suite.program_path, _with_text(suite, text))
+        program = suite.load(suite.program_path, _with_text(suite, text))
+        return replace(program, name=f"{program.name}-{named}") if named else program
 
     return Side(label, load, folder=lambda folder, empty: altered_folder(folder, empty, text))
 

@@ -23,9 +23,11 @@ from prosa.app.evals.stored import NoTest, shown_test
 from prosa.app.evals.suite import Suite
 from prosa.app.journal.history import RunWithCalls, one
 from prosa.app.view.shown import BatchWithRows, shown_batch
+from prosa.evaluation.audit import Audit
 from prosa.records.run import StorePlace
 from prosa.records.test import ShownTest
 from prosa.regex import regex
+from prosa.render.audit import audit_report
 from prosa.render.batch import status_json, status_lines
 from prosa.render.benchmark import benchmark_files
 from prosa.render.json import dump
@@ -44,7 +46,7 @@ _SUFFIXES: Mapping[str, Form] = {".html": "html", ".htm": "html", ".md": "md", "
 MARK_MARKDOWN = "<!-- prosa report -->"
 
 _MARK_HTML = b'<meta name="generator" content="Prosa'
-_KEYS = frozenset(("suites", "calls", "rows", "runs"))
+_KEYS = frozenset(("suites", "calls", "rows", "runs", "mutants"))
 """What a report in JSON has one of."""
 
 _ANSWERS = "answers"
@@ -128,6 +130,18 @@ def write_test_report(shown: ShownTest, target: ReportTarget, notice: Callable[[
         return _written(shown, target)
     except OSError as error:
         raise _unwritable(target, error) from None
+
+
+def write_audit_report(audit: Audit, target: ReportTarget) -> Path:
+    """Write what an audit found, and return the file. Raises `ReportRefused`."""
+    if target.form == "folder":
+        raise ReportRefused(f"{target.path}: an audit is one file", hint="NAME.html, NAME.md or NAME.json")
+    mark = f"{MARK_MARKDOWN}\n\n" if target.form == "md" else ""
+    try:
+        replace_file(target.path, f"{mark}{audit_report(audit, target.form)}\n".encode("utf-8", "backslashreplace"))
+    except OSError as error:
+        raise _unwritable(target, error) from None
+    return target.path
 
 
 def _unwritable(target: ReportTarget, error: OSError) -> ReportRefused:

@@ -8,6 +8,7 @@ one.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from os import urandom
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -41,7 +42,7 @@ from prosa.app.journal.place import store_path, store_there
 from prosa.app.options import Environment, JournalOptions
 from prosa.app.runs.record import sweeping
 from prosa.evaluation.assembly import SuiteHead, Unit, report_of
-from prosa.evaluation.report import Attempt, Report, total_cost
+from prosa.evaluation.report import Attempt, Report, SuiteReport, total_cost
 from prosa.records.run import StorePlace
 from prosa.records.test import (
     AttemptRow,
@@ -68,6 +69,9 @@ MAX_TREND = 30
 
 MAX_LOOKED_AT = 100
 """Tests of a file in which `--failed` looks for the last outcome of a case."""
+
+MAX_REUSED = 5
+"""Tests of a file whose answers are used again by an audit."""
 
 _ID_BYTES = 6
 
@@ -228,6 +232,23 @@ def last_outcomes(options: JournalOptions | None, environment: Environment, suit
         if connection is None:
             return {}
         return stored_outcomes(connection, str(suite.files.real(suite.path)), MAX_LOOKED_AT)
+
+
+def stored_suites(options: JournalOptions | None, environment: Environment, suite: Suite) -> list[SuiteReport]:
+    """Return what the store has of the last tests of a suite, the newest first, with each of its sides. What cannot be
+    read is left out. Raises `StoreProblem`."""
+    place = store_there(options, environment.environ)
+    if place is None or suite.classified:
+        return []
+    file, found = str(suite.files.real(suite.path)), list[SuiteReport]()
+    with reading_store(place) as connection:
+        if connection is None:
+            return []
+        for record in tests(connection, TestFilter(subject=file, limit=MAX_REUSED)):
+            with suppress(NoTest):
+                shown = _shown(connection, test_of(connection, record.id)[0])
+                found += [each for each in shown.report.suites if shown.files.get(each.path) == file]
+    return found
 
 
 def tests_listed(place: StorePlace, chosen: TestFilter) -> list[tuple[TestRecord, tuple[SuiteRow, ...]]]:

@@ -77,7 +77,7 @@ def variants_of(
     `RunError` where there is no case."""
     found: list[Variant] = []
     for suite in suites:
-        cases = _chosen_cases(suite, chosen, last_outcomes, environment)
+        cases = chosen_cases(suite, chosen, last_outcomes, environment)
         if not cases:
             continue
         if chosen.agents.agents:
@@ -194,9 +194,10 @@ def _repeats(suite: Suite, chosen: TestOptions) -> int:
     return repeats
 
 
-def _chosen_cases(
+def chosen_cases(
     suite: Suite, chosen: TestOptions, last_outcomes: Callable[[Suite], Mapping[str, bool]], environment: Environment
 ) -> tuple[Case, ...]:
+    """Return the cases of a suite that the user chose, by parts of their names and by how they ended the last time."""
     cases = suite.cases
     if chosen.cases:
         cases = tuple(each for each in cases if any(_names(text, each.name) for text in chosen.cases))

@@ -1,0 +1,123 @@
+"""The sections of a subject, each of which can be left out: its parts by headings, merged where there are too many.
+
+In: the text of a skill, a program or a context file. Out: at most so many parts that share no text, and the text
+without one of them. Front matter is in none of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from prosa.dialects.context.view import tokens_of
+from prosa.dialects.reading import open_document
+from prosa.regex import regex
+from prosa.source import SourceText
+
+MOST_SECTIONS = 8
+"""Sections that are left out one by one; more are merged."""
+
+_WORD = regex(r"\w+")
+
+BEGINNING = "the beginning"
+"""The name of the text before the first heading."""
+
+MAX_TITLE = 48
+"""Characters of a heading in the name of its section."""
+
+
+class SubjectSection(Struct, frozen=True):
+    """A part of a subject: offsets of what is left out, and its name, which no other part has. ``merged`` is the number
+    of further headings in it."""
+
+    title: str
+    start: int
+    end: int
+    merged: int = 0
+
+
+class _Piece(Struct, frozen=True):
+    """The text from one heading to the next; level 0 is that before the first one. The text starts after the
+    heading."""
+
+    level: int
+    title: str
+    start: int
+    text: int
+    end: int
+    merged: int = 0
+
+
+def sections_of(source: SourceText, most: int = MOST_SECTIONS) -> tuple[SubjectSection, ...]:
+    """Return the sections of a subject in their order, at most ``most``. Of too many, those with the deepest headings
+    are merged into the section before, the shortest first. One alone is the whole text, and none of its sections."""
+    if source.path.endswith(".json"):
+        return ()
+    pieces = _merged(list(_pieces(source)), most)
+    found = []
+    for at, each in enumerate(pieces):
+        below = at + 1 < len(pieces) and pieces[at + 1].level > each.level
+        start = each.text if below else each.start  # a heading stays where headings below it do
+        if source.text[start : each.end].strip():
+            found.append((each, start))
+    if len(found) < 2:
+        return ()
+    names = _names([each for each, _ in found])
+    return tuple(
+        SubjectSection(name, start, each.end, each.merged) for name, (each, start) in zip(names, found, strict=True)
+    )
+
+
+def _pieces(source: SourceText) -> Iterator[_Piece]:
+    """Yield the text before the first heading, and that of each heading up to the next one."""
+    document = open_document(source).document
+    headings = [each for each in document.headings if not each.nested]
+    starts = [*(each.span.start for each in headings), document.body.end]
+    if source.text[document.body.start : starts[0]].strip():
+        yield _Piece(0, BEGINNING, document.body.start, document.body.start, starts[0])
+    for each, end in zip(headings, starts[1:], strict=True):
+        title = " ".join((each.plain or each.text).split())[:MAX_TITLE] or "an empty heading"
+        line_end = source.text[each.span.end : each.span.end + 2]
+        after = each.span.end + (2 if line_end == "\r\n" else line_end[:1] in ("\r", "\n"))
+        yield _Piece(each.level, title, each.span.start, after, end)
+
+
+def _merged(pieces: list[_Piece], most: int) -> list[_Piece]:
+    while len(pieces) > max(most, 1):
+        at = min(range(1, len(pieces)), key=lambda at: (-pieces[at].level, pieces[at].end - pieces[at].start))
+        before, gone = pieces[at - 1], pieces[at]
+        pieces[at - 1 : at + 1] = [replace(before, end=gone.end, merged=before.merged + gone.merged + 1)]
+    return pieces
+
+
+def _names(pieces: list[_Piece]) -> list[str]:
+    seen: dict[str, int] = {}
+    names = []
+    for each in pieces:
+        name = f'"{each.title}"' if each.level else each.title
+        name += f" and {each.merged} more" if each.merged else ""
+        seen[name] = seen.get(name, 0) + 1
+        names.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return names
+
+
+def side_names(title: str) -> tuple[str, str]:
+    """Return what the side without a section is called, and its program after its own name: as `NAME-without-units`."""
+    return f"without {title}", "-".join(_WORD.findall(f"without {title}".lower()))
+
+
+def without(source: SourceText, section: SubjectSection) -> str:
+    """Return the text without a section."""
+    return source.text[: section.start] + source.text[section.end :]
+
+
+def emptied(source: SourceText) -> str:
+    """Return the text with nothing but its front matter."""
+    return source.text[: open_document(source).document.body.start]
+
+
+def section_tokens(source: SourceText, section: SubjectSection) -> int:
+    """Return about how many tokens a section takes."""
+    return tokens_of(source.text[section.start : section.end])
