@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,23 +18,25 @@ from prosa.cli.errors import FAILED, OK, say
 from prosa.cli.options import add_limits, add_options, add_otel, add_recording, options_from, values_of
 from prosa.cli.parser import WrongUse
 from prosa.cli.progress import progress
-from prosa.cli.test_plan import agree, print_plan
+from prosa.cli.test_plan import agree, print_ablation, print_plan, tell_power
 
 if TYPE_CHECKING:
+    from prosa.app.evals.ablation import Ablation
     from prosa.app.evals.reports import ReportTarget
     from prosa.app.evals.run import TestProgress
     from prosa.app.evals.suite import Suite
     from prosa.app.evals.variants import TestOptions
-    from prosa.app.options import Options
+    from prosa.app.options import Environment, Options
     from prosa.evaluation.report import Report
     from prosa.records.test import ShownTest
+    from prosa.records.test_plan import TestPlan
 
 FORMATS = ("text", "json", "jsonl", "junit", "github")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Arguments of `prosa test`."""
-    parser.add_argument("paths", nargs="*", metavar="PATH", help="test documents, skills, folders of them (default: .)")
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="test documents, skills, context files (default: .)")
     parser.add_argument(
         "--case", action="append", dest="cases", metavar="NAME", help="only cases with this in their name"
     )
@@ -51,6 +53,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--against", metavar="OTHER", help="compare with another program, git revision or model")
     parser.add_argument(
         "--audit", action="store_true", help="try the cases themselves: can they fail, and what do they notice?"
+    )
+    parser.add_argument(
+        "--ablate", choices=("sections",), help="compare with the subject without each of its sections, at most eight"
+    )
+    parser.add_argument(
+        "--cases",
+        dest="cases_file",
+        metavar="FILE",
+        help="cases for a skill or a context file (default: evals/evals.json beside it)",
     )
     parser.add_argument("--no-model", action="store_true", help="audit without asking a model")
     parser.add_argument("--format", choices=FORMATS, default="text", help="how to print (default: text)")
@@ -123,9 +134,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
 def _once(args: argparse.Namespace, console: Console) -> int:
     from prosa.app.evals.load import find_tests, load_suites
     from prosa.app.evals.plan import plan_tests
-    from prosa.app.evals.run import run_tests
     from prosa.app.run.service import complete_options
-    from prosa.cli.run.interaction import run_stoppable
 
     groups = find_tests(args.paths, args.root, args.max_size)
     if not groups:
@@ -137,17 +146,68 @@ def _once(args: argparse.Namespace, console: Console) -> int:
     environment = environment_of(console, groups[0].paths[0])
     chosen, options = _chosen(args, console)
     in_agent = bool(chosen.agents.agents)
-    suites = load_suites(groups, options, environment, in_agent=in_agent)
+    named = None if args.cases_file is None else Path(args.cases_file)
+    suites = load_suites(groups, options, environment, in_agent=in_agent, cases=named)
     targets = _targets(args, suites)
+    ablation = _ablation(args, suites, chosen, environment)
+    if ablation is not None:
+        suites, chosen = (ablation.suite,), replace(chosen, sides=ablation.sides)
     if args.audit:
         from prosa.cli.audit import run_audit
 
         return run_audit(args, suites, (chosen, options), targets, environment, console)
     if args.plan:
         return print_plan(plan_tests(suites, chosen, options, environment), args, console)
-    if in_agent and not args.yes:
-        agree(plan_tests(suites, chosen, options, environment), options, environment, console)
+    plan = _begun(suites, (chosen, options), ablation, args, environment, console)
     options = options if in_agent else complete_options(options, environment)
+    shown: list[ShownTest] = []
+    report = _tried(suites, (chosen, options), args, environment, console, shown.append if targets else None)
+    if ablation is not None:
+        print_ablation(ablation, report, plan, args, console)
+    else:
+        console.out(rendered(report, args.format, color=console.color))
+    for target in targets:
+        _report(shown[0], target, console)
+    if args.update or args.diff or args.dry_run:
+        return _updated(args, suites, report, console)
+    return OK if report.ok else FAILED
+
+
+def _begun(
+    suites: Sequence[Suite],
+    chosen: tuple[TestOptions, Options],
+    ablation: Ablation | None,
+    args: argparse.Namespace,
+    environment: Environment,
+    console: Console,
+) -> TestPlan | None:
+    """Ask before a test that takes much, and say what one of sections or of a context file can find. Return its plan,
+    where one was made."""
+    from prosa.app.evals.plan import plan_tests
+
+    compares = ablation is not None or any(each.place is not None for each in suites)
+    if not (compares or chosen[0].agents.agents):
+        return None
+    plan = plan_tests(suites, *chosen, environment)
+    if not args.yes:
+        agree(plan, chosen[1], environment, console)
+    if compares:
+        tell_power(plan, ablation.notes if ablation is not None else (), console)
+    return plan
+
+
+def _tried(
+    suites: Sequence[Suite],
+    chosen: tuple[TestOptions, Options],
+    args: argparse.Namespace,
+    environment: Environment,
+    console: Console,
+    ended: Callable[[ShownTest], None] | None,
+) -> Report:
+    """Run the test with its progress on the terminal, and print what is there if it is stopped."""
+    from prosa.app.evals.run import run_tests
+    from prosa.cli.run.interaction import run_stoppable
+
     with progress(console, wanted=not args.no_progress) as status:
 
         def heard(at: TestProgress) -> None:
@@ -159,23 +219,22 @@ def _once(args: argparse.Namespace, console: Console) -> int:
             status.clear()
             console.out(rendered(report, args.format, color=console.color))
 
-        shown: list[ShownTest] = []
-        work = run_tests(
-            suites,
-            chosen,
-            options,
-            environment,
-            heard=heard,
-            interrupted=interrupted,
-            ended=shown.append if targets else None,
-        )
-        report = run_stoppable(work)
-    console.out(rendered(report, args.format, color=console.color))
-    for target in targets:
-        _report(shown[0], target, console)
-    if args.update or args.diff or args.dry_run:
-        return _updated(args, suites, report, console)
-    return OK if report.ok else FAILED
+        return run_stoppable(run_tests(suites, *chosen, environment, heard=heard, interrupted=interrupted, ended=ended))
+
+
+def _ablation(
+    args: argparse.Namespace, suites: Sequence[Suite], chosen: TestOptions, environment: Environment
+) -> Ablation | None:
+    """Return what `--ablate` compares. Raises `WrongUse` for options that are not for it."""
+    if args.ablate is None:
+        return None
+    from prosa.app.evals.ablation import ablation_of
+
+    if args.audit or chosen.sides or len(chosen.models) > 1 or len(chosen.agents.agents) > 1:
+        raise WrongUse("--ablate tries one subject with one model, or in one agent, and nothing beside")
+    if args.format not in ("text", "json"):
+        raise WrongUse(f"--ablate has no --format {args.format}", hint="one of text, json")
+    return ablation_of(suites, chosen, environment)
 
 
 def _targets(args: argparse.Namespace, suites: Sequence[Suite]) -> list[ReportTarget]:

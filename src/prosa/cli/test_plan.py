@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from prosa.cli.console import Console
 from prosa.cli.errors import OK
 
 if TYPE_CHECKING:
+    from prosa.app.evals.ablation import Ablation
     from prosa.app.options import Environment, Options
+    from prosa.evaluation.report import Report
     from prosa.records.test_plan import TestPlan
 
 
@@ -31,3 +34,29 @@ def agree(plan: TestPlan, options: Options, environment: Environment, console: C
 
     if options.tape is None or not options.tape.plays_all:
         ask_first(plan, "test", environment, console)
+
+
+def tell_power(plan: TestPlan | None, notes: Sequence[str], console: Console) -> None:
+    """Say on stderr what a test can find, before it begins."""
+    from prosa.render.power import power_lines
+
+    for each in (*notes, *(() if plan is None else power_lines(plan.powers))):
+        console.note(each)
+
+
+def print_ablation(
+    ablation: Ablation, report: Report, plan: TestPlan | None, args: argparse.Namespace, console: Console
+) -> None:
+    """Print a test with what the absence of each section does."""
+    from prosa.app.evals.ablation import ablated
+    from prosa.render.ablation import ablation_json, ablation_text
+    from prosa.render.power import power_json
+    from prosa.render.tests import tests_json, tests_text
+
+    found = ablated(ablation, report)
+    if args.format == "text":
+        console.out(f"{tests_text(report, color=console.color)}\n\n{ablation_text(found)}")
+        return
+    powers = power_json(() if plan is None else plan.powers)
+    data = {**tests_json(report), "ablation": ablation_json(found), "power": powers}
+    console.out(json.dumps(data, ensure_ascii=False, indent=2))

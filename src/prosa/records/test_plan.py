@@ -11,6 +11,7 @@ from decimal import Decimal
 from msgspec import Struct
 
 from prosa.data import Value
+from prosa.evaluation.power import Power
 
 
 class Bounds(Struct, frozen=True):
@@ -36,12 +37,14 @@ class SidePlan(Struct, frozen=True):
 
 
 class TestPlan(Struct, frozen=True):
-    """A test before it runs. ``asks`` says whether a person is asked before it begins; ``notes`` are for people."""
+    """A test before it runs. ``asks`` says whether a person is asked before it begins; ``notes`` are for people.
+    ``powers`` are the chances that its comparisons find a true difference, for the suite with the fewest cases."""
 
     sides: tuple[SidePlan, ...]
     cap: Decimal | None
     asks: bool
     notes: tuple[str, ...] = ()
+    powers: tuple[Power, ...] = ()
 
     __test__ = False
 

@@ -28,6 +28,7 @@ from prosa.evaluation.statistics import Estimate, Interval
 from prosa.records.test_plan import Bounds, TestPlan
 from prosa.render.json import dump
 from prosa.render.plain import safe, width
+from prosa.render.power import power_json, power_lines
 
 MAX_FAILURES = 5
 """Failures of a case that people are shown; of a side that is compared with, one."""
@@ -560,6 +561,7 @@ def plan_json(plan: TestPlan) -> dict[str, Value]:
             for each in plan.sides
         ],
         "notes": list(plan.notes),
+        "power": power_json(plan.powers),
     }
 
 
@@ -577,6 +579,7 @@ def plan_text(plan: TestPlan) -> str:
     if plan.cap is not None:
         lines.append(f"--max-cost ends it at {dollars(float(plan.cap))}")
     lines += [part for note in plan.notes for part in wrapped(f"note: {note}")]
+    lines += [part for words in power_lines(plan.powers) for part in wrapped(words)]
     return "\n".join(lines)
 
 

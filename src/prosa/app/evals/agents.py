@@ -54,12 +54,13 @@ _KINDS: dict[End, FailureKind] = {
 
 class InAgent(Struct, frozen=True):
     """One side of a suite in an agent: the skills that are laid, and ``own``, the one that is tried; empty for the side
-    without it."""
+    without it. ``files`` are laid in the workspace besides those of a case: their content's path and their place."""
 
     agent: AgentChoice
     skills: tuple[SkillFolder, ...]
     own: str
     side: str
+    files: tuple[tuple[Path, str], ...] = ()
 
 
 class AgentAttempts(Struct, frozen=True):
@@ -123,7 +124,7 @@ def _remembered(text: str | None) -> AgentResult | None:
 def task_of(case: Case, side: InAgent, repeat: int, folder: Path, *, triggers: bool, classified: bool) -> AgentTask:
     """Return the task of one repeat, counted from 1; ``folder`` is that of the skill, beside which the files of the
     case stand."""
-    files = tuple((folder / path, place) for path, place in case.laid)
+    files = (*side.files, *((folder / path, place) for path, place in case.laid))
     return AgentTask(side.agent, case.name, repeat, side.side, case.request, side.skills, files, triggers, classified)
 
 

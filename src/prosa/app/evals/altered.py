@@ -32,7 +32,7 @@ def altered_side(label: str, text: str, *, named: str = "") -> Side:
         program = suite.load(suite.program_path, _with_text(suite, text))
         return replace(program, name=f"{program.name}-{named}") if named else program
 
-    return Side(label, load, folder=lambda folder, empty: altered_folder(folder, empty, text))
+    return Side(label, load, folder=lambda folder, empty: altered_folder(folder, empty, text), text=text)
 
 
 def altered_suite(suite: Suite, text: str, empty: Path | None = None) -> Suite:

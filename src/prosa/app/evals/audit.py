@@ -73,7 +73,7 @@ class Mutants(Struct, frozen=True):
 def mutants_of(suite: Suite) -> Mutants:
     """Return the subject of a suite without each of its sections, and without any text. Requests for skills depend on
     a description alone and have none; what cannot run without a part says so. Raises `FileProblem`."""
-    if suite.routing is not None:
+    if suite.routing is not None or suite.program_path.suffix == ".json":
         return Mutants()
     source = suite.files.read(suite.program_path)
     texts = [(each.title, without(source, each), section_tokens(source, each), False) for each in sections_of(source)]

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 from msgspec.structs import replace
 
 from prosa.app.check.check import Checker, CheckOptions
 from prosa.app.check.gather import Group, evals_beside, gather
-from prosa.app.evals.skills import check_evals, is_of_skill, skill_suites
+from prosa.app.evals.context import cases_of, context_suite, is_context_subject
+from prosa.app.evals.skills import check_cases, check_evals, is_of_skill, skill_suites
 from prosa.app.evals.suite import Suite, Terms
 from prosa.app.options import Environment, Options
 from prosa.app.run.load import load_program
@@ -76,17 +78,28 @@ def _below(path: Path, group: Group) -> str:
 
 
 def load_suites(
-    groups: Sequence[Group], options: Options, environment: Environment, *, in_agent: bool = False
+    groups: Sequence[Group],
+    options: Options,
+    environment: Environment,
+    *,
+    in_agent: bool = False,
+    cases: Path | None = None,
 ) -> tuple[Suite, ...]:
-    """Return the suites of test documents, each with its program, and of skills, ``in_agent`` for agents.
+    """Return the suites of test documents, each with its program, of skills and of context files, ``in_agent`` for
+    agents. ``cases`` is a file of cases for skills and context files, in place of those beside them.
 
     Raises `ProgramRefused` where one of them, or its program, has an error, and `FileProblem`.
     """
-    tests = _parts(groups, skills=False)
-    skills = _parts(groups, skills=True)
+    tests, skills, context = (_parts(groups, each) for each in ("tests", "skills", "context"))
+    if cases is not None and tests:
+        raise RunError(f"{tests[0].paths[0]} has cases of its own", hint="--cases is for skills and context files")
     checker = Checker.of(CheckOptions(TEST.name), environment.environ)
     found = [each for group in tests for each in checker.check(group).diagnostics]
-    found += [each for group in skills for each in check_evals(group, environment)]
+    beside = [cases_of(path, cases) for group in context for path in group.paths]
+    if cases is None:
+        found += [each for group in skills for each in check_evals(group, environment)]
+    for file in dict.fromkeys([*beside, *([cases] if cases is not None and skills else [])]):
+        found += check_cases(file, environment)
     if any(each.severity is Severity.ERROR for each in found):
         raise ProgramRefused(found, "the tests have errors and were not run")
     for each in found:
@@ -95,17 +108,26 @@ def load_suites(
     suites = [_suite(path, group, options, environment) for group in tests for path in group.paths]
     for group in skills:
         for path in group.paths:
-            suites += skill_suites(path, group, options, environment, in_agent=in_agent)
+            suites += skill_suites(path, group, options, environment, in_agent=in_agent, named=cases)
+    for group in context:
+        for path in group.paths:
+            suites.append(context_suite(path, group, options, environment, cases_of(path, cases), in_agent=in_agent))
     return tuple(suites)
 
 
-def _parts(groups: Sequence[Group], *, skills: bool) -> list[Group]:
-    """Return the groups with their skills alone, or with their test documents alone."""
-    found = (
-        replace(each, paths=tuple(path for path in each.paths if is_of_skill(path, each.files) is skills))
-        for each in groups
-    )
+Part: TypeAlias = Literal["tests", "skills", "context"]
+
+
+def _parts(groups: Sequence[Group], part: Part) -> list[Group]:
+    """Return the groups with their skills alone, with their context files, or with their test documents."""
+    found = (replace(each, paths=tuple(path for path in each.paths if _part(path, each) == part)) for each in groups)
     return [each for each in found if each.paths]
+
+
+def _part(path: Path, group: Group) -> Part:
+    if is_of_skill(path, group.files):
+        return "skills"
+    return "context" if is_context_subject(path) and not path.name.endswith(".test.md") else "tests"
 
 
 def _suite(path: Path, group: Group, options: Options, environment: Environment) -> Suite:

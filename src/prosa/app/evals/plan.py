@@ -18,6 +18,7 @@ from prosa.app.evals.variants import TestOptions, Variant, variants_of
 from prosa.app.options import Environment, Options
 from prosa.app.run.facts import facts_of
 from prosa.evaluation.case import Case
+from prosa.evaluation.power import Power, powers
 from prosa.records.estimate import Amount, Facts, estimate
 from prosa.records.plan import first_messages, first_request
 from prosa.records.test_plan import Bounds, SidePlan, TestPlan
@@ -39,7 +40,7 @@ def plan_tests(suites: Sequence[Suite], chosen: TestOptions, options: Options, e
     sides = tuple(_side(each, chosen, options, environment) for each in variants)
     cap = options.max_cost if isinstance(options.max_cost, Decimal) else None
     plan = TestPlan(sides, cap, asks=False, notes=tuple(_notes(variants)))
-    return TestPlan(sides, cap, asks_first(plan, chosen), plan.notes)
+    return TestPlan(sides, cap, asks_first(plan, chosen), plan.notes, _powers(variants))
 
 
 def asks_first(plan: TestPlan, chosen: TestOptions) -> bool:
@@ -47,6 +48,23 @@ def asks_first(plan: TestPlan, chosen: TestOptions) -> bool:
     cost = plan.cost.least if plan.cost.least is not None else 0.0
     likely = plan.cost.most if chosen.agents.agents and plan.cost.most is not None else cost
     return plan.attempts > MANY_ATTEMPTS or (likely or 0) > MANY_DOLLARS
+
+
+def _powers(variants: Sequence[Variant]) -> tuple[Power, ...]:
+    """Return what the comparisons of a test can find, for the suite of them that has the fewest cases."""
+    by_path: dict[str, list[Variant]] = {}
+    for each in variants:
+        by_path.setdefault(str(each.suite.path), []).append(each)
+    compared = [(len(each[0].cases), each[0].repeats, _comparisons(each)) for each in by_path.values()]
+    fewest = min((each for each in compared if each[2]), default=None)
+    return () if fewest is None else powers(*fewest)
+
+
+def _comparisons(variants: Sequence[Variant]) -> int:
+    """Return how many comparisons the variants of one suite make together."""
+    baselines = sum(each.baseline and not each.without for each in variants)
+    tried = sum(not each.baseline for each in variants)
+    return sum(each.lifts is not None for each in variants) + (tried * baselines if baselines else tried - 1)
 
 
 def _side(variant: Variant, chosen: TestOptions, options: Options, environment: Environment) -> SidePlan:

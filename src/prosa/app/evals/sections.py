@@ -7,6 +7,7 @@ without one of them. Front matter is in none of them.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -55,13 +56,11 @@ def sections_of(source: SourceText, most: int = MOST_SECTIONS) -> tuple[SubjectS
     are merged into the section before, the shortest first. One alone is the whole text, and none of its sections."""
     if source.path.endswith(".json"):
         return ()
-    pieces = _merged(list(_pieces(source)), most)
+    pieces = _merged(_with_text(source, list(_pieces(source))), most)
     found = []
     for at, each in enumerate(pieces):
         below = at + 1 < len(pieces) and pieces[at + 1].level > each.level
-        start = each.text if below else each.start  # a heading stays where headings below it do
-        if source.text[start : each.end].strip():
-            found.append((each, start))
+        found.append((each, each.text if below else each.start))  # a heading stays where headings below it do
     if len(found) < 2:
         return ()
     names = _names([each for each, _ in found])
@@ -82,6 +81,16 @@ def _pieces(source: SourceText) -> Iterator[_Piece]:
         line_end = source.text[each.span.end : each.span.end + 2]
         after = each.span.end + (2 if line_end == "\r\n" else line_end[:1] in ("\r", "\n"))
         yield _Piece(each.level, title, each.span.start, after, end)
+
+
+def _with_text(source: SourceText, pieces: list[_Piece]) -> list[_Piece]:
+    """Return the pieces without headings that have nothing but other headings below them."""
+    bare = {
+        each.start
+        for each, one in pairwise(pieces)
+        if one.level > each.level and not source.text[each.text : each.end].strip()
+    }
+    return [each for each in pieces if each.start not in bare]
 
 
 def _merged(pieces: list[_Piece], most: int) -> list[_Piece]:

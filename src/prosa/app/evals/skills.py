@@ -18,15 +18,15 @@ from prosa.adapters.files import RootedFiles
 from prosa.adapters.files.skill_files import SKILL_FILE, is_skill, skill_file, skill_files
 from prosa.app.agents.task import SkillFolder
 from prosa.app.check.check import Checker, CheckOptions
-from prosa.app.check.gather import Group, evals_beside
+from prosa.app.check.gather import Group, evals_beside, gather
+from prosa.app.evals.cases import CaseMaker, read_cases, terms_of
 from prosa.app.evals.suite import Suite, Terms
 from prosa.app.options import Environment, Options
 from prosa.app.run.skills import LoadedSkill, load_skill, skills_program
 from prosa.diagnostics import Diagnostic
-from prosa.dialects.dialect import Hints
-from prosa.dialects.evals.suite.model import EvalModel, EvalsModel, TriggerModel
+from prosa.dialects.evals.suite.model import EvalsModel, TriggerModel
 from prosa.dialects.fields import shown
-from prosa.dialects.reading import holds_requests, open_document
+from prosa.dialects.reading import holds_requests
 from prosa.dialects.table import CASES, EVALS, dialect_of_file_name, skill_folder
 from prosa.evaluation.case import Case
 from prosa.evaluation.routing import Routing
@@ -37,9 +37,6 @@ from prosa.runtime.ports import ToolResult
 from prosa.runtime.program import Program
 from prosa.source import FileProblem, Files
 from prosa.source.files import is_hidden
-
-MAX_ATTACHED = 256 * 1024
-"""Bytes of the files of one case that are put into its request."""
 
 MAX_NAME = 60
 """Characters of a request in the name of its case."""
@@ -55,16 +52,44 @@ def check_evals(group: Group, environment: Environment) -> tuple[Diagnostic, ...
     return checker.check(replace(group, paths=tuple(paths), whole=False)).diagnostics
 
 
+def check_cases(cases: Path, environment: Environment) -> tuple[Diagnostic, ...]:
+    """Return what `prosa check` finds in a file of cases that the user named for a subject elsewhere: whatever depends
+    on a skill beside it is left out. Raises `FileProblem`."""
+    checker = Checker.of(CheckOptions(EVALS.name), environment.environ)
+    found = [each for group in gather([str(cases)]) for each in checker.check(group).diagnostics]
+    return tuple(each for each in found if each.rule not in _ABOUT_A_SKILL)
+
+
+_ABOUT_A_SKILL = frozenset({"evals-without-skill", "evals-of-another-skill", "missing-eval-file"})
+
+
+def named_cases(cases: Path) -> EvalsModel:
+    """Return what a file of cases holds that the user named. Raises `FileProblem` and `RunError`."""
+    found = read_cases(cases, RootedFiles(cases.parent, named=(cases,)))
+    if not found.evals:
+        raise RunError(f"{cases}: it holds no cases", hint="see: prosa explain evals")
+    return found
+
+
 def skill_suites(
-    path: Path, group: Group, options: Options, environment: Environment, *, in_agent: bool = False
+    path: Path,
+    group: Group,
+    options: Options,
+    environment: Environment,
+    *,
+    in_agent: bool = False,
+    named: Path | None = None,
 ) -> Iterator[Suite]:
     """Yield the suites of a skill: its cases, and the requests that it is for, or what is in the one file of them that
-    ``path`` names. ``in_agent``: files are laid in a workspace, and not put into requests. Raises what `load_skill`
-    does, `RunError`."""
-    skill, paths = _files_of(path)
-    files = [_read(each, group.files) for each in paths]
+    ``path`` names. ``named`` is a file of cases in place of those beside it. ``in_agent``: files are laid in a
+    workspace, and not put into requests. Raises what `load_skill` does, `RunError`."""
+    if named is not None:
+        skill, files = skill_file(path), [named_cases(named)]
+    else:
+        skill, paths = _files_of(path)
+        files = [read_cases(each, group.files) for each in paths]
     cases = next((each for each in files if each.holds == "cases"), None)
-    terms = _terms(cases, skill)
+    terms = terms_of(cases, skill.parent)
     made = _Maker(skill, group, options, environment, load_skill(skill, options, environment.settings), in_agent)
     if cases is not None and cases.evals:
         yield made.cases(cases, terms)
@@ -96,22 +121,6 @@ def _files_of(path: Path) -> tuple[Path, list[Path]]:
     return path, beside
 
 
-def _read(path: Path, files: Files) -> EvalsModel:
-    model = open_document(files.read(path), Hints(explicit=EVALS.name)).model_of(EVALS)
-    if model is None:
-        raise RunError(f"{path}: it holds no cases")
-    return model
-
-
-def _terms(model: EvalsModel | None, skill: Path) -> Terms:
-    if model is None:
-        return Terms()
-    require = model.requirement
-    repeat = model.repeat or (require.k if require.is_rate else 1)
-    grader = skill.parent / model.grader if model.grader else None
-    return Terms(repeat, require, model.models, grader, model.votes)
-
-
 class _Maker(Struct, frozen=True):
     """What makes suites of one skill."""
 
@@ -124,7 +133,8 @@ class _Maker(Struct, frozen=True):
 
     def cases(self, model: EvalsModel, terms: Terms) -> Suite:
         """Return its cases, with and without it."""
-        cases = tuple(self._case(each, model) for each in model.evals)
+        maker = CaseMaker(self.path.parent, self.group.files, self.in_agent)
+        cases = tuple(maker.case(each, model) for each in model.evals)
         program = self._program([], self.skill)
         without = replace(self._program([], None), name=f"{program.name}-without", classified=program.classified)
         return Suite(
@@ -207,78 +217,6 @@ class _Maker(Struct, frozen=True):
             found += [skill] if skill.offered else []
         return found
 
-    def _case(self, each: EvalModel, model: EvalsModel) -> Case:
-        return Case(
-            each.name,
-            {"request": each.prompt if self.in_agent else each.prompt + self._attached(each)},
-            run=each.run,
-            grade=each.asked,
-            place=f"{model.source.path}:{model.line(each.span)}",
-            assertions=each.assertions,
-            request=each.prompt,
-            laid=tuple(self._laid(each)) if self.in_agent else (),
-            workspace=each.workspace,
-            id=each.id,
-        )
-
-    def _laid(self, each: EvalModel) -> Iterator[tuple[str, str]]:
-        """Yield the files of a case, those of named folders among them, each with its place in a workspace."""
-        for (written, _), place in zip(each.files, each.laid, strict=True):
-            path = self.path.parent / written
-            self._require_inside(path)
-            if path.is_dir():
-                names = skill_files(path)
-                yield from ((f"{written.rstrip('/')}/{name}", f"{place.rstrip('/')}/{name}") for name in names)
-            elif path.is_file():
-                yield written, place
-            else:
-                raise FileProblem(path, "missing", "no such file")
-
-    def _require_inside(self, path: Path) -> None:
-        """Raise `RunError` for a file of a case outside the folder of the skill."""
-        files = self.group.files
-        if not files.real(path).is_relative_to(files.real(self.path.parent)):
-            raise RunError(f"{path}: it lies outside of the skill and is not read")
-
-    def _attached(self, each: EvalModel) -> str:
-        """Return the files of a case as part of its request: with the skill and without it, the run has the same.
-        Raises `RunError` for a file that is not there, and for more than a request can hold."""
-        files, folder = self.group.files, self.path.parent
-        parts: list[str] = []
-        room = MAX_ATTACHED
-        for written in self._files(each):
-            path = folder / written
-            self._require_inside(path)
-            try:
-                text = files.read(path).text
-            except FileProblem as problem:
-                if problem.kind != "not-utf-8":
-                    raise
-                parts.append(f"The file `{written}` is attached; it is no text and cannot be shown.")
-                continue
-            room -= len(text.encode())
-            if room < 0:
-                raise RunError(f"{path}: the files of a case have at most {MAX_ATTACHED // 1024} KiB together")
-            parts.append(f"The file `{written}` is attached:\n\n{_fenced(text)}")
-        return "".join(f"\n\n{part}" for part in parts)
-
-    def _files(self, each: EvalModel) -> Iterator[str]:
-        """Yield the paths of the files of a case, and of those in the folders that it names."""
-        for written, _ in each.files:
-            folder = self.path.parent / written
-            if folder.is_dir():
-                yield from (f"{written.rstrip('/')}/{name}" for name in skill_files(folder))
-            else:
-                yield written
-
-
-def _fenced(text: str) -> str:
-    """Return a text between fences that are longer than any in it."""
-    fence = "```"
-    while fence in text:
-        fence += "`"
-    return f"{fence}\n{text}{'' if text.endswith(chr(10)) else chr(10)}{fence}"
-
 
 def agent_skill(skill: LoadedSkill) -> SkillFolder:
     """Return a skill as an agent gets it, with the digest of its files."""
@@ -312,7 +250,7 @@ def _owned(skill: LoadedSkill) -> frozenset[str]:
     files = RootedFiles(skill.path.parent)
     for path in evals_beside(skill.path):
         try:
-            model = _read(path, files)
+            model = read_cases(path, files)
         except (FileProblem, RunError):
             continue
         found.update(_same(each.query) for each in model.queries if each.should_trigger)

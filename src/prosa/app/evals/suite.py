@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from prosa.adapters.files.git_files import RevisionFiles, exported_folder, resolve_revision, top_of
 from prosa.adapters.files.near import nearest_file
-from prosa.app.agents.task import SkillFolder
+from prosa.app.agents.task import AgentChoice, SkillFolder
 from prosa.dialects.evals.document.model import SuiteModel
 from prosa.evaluation.case import Case, Requirement
 from prosa.evaluation.routing import Routing
@@ -45,7 +45,8 @@ class Suite(Struct, frozen=True):
     the test document, where it is one. ``label`` names the program in a report that has ``without`` beside it: a
     program that every case is tried on too, for the difference that the first one makes. With ``routing`` what counts
     of a run is which skills it loaded; ``around`` is then asked around its calls, over what is kept of them.
-    ``subject`` returns the skill as an agent gets it, then those beside it that are offered with it.
+    ``subject`` returns the skill as an agent gets it, then those beside it that are offered with it. ``place`` returns
+    where an agent reads a subject that is one file: it is laid there in the workspace.
     """
 
     path: Path
@@ -63,16 +64,20 @@ class Suite(Struct, frozen=True):
     routing: Routing | None = None
     around: Callable[[Journal], Journal] | None = None
     subject: Callable[[], tuple[SkillFolder, ...]] | None = None
+    without_label: str = "without the skill"
+    place: Callable[[AgentChoice], str] | None = None
 
 
 class Side(Struct, frozen=True):
     """What a suite is compared with: another program, the same one as it was at a revision, or another model.
-    ``folder`` returns the folder of the other skill for agents, given that of the suite and an empty one."""
+    ``folder`` returns the folder of the other skill for agents, given that of the suite and an empty one; ``text`` is
+    the other text of the subject, where that is what differs."""
 
     label: str
     load: Callable[[Suite], Program] | None = None
     model: str | None = None
     folder: Callable[[Path, Path], Path] | None = None
+    text: str | None = None
 
 
 _LIKE_A_REVISION = regex(r"\AHEAD\b|[~^]|@\{")

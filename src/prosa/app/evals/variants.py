@@ -114,7 +114,7 @@ def _of_suite(
         yield variant
         at += 1
         if suite.without is not None:
-            label, folder = _joined(WITHOUT, of_model), _joined("without", of_model)
+            label, folder = _joined(suite.without_label, of_model), _joined("without", of_model)
             plain = suite.without
             yield Variant(suite, plain, model, label, cases, repeats, baseline=True, folder=folder, without=True)
             at += 1
@@ -130,6 +130,9 @@ def _in_agents(
 ) -> Iterator[Variant]:
     """Yield a skill in each agent: with it, without it where that is compared, and with what it is compared with.
     Raises `AgentRefused` for what is no skill."""
+    if suite.place is not None:
+        yield from _file_in_agents(suite, chosen, cases, at, stack)
+        return
     if suite.subject is None:
         raise AgentRefused(f"{suite.path} tests a program, and --agent tries skills", hint="name a SKILL.md")
     own, *beside = suite.subject()
@@ -150,6 +153,46 @@ def _in_agents(
             at += 1
     for side in chosen.sides:
         yield _against_in_agent(suite, side, chosen.agents.agents[0], (own, *beside), cases, repeats, stack)
+
+
+def _file_in_agents(
+    suite: Suite, chosen: TestOptions, cases: tuple[Case, ...], at: int, stack: AsyncExitStack | None
+) -> Iterator[Variant]:
+    """Yield a subject that is one file in each agent: laid where the agent reads it, left out, and with what it is
+    compared with. Raises `AgentRefused` for an agent that reads no such file."""
+    assert suite.place is not None
+    repeats, plain = _repeats(suite, chosen), suite.without or suite.program
+    own = suite.program_path
+    if stack is not None:  # as it is now, whatever becomes of the file meanwhile
+        own = _written(own.name, suite.files.read(own).text, stack)
+    for agent in chosen.agents.agents:
+        place, of_agent = suite.place(agent), agent.label
+        laid = InAgent(agent, (), "", suite.label, ((own, place),))
+        label = _joined(suite.label, of_agent)
+        yield Variant(suite, suite.program, None, label, cases, repeats, lifts=at + 1, agent=laid)
+        at += 2
+        bare, label = InAgent(agent, (), "", suite.without_label), _joined(suite.without_label, of_agent)
+        yield Variant(suite, plain, None, label, cases, repeats, baseline=True, without=True, agent=bare)
+    agent = chosen.agents.agents[0]
+    for side in chosen.sides:
+        place, path = suite.place(agent), own
+        if side.model is not None:
+            agent = AgentChoice(agent.name, side.model)
+        elif stack is not None and side.text is not None:
+            path = _written(own.name, side.text, stack)
+        elif stack is not None and side.folder is not None:
+            empty = Path(stack.enter_context(TemporaryDirectory(prefix="prosa-against-")))
+            path = side.folder(suite.program_path.parent, empty) / own.name
+        other = InAgent(agent, (), "", side.label, ((path, place),))
+        label = _joined(suite.label, agent.label, side.label if side.model is None else "")
+        yield Variant(suite, suite.program, None, label, cases, repeats, baseline=True, agent=other)
+
+
+def _written(name: str, text: str, stack: AsyncExitStack) -> Path:
+    """Return a file with a text, in a folder of its own that ends with ``stack``."""
+    file = Path(stack.enter_context(TemporaryDirectory(prefix="prosa-subject-")), name)
+    file.write_text(text, encoding="utf-8", newline="")
+    return file
 
 
 def _against_in_agent(
