@@ -33,6 +33,8 @@ HUGO = {
     "Posts/My First.md": ("posts/my-first/index.html", "/posts/my-first/"),
     "Posts/bundle/index.md": ("posts/bundle/index.html", "/posts/bundle/"),
     "Posts/x.md": ("posts/y/index.html", "/posts/y/", {"slug": "y"}),
+    "methods/page/Page.md": ("methods/page/page/index.html", "/methods/page/page/"),
+    "methods/page/_index.md": ("methods/page/index.html", "/methods/page/"),
     "z.md": ("old/place/index.html", "/old/place/", {"url": "/old/place/"}),
 }
 

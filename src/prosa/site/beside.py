@@ -61,9 +61,11 @@ def beside(documents: Mapping[str, Mapping[str, Value]], pages: Collection[str])
     return Beside(base, urls, missing)
 
 
-def _rank(document: tuple[str, Mapping[str, Value]]) -> tuple[bool, str]:
-    """Return the order in which documents get their pages: a README after what may stand for its folder (HA2)."""
-    return is_readme(document[0]), document[0]
+def _rank(document: tuple[str, Mapping[str, Value]]) -> tuple[bool, bool, str]:
+    """Return the order in which documents get their pages: those that stand for a folder first, of them a README last
+    (HA2)."""
+    path = document[0]
+    return path.rpartition("/")[2].rpartition(".")[0].lower() not in INDEXES, is_readme(path), path
 
 
 def _bases(pages: frozenset[str]) -> Iterator[str]:
@@ -110,9 +112,11 @@ def _addresses(path: str, front: Mapping[str, Value]) -> Iterator[str]:
         if isinstance(own, str) and own.strip():
             yield "/".join([*inner, own.strip()])
         last = change(name)
-        if name.lower() in INDEXES or (inner and last == inner[-1]):
+        if name.lower() in INDEXES:
             yield "/".join(inner)
         yield "/".join([*inner, last])
+        if inner and last == inner[-1]:  # Docusaurus
+            yield "/".join(inner)
 
 
 def _same(name: str) -> str:
