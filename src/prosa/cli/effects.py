@@ -53,7 +53,7 @@ EFFECTS: dict[str, Effects] = {
     "view": Effects(network=True),
     "mcp": Effects(network=("--http", "--allow-run"), costs=("--allow-run",)),
     "build": Effects(writes=True),
-    "visit": Effects(("--crawl",), network=True),
+    "visit": Effects(("--crawl", "--output"), network=True),
     "call": Effects(network=True, costs=True),
     "probe": Effects(network=True),
     "init": Effects(writes=True),

@@ -169,6 +169,8 @@ def _config(args: argparse.Namespace, console: Console) -> int:
     words: list[str] = ["mcp", str(folder)]
     for glob in args.allow_run or ():
         words += ["--allow-run", glob] if glob != "*" else ["--allow-run"]
+    for each in args.skills:
+        words += ["--skills", str(Path(each).resolve())]
     words += ["--baseline", str(Path(args.baseline).resolve())] if args.baseline is not None else []
     words += ["--changed-since", args.changed_since] if args.changed_since is not None else []
     name = args.name or folder.name or "prosa"
