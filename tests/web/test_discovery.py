@@ -148,6 +148,23 @@ def test_x40_pages_lead_to_each_of_these_files_and_each_is_there(serve: Serve) -
     assert 'rel="service-desc"' in html
 
 
+def test_x40_a_site_at_a_path_is_found_from_the_root_of_its_host(serve: Serve) -> None:
+    site = serve(FILES, prefix="/docs", origin="https://harbour.example")
+    for path in (".well-known/api-catalog", INDEX[1:], ".well-known/agent-skills/rich.tar.gz"):
+        assert site.get(f"/{path}").body == site.get(f"/docs/{path}").body
+        assert site.get(f"/{path}").status == 200
+    assert site.get("/openapi.json").status == 404
+    assert "https://harbour.example/docs/openapi.json" in site.get("/.well-known/api-catalog").text
+
+
+def test_x40_pages_of_others_read_public_sites_alone(serve: Serve) -> None:
+    site = serve(FILES)
+    assert "access-control-allow-origin" not in site.get(INDEX)
+    web = Web(site.site, Sessions(""), "", "https://harbour.example")
+    assert serving_app(site, web).get(INDEX)["access-control-allow-origin"] == "*"
+    assert "access-control-allow-origin" not in site.get("/pier")
+
+
 def test_x40_without_skills_or_a_server_nothing_speaks_of_them(serve: Serve) -> None:
     site = serve({"index.md": "# Hi\n"})
     assert site.get(INDEX).status == 404

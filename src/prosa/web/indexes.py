@@ -64,8 +64,11 @@ class Indexes(Struct):
         file = self.discovery.file(path)
         if file is None:
             return None
-        links = [("link", link_header(self.web.links, self.web.prefix))]
-        made = answer(file.content, file.media_type, cache=_cache(self.web), headers=links)
+        headers = [("link", link_header(self.web.links, self.web.prefix))]
+        if self.web.origin.startswith("https://") and not self.web.closed:
+            # a site of this machine stays unreadable for the pages that its author visits
+            headers.append(("access-control-allow-origin", "*"))
+        made = answer(file.content, file.media_type, cache=_cache(self.web), headers=headers)
         if not path.startswith(SKILLS):
             self._made[path] = (generation, made)
         return made

@@ -42,7 +42,8 @@ ROUTES: Final = (
     Route("/mdh/*", _ANY, "guarded", endpoints.nothing),
     Route("/*", _READ, "guarded", endpoints.node),
 )
-"""Below the prefix of the site, but for `/healthz`, which stands at the root of the host."""
+"""Below the prefix of the site, but for `/healthz`, which stands at the root of the host; `/.well-known/` is there
+too."""
 
 API: Final = Route("/api/*", _ANY, "guarded", endpoints.user_api)
 """The URLs of the user's own application, with and without the prefix: a URL of an action starts at the root of the
@@ -74,7 +75,7 @@ def place_of(scope: Scope, prefix: str, *, with_api: bool, with_mcp: bool = Fals
         if scope["path"] == area or scope["path"].startswith(f"{area}/"):
             return Place(API, scope["path"], _without(scope, front))
     path: str = scope["raw_path"].decode("latin-1")
-    if path == "/healthz":
+    if path == "/healthz" or path.startswith("/.well-known/"):  # these stand at the root of the host (RFC 8615)
         return Place(route_at(path), path, scope)
     if not path.startswith(f"{prefix}/"):
         return Place(OUTSIDE, "", scope)

@@ -108,7 +108,8 @@ class SiteSkills(Struct, frozen=True):
             below = _below(folder, path)
             place = self.site.files.place(below)
             if place is not None:
-                if is_document(below) and not self.site.has(below):
+                known = self.site.index.catalogue.by_path
+                if is_document(below) and below not in known and not self.site.has(below):
                     raise SkillProblem(f"{path} is not published")
                 found[path] = place.stamp
         return found
@@ -258,7 +259,7 @@ class Skills(Struct):
             stamps = self.source.stamps(folder)
             if known is not None and known.stamps == stamps:
                 return known
-            return _Seen(stamps, read_skill(self.source, folder)[0], "")
+            return _Seen(stamps, read_skill(self.source, folder, stamps)[0], "")
         except (SkillProblem, FileProblem, ArchiveProblem) as problem:
             reason = problem.reason if isinstance(problem, FileProblem) else str(problem)
             return _Seen(stamps, None, reason)
@@ -269,17 +270,21 @@ class Skills(Struct):
             self.notice(f"warning: the skill in {folder or '.'!r} is not among the published ones: {reason}")
 
 
-def read_skill(source: SkillSource, folder: str) -> tuple[PublishedSkill, Files]:
-    """Return a skill and its files in one state. Raises `SkillProblem`, `FileProblem`, `ArchiveProblem`."""
+def read_skill(
+    source: SkillSource, folder: str, seen: Mapping[str, Stamp | None] | None = None
+) -> tuple[PublishedSkill, Files]:
+    """Return a skill and its files in one state; ``seen`` are the files as they were a moment ago. Raises
+    `SkillProblem`, `FileProblem`, `ArchiveProblem`."""
+    stamps = source.stamps(folder) if seen is None else seen
     for _ in range(TRIES):
+        _require_size(stamps)
         try:
-            stamps = source.stamps(folder)
-            _require_size(stamps)
             files = [(path, source.data(folder, path)) for path in sorted(stamps)]
-            if source.stamps(folder) == stamps:
-                return _skill_of(source, folder, files), files
         except _Changed:
-            continue
+            files = []
+        before, stamps = stamps, source.stamps(folder)
+        if files and before == stamps:
+            return _skill_of(source, folder, files), files
     raise SkillProblem("it changes while it is read")
 
 
