@@ -37,6 +37,8 @@ def test_x37_a_report_is_written_in_the_form_of_its_name(here: Path, model_serve
     assert Path("a.md").read_text().startswith("<!-- prosa report -->")
     assert "charged twice" in Path("folder/index.html").read_text()
     assert list(Path("folder").glob("iteration-1/**/grading.json"))
+    assert at.err == ""  # X43: what would be said of each file is a notice
+    _, at = test(here, *flags, server=model_server)
     assert [line for line in at.err.splitlines() if line.startswith("wrote")] == [
         *(f"wrote {name}" for name in names[:3]),
         "wrote folder/index.html",
