@@ -31,6 +31,7 @@ EFFECTS: dict[str, Effects] = {
     "render": Effects(),
     "chat": Effects(writes=True, network=True, costs=True),
     "test": Effects(("--record", "--update", "--report", "--workspace-out"), network=True, costs=True),
+    "improve": Effects(("--output", "--write", "--record", "--report", "--workspace-out"), network=True, costs=True),
     "batch": Effects(("--output", "--export"), network=True, costs=True),
     "mail": Effects(network=_STORE),
     "worker": Effects(network=True, costs=True),
