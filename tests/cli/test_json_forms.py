@@ -15,7 +15,6 @@ from tests.cli.desk import desk
 from tests.cli.programs import program, script
 
 WITHOUT = {
-    "build": "it prints nothing but notices",
     "completion": "what it prints is a script",
     "demo": "a tour for people",
     "lsp": "it speaks the protocol",
@@ -78,6 +77,14 @@ def test_convert(tmp_path: Path):
     assert list(found["report"]) == ["kept", "items"]
     printed = data("convert", str(source), "--to", "skill")
     assert printed["files"][0]["path"] is None and printed["files"][0]["text"].startswith("---")
+
+
+def test_build(tmp_path: Path):
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "a.md").write_text("# A\n")
+    planned = data("build", f"{tmp_path}/site", f"{tmp_path}/out", "--dry-run", home=tmp_path)
+    assert not planned["written"] and planned["changes"] and not (tmp_path / "out").exists()
+    assert data("build", f"{tmp_path}/site", f"{tmp_path}/out", home=tmp_path)["files"] == planned["files"]
 
 
 def test_trust(tmp_path: Path):

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prosa.cli.console import Console
+from prosa.cli.documents import add_format
 from prosa.cli.errors import say
 from prosa.cli.parser import WrongUse
 from prosa.cli.site import add_site_options, base_of, live_site
@@ -33,6 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     other = "write only what agents need, for the site that MkDocs, Docusaurus or Hugo built in this folder"
     parser.add_argument("--beside", metavar="SITE", help=other)
     parser.add_argument("--dry-run", action="store_true", help="name the files that would be written; write nothing")
+    add_format(parser)
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
@@ -53,12 +55,20 @@ def run(args: argparse.Namespace, console: Console) -> int:
         origin, prefix = base_of(args)
         web = Web(site, Sessions(""), prefix, origin, mcp=site.options.mcp)
         files = built_files(web) if args.beside is None else _beside(args.beside, web, console)
-        if args.dry_run:
-            return _say_plan(write_files(files, out, dry_run=True), args.out, console)
-        done = write_files(files, out)
+        done = write_files(files, out, dry_run=args.dry_run)
+    left = "would be left as it is" if args.dry_run else "is left as it is"
     for path in done.kept:
-        say(console, f"{safe(path)} {_FOREIGN}; it is left as it is", cause="not-written")
-    console.note(f"wrote {done.written:,} files to {safe(args.out)}, {done.same:,} the same, {done.removed:,} removed")
+        say(console, f"{safe(path)} {_FOREIGN}; it {left}", cause="not-written")
+    if args.format == "json":
+        from prosa.render.json import dump
+
+        counts = {"files": done.written, "same": done.same, "removed": done.removed, "left": list(done.kept)}
+        console.out(dump({"written": not args.dry_run, **counts, "changes": list(done.changes)}, indent=2))
+    elif args.dry_run:
+        _say_plan(done, args.out, console)
+    else:
+        counted = f"{done.written:,} files to {safe(args.out)}, {done.same:,} the same, {done.removed:,} removed"
+        console.note(f"wrote {counted}")
     return int(bool(done.kept))
 
 
@@ -71,7 +81,7 @@ def _beside(folder: str, web: Web, console: Console) -> Iterator[Built]:
         raise WrongUse(f"--beside {folder}: no such folder", hint="the folder that your generator wrote its pages into")
     made = beside_of(web, Path(folder))
     for path, why in made.found.missing.items():
-        console.err(f"note: {safe(path)} is left out: {safe(why)}")
+        console.note(f"note: {safe(path)} is left out: {safe(why)}")
     if not made.found.urls:
         hint = "give the folder that holds the index.html, and the documents that it was built from"
         raise WrongUse(f"no page in {folder} belongs to a document of {web.site.root}", hint=hint)
@@ -79,16 +89,13 @@ def _beside(folder: str, web: Web, console: Console) -> Iterator[Built]:
     return beside_files(made)
 
 
-def _say_plan(done: Written, out: str, console: Console) -> int:
-    """Print what a build would do, and write nothing; return 1 if a foreign file is in the way."""
+def _say_plan(done: Written, out: str, console: Console) -> None:
+    """Print what a build would do."""
     from prosa.render.plain import safe
 
     for path in done.changes:
         console.out(f"would write: {safe(path)}")
-    for path in done.kept:
-        say(console, f"{safe(path)} {_FOREIGN}; it would be left as it is", cause="not-written")
     console.note(f"{done.written:,} files would be written to {safe(out)}, {done.same:,} are the same")
-    return int(bool(done.kept))
 
 
 def _require_apart(out: Path, site: LiveSite) -> None:
