@@ -24,6 +24,7 @@ SECTIONS = {
     "sandbox": "bench.sandbox",
     "pure": "bench.pure",
     "check": "bench.checking",
+    "context": "bench.context",
     "resident": "bench.resident",
     "lsp": "bench.lsp",
     "read": "bench.reading",

@@ -55,9 +55,13 @@ def install() -> None:
     subprocess.run(["npm", "ci", "--loglevel=error"], check=True, cwd=place, env=os.environ | {"PATH": _path()})
 
 
-def find() -> dict[str, Peer]:
+CHECKERS = ("rumdl", "markdownlint-cli2", "mdformat")
+_OF_NODE = ("markdownlint-cli2", "ctxlint")
+
+
+def find(names: Sequence[str] = CHECKERS) -> dict[str, Peer]:
     """Return the peers by name, missing ones among them."""
-    return {name: _peer(name) for name in ("rumdl", "markdownlint-cli2", "mdformat")}
+    return {name: _peer(name) for name in names}
 
 
 def rumdl(peer: Peer, cache: Path | None) -> Sequence[str]:
@@ -88,7 +92,7 @@ def _peer(name: str) -> Peer:
     if found is None:
         return Peer(name)
     node = shutil.which("node", path=_path())
-    start = (node, found) if name == "markdownlint-cli2" and node else (found,)
+    start = (node, found) if name in _OF_NODE and node else (found,)
     said = subprocess.run([*start, "--version"], capture_output=True, text=True, check=False)
     return Peer(name, start, _version(said.stdout + said.stderr))
 

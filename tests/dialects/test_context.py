@@ -130,6 +130,15 @@ def test_x38_settings_of_claude_code_are_judged_by_their_table():
     ]
 
 
+def test_x38_a_field_of_another_kind_of_file_names_the_one_that_means_the_same():
+    """X38. `disallowedTools` looks more alike, and means the opposite. A file that begins with `_` is a template."""
+    text = "---\nname: a\ndescription: b\nallowedTools: [Read]\n---\n\nText\n"
+    [found] = check_text(SourceText(text, ".claude/agents/a.md")).diagnostics
+    assert (found.severity.value, found.notes) == ("warning", ("did you mean `tools`?",))
+    [found] = check_text(SourceText(text, ".claude/agents/_template.md")).diagnostics
+    assert found.severity.value == "info"
+
+
 def test_x38_tools_in_a_field_that_is_none_are_not_judged():
     """X38. The field is wrong, and says so; what is in it is read by no host."""
     found = check_text(SourceText("---\ntools: [read, write]\n---\n\nText\n", ".claude/commands/a.md")).diagnostics

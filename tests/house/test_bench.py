@@ -19,6 +19,7 @@ import prosa
 from bench import (
     bare_index,
     checking,
+    context,
     indexing,
     memory,
     pure,
@@ -108,6 +109,19 @@ def test_the_rows_of_a_check_build_and_a_missing_peer_is_named(tmp_path: Path, m
         "rumdl": 8, "markdownlint-cli2": 4, "mdformat": 4
     }  # fmt: skip
     assert sum("docs (" in text for text in texts) == sum("mixed (20 files" in text for text in texts) == 8
+
+
+def test_the_rows_of_context_files_build_and_a_missing_peer_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent))
+    monkeypatch.setenv("PROSA_BENCH_PEERS", str(tmp_path / "nowhere"))
+    monkeypatch.setenv(checking.CORPUS_VARIABLE, str(tmp_path))
+    (tmp_path / "one" / ".git").mkdir(parents=True)
+    (tmp_path / "one" / "AGENTS.md").write_text("Follow [the style](style.md).\n")
+    rows = list(context.rows(runs=1))
+    assert Counter(row.baseline for row in rows if row.base is None) == {"agnix": 5, "ctxlint": 5}
+    found, severe, false = (row.value for row in rows[:3])
+    assert found > 40 and found > severe > 20 and false == 0
+    assert rows[-1].what == "check of one, processors" and rows[-1].base and rows[6].value == 1
 
 
 def test_the_rows_of_an_index_build_and_a_missing_peer_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -70,6 +71,9 @@ PLANTED: tuple[tuple[str, str, str], ...] = (
     (".claude/agents/field.md", agent(name="field", colour="red"), "unknown-field"),
     (".claude/agents/value.md", agent(name="value", memory="team"), "unknown-value"),
     (".claude/agents/type.md", agent(name="type", maxTurns="many"), "wrong-type"),
+    (".claude/agents/colon.md", agent(name="team:one"), "wrong-form"),
+    (".claude/agents/parse.md", "---\nname: parse\ndescription: Use it when: now\n---\n\nX.\n", "yaml-syntax"),
+    (".claude/agents/allowed.md", agent(name="allowed", allowedTools="Read"), "unknown-field"),
     (".claude/agents/nameless.md", "---\ndescription: Does it\n---\n\nX.\n", "missing-field"),
     (".claude/agents/skills.md", agent(name="skilled", skills="[deplyo]"), "unknown-skill"),
     (".claude/agents/twin.md", agent(name="tool"), "duplicate-agent-name"),
@@ -183,6 +187,32 @@ def test_x38_globs_that_explode_are_bounded():
     assert is_linear(lambda size: expanded("{a,b}" * size), 1_000, 10_000)
 
 
+EXPLODING = ("**/" * 300 + "*.ts", "**/**" * 300, "{a,b}" * 40 + ".ts", "*a" * 200, "{a,{b,{c", "[" * 500, "/" * 500)
+
+
+def test_x38_globs_that_explode_end_in_a_project(tmp_path: Path):
+    """X38. Each in the rule of its host, beside files with long names: no crash, and what is not judged is silent."""
+    deep = "/".join(["a"] * 30)
+    files = {f"{deep}/{'a' * 100}{at}.md": "x\n" for at in range(100)}
+    rules = {f".cursor/rules/r{at}.mdc": f"---\nglobs: '{glob}'\n---\n\nX.\n" for at, glob in enumerate(EXPLODING)}
+    here = found(laid(tmp_path / "p", files | rules))
+    assert {rule for _, rule in here} <= {"glob-without-match"}
+
+
+def test_x38_nothing_is_run_to_find_out_what_exists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """X38. Scripts, targets, recipes, entry points, servers and hooks: git alone is asked, and only what moved."""
+    started: list[str] = []
+    popen = subprocess.Popen
+
+    def spied(command: list[str], *rest: object, **options: object) -> object:
+        started.append(command[0])
+        return popen(command, *rest, **options)
+
+    monkeypatch.setattr(subprocess, "Popen", spied)
+    found(laid(tmp_path / "p", SOUND | {path: text for path, text, _ in PLANTED}))
+    assert set(started) <= {"git"}
+
+
 @settings(max_examples=examples(30), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.text(max_size=80), min_size=8, max_size=8), st.integers(0, 10**6))
 def test_x38_hostile_projects_give_findings_and_no_crash(tmp_path: Path, texts: list[str], number: int):
@@ -270,4 +300,4 @@ def test_x38_the_graph_has_imports_and_skills(tmp_path: Path):
     folder = laid(tmp_path / "p", files | {".claude/skills/deploy/SKILL.md": SKILL})
     with prosa.Corpus(folder, environ={"PROSA_CACHE_DIR": str(tmp_path / "cache")}) as corpus:
         edges = {(each.source, each.target) for each in corpus.graph().edges}
-    assert ("CLAUDE.md", "docs/style.md") in edges
+    assert edges == {("CLAUDE.md", "docs/style.md"), (".claude/agents/a.md", ".claude/skills/deploy/SKILL.md")}

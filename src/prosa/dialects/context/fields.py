@@ -19,11 +19,18 @@ _EFFORT = Field(
 _COLORS = ("red", "blue", "green", "yellow", "purple", "orange", "pink", "cyan")
 _MODES = ("default", "acceptEdits", "auto", "dontAsk", "bypassPermissions", "plan", "manual")
 
+
+def _agent_name(text: str) -> str | None:
+    unread = text.startswith("-") or ":" in text
+    return "must not begin with `-` or contain `:`: Claude Code passes over the file" if unread else None
+
+
 CLAUDE_AGENT: tuple[Field, ...] = (
     Field(
         "name",
         "string",
         required=True,
+        form=_agent_name,
         wanted="a name",
         why="Claude Code passes over a file without it",
         about="the name by which users and other agents call it",
@@ -240,7 +247,7 @@ SETTINGS: tuple[Field, ...] = (
 
 TWINS = (
     ("globs", "applyTo", "paths"),
-    ("tools", "allowed-tools"),
+    ("tools", "allowed-tools", "allowedTools", "allowed_tools"),
     ("disallowedTools", "disallowed-tools"),
     ("user-invocable", "user-invokable"),
 )

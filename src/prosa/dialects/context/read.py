@@ -63,12 +63,13 @@ def _problems(front: FrontReading, model: ContextModel) -> Iterator[Problem]:
     if not table or front.fields is None:
         return
     owner = Owner(_title(model), front.anchor, unknown=Severity.INFO, complete=front.complete)
+    is_template = PurePath(model.path).name.startswith("_")
     for each in read_fields(front.fields, table, owner)[1]:
         found = _meant(each, front, table)
         severity = found.severity if strict is None else Severity.ERROR
         if strict is None and found.rule != "unknown-field":
             severity = Severity.WARNING
-        yield replace(found, severity=severity)
+        yield replace(found, severity=Severity.INFO if is_template else severity)
 
 
 def _title(model: ContextModel) -> str:
