@@ -146,8 +146,10 @@ class Group(Struct, frozen=True):
                 return None
         if len(walked) > most or sum(len(each.entries) for each in walked) > MAX_FILES:
             return None
-        prefixes = {each.folder: _prefix(each.folder, walked[0].folder) for each in walked}
-        return [prefixes[folder] + name for folder, name in files_in(walked, self.files)]
+        start = len(os.path.join(walked[0].folder, "")) if walked else 0  # noqa: PTH118 - thousands of paths
+        return [
+            f"{folder[start:].replace(os.sep, '/')}/{name}".lstrip("/") for folder, name in files_in(walked, self.files)
+        ]
 
     def renames(self) -> Sequence[Renamed]:
         """Return the files below the root that git renamed, the newest first."""
@@ -333,12 +335,6 @@ def manifests_in(folder: Path, found: Sequence[Path]) -> list[Path]:
             place = place.parent
     plugins = (each / name for each in inside if each.is_relative_to(folder) for name in PLUGIN_FILES)
     return [path for path in (*(folder / name for name in JSON_FILES), *plugins) if os.path.lexists(path)]
-
-
-def _prefix(folder: str, top: str) -> str:
-    """Return the path of a folder below the top with a slash behind; empty for the top."""
-    path = os.path.relpath(folder, top).replace(os.sep, "/")
-    return "" if path == "." else f"{path}/"
 
 
 def _is_hidden_in(named: Path, path: Path) -> bool:

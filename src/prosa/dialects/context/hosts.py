@@ -6,7 +6,7 @@ In: a path. Out: the places of hosts that it is in. A host is added as another r
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from re import Pattern, escape
 from typing import Literal, TypeAlias
 
@@ -363,7 +363,14 @@ def host_named(name: str) -> Host | None:
 @lru_cache(maxsize=1_024)
 def uses_of(path: str) -> tuple[Use, ...]:
     """Return the hosts that read a file at ``path``, each with its place."""
-    return tuple(Use(host, place) for host in HOSTS for place in host.places if place.matches(path))
+    return tuple(use for marks, use in _marked() if any(each in path for each in marks) and use.place.matches(path))
+
+
+@cache
+def _marked() -> tuple[tuple[tuple[str, ...], Use], ...]:
+    """Return every place with what its paths contain: most paths have none of it, and need no pattern."""
+    uses = (Use(host, place) for host in HOSTS for place in host.places)
+    return tuple((tuple(name.partition("*")[0] for name in use.place.names), use) for use in uses)
 
 
 @lru_cache(maxsize=1_024)

@@ -107,7 +107,8 @@ def _all_commands(document: Document) -> Iterator[NamedCommand]:
     for fence in document.fences:
         if fence.info.split(" ")[0].lower() in _SHELLS:
             for piece in fence.content:
-                yield from _lines(text, piece)
+                if _MAY_RUN.search(text, piece.start, piece.end):
+                    yield from _lines(text, piece)
 
 
 def _lines(text: str, piece: Span) -> Iterator[NamedCommand]:
@@ -143,16 +144,21 @@ def figures_in(document: Document) -> tuple[Figured, ...]:
     return tuple(islice(_figures(document), MAX_MENTIONS))
 
 
+_WITH_NUMBER = regex(r"(?m)^[^\d\n]*+\d[^\n]*+")
+
+
 def _figures(document: Document) -> Iterator[Figured]:
     text = document.source.text
-    start = document.body.start
-    for line in text[start : document.body.end].splitlines(keepends=True):
-        bare = line.rstrip("\r\n")
-        marker = _MARKER.match(bare)
-        at = marker.end() if marker else 0
-        numbers = _NUMBER.findall(bare, at) if len(bare) <= MAX_LINE else []
-        if numbers and not document.in_code(start + at):
-            words = " ".join(_NUMBER.sub("#", bare[at:]).lower().split()).strip(" .;:*_")
-            if len(_LETTERS.findall(words)) >= MIN_WORDS:
-                yield Figured(words, tuple(numbers), Span(start + at, start + len(bare)))
-        start += len(line)
+    for line in _WITH_NUMBER.finditer(text, document.body.start, document.body.end):
+        start, end = line.span()
+        if end - start > MAX_LINE:
+            continue
+        marker = _MARKER.match(text, start, end)
+        start = marker.end() if marker else start
+        if document.in_code(start):
+            continue
+        bare = text[start:end].rstrip("\r")
+        numbers = _NUMBER.findall(bare)
+        words = " ".join(_NUMBER.sub("#", bare).lower().split()).strip(" .;:*_") if numbers else ""
+        if len(_LETTERS.findall(words)) >= MIN_WORDS:
+            yield Figured(words, tuple(numbers), Span(start, start + len(bare)))

@@ -10,10 +10,9 @@ import posixpath
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from msgspec import Struct
+from msgspec import MsgspecError, Struct, json
 
-from prosa.data import Mapping as Tree
-from prosa.data import Value, read_json
+from prosa.data import Value
 from prosa.dialects.context.model import Tool
 from prosa.regex import regex
 from prosa.rules.context.project import MAX_READ, Project
@@ -52,12 +51,14 @@ def npm_scripts(project: Project) -> Defined | None:
 
 def _scripts(text: str | None) -> Iterable[str] | None:
     """Return the scripts of one; None for a file that is no JSON."""
-    reading = read_json(text) if text is not None and len(text) <= MAX_BYTES else None
-    top = reading.node if reading is not None and not reading.problems else None
-    if not isinstance(top, Tree):
+    try:
+        top = json.decode(text) if text is not None and len(text) <= MAX_BYTES else None
+    except (MsgspecError, RecursionError):
+        return None
+    if not isinstance(top, dict):
         return None
     scripts = top.get("scripts")
-    return (entry.key.text for entry in scripts) if isinstance(scripts, Tree) else ()
+    return scripts if isinstance(scripts, dict) else ()
 
 
 _TARGET = regex(r"([^\s:=#][^:=#\t]*+)\t*+::?(?![=:])")

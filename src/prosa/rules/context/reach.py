@@ -64,8 +64,10 @@ _COMMANDS = (".toml", ".yml", ".yaml", ".json", ".sh", ".js", ".ts", ".py")
 
 
 def _relative(corpus: Corpus, path: Path) -> str:
-    root = corpus.files.real(corpus.root) if corpus.root is not None else None
-    return path.relative_to(root).as_posix() if root is not None and path.is_relative_to(root) else path.as_posix()
+    def root() -> str:
+        return f"{corpus.files.real(corpus.root).as_posix()}/" if corpus.root is not None else ""
+
+    return path.as_posix().removeprefix(corpus_names(corpus).derived("root", "paths", root))
 
 
 def _linked(corpus: Corpus) -> frozenset[str]:
