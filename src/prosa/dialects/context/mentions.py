@@ -91,7 +91,7 @@ _GROUPS: dict[str, Tool] = {
     "script": "python-script",
 }
 _WORD = regex(r"\S+")
-_MAY_RUN = regex(r"run|make|just|cargo|python")
+_MAY_RUN = regex(r"(?:npm|pnpm|yarn|bun|uv|poetry|pdm)[ \t]+run|(?:make|just|cargo)[ \t]+[\w-]|python3?[ \t]+-m")
 _HASH = regex(r"(?:^|\s)#")
 
 
@@ -102,6 +102,8 @@ def commands_in(document: Document) -> tuple[NamedCommand, ...]:
 
 def _all_commands(document: Document) -> Iterator[NamedCommand]:
     text = document.source.text
+    if not _MAY_RUN.search(text):
+        return
     for each in document.code_spans:
         yield from _line(text, each.content)
     for fence in document.fences:

@@ -11,7 +11,7 @@ FOLDERS = (".claude", ".cursor", ".gemini", ".github", ".claude-plugin", ".vscod
 """Folders of hosts."""
 
 _NAMES = frozenset({"AGENTS.md", "AGENTS.override.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", ".mcp.json"})
-_SUFFIXES = (".instructions.md", ".agent.md", ".chatmode.md", ".prompt.md")
+HOST_SUFFIXES = (".instructions.md", ".agent.md", ".chatmode.md", ".prompt.md")
 _NESTED = regex(
     r"(?:\A|/)(?:\.claude/(?:agents|commands|rules)|\.github/(?:agents|chatmodes|instructions|prompts)"
     r"|\.cursor/rules|\.gemini/commands)/[^/\0]"
@@ -45,7 +45,7 @@ def is_context(path: str) -> bool:
     if "\\" in path:
         path = path.replace("\\", "/")
     name = path[path.rfind("/") + 1 :]
-    if name in _NAMES or name.endswith(_SUFFIXES):
+    if name in _NAMES or name.endswith(HOST_SUFFIXES):
         return True
     if not (path.startswith(".") or "/." in path) or name == "SKILL.md":
         return False

@@ -23,6 +23,9 @@ from prosa.source import Span
 ABOUT_HERE = frozenset({"instructions", "rule", "agent", "command"})
 """The kinds of file that speak of the project they are in."""
 
+SAYING_THE_SAME = frozenset({"instructions", "rule"})
+"""Those that hosts read together, so that the numbers in one may contradict those in another."""
+
 _TITLES = {"agent": "an agent", "rule": "a rule", "command": "a command", "instructions": "instructions"}
 
 
@@ -44,7 +47,7 @@ def read(front: FrontReading, document: Document) -> tuple[ContextModel, tuple[P
         globs=tuple(each for name in _scopes(model.uses) for each in _listed(front.fields, name)),
         mentioned=paths_in(document) if here else (),
         commands=commands_in(document) if here else (),
-        figures=figures_in(document) if here else (),
+        figures=figures_in(document) if model.kinds & SAYING_THE_SAME else (),
     )
     return model, tuple(_problems(front, model))
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from prosa.diagnostics import Severity
 from prosa.dialects.context.hosts import unread_at, uses_of
+from prosa.dialects.context.places import HOST_SUFFIXES
 from prosa.dialects.fields import shown
 from prosa.rules.context import RULES
 from prosa.rules.context.project import MADE, Project, project_of
@@ -37,7 +38,7 @@ def file_no_host_reads(corpus: Corpus, path: Path, _: Facts) -> Iterator[Finding
             return
         name = posixpath.basename(relative)
         notes = [f"source: {row.source}"]
-        if row.suffix:
+        if row.suffix and not name.endswith(HOST_SUFFIXES):
             better = name.removesuffix(".mdc").removesuffix(".md") + row.suffix
             notes.insert(0, f"call it `{better}`")
         inner = not relative.startswith(".")
