@@ -91,7 +91,8 @@ _GROUPS: dict[str, Tool] = {
     "script": "python-script",
 }
 _WORD = regex(r"\S+")
-_MAY_RUN = regex(r"(?:npm|pnpm|yarn|bun|uv|poetry|pdm)[ \t]+run|(?:make|just|cargo)[ \t]+[\w-]|python3?[ \t]+-m")
+_RUNNERS = (" run", "make ", "just ", "cargo ", " -m ")
+"""What every command line has that is looked for."""
 _HASH = regex(r"(?:^|\s)#")
 
 
@@ -100,16 +101,20 @@ def commands_in(document: Document) -> tuple[NamedCommand, ...]:
     return tuple(islice(_all_commands(document), MAX_MENTIONS))
 
 
+def _may_run(text: str) -> bool:
+    return any(each in text for each in _RUNNERS)
+
+
 def _all_commands(document: Document) -> Iterator[NamedCommand]:
     text = document.source.text
-    if not _MAY_RUN.search(text):
+    if not _may_run(text):
         return
     for each in document.code_spans:
         yield from _line(text, each.content)
     for fence in document.fences:
         if fence.info.split(" ")[0].lower() in _SHELLS:
             for piece in fence.content:
-                if _MAY_RUN.search(text, piece.start, piece.end):
+                if _may_run(piece.of(text)):
                     yield from _lines(text, piece)
 
 
@@ -122,7 +127,7 @@ def _lines(text: str, piece: Span) -> Iterator[NamedCommand]:
 
 def _line(text: str, span: Span) -> Iterator[NamedCommand]:
     line = text[span.start : min(span.end, span.start + MAX_LINE)]
-    if not _MAY_RUN.search(line):
+    if not _may_run(line):
         return
     comment = _HASH.search(line)
     line = line[: comment.start()] if comment else line
