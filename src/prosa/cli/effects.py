@@ -58,7 +58,7 @@ EFFECTS: dict[str, Effects] = {
     "call": Effects(network=True, costs=True),
     "probe": Effects(network=True),
     "init": Effects(writes=True),
-    "new": Effects(("NAME", "--output")),
+    "new": Effects(("NAME", "--output"), network=("--model",), costs=("--model",)),
     "trust": Effects(),
     "agree": Effects(),
     "models": Effects(network=("SERVICE", "--online")),

@@ -151,6 +151,7 @@ HARMLESS: tuple[tuple[str, ...], ...] = (
     ("batch", "evil.md", "--rows", "rows.jsonl", "--plan"),
     ("run", "evil.md", "--replay", "tapes"),
     ("test", "evil.test.md", "--replay", "tapes"),
+    ("improve", "evil.test.md"),
     ("test", "--failed", "graded.test.md", "--case", "none of them"),
     ("worker", "--until-empty"),
 )
