@@ -29,7 +29,9 @@ FORMATS = ("text", "json")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Arguments of `prosa improve`."""
-    parser.add_argument("subject", metavar="SUBJECT", help="a skill, or a program with a test document beside it")
+    parser.add_argument(
+        "subject", metavar="SUBJECT", help="a skill, a context file, or a program with its test beside it"
+    )
     parser.add_argument("--cases", metavar="FILE", help="the cases, where they are not beside the subject")
     parser.add_argument(
         "--part", choices=("description", "body"), help="what is improved (default: the description, then the body)"

@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from msgspec import Struct
@@ -17,6 +18,9 @@ from prosa.cli.documents import add_format
 from prosa.cli.parser import WrongUse
 from prosa.data import Value
 from prosa.diagnostics.nearest import nearest
+
+if TYPE_CHECKING:
+    from prosa.app.options import Environment, Options
 
 
 class Maker(Struct, frozen=True):
@@ -238,9 +242,24 @@ def _evals(args: argparse.Namespace, console: Console) -> int:
     skill = Path(args.name)
     environment, options = environment_of(console, skill), options_from(args, console.environ)
     files = run_stoppable(draft_evals(skill, options, environment, asks=args.model is not None))
+    status = _write_all(files, f"prosa test {shlex.quote(str(skill))}", args, console)
     if not args.dry_run:
         console.note('each case and request is marked `"draft": true`: keep, change or drop it')
-    return _write_all(files, f"prosa test {shlex.quote(str(skill))} --audit", args, console)
+        _audit(skill, options, environment, console, asks=args.model is not None)
+    return status
+
+
+def _audit(skill: Path, options: Options, environment: Environment, console: Console, *, asks: bool) -> None:
+    """Say on stderr what an audit finds in drafts, with the model that wrote them unless that would take much."""
+    from prosa.app.evals.audit import audit_tests, plan_audit
+    from prosa.app.evals.load import find_tests, load_suites
+    from prosa.app.evals.variants import TestOptions
+    from prosa.cli.run.interaction import run_stoppable
+    from prosa.render.audit import audit_text
+
+    suites, chosen = load_suites(find_tests([str(skill)]), options, environment), TestOptions()
+    asks = asks and not plan_audit(suites, chosen, options, environment).asks
+    console.note(audit_text(run_stoppable(audit_tests(suites, chosen, options, environment, asks=asks))))
 
 
 def _exists(path: Path) -> WrongUse:

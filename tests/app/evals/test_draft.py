@@ -14,7 +14,7 @@ from prosa.app.options import Environment, Options
 from prosa.cli.main import main
 from prosa.runtime.messages import ModelReply, ModelRequest
 from prosa.settings import Settings
-from tests.app.evals.skilled import skill
+from tests.app.evals.skilled import case, evals, skill
 from tests.cli.desk import desk
 from tests.cli.programs import user
 
@@ -62,6 +62,7 @@ def test_x41_without_a_model_there_is_a_skeleton_with_the_neighbours(here: Path)
         (False, None),
     ]
     assert "a crossing with the ferry costs" in requests[1]["query"]
+    assert "evals/evals.json" in it.err and "vacuous" in it.err  # the audit of the drafts
     check = desk(environ=user(here))
     assert main(["check", "skills"], check.console) == 0, check.out
 
@@ -81,10 +82,10 @@ def test_x41_a_model_drafts_from_the_skill_and_its_neighbours(here: Path):
 def test_x41_files_that_are_there_stay(here: Path):
     folder = skills()
     (folder / "evals").mkdir()
-    (folder / "evals" / "evals.json").write_text("mine")
+    mine = evals(folder, case()).read_text()
     it = desk(environ=user(here))
     assert main(["new", "evals", f"{folder}/SKILL.md"], it.console) == 0
-    assert (folder / "evals" / "evals.json").read_text() == "mine"
+    assert (folder / "evals" / "evals.json").read_text() == mine
     assert (folder / "evals" / "trigger-eval.json").is_file()
     assert main(["new", "evals", str(folder)], it.console) == 1
     assert "nothing was written" in it.err

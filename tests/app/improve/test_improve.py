@@ -327,6 +327,37 @@ def test_x41_a_service_that_answers_nothing_is_an_error(here: Path):
         improved(tides(), Down(greets, [BETTER]))
 
 
+HOUSE = "# House\n\nWe build boats.\n"
+GREETING = f"{HOUSE}\nBegin with AHOY.\n"
+
+
+@pytest.mark.parametrize(("in_agent", "named"), [(False, True), (False, False), (True, False)])
+def test_x41_a_context_file_is_improved(in_agent: bool, named: bool, here: Path):
+    Path("AGENTS.md").write_text(HOUSE)
+    cases = Path("mine.json" if named else "evals/evals.json")
+    cases.parent.mkdir(exist_ok=True)
+    (tides() / "evals" / "evals.json").replace(cases)
+
+    def answer(task: AgentTask) -> tuple[AgentTrace, tuple[bytes, ...]]:
+        laid = {place: path.read_text() for path, place in task.files}
+        return trace(greets(laid["AGENTS.md"])), ()
+
+    test = {"agents": AgentOptions(agents=agent_choices(("codex",)))} if in_agent else {}
+    agents, world = FakeAgents(answer), World(greets, [GREETING])
+    found = improved(Path("AGENTS.md"), world, test=test, cases=cases if named else None, agents=agents)
+    assert found.accepted and found.proposal == GREETING
+    assert len(agents.tasks if in_agent else world.asked) == 6 + 6 + 12
+
+
+def test_x41_a_context_file_may_import_nothing_further(here: Path):
+    Path("AGENTS.md").write_text(HOUSE)
+    Path(".env").write_text("KEY=1")
+    Path("evals").mkdir()
+    (tides() / "evals" / "evals.json").replace("evals/evals.json")
+    found = improved(Path("AGENTS.md"), World(greets, [f"{GREETING}\n@.env"]), rounds=1)
+    assert "a command or an import" in found.parts[0].record.candidates[1].refused
+
+
 DEAR = Usage(1_000, 1_000)
 """$0.0125 with gpt-4o."""
 

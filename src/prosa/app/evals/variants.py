@@ -161,7 +161,7 @@ def _file_in_agents(
     """Yield a subject that is one file in each agent: laid where the agent reads it, left out, and with what it is
     compared with. Raises `AgentRefused` for an agent that reads no such file."""
     assert suite.place is not None
-    repeats, plain = _repeats(suite, chosen), suite.without or suite.program
+    repeats, lifted = _repeats(suite, chosen), suite.without is not None
     own = suite.program_path
     if stack is not None:  # as it is now, whatever becomes of the file meanwhile
         own = _written(own.name, suite.files.read(own).text, stack)
@@ -169,10 +169,14 @@ def _file_in_agents(
         place, of_agent = suite.place(agent), agent.label
         laid = InAgent(agent, (), "", suite.label, ((own, place),))
         label = _joined(suite.label, of_agent)
-        yield Variant(suite, suite.program, None, label, cases, repeats, lifts=at + 1, agent=laid)
-        at += 2
+        lifts = at + 1 if lifted else None
+        yield Variant(suite, suite.program, None, label, cases, repeats, lifts=lifts, agent=laid)
+        at += 1
+        if suite.without is None:
+            continue
+        at += 1
         bare, label = InAgent(agent, (), "", suite.without_label), _joined(suite.without_label, of_agent)
-        yield Variant(suite, plain, None, label, cases, repeats, baseline=True, without=True, agent=bare)
+        yield Variant(suite, suite.without, None, label, cases, repeats, baseline=True, without=True, agent=bare)
     agent = chosen.agents.agents[0]
     for side in chosen.sides:
         place, path = suite.place(agent), own

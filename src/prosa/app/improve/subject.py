@@ -14,6 +14,8 @@ from msgspec import Struct
 from msgspec.json import encode
 from msgspec.structs import replace
 
+from prosa.adapters.files.skill_files import is_skill
+from prosa.app.evals.context import is_context_subject
 from prosa.app.evals.load import find_tests, load_suites
 from prosa.app.evals.variants import TestOptions
 from prosa.app.improve.journal import ImprovementJournal, new_call, now
@@ -73,9 +75,15 @@ def find_subject(
     subject: Path, chosen: ImproveOptions, options: Options, environment: Environment
 ) -> tuple[Group, tuple[Suite, ...]]:
     """Return the suites of one subject with its group. Raises `RunError` where there is none, or several."""
-    path = chosen.cases or _cases_of(subject)
-    groups = find_tests([str(path)], options.root, options.max_size)
-    suites = load_suites(groups, options, environment, in_agent=bool(chosen.test.agents.agents))
+    if subject.suffix == ".json":
+        raise RunError(f"{subject}: what is improved is a text", hint="a skill, a program, a context file")
+    named, in_agent = chosen.cases, bool(chosen.test.agents.agents)
+    if _is_program(subject):
+        groups = find_tests([str(named or _test_of(subject))], options.root, options.max_size)
+        suites = load_suites(groups, options, environment, in_agent=in_agent)
+    else:
+        groups = find_tests([str(subject)], options.root, options.max_size)
+        suites = load_suites(groups, options, environment, in_agent=in_agent, cases=named)
     places = {each.program_path.absolute() for each in suites}
     if len(places) != 1:
         found = f"there are several: {', '.join(sorted(map(str, places)))}" if places else "it has no cases"
@@ -83,13 +91,19 @@ def find_subject(
     return groups[0], suites
 
 
-def _cases_of(subject: Path) -> Path:
-    """Return what names the cases of a subject: a skill and a test document themselves, else the test beside it."""
-    if subject.suffix == ".md" and subject.name != "SKILL.md" and not subject.name.endswith(".test.md"):
-        beside = subject.with_name(f"{subject.stem}.test.md")
-        if beside.is_file():
-            return beside
-    return subject
+def _is_program(subject: Path) -> bool:
+    """Return whether a subject is no skill, no context file and no test document."""
+    other = subject.suffix != ".md" or subject.name.endswith(".test.md") or is_context_subject(subject)
+    return not (other or is_skill(subject))
+
+
+def _test_of(program: Path) -> Path:
+    """Return the test document beside a program. Raises `RunError` where there is none."""
+    beside = program.with_name(f"{program.stem}.test.md")
+    if program.is_file() and not beside.is_file():
+        hint = f"`prosa new test {program.stem}` writes one; --cases FILE names another"
+        raise RunError(f"{program}: there is no {beside.name} beside it", hint=hint)
+    return beside if beside.is_file() else program
 
 
 async def tasks_of(
