@@ -57,6 +57,8 @@ def test_x40_the_bytes_of_an_archive_are_known() -> None:
 def test_x40_a_path_that_no_archive_takes_is_an_error() -> None:
     with pytest.raises(ArchiveProblem, match="too long"):
         pack([(f"{'a' * 300}.md", b"")])
+    with pytest.raises(ArchiveProblem, match="case alone"):
+        archive.require_files(["SKILL.md", "a.py", "A.py"])
 
 
 @pytest.mark.parametrize(

@@ -101,6 +101,8 @@ def require_files(paths: Iterable[str]) -> None:
     """Raise `ArchiveProblem` where one of the paths of a skill leads out of its folder, is no portable name, or is a
     folder of another one; and where none is `SKILL.md`."""
     every = set(paths)
+    if len({each.casefold() for each in every}) < len(every):
+        raise ArchiveProblem("two of its paths differ in case alone")
     for path in every:
         if complaint := path_complaint(path):
             raise ArchiveProblem(f"the path {path[:100]!r} {complaint}")

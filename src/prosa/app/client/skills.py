@@ -63,9 +63,10 @@ def fetch_skills(
 
 def _index(client: SiteClient, url: str) -> SkillsIndex:
     """Return the index below the path of a site, else that of its host (RFC 8615)."""
-    below = urljoin(url, "./" + SKILLS_INDEX)
+    path = url.partition("?")[0].partition("#")[0]
     problem: HttpProblem | None = None
-    for place in dict.fromkeys((below, f"{origin_of(url)}/{SKILLS_INDEX}")):
+    for base in dict.fromkeys((f"{path.rstrip('/')}/", urljoin(path, "./"), f"{origin_of(url)}/")):
+        place = f"{base}{SKILLS_INDEX}"
         answer = client.get(place, "application/json")
         if answer.is_success and origin_of(answer.url) == origin_of(url):
             return read_index(json_of(answer), answer.url)

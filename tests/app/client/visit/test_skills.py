@@ -108,6 +108,14 @@ def test_x40_what_is_not_as_the_index_says_is_refused(site: Site, tmp_path: Path
     assert not list(tmp_path.iterdir())
 
 
+def test_x40_an_index_below_the_path_of_a_site_is_found(site: Site) -> None:
+    offers(site, entry())
+    site.pages[f"/docs{INDEX}"] = site.pages.pop(INDEX)
+    for url in ("/docs", "/docs/", "/docs/page?x#y"):
+        assert visit(f"{site.url}{url}", "--skills")[1].out == "tie  Ties knots.\n"
+    assert visit(f"{site.url}/other", "--skills")[0] == 1
+
+
 def test_x40_a_wrong_index_is_said_to_be_wrong(site: Site, tmp_path: Path) -> None:
     status, at = visit(f"{site.url}/", "--skills")
     assert (status, "404" in at.err, "lists no skills" in at.err) == (1, True, True)
