@@ -70,6 +70,7 @@ def test_x40_agents_get_what_they_need_beside_the_pages(folders: Any, tmp_path: 
     home = (site / "index.md").read_text()
     assert "[the pier](/p/guide/pier/index.md#opening), [pier](/p/guide/pier/index.md), ![a](/p/img/a.png)" in home
     assert "[it](https://x.example)" in home
+    assert "d.md" not in home  # its generator did not publish it
     pier = (site / "guide/pier/index.md").read_text()
     assert "author: Ada" in pier
     assert "Back [home](/p/index.md), [here](/p/guide/pier/index.md), [x][y].\n\n[y]: ../d.md" in pier

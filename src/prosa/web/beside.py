@@ -64,9 +64,11 @@ class BesideSite(Struct, frozen=True, dict=True):
 
     def views(self) -> Iterator[NodeView]:
         """Yield the documents that have a page, with the URLs and links of the other site."""
+        rows = self.web.site.index.catalogue.by_path
+        names = {rows[path].id for path in self.found.urls if path in rows}
         for path, url in self.found.urls.items():
             try:
-                view = self.web.site.view(path)
+                view = self.web.site.view(path, names)
             except FileProblem:
                 view = None
             if view is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
@@ -84,11 +84,12 @@ class LiveSite:
         """End that, and close the index."""
         self.index.close()
 
-    def view(self, path: str) -> NodeView | None:
-        """Return the node at a path; None where there is no document that is published. Raises `FileProblem` for one
-        that cannot be read, and for one on which our own code fails."""
+    def view(self, path: str, names: Collection[str] | None = None) -> NodeView | None:
+        """Return the node at a path; None where there is no document that is published. The links that are derived
+        lead to the ids in ``names`` alone, where these are given. Raises `FileProblem` for a document that cannot be
+        read, and for one on which our own code fails."""
         try:
-            return self._node(path)
+            return self._node(path, names)
         except (FileProblem, OSError, MemoryError):
             raise
         except Exception as error:
@@ -98,13 +99,13 @@ class LiveSite:
                 Path(path), "unreadable", f"cannot be shown: {crash('the page', error).message}"
             ) from None
 
-    def _node(self, path: str) -> NodeView | None:
+    def _node(self, path: str, names: Collection[str] | None) -> NodeView | None:
         found = self._published(path)
         if found is None:
             return None
         reading, lenders = found
         lent = self.index.metas.lent(reading, path, lambda by: self._is_shown(by, lenders))
-        view = self._view(path, reading, lent)
+        view = self._view(path, reading, lent, names)
         return None if is_shadowed(view.url) else view
 
     def source(self, path: str) -> SourceText | None:
@@ -220,12 +221,15 @@ class LiveSite:
         hint = self.index.hint_of(place)
         return real, open_document(source, Hints(glob=hint, vault=self.files.is_in_vault(path)))
 
-    def _view(self, path: str, reading: DialectReading[object], lent: LentFields) -> NodeView:
+    def _view(
+        self, path: str, reading: DialectReading[object], lent: LentFields, names: Collection[str] | None
+    ) -> NodeView:
         row = self.index.catalogue.by_path.get(path)
         own_id = row.id if row is not None else ""
         url = row.url if row is not None else url_of(path, own_id, self.options.layout, stands=self._stands(path))
         actions = self.options.actions(reading, path) if self.options.actions is not None else ()
         links = typed_links(self.index, path) if reading.name != "mdh" and row is not None else ()
+        links = links if names is None else tuple(each for each in links if each.target in names)
         return view_of(reading, path, url=url, own_id=own_id, links=links, actions=actions, lent=lent)
 
     def _stands(self, path: str) -> bool:
