@@ -47,7 +47,8 @@ class Skill(Struct, frozen=True):
     """A skill that a program may use. ``folder`` is the real path of its folder, ``files`` are the paths of the other
     files below it, as far as they are known, and ``scripts`` those that the sandbox can run. ``arguments`` is where a
     request goes in its ``instructions``. A ``chosen`` one is active from the first request on. ``unavailable`` is what
-    it needs and cannot get here, in words."""
+    it needs and cannot get here, in words. ``altered``: its instructions are not those of its file, which is not
+    shown."""
 
     name: str
     description: str
@@ -58,6 +59,7 @@ class Skill(Struct, frozen=True):
     arguments: Arguments | None = None
     chosen: bool = False
     unavailable: tuple[str, ...] = ()
+    altered: bool = False
 
     def text(self, request: str = "") -> str:
         """Return its instructions as a model reads them, with the request where they want it."""
@@ -256,6 +258,9 @@ class ReadTool(Struct, frozen=True):
         """Return the text of the file, or why there is none."""
         del path
         skill, first = _of(self.skills, arguments), arguments.get("from_line") or 1
+        name = arguments["path"].replace("\\", "/").rstrip("/").rpartition("/")[2]
+        if skill.altered and name.lower() == "skill.md":
+            return ToolResult("error: SKILL.md is not shown: its instructions are in the conversation", is_error=True)
         return self.files.read(skill.folder, arguments["path"], first, self.limits.tool_result)
 
 

@@ -17,6 +17,7 @@ from prosa.app.evals.variants import TestOptions
 from prosa.app.options import Environment, Options
 from prosa.evaluation.report import Report
 from prosa.runtime.errors import ProgramRefused, RunError
+from prosa.runtime.messages import ModelReply, ModelRequest, ToolCall
 from prosa.settings import Settings
 from tests.app.evals.in_agents import FakeAgents, trace
 from tests.app.evals.skilled import MARK, Model, case, evals, neighbours, obeys, routed, skill
@@ -118,3 +119,22 @@ def test_x36_an_agent_gets_a_copy_of_the_skill_with_the_other_text(here: Path):
     asyncio.run(run_tests([found], chosen, Options(), environment(), agents=FakeAgents(answer)))
     assert [(side, "Say nothing." in text) for side, text, _ in seen] == [("with the skill", False), ("quiet", True)]
     assert seen[1][2] == ["SKILL.md", "tides.py"]
+
+
+def test_x34_a_model_cannot_read_the_file_as_it_is_past_another_text(here: Path):
+    folder = skill()
+    (folder / "ports.md").write_text("Brest\n")
+    evals(folder, case())
+    seen: list[str] = []
+
+    class Reads(Model):
+        async def complete(self, request: ModelRequest, on_text: object = None) -> ModelReply:
+            seen.extend(each.content for each in request.messages if each.role == "tool")
+            if request.messages[-1].role == "tool":
+                return ModelReply("six")
+            calls = (ToolCall("1", "skill_read", '{"path": "./SKILL.md"}'),)
+            return ModelReply("", calls, finish="tool_calls")
+
+    found = loaded()
+    tried(altered_suite(found, text_of(found).replace(MARK, "Be polite.")), Reads(obeys))
+    assert seen and all("not shown" in each and MARK not in each for each in seen)

@@ -29,7 +29,7 @@ def altered_side(label: str, text: str, *, named: str = "") -> Side:
     `Suite.load` does for a text that cannot run."""
 
     def load(suite: Suite) -> Program:
-        program = suite.load(suite.program_path, _with_text(suite, text))
+        program = _altered(suite, text)
         return replace(program, name=f"{program.name}-{named}") if named else program
 
     return Side(label, load, folder=lambda folder, empty: altered_folder(folder, empty, text), text=text)
@@ -39,7 +39,7 @@ def altered_suite(suite: Suite, text: str, empty: Path | None = None) -> Suite:
     """Return a suite that tries another text of its file, where only that one is to be tried and nothing is compared.
     ``empty`` is a folder for the copy of a skill that agents get. Raises what `Suite.load` does."""
     files = _with_text(suite, text)
-    program = suite.load(suite.program_path, files)
+    program = _altered(suite, text)
     altered = replace(suite, program=program, files=files, without=None)
     if suite.subject is None or empty is None:
         return altered
@@ -57,6 +57,13 @@ def altered_folder(folder: Path, empty: Path, text: str) -> Path:
         shutil.copy(folder / name, target)
     (empty / skill_file(folder).name).write_text(text, encoding="utf-8", newline="")
     return empty
+
+
+def _altered(suite: Suite, text: str) -> Program:
+    """Return the program of another text, whose model is not shown the file as it is."""
+    program, folder = suite.load(suite.program_path, _with_text(suite, text)), suite.program_path.parent.resolve()
+    skills = tuple(replace(each, altered=Path(each.folder) == folder) for each in program.skills)
+    return replace(program, skills=skills)
 
 
 def _with_text(suite: Suite, text: str) -> Files:
