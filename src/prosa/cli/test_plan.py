@@ -40,7 +40,7 @@ def tell_power(plan: TestPlan | None, notes: Sequence[str], console: Console) ->
     """Say on stderr what a test can find, before it begins."""
     from prosa.render.power import power_lines
 
-    for each in (*notes, *(() if plan is None else power_lines(plan.powers))):
+    for each in (*notes, *(() if plan is None else (*plan.notes, *power_lines(plan.powers)))):
         console.note(each)
 
 

@@ -17,6 +17,7 @@ from prosa.app.evals.suite import Suite
 from prosa.app.evals.variants import TestOptions, Variant, variants_of
 from prosa.app.options import Environment, Options
 from prosa.app.run.facts import facts_of
+from prosa.dialects.context.view import tokens_of
 from prosa.evaluation.case import Case
 from prosa.evaluation.power import Power, powers
 from prosa.records.estimate import Amount, Facts, estimate
@@ -160,6 +161,9 @@ def _notes(variants: Sequence[Variant]) -> Iterable[str]:
     for name in dict.fromkeys(each.agent.agent.name for each in variants if each.agent is not None):
         known = known_agent(name)
         yield f"the first request of {known.title} alone is about {first_tokens(known.request_bytes):,} tokens"
+    for suite in {str(each.suite.program_path): each.suite for each in variants if each.suite.place}.values():
+        tokens = tokens_of(suite.files.read(suite.program_path).text)
+        yield f"{suite.program_path.name} is about {tokens:,} tokens"
 
 
 def first_tokens(size: int) -> int:
