@@ -28,6 +28,7 @@ EXTRAS = {
     "otel": Extra("opentelemetry.exporter.otlp.proto.http", "traces of runs, with `--otel`"),
     "parquet": Extra("duckdb", "rows of Parquet files in `prosa batch`"),
     "semantic": Extra("numpy", "search by meaning over large corpora"),
+    "signatures": Extra("cryptography", "signatures that `prosa check --keys` verifies"),
     "tokens": Extra("splintr", "exact counts of tokens in `prosa plan`"),
     "watch": Extra("watchfiles", "`--watch`, and a server that sees changes at once"),
 }

@@ -25,6 +25,7 @@ NEEDED: dict[str, tuple[str, ...]] = {
     "embedded": ("run triage.md question=x --model embedded",),
     "improve": ("improve triage.md --yes",),
     "parquet": ("batch triage.md --rows rows.parquet --plan",),
+    "signatures": ("check triage.md --keys replies.jsonl",),
     "semantic": ("search word --semantic --embedding-model local", "enrich ticket.ymj --embedding-model local"),
     "watch": ("check --watch", "search word --watch", "test --watch"),
 }

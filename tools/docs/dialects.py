@@ -13,6 +13,7 @@ from prosa.dialects.evals.suite import fields as evals
 from prosa.dialects.fields import WANTED, Field
 from prosa.dialects.magi import fields as magi
 from prosa.dialects.markdownlang import fields as markdownlang
+from prosa.dialects.mda import fields as mda
 from prosa.dialects.mdh import fields as mdh
 from prosa.dialects.skill_md import model as skill_md
 from prosa.dialects.table import DIALECTS
@@ -24,6 +25,8 @@ TABLES = {
     ("magi", "Front matter"): magi.FRONT,
     ("magi", "ai-script blocks"): magi.SCRIPT,
     ("magi", "Relationships"): magi.RELATIONSHIP,
+    ("mda", "Fields"): mda.SOURCE,
+    ("mda", "Relationships"): mda.RELATIONSHIP,
     ("ymj", "Header"): ymj.HEADER,
     ("ymj", "Footer"): ymj.FOOTER,
     ("mdh", "Fields of a node"): mdh.NODE,

@@ -58,7 +58,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--profile",
         choices=tuple(SPECIFICATIONS),
-        help="check against a specification alone; agentskills: SKILL.md files, by the rules of Agent Skills",
+        help="check against a specification alone; agentskills: SKILL.md files, by the rules of Agent Skills; "
+        "mda: .mda files, and what is compiled from them",
     )
     parser.add_argument("--fix", action="store_true", help="apply the fixes that are safe")
     parser.add_argument("--unsafe-fixes", action="store_true", help="also apply fixes that may change a meaning")
@@ -76,6 +77,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=Severity.ERROR.value,
         help="the least severity that makes the exit status 1 (default: error)",
     )
+    _about_signatures(parser)
     group = parser.add_argument_group("large repositories")
     group.add_argument("--baseline", metavar="FILE", help="report only findings that this file does not hold")
     group.add_argument(
@@ -97,6 +99,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--stdin-filename", metavar="NAME", help="the name to give standard input; imports start there")
     parser.add_argument("-w", "--watch", action="store_true", help="check again whenever a document changes")
     add_work_options(parser)
+
+
+def _about_signatures(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("signed documents")
+    group.add_argument(
+        "--keys",
+        action="append",
+        default=[],
+        metavar="[DOMAIN=]FILE",
+        help="verify signatures of MDA documents with the public keys in a file (mda-keys.json)",
+    )
+    group.add_argument("--trust-policy", metavar="FILE", help="which signers make an MDA document trusted, as JSON")
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
@@ -145,10 +159,8 @@ def named_groups(args: argparse.Namespace, console: Console) -> tuple[Group, ...
         raise WrongUse(f"no documents in {', '.join(paths)}", hint=WHICH_DOCUMENTS)
     groups = judged_by(args.profile, named.groups) if args.profile else named.groups
     if not groups:
-        file_name = SPECIFICATIONS[args.profile].file_name
-        raise WrongUse(
-            f"no {file_name} in {', '.join(paths)}", hint=f"--profile {args.profile} judges {file_name} alone"
-        )
+        names = " or ".join(SPECIFICATIONS[args.profile].file_names)
+        raise WrongUse(f"no {names} in {', '.join(paths)}", hint=f"--profile {args.profile} judges {names} alone")
     return groups
 
 
@@ -160,10 +172,20 @@ def _once(args: argparse.Namespace, console: Console, groups: Sequence[Group]) -
     with checker(args, console, count) as how:
         if args.fix or args.unsafe_fixes or args.diff or args.dry_run:
             return _fix(groups, how, args, console, known)
-        found = how.diagnostics(groups)
+        found = _verified(groups, how, args) if args.keys or args.trust_policy else how.diagnostics(groups)
     if args.write_baseline is not None:
         return _write_baseline(known, found, groups, console)
     return judge(found, groups, args, console, known)
+
+
+def _verified(groups: Sequence[Group], how: Checker, args: argparse.Namespace) -> tuple[Diagnostic, ...]:
+    """Return the findings, with signatures verified by keys in files. Raises `WrongUse`."""
+    from prosa.app.check.verify import UnusableTrust, trust_of, verified_diagnostics
+
+    try:
+        return verified_diagnostics(how, groups, trust_of(args.keys, args.trust_policy))
+    except UnusableTrust as error:
+        raise WrongUse(str(error), hint=error.hint) from None
 
 
 def _known(args: argparse.Namespace) -> Baseline | None:

@@ -12,7 +12,7 @@ from prosa.cli.console import Console
 from prosa.cli.documents import add_format
 from prosa.cli.errors import FAILED, OK, say
 from prosa.cli.parser import WrongUse
-from prosa.convert.table import ONE_WAY, ROWS, known_form
+from prosa.convert.table import ONE_WAY, ORIGINS, ROWS, TARGETS, known_form
 from prosa.diagnostics.nearest import UnknownName
 
 if TYPE_CHECKING:
@@ -20,13 +20,20 @@ if TYPE_CHECKING:
     from prosa.convert.neutral import FormName
     from prosa.source import SourceText
 
+WAYS = "--from promptfoo --to test, or --from mda --to agents-md"
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `convert`."""
     parser.add_argument("files", nargs="+", metavar="FILE", help="documents, or folders of skills; - is standard input")
     forms = ", ".join(ROWS)
     parser.add_argument(
-        "--to", dest="target", required=True, metavar="FORM", help=f"one of {forms}; test, of a promptfoo configuration"
+        "--to",
+        dest="target",
+        required=True,
+        metavar="FORM",
+        help=f"one of {forms}; test, of a promptfoo configuration; "
+        "agents-md, claude-md, mcp-server-md, of an MDA document",
     )
     parser.add_argument(
         "--from", dest="origin", metavar="FORM", help="what the documents are (default: by name and shape)"
@@ -77,8 +84,8 @@ def _options(args: argparse.Namespace) -> ConvertOptions:
     if into and Path(args.output).exists() and not Path(args.output).is_dir():
         raise WrongUse(f"--output {args.output} is a file, and there are several results", hint="name a folder")
     return ConvertOptions(
-        target="test" if args.target == "test" else _form("--to", args.target),
-        origin="promptfoo" if args.origin == "promptfoo" else _form("--from", args.origin) if args.origin else None,
+        target=args.target if args.target in TARGETS else _form("--to", args.target),
+        origin=args.origin if args.origin in ORIGINS else _form("--from", args.origin) if args.origin else None,
         output=Path(args.output) if args.output is not None else None,
         into=into,
         wrap=args.wrap,
@@ -91,7 +98,7 @@ def _form(flag: str, name: str) -> FormName:
         return known_form(name)
     except UnknownName as error:
         if name in ONE_WAY:
-            raise WrongUse(f"{flag} {name}: {ONE_WAY[name]}", hint="--from promptfoo --to test") from None
+            raise WrongUse(f"{flag} {name}: {ONE_WAY[name]}", hint=WAYS) from None
         raise WrongUse(f"{flag} {name}: no such form", hint=f"{error.hint}; forms are {', '.join(ROWS)}") from None
 
 

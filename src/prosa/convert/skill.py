@@ -163,11 +163,16 @@ def write(piece: Piece, carry: Carry, around: Around) -> Written:
     )
 
 
+_UUID = regex(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+
+
 def _named(slots: dict[str, Value], text: str, template: TextKind, around: Around, notes: list[Note]) -> None:
     name = slots.get("name") or slots.get("id")
+    if not slots.get("name") and _UUID.fullmatch(str(name)):
+        name = None  # it names the document to programs alone
     if name is None or not is_name(str(name)):
         slots["name"] = as_name(str(name or slots.get("title") or around.stem)) or "skill"
-        why = f"`{name}` is not a valid skill name" if name else "the source has no name"
+        why = f"`{name}` is not a valid skill name" if name else "the source has no name of its own"
         notes.append(Note("guessed", "name", f"{why}: it is called `{slots['name']}`", "/name"))
     slots.setdefault("name", name)
     description = str(slots.get("description") or "")

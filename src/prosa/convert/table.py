@@ -52,17 +52,28 @@ ROWS: Mapping[str, FormRow] = {
     )
 }
 
+OUTPUTS: Mapping[str, str] = {
+    "agents-md": "AGENTS.md compiled from an MDA document; only a target",
+    "claude-md": "CLAUDE.md compiled from an MDA document; only a target",
+    "mcp-server-md": "MCP-SERVER.md and mcp-server.json compiled from an MDA document; only a target",
+}
+
 ONE_WAY: Mapping[str, str] = {
     "promptfoo": "a configuration of promptfoo, as YAML or JSON; only a source, of tests",
+    "mda": "an MDA document; only a source, of what is compiled from it",
     "test": "tests: a test document and its programs; only a target, of promptfoo",
+    **OUTPUTS,
 }
-"""The source and the target that are no forms of one document: a configuration becomes several."""
+"""Sources and targets that are no forms of one document: a configuration becomes several, and compiling has one way."""
+
+ORIGINS, TARGETS = ("promptfoo", "mda"), ("test", *OUTPUTS)
 
 _BY_DIALECT: Mapping[DialectName, FormName] = {
     "markdownlang": "program",
     "skill_md": "skill",
     "prapti": "chat",
     "magi": "magi",
+    "mda": "magi",
     "ymj": "ymj",
     "mdh": "mdh",
     "test": "markdown",

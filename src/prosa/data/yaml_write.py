@@ -20,7 +20,7 @@ MAX_FLOW = 80
 """Characters of a list on one line."""
 
 _INDENT = "  "
-_PLAIN = regex(r"[A-Za-z_/](?:[A-Za-z0-9_./@+-]|[ :](?=[A-Za-z0-9_/+-]))*+", re.ASCII)
+_PLAIN = regex(r"[A-Za-z_/](?:[A-Za-z0-9_./@+()*-]|[ :](?=[A-Za-z0-9_/+(*-]))*+", re.ASCII)
 _WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})
 """Words that some reader of YAML takes for something other than text."""
 

@@ -5,5 +5,5 @@ from __future__ import annotations
 from typing import Literal, TypeAlias
 
 DialectName: TypeAlias = Literal[
-    "magi", "markdownlang", "ymj", "mdh", "prapti", "skill_md", "context", "test", "evals", "plain"
+    "magi", "mda", "markdownlang", "ymj", "mdh", "prapti", "skill_md", "context", "test", "evals", "plain"
 ]

@@ -172,7 +172,9 @@ def _detected(source: SourceText, hints: Hints) -> tuple[FrontReading, Detection
     helps to find a shape, and is no front matter of any other dialect."""
     name = decided(source.path, hints)
     if name is not None and name not in LOOSE:
-        return read_front(source), Detection(name)
+        strict = read_front(source)
+        chosen = hints.explicit or hints.glob
+        return strict, Detection("mda" if name == "magi" and not chosen and is_mda(strict.fields) else name)
     front = read_loose_front(source)
     found = Detection(name) if name else detect(front)
     return (front if found.dialect in LOOSE or not front.loose else read_front(source)), found
@@ -214,7 +216,7 @@ def decided(path: str, hints: Hints = NO_HINTS) -> DialectName | None:
     """Return the dialect that hints and the path decide, or None if the shape must decide.
 
     A command forces its dialect only on a document whose name and location decide nothing, and on a context file: a
-    `.mda` stays a MAGI document.
+    `.mda` stays a MAGI document, or one of MDA: they share a suffix, and the front matter decides (`is_mda`).
     """
     named = hints.explicit or hints.glob or dialect_of_path(path)
     return (hints.forced or named) if named == "context" and not hints.explicit else named or hints.forced
@@ -230,6 +232,22 @@ def detect(front: FrontReading, hints: Hints = NO_HINTS) -> Detection:
     if len(shapes) > 1:
         return Detection("plain", (_ambiguous(shapes),))
     return Detection(next(iter(shapes), "plain"))
+
+
+def is_mda(fields: Mapping | None) -> bool:
+    """Return whether the front matter of a `.mda` file is that of MDA 1.0 rather than of MAGI (X42): it has
+    `metadata.mda`, a field that only MDA has, or `name` and no field that only MAGI has."""
+    if fields is None:
+        return False
+    names = {entry.key.text for entry in fields}
+    if not names & {"name", "metadata", "integrity", "signatures", "targets"}:
+        return False
+    from prosa.dialects.magi.fields import squashed
+    from prosa.dialects.mda.fields import MARKS, ONLY_MAGI  # only here: few documents need them
+
+    metadata = fields.get("metadata")
+    own = isinstance(metadata, Mapping) and metadata.entry("mda") is not None
+    return own or not names.isdisjoint(MARKS) or ("name" in names and ONLY_MAGI.isdisjoint(map(squashed, names)))
 
 
 def _shapes(front: FrontReading) -> dict[DialectName, Span]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from prosa.dialects.evals.suite.model import EvalsModel
     from prosa.dialects.magi.model import MagiModel
     from prosa.dialects.markdownlang.model import ProgramModel
+    from prosa.dialects.mda.model import MdaModel
     from prosa.dialects.mdh.model import NodeModel
     from prosa.dialects.plain import PlainModel
     from prosa.dialects.prapti.model import ChatModel
@@ -44,6 +45,12 @@ class DialectRow(Struct, Generic[M_co], frozen=True):
 
 def _magi() -> Dialect[MagiModel]:
     from prosa.dialects.magi import DIALECT
+
+    return DIALECT
+
+
+def _mda() -> Dialect[MdaModel]:
+    from prosa.dialects.mda.as_dialect import DIALECT
 
     return DIALECT
 
@@ -103,6 +110,9 @@ def _plain() -> Dialect[PlainModel]:
 
 
 MAGI = DialectRow("magi", "MAGI document", _magi, suffixes=(".mda",))
+MDA = DialectRow("mda", "MDA document", _mda)
+"""Told from a MAGI document by its front matter (X42): they share a suffix."""
+
 MARKDOWNLANG = DialectRow("markdownlang", "markdownlang program", _markdownlang)
 YMJ = DialectRow("ymj", "YMJ record", _ymj, suffixes=(".ymj",))
 MDH = DialectRow("mdh", "MDH node", _mdh)
@@ -118,7 +128,19 @@ EVALS = DialectRow(
 )
 PLAIN = DialectRow("plain", "Markdown document", _plain, suffixes=(".mdx", ".mdc"))
 
-DIALECTS: tuple[DialectRow[object], ...] = (MAGI, MARKDOWNLANG, YMJ, MDH, PRAPTI, SKILL_MD, CONTEXT, TEST, EVALS, PLAIN)
+DIALECTS: tuple[DialectRow[object], ...] = (
+    MAGI,
+    MDA,
+    MARKDOWNLANG,
+    YMJ,
+    MDH,
+    PRAPTI,
+    SKILL_MD,
+    CONTEXT,
+    TEST,
+    EVALS,
+    PLAIN,
+)
 
 _BY_NAME: dict[str, DialectRow[object]] = {row.name: row for row in DIALECTS}
 _BY_FILE_NAME: dict[str, DialectName] = {name.lower(): row.name for row in DIALECTS for name in row.file_names}

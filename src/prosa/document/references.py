@@ -24,8 +24,9 @@ Origin: TypeAlias = Literal[
 ]
 """Where a reference is written; interface.md, `graph`."""
 
-RefKind: TypeAlias = Literal["id", "path", "url", "stem"]
-"""What a target is: a document's id; a path relative to the document; an absolute URL; a file name without suffix."""
+RefKind: TypeAlias = Literal["id", "path", "url", "stem", "name", "capability"]
+"""What a target is: a document's id; a path relative to the document; an absolute URL; a file name without suffix; the
+name that a document gives itself; what a host has, which is no document."""
 
 DefKind: TypeAlias = Literal["id", "title", "alias"]
 
@@ -41,7 +42,8 @@ _WEB = regex(r"https?://|//", re.IGNORECASE)
 
 class Ref(Struct, frozen=True):
     """A reference. ``target`` is as written, without its fragment and percent-decoded where it is a path; ``fragment``
-    is what followed `#`. ``rel``, ``strength`` and ``bidirectional`` are set by the dialect."""
+    is what followed `#`. ``rel``, ``strength``, ``bidirectional`` and ``range``, which are the versions that are meant,
+    are set by the dialect."""
 
     origin: Origin
     target: str
@@ -51,6 +53,7 @@ class Ref(Struct, frozen=True):
     strength: float | None = None
     bidirectional: bool = False
     fragment: str = ""
+    range: str = ""
 
 
 class Def(Struct, frozen=True):

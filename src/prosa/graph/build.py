@@ -94,4 +94,5 @@ def edge_of(source: str, reference: Reference, found: Resolution[Record], ids: M
         fragment=reference.fragment,
         exact=found.exact,
         candidates=() if resolved else candidates,
+        range=reference.range,
     )

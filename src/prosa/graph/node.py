@@ -32,7 +32,8 @@ class Edge(Struct, frozen=True):
 
     ``rel`` is normalised, None if the notation has none. ``exact`` is False if the name only matched in another case
     (YA21). ``candidates`` are the ids of the documents that an ambiguous target may mean. ``derived`` marks the
-    inverse of an edge that is written at that line of the *target* document (X21).
+    inverse of an edge that is written at that line of the *target* document (X21). ``range`` are the versions that are
+    meant, as written.
     """
 
     source: str
@@ -50,6 +51,7 @@ class Edge(Struct, frozen=True):
     exact: bool = True
     candidates: tuple[str, ...] = ()
     derived: bool = False
+    range: str = ""
 
     @property
     def resolved(self) -> bool:

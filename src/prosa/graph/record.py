@@ -27,6 +27,7 @@ class Reference(NamedTuple):
     strength: float | None = None
     bidirectional: bool = False
     fragment: str = ""
+    range: str = ""
 
 
 class Definition(NamedTuple):

@@ -18,7 +18,7 @@ from prosa.graph.record import Definition, Record, Reference, file_title
 from prosa.regex import regex
 from prosa.source import SourceText
 
-_WHOLE = ("mdh", "plain", "skill_md", "context")
+_WHOLE = ("mdh", "plain", "skill_md", "context", "mda")
 """Dialects whose own references include the links of the body."""
 
 _OF_THE_SYSTEM = ("import", "include")
@@ -27,6 +27,7 @@ _OF_THE_SYSTEM = ("import", "include")
 _OWN_TITLE = {
     "markdownlang": ("title", "name"),
     "skill_md": ("title", "name"),
+    "mda": ("title", "name"),
     "ymj": ("title", "subject", "doc_summary"),
 }
 """The fields with the name of a document by dialect, the best first; in all others it is `title`."""
@@ -72,7 +73,7 @@ def _is_made_later(ref: Ref) -> bool:
 def _reference(ref: Ref, source: SourceText, path: str) -> Reference:
     start, end = ref.span.start, ref.span.end
     line = source.lines.line(start)
-    rest = (ref.rel, ref.strength, ref.bidirectional, ref.fragment)
+    rest = (ref.rel, ref.strength, ref.bidirectional, ref.fragment, ref.range)
     target = _from_here(ref.target, source.path, path) if ref.origin in _OF_THE_SYSTEM else ref.target
     return Reference(ref.origin, target, ref.kind, start, end, line, *rest)
 

@@ -49,7 +49,7 @@ def outside(record: Record, reference: Reference) -> State | None:
     A page that only a generator could make (`guide/`, `guide.html`) counts as a file, and so does what double brackets
     hold outside YMJ that is no name of a document.
     """
-    if reference.kind == "url":
+    if reference.kind in ("url", "capability"):
         return "external"
     if reference.kind == "stem" and reference.origin == "front-matter":
         return "file" if is_attachment(reference.target) else None
@@ -97,6 +97,8 @@ def tiers(record: Record, reference: Reference, sites: Sites) -> Iterable[Tier]:
         return _url_tiers(reference, sites)
     if reference.kind == "stem":
         return stem_tiers(record, reference)
+    if reference.kind in ("name", "capability"):
+        return _name_tiers(reference)
     return _path_tiers(record, reference, sites)
 
 
@@ -151,6 +153,13 @@ def _id_tiers(record: Record, reference: Reference, sites: Sites) -> Iterator[Ti
         yield Tier((_site_key(root, f"~/node/{reference.target}"),))
     yield Tier((Key(f"id@{record.dialect}", reference.target),))
     yield Tier((Key("id", reference.target),))
+
+
+def _name_tiers(reference: Reference) -> Iterator[Tier]:
+    """Yield the name that a document gives itself, then that of a skill; what a host has is no document."""
+    if reference.kind == "name":
+        name = folded(reference.target)
+        yield from (Tier((Key("alias~", name),)), Tier((Key("title~", name),)))
 
 
 def _url_tiers(reference: Reference, sites: Sites) -> tuple[Tier, ...]:

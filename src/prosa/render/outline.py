@@ -172,6 +172,31 @@ def _relationship(each: Mapping[str, Value]) -> str:
     return f"[^{each['ref']}], line {each['line']}: {data.get('rel-type')} {target}{said}: {data.get('rel-desc', '')}"
 
 
+def _mda(facts: Facts) -> Iterator[_Row]:
+    below = ("metadata", "requires", "depends-on", "relationships", "integrity", "signatures")
+    yield from _fields(facts, without=below)
+    yield from _list("requires", [f"{name}: {_inline(value)}" for name, value in facts["requires"].items()])
+    yield from _list("depends on", [f"{each['name']} {each['range']}" for each in facts["depends_on"]])
+    yield from _list("relationships", [_related(each) for each in facts["relationships"]])
+    if (integrity := facts["integrity"]) is not None:
+        state = {True: "matches", False: "does not match", None: "not computed"}[integrity["matches"]]
+        yield _Row("integrity", f"{state}: {integrity.get('digest')}")
+    said = (f"{each['signer']}, key {each['key_id']}: {each['state']}" for each in facts["signatures"])
+    yield from _list("signatures", [*said])
+
+
+def _related(each: Mapping[str, Value]) -> str:
+    data = each["data"]
+    place = f"[^{each['ref']}], line {each['line']}" if each["ref"] is not None else f"line {each['line']}"
+    return f"{place}: {data.get('rel-type')} {data.get('doc-id')}: {data.get('rel-desc', '')}"
+
+
+def _inline(value: Value) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return dump(value) if isinstance(value, dict) else str(value)
+
+
 def _region(region: Mapping[str, Value]) -> str:
     by = region["answered_by"] or region["model"]
     made = [region["state"], *([f"by {by}"] if by else []), *(["cut off"] if region["cut"] else [])]
@@ -366,6 +391,7 @@ def _request(each: Mapping[str, Value]) -> str:
 _DIALECTS: Mapping[str, Callable[[Facts], Iterator[_Row]]] = {
     "markdownlang": _program,
     "magi": _magi,
+    "mda": _mda,
     "ymj": _record,
     "prapti": _chat,
     "mdh": _node,
@@ -376,7 +402,7 @@ _DIALECTS: Mapping[str, Callable[[Facts], Iterator[_Row]]] = {
     "plain": _plain,
 }
 
-_WITH_STRUCTURE = frozenset(("magi", "skill_md", "context", "plain", "ymj"))
+_WITH_STRUCTURE = frozenset(("magi", "mda", "skill_md", "context", "plain", "ymj"))
 """Dialects shown as Markdown; for the others more than headings is known."""
 
 

@@ -86,7 +86,7 @@ def relations_in(corpus: Corpus, facts: Facts) -> Iterator[Ref]:
 
 
 def _plain(ref: Ref) -> Reference:
-    rest = (ref.rel, ref.strength, ref.bidirectional, ref.fragment)
+    rest = (ref.rel, ref.strength, ref.bidirectional, ref.fragment, ref.range)
     return Reference(ref.origin, ref.target, ref.kind, ref.span.start, ref.span.end, 0, *rest)
 
 

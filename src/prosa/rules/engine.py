@@ -274,7 +274,7 @@ def _facts_of(paths: Sequence[Path], known: Mapping[Path, Facts], analyzer: Anal
 def _names_others(real: Path, facts: Facts, files: Files) -> bool:
     """Return whether a document names others by id or stem, has an id that others may share, or an image given by its
     name alone, whose resolution depends on how others are linked (YA21)."""
-    named = any(ref.kind in ("id", "stem") for ref in facts.refs)
+    named = any(ref.kind in ("id", "stem", "name") for ref in facts.refs)
     has_id = facts.dialect != "markdownlang" and any(each.kind == "id" for each in facts.defs)
     if named or has_id or facts.wikilinks:
         return True

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from prosa.diagnostics import Applicability, Diagnostic, Problem, Severity
 from prosa.dialects.dialect import FormatOptions, Hints
-from prosa.dialects.reading import DialectReading, open_document
+from prosa.dialects.reading import DialectReading, dialect_of, open_document
 from prosa.dialects.table import dialect, dialect_of_file_name
 from prosa.rules.registry import rule_named
 from prosa.source import Edit, OverlappingEdits, SourceText, Span, apply_edits
@@ -229,6 +229,7 @@ def with_kept_hash(source: SourceText, text: str) -> str:
     name = dialect_of_file_name(PurePath(source.path).name)
     if name is None:
         return text
+    name = dialect_of(source) if name == "magi" else name  # or MDA: they share a suffix
     return apply_edits(text, dialect(name).load().after_fix(source, SourceText(text, source.path)))
 
 
@@ -238,7 +239,7 @@ def with_kept_hash(source: SourceText, text: str) -> str:
 MAX_ROUNDS = 5
 """Times a text is formatted. One edit may make room for another; a third round means that two edits disagree."""
 
-HARMLESS = frozenset({"missing-field", "wrong-type", "wrong-form", "unknown-value", "unknown-field"})
+HARMLESS = frozenset({"missing-field", "wrong-type", "wrong-form", "unknown-value", "unknown-field", "unquoted-text"})
 """Errors of readers that say what a document lacks, not that it could not be read."""
 
 

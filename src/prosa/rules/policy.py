@@ -105,16 +105,19 @@ def _respelled(problem: Problem, source: SourceText) -> Fix | None:
 
 
 class Specification(Struct, frozen=True):
-    """What a profile judges: documents in files called ``file_name``, by ``severities``, which has the severity of each
-    of its rules."""
+    """What a profile judges: documents in files with one of the ``file_names``, of which a suffix stands for all with
+    it, by ``severities``, which has the severity of each of its rules. They are read as ``dialect``
+    where it has one."""
 
     name: str
-    file_name: str
+    file_names: tuple[str, ...]
     severities: Mapping[str, Severity]
+    dialect: DialectName | None = None
 
     def judges(self, path: Path) -> bool:
         """Return whether the specification is about the document at a path."""
-        return path.name.lower() == self.file_name.lower()
+        name = path.name.lower()
+        return any(name.endswith(each) if each[0] == "." else name == each.lower() for each in self.file_names)
 
 
 _UNREADABLE = (
@@ -129,17 +132,33 @@ _SKILL = (
     *("skill-name-form", "skill-name-unlike-folder"),
 )
 
+_MDA = (
+    *("mda-without-front-matter", "missing-field", "wrong-type", "wrong-form", "unknown-value", "unknown-field"),
+    *("unquoted-text", "bad-namespace", "bad-capability", "relationship-syntax", "differing-relationships"),
+    *("repeated-footnote-label", "signature-without-integrity", "signature-of-other-digest", "wrong-rekor-entry"),
+    *("digest-of-other-algorithm", "unsatisfied-range", "dependency-digest-mismatch", "dependency-cycle"),
+    *("output-name-unlike-folder", "bad-mcp-sidecar"),
+)
+
 SPECIFICATIONS: Mapping[str, Specification] = {
     "agentskills": Specification(
         "agentskills",
-        "SKILL.md",
+        ("SKILL.md",),
         dict.fromkeys((*_UNREADABLE, *_SKILL), Severity.ERROR)
         | {
             "non-string-metadata": Severity.WARNING,
             "tools-without-spaces": Severity.WARNING,
             "long-skill": Severity.INFO,
         },
-    )
+    ),
+    "mda": Specification(
+        "mda",
+        (".mda", "SKILL.md", "AGENTS.md", "CLAUDE.md", "MCP-SERVER.md"),
+        dict.fromkeys((*_UNREADABLE, *_MDA), Severity.ERROR)
+        | dict.fromkeys(("integrity-mismatch", "unknown-dependency", "backticked-relationship"), Severity.WARNING)
+        | {"signature-not-verified": Severity.INFO},
+        "mda",
+    ),
 }
 """By name. The reference implementation of Agent Skills takes any metadata and any list of tools."""
 
@@ -156,7 +175,7 @@ class Profile(Struct, frozen=True):
 
     ``strict`` None leaves it to the documents and the project. A ``select`` replaces the project's, an ``ignore`` is
     added to it; without any ``select`` every rule is checked. ``vault`` is true if the root is in a vault of Obsidian.
-    With a ``specification`` only its rules count, regardless of the project.
+    With a ``specification`` only its rules count, regardless of the project, and it says how documents are read.
     """
 
     explicit: DialectName | None = None
@@ -172,6 +191,8 @@ class Profile(Struct, frozen=True):
     def hints(self, real: Path) -> Hints:
         """Return the hints about the dialect of the document at this real path. The last matching glob counts."""
         agents = is_agent_place(real.as_posix())
+        if self.specification is not None and self.specification.dialect is not None:
+            return Hints(self.explicit or self.specification.dialect, None, self.forced, self.vault, agents)
         if self.settings is None or not self.settings.dialects:
             return Hints(self.explicit, None, self.forced, self.vault, agents)
         path = self._below_root(real)

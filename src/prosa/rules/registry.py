@@ -1,9 +1,8 @@
 """The registry of all rules. `rules/docs/NAME.md` is the page of a rule.
 
 In: the name of a dialect, of a rule, or a selector. Out: rules. The rules of a dialect are loaded on first use, so
-that a check of one dialect never loads those of the others. Codes: `CX` context
-files, `MD` any document, `MG` MAGI, `ML` programs, `YM` YMJ, `MH` MDH, `PR` Prapti, `SE` cases of skills, `SK` skills,
-`TS` tests.
+that a check of one dialect never loads those of the others. Codes: `CX` context files, `MD` any document, `MA` MDA,
+`MG` MAGI, `ML` programs, `YM` YMJ, `MH` MDH, `PR` Prapti, `SE` cases of skills, `SK` skills, `TS` tests.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from prosa.rules.rule import AmongCheck, Bound, CorpusCheck, DocumentCheck, Prog
 
 _Check = TypeVar("_Check")
 
-FOLDERS = ("context", "document", "magi", "mdh", "markdownlang", "prapti", "evals", "skill_md", "test", "ymj")
+FOLDERS = ("context", "mda", "document", "magi", "mdh", "markdownlang", "prapti", "evals", "skill_md", "test", "ymj")
 """The folders with rules: one for every document, and one for every dialect that has rules of its own."""
 
 _PLACES = {"evals": "evals.suite", "test": "evals.document"}

@@ -20,6 +20,7 @@ from prosa.site.splice import spliced
 
 _TYPES = {
     "magi": "document",
+    "mda": "document",
     "markdownlang": "program",
     "prapti": "chat",
     "skill_md": "skill",

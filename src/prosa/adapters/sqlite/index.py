@@ -217,7 +217,7 @@ def _plain(question: str) -> str:
 _NODES = "SELECT node, path, dialect, title, type, url FROM document"
 
 _EDGES = """SELECT s.node, e.target, t.node, e.rel, e.origin, e.line, e.state, e.start, e."end", e.kind, e.strength,
-  e.bidirectional, e.fragment, e.exact, e.candidates
+  e.bidirectional, e.fragment, e.exact, e.range, e.candidates
   FROM edge e JOIN document s ON s.id = e.document LEFT JOIN document t ON t.id = e.target_document"""
 
 
@@ -264,11 +264,13 @@ def _edges(connection: sqlite3.Connection, rows: Iterable[tuple[Value, ...]]) ->
 
 
 def _edge(row: tuple[Value, ...], ids: Mapping[int, str]) -> Edge:
-    source, target, node, rel, origin, line, state, start, end, kind, strength, two_way, fragment, exact, others = row
+    source, target, node, rel, origin, line, state, start, end, kind, strength, two_way, fragment, exact, *rest = row
+    range_, others = rest
     return Edge(
         *(source, target if node is None else node, rel, origin, line, state, start, end, kind, strength),
         *(bool(two_way), fragment, bool(exact)),
         tuple(ids[each] for each in json.loads(others) if each in ids) if others else (),
+        range=range_,
     )
 
 

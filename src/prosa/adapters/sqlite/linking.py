@@ -72,7 +72,7 @@ def _write_edges(
     return last
 
 
-_EDGE = f"INSERT INTO edge VALUES (?{', ?' * 16})"  # noqa: S608 - only question marks
+_EDGE = f"INSERT INTO edge VALUES (?{', ?' * 17})"  # noqa: S608 - only question marks
 
 
 def _edge(reference: Reference, found: Resolution[Numbered]) -> Row:
@@ -82,6 +82,7 @@ def _edge(reference: Reference, found: Resolution[Numbered]) -> Row:
         *(reference.origin, reference.target, reference.kind, normal_rel(rel) if rel else None, reference.strength),
         *(reference.bidirectional, reference.fragment, reference.start, reference.end, reference.line),
         *_where(found),
+        reference.range,
     )
 
 
@@ -129,7 +130,7 @@ def _follow_again(
 
 
 _WRITTEN_EDGE = """SELECT d.id, d.path, d.dialect, e.origin, e.target, e.kind, e.start, e."end", e.line, e.rel,
-  e.strength, e.bidirectional, e.fragment FROM edge e JOIN document d ON d.id = e.document WHERE e.id = ?"""
+  e.strength, e.bidirectional, e.fragment, e.range FROM edge e JOIN document d ON d.id = e.document WHERE e.id = ?"""
 
 _SET_EDGE = "UPDATE edge SET state = ?, target_document = ?, exact = ?, candidates = ? WHERE id = ?"
 
@@ -168,8 +169,8 @@ def _records(connection: sqlite3.Connection, some: str, values: Sequence[int]) -
 
 
 _DEFINITIONS = 'SELECT document, kind, name, start, "end", line FROM definition'
-_REFERENCES = """SELECT document, origin, target, kind, start, "end", line, rel, strength, bidirectional, fragment
-  FROM edge"""
+_REFERENCES = """SELECT document, origin, target, kind, start, "end", line, rel, strength, bidirectional, fragment,
+  range FROM edge"""
 
 
 def _by_document(connection: sqlite3.Connection, question: str, values: Sequence[int]) -> dict[int, list[Row]]:

@@ -101,7 +101,22 @@ another file, so none is lost; adding a column instead would make every connecti
 _FOURTH = _THIRD.replace("seen TEXT NOT NULL", "seen TEXT")
 """The visible text is only stored for long sections: a search parses the few others that it shows."""
 
-MIGRATIONS: tuple[str, ...] = (_FIRST, _SECOND, _THIRD, _FOURTH)
+_FIFTH = """
+DROP TABLE edge;
+CREATE TABLE edge (
+  id INTEGER PRIMARY KEY, document INTEGER NOT NULL, seq INTEGER NOT NULL,
+  origin TEXT NOT NULL, target TEXT NOT NULL, kind TEXT NOT NULL, rel TEXT, strength REAL,
+  bidirectional INTEGER NOT NULL DEFAULT 0, fragment TEXT NOT NULL DEFAULT '',
+  start INTEGER NOT NULL, "end" INTEGER NOT NULL, line INTEGER NOT NULL,
+  state TEXT NOT NULL, target_document INTEGER, exact INTEGER NOT NULL DEFAULT 1, candidates TEXT,
+  range TEXT NOT NULL DEFAULT '');
+CREATE INDEX edge_document ON edge (document, seq);
+CREATE INDEX edge_rel ON edge (rel, document) WHERE rel IS NOT NULL;
+CREATE INDEX edge_target ON edge (target_document) WHERE target_document IS NOT NULL
+"""
+"""With the versions that a reference means."""
+
+MIGRATIONS: tuple[str, ...] = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH)
 """What each migration does, the first one first. Its number is its place, counted from 1."""
 
 SCHEMA_VERSION = len(MIGRATIONS)

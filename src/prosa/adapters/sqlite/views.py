@@ -80,12 +80,13 @@ VIEWS: tuple[View, ...] = (
             ("target_path", "the path of the target, null where it leads to no single document"),
             ("written", "the target as written"),
             ("fragment", "what followed `#`"),
+            ("range", "the versions that are meant, as written"),
             ("strength", "0 to 1, or null"),
             ("bidirectional", "1 where the author says that it holds both ways"),
             ("exact", "0 where only another case of the name matched"),
         ),
         "SELECT s.node, coalesce(t.node, e.target), e.rel, e.origin, e.state, e.line, s.path, t.path, e.target,"
-        f" e.fragment, e.strength, e.bidirectional, e.exact {_LINKS}",
+        f" e.fragment, e.range, e.strength, e.bidirectional, e.exact {_LINKS}",
     ),
     View(
         "sections",

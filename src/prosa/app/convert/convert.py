@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
-from typing import Literal
+from typing import Literal, cast
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -20,6 +20,7 @@ from prosa.adapters.files import MAX_DOCUMENT_BYTES, RootedFiles, find_root, rep
 from prosa.adapters.files.read import real_path
 from prosa.convert.convert import Converted, convert
 from prosa.convert.form import Around, NotConvertible
+from prosa.convert.mda import COMPILED, PACKED, compiled
 from prosa.convert.neutral import NO_MARKS, FormName, Item, Piece, Report, flat
 from prosa.convert.program import FORM as PROGRAM
 from prosa.convert.program import calls_in
@@ -27,8 +28,13 @@ from prosa.convert.promptfoo.log import Unreadable
 from prosa.convert.promptfoo.suite import convert_suite
 from prosa.convert.skill import wrapped_path, wrapping
 from prosa.convert.table import ROWS, form_in, is_promptfoo, stem_of
-from prosa.dialects.reading import dialect_of
+from prosa.data import Value
+from prosa.diagnostics import Severity
+from prosa.dialects.mda.sidecar import SIDECAR, read_sidecar, sidecar_faults
+from prosa.dialects.reading import dialect_of, open_as
+from prosa.dialects.table import MDA
 from prosa.regex import regex
+from prosa.rules.engine import check_text
 from prosa.source import FileProblem, SourceText
 
 
@@ -36,8 +42,8 @@ class ConvertOptions(Struct, frozen=True):
     """The user's options. ``origin`` is the form of the sources if the user sets it; ``output`` a file or a folder, as
     ``into`` says. ``wrap`` makes a skill around a program."""
 
-    target: FormName | Literal["test"]
-    origin: FormName | Literal["promptfoo"] | None = None
+    target: FormName | Literal["test", "agents-md", "claude-md", "mcp-server-md"]
+    origin: FormName | Literal["promptfoo", "mda"] | None = None
     output: Path | None = None
     into: bool = False
     wrap: bool = False
@@ -96,24 +102,74 @@ def _converted(source: SourceText, options: ConvertOptions, made: dict[str, str]
         return _suite(source, options)
     if options.origin == "promptfoo" or (options.origin is None and is_promptfoo(source.path)):
         raise NotConvertible("a configuration of promptfoo becomes tests", hint="--to test")
-    origin = options.origin or form_in(source)
+    if options.target in COMPILED and not options.wrap and (options.target != "skill" or _is_mda(source, options)):
+        return _compiled(source, options, alone=alone)
+    target = cast("FormName", options.target)
+    origin = "magi" if options.origin == "mda" else options.origin or form_in(source)
     if origin not in ROWS:
         raise NotConvertible(f"the form {origin} is not converted yet", 0)
     stem = stem_of(str(real_path(source.path)))
     folder = _folder(source, options, alone=alone)
     if options.wrap:
         return _wrap(source, origin, stem, folder, options)
-    inner = unwrapped(source, options.max_size) if (origin, options.target) == ("skill", "program") else None
+    inner = unwrapped(source, options.max_size) if (origin, target) == ("skill", "program") else None
     if inner is not None:
-        path = _target(options, folder, options.target, stem, None)
+        path = _target(options, folder, target, stem, None)
         return Result(source.path, (NewFile(path, inner.files[0][1]),), inner.report)
-    around = Around(stem, ROWS[options.target].path(stem), _programs(source, options, folder, made))
-    found = convert(source, origin, options.target, around)
-    path = _target(options, folder, options.target, stem, found)
-    if options.target == "program" and path is not None and folder is not None:
+    around = Around(stem, ROWS[target].path(stem), _programs(source, options, folder, made))
+    found = convert(source, origin, target, around)
+    path = _target(options, folder, target, stem, found)
+    if target == "program" and path is not None and folder is not None:
         made[stem] = f"./{path.name}"
-    left = _left_behind(source, origin, options.target)
+    left = _left_behind(source, origin, target)
     return Result(source.path, (NewFile(path, found.text),), replace(found.report, items=(*found.report.items, *left)))
+
+
+def _is_mda(source: SourceText, options: ConvertOptions) -> bool:
+    return options.origin == "mda" or (options.origin is None and dialect_of(source) == "mda")
+
+
+def _compiled(source: SourceText, options: ConvertOptions, *, alone: bool) -> Result:
+    """Return what is compiled from an MDA document. Neither it nor the result may have an error."""
+    if not _is_mda(source, options):
+        raise NotConvertible("only an MDA document is compiled, and this is none", hint="prosa explain mda")
+    target = COMPILED[options.target]
+    folder = _folder(source, options, alone=alone)
+    if target == "MCP-SERVER.md" and folder is None:
+        raise NotConvertible("it becomes two files", hint="give --output DIR/")
+    _refuse_errors(source, "")
+    model = open_as(source, MDA).model
+    beside = _sidecar_of(source) if target == "MCP-SERVER.md" else None
+    for fault in sidecar_faults(beside, model.text("name")) if beside is not None else ():
+        raise NotConvertible(f"`{SIDECAR}` beside it: {fault}")
+    made = compiled(model, target, beside)
+    name = model.text("name") or stem_of(source.path)
+    for path, text in made.files:
+        if path == target:
+            _refuse_errors(SourceText(text, f"{name}/{path}"), f"the {target} would have an error: ")
+    if folder is None:
+        return Result(source.path, (NewFile(options.output, made.files[0][1]),), made.report)
+    folder = folder / name if target in PACKED else folder
+    return Result(source.path, tuple(NewFile(folder / path, text) for path, text in made.files), made.report)
+
+
+def _refuse_errors(source: SourceText, what: str) -> None:
+    """Raise `NotConvertible` for the first error of a document; that a second file is missing is none here."""
+    found = check_text(source, dialect="mda").diagnostics
+    wrong = next((each for each in found if each.severity is Severity.ERROR and each.rule != "bad-mcp-sidecar"), None)
+    if wrong is not None:
+        raise NotConvertible(f"{what}{wrong.message} [{wrong.rule}]", 0 if what else wrong.span.start)
+
+
+def _sidecar_of(source: SourceText) -> dict[str, Value] | None:
+    """Return the `mcp-server.json` beside a document; None where there is none. Raises `NotConvertible`."""
+    path = Path(source.path).parent / SIDECAR
+    if not path.is_file():
+        return None
+    data = read_sidecar(RootedFiles(path.parent).read(path).text)
+    if data is None:
+        raise NotConvertible(f"`{SIDECAR}` beside it is no JSON object")
+    return data
 
 
 def _suite(source: SourceText, options: ConvertOptions) -> Result:

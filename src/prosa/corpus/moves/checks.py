@@ -149,6 +149,7 @@ def _said(reference: Reference) -> tuple[object, ...]:
         reference.strength,
         reference.bidirectional,
         reference.fragment,
+        reference.range,
     )
 
 

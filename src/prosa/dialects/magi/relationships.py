@@ -89,7 +89,7 @@ def _relationship(
 
 def _candidate(source: SourceText, definition: FootnoteDefinition) -> tuple[RelationshipForm, Span] | None:
     """Return where an object could be."""
-    whole = _stripped(source, definition.content)
+    whole = stripped(source, definition.content)
     code = definition.code_spans
     if len(code) == 1 and code[0].span == whole:
         return "backticked", code[0].content
@@ -129,7 +129,13 @@ def _is_free(_: str) -> bool:
     return True
 
 
-def _stripped(source: SourceText, span: Span) -> Span:
+def meant_as_object(text: str) -> bool:
+    """Return whether a text has a field of relationships in it."""
+    return _MEANT.search(text) is not None
+
+
+def stripped(source: SourceText, span: Span) -> Span:
+    """Return a span without the blank space around its text."""
     text = source.slice(span)
     start = span.start + len(text) - len(text.lstrip())
     return Span(start, max(start, span.start + len(text.rstrip())))

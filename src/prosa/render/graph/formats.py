@@ -41,6 +41,7 @@ _DOT_SHAPES: dict[Shape, str] = {
     "hexagon": "house",
     "pentagon": "pentagon",
     "heptagon": "septagon",
+    "octagon": "doubleoctagon",
     "ring": "ellipse",
 }
 
@@ -108,6 +109,7 @@ _MERMAID_SHAPES: dict[Shape, tuple[str, str]] = {
     "hexagon": ("[[", "]]"),
     "pentagon": ("[/", "/]"),
     "heptagon": (">", "]"),
+    "octagon": ("((", "))"),
     "ring": ("(", ")"),
 }
 _ARROWS = {"parent": "==>", "child": "==>", "contradicts": "--x", "related": "-.->", "citation": "-.->"}
@@ -177,6 +179,7 @@ EDGE_KEYS: tuple[tuple[str, CellType], ...] = (
     ("origin", "string"),
     ("line", "int"),
     ("fragment", "string"),
+    ("range", "string"),
     ("strength", "double"),
     ("bidirectional", "boolean"),
     ("derived", "boolean"),
@@ -235,7 +238,7 @@ def _graphml_edges(selection: Selection) -> Iterator[str]:
 def _graphml_edge(edge: Edge, source: str, target: str) -> str:
     strength = edge.strength if edge.strength is not None and math.isfinite(edge.strength) else None
     values = (
-        *(edge.rel, edge.origin, edge.line, edge.fragment or None, strength),
+        *(edge.rel, edge.origin, edge.line, edge.fragment or None, edge.range or None, strength),
         *(edge.bidirectional or None, edge.derived or None),
     )
     return f'    <edge source="{source}" target="{target}">{_data("e", EDGE_KEYS, values)}</edge>'

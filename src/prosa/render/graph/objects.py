@@ -55,6 +55,8 @@ def _further(edge: Edge) -> Iterable[tuple[str, Value]]:
         yield "bidirectional", True
     if edge.fragment:
         yield "fragment", edge.fragment
+    if edge.range:
+        yield "range", edge.range
     if not edge.exact:
         yield "exact", False
     if edge.candidates:

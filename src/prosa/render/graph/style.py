@@ -19,7 +19,18 @@ from msgspec.structs import replace
 from prosa.graph.node import Edge, Node
 
 Shape: TypeAlias = Literal[
-    "circle", "square", "diamond", "triangle", "wedge", "cross", "star", "hexagon", "pentagon", "heptagon", "ring"
+    "circle",
+    "square",
+    "diamond",
+    "triangle",
+    "wedge",
+    "cross",
+    "star",
+    "hexagon",
+    "pentagon",
+    "heptagon",
+    "octagon",
+    "ring",
 ]
 
 LIGHT_GROUND, DARK_GROUND = "#fcfcfa", "#16181d"
@@ -53,6 +64,7 @@ GHOST = NodeStyle("missing", "missing", "ring", "#8a5a00", "#d9a648")
 NODE_STYLES: tuple[NodeStyle, ...] = (
     NodeStyle("plain", "Markdown", "circle", "#5b6472", "#a6afbd"),
     NodeStyle("magi", "MAGI", "diamond", "#7446b3", "#b796f2"),
+    NodeStyle("mda", "MDA", "octagon", "#3d4db3", "#98a6f5"),
     NodeStyle("mdh", "MDH", "square", "#1f67ad", "#6fb0f2"),
     NodeStyle("ymj", "YMJ", "triangle", "#0a7468", "#4cc4b2"),
     NodeStyle("prapti", "Prapti", "wedge", "#a9520f", "#f0a25c"),

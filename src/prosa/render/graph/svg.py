@@ -279,6 +279,7 @@ _SCALE: dict[Shape, float] = {
     "hexagon": 1.12,
     "pentagon": 1.18,
     "heptagon": 1.1,
+    "octagon": 1.08,
 }
 _CORNERS: dict[Shape, tuple[int, float]] = {
     "diamond": (4, -pi / 2),
@@ -287,6 +288,7 @@ _CORNERS: dict[Shape, tuple[int, float]] = {
     "hexagon": (6, 0.0),
     "pentagon": (5, -pi / 2),
     "heptagon": (7, -pi / 2),
+    "octagon": (8, -pi / 8),
 }
 _ARM = 0.38
 """Half the width of the arms of a cross, for each unit of its reach."""

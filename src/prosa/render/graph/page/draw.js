@@ -168,6 +168,7 @@ function outline(context, shape, x, y, r) {
   else if (shape === "hexagon") corners(6, 0, 1.12);
   else if (shape === "pentagon") corners(5, -Math.PI / 2, 1.18);
   else if (shape === "heptagon") corners(7, -Math.PI / 2, 1.1);
+  else if (shape === "octagon") corners(8, -Math.PI / 8, 1.08);
   else if (shape === "cross") {
     const [far, arm] = [r * 1.14, r * 1.14 * 0.38];
     const turns = [[-arm, -far], [arm, -far], [arm, -arm], [far, -arm], [far, arm], [arm, arm],

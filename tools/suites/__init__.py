@@ -1,0 +1,1 @@
+"""Suites that others publish, run from an unpacked copy."""
