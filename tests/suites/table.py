@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tests.mcp_server.test_peers import BASELINE
+from tests.suites.mda import mda
 from tests.suites.peers import mcp, obsidiantools, skills_ref
 from tests.suites.standards import commonmark, dotprompt, gfm, gitignore, json_schema
 from tests.suites.suite import Suite
@@ -62,5 +63,6 @@ SUITES: tuple[Suite, ...] = (
     Suite("dotprompt", "dotprompt", f"{GITHUB}google/dotprompt", dotprompt, PROMPTS),
     Suite("skills-ref", "skills-ref", "pip install --target DIR/skills-ref skills-ref", skills_ref, {}),
     Suite("obsidiantools", "obsidiantools", f"{GITHUB}mfarragher/obsidiantools", obsidiantools, CANVAS),
+    Suite("MDA", "mda", f"{GITHUB}sno-ai/magi-markdown", mda, {}),
     Suite("MCP, servers", "mcp", "npm install @modelcontextprotocol/conformance", mcp, _baseline()),
 )

@@ -35,6 +35,9 @@ from prosa.source import Edit, SourceText, Span
 QUOTED = ("version", "created-date", "updated-date")
 """Fields that readers of YAML may take for something else than a text (§02-3)."""
 
+MOST_PROBLEMS = 1000
+"""A document with more is not read for its thousand-and-first."""
+
 _WHAT = "a relationship"
 
 
@@ -169,7 +172,8 @@ class _Reader(Struct):
                 yield Relation(embedded.node, definition, first.get(label_key(definition.label)))
 
     def _wrong(self, rule: str, message: str, span: Span, *notes: str) -> None:
-        self.problems.append(Problem(rule, message, span, notes))
+        if len(self.problems) < MOST_PROBLEMS:
+            self.problems.append(Problem(rule, message, span, notes))
 
 
 def quoting(source: SourceText, value: Scalar) -> Edit | None:

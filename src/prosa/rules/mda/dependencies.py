@@ -19,7 +19,10 @@ from prosa.rules.rule import Corpus, CorpusFindings, Finding
 from prosa.source import Span
 
 MAX_NAMED = 8
-"""Versions, or documents of a cycle, that a message names."""
+"""Versions that a message names."""
+
+MAX_SUGGESTIONS = 100
+"""Names of one check that are compared with similar ones; comparing is slow."""
 
 
 class _Need(Struct, frozen=True):
@@ -58,9 +61,9 @@ def unknown_dependency(corpus: Corpus) -> CorpusFindings:
     names = [str(facts.extra["name"]) for facts in corpus.entries.values() if "depends" in facts.extra]
     needs = [*_needs(corpus)] if corpus.complete else []
     met = {each.real for each in needs if each.found}
-    for each in needs:
-        if each.name and not each.found:
-            guess = nearest(each.name, names)
+    for number, each in enumerate(each for each in needs if each.name):
+        if not each.found:
+            guess = nearest(each.name, names) if number < MAX_SUGGESTIONS else None
             note = f"did you mean `{guess}`?" if guess else "what lies elsewhere is not looked for"
             meant = Misspelling(each.name, guess) if guess else None
             message = f"no document here has the name `{shown(each.name)}`"

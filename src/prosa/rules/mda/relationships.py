@@ -30,11 +30,12 @@ def differing_relationships(subject: Subject[MdaModel]) -> Iterator[Finding]:
             yield Finding(message, model.front.anchor, ("readers of front matter alone know no others",))
         return
     written, listed = ([_key(each) for each in some] for some in (model.relations, model.listed))
-    other = next((each for each, key in zip(model.listed, listed, strict=True) if key not in written), None)
+    known, stated = frozenset(written), frozenset(listed)
+    other = next((each for each, key in zip(model.listed, listed, strict=True) if key not in known), None)
     if other is not None:
         yield Finding("no footnote is this relationship", other.node.span, ("both have to say the same",))
         return
-    missing = next((each for each, key in zip(model.relations, written, strict=True) if key not in listed), None)
+    missing = next((each for each, key in zip(model.relations, written, strict=True) if key not in stated), None)
     if missing is not None:
         yield Finding("`relationships` in the front matter does not have this one", missing.node.span)
 

@@ -1,17 +1,14 @@
 """The conformance suite of MDA, from an unpacked copy of its repository: what it demands of validators, of the trusted
 runtime as far as it needs no network, and of compilers.
 
-`python -m tools.suites.mda DIR` prints what does not pass. DIR holds `conformance/manifest.yaml`, for example by
-`git archive v1.0.0-rc.3 | tar x -C DIR`; nothing of it is copied anywhere.
+It holds `conformance/manifest.yaml`; `git archive v1.0.0-rc.3 | tar x -C DIR/mda` makes one.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
 
 from prosa.app.check.check import Checker, CheckOptions
 from prosa.app.check.gather import gather
@@ -24,6 +21,7 @@ from prosa.dialects.mda.trust import Identity, distrusted, read_policy
 from prosa.dialects.reading import open_as
 from prosa.dialects.table import MDA
 from prosa.source import SourceText
+from tests.suites.suite import Outcome, stated_version
 
 TARGETS = {
     "frontmatter-skill-md": "SKILL.md",
@@ -43,23 +41,17 @@ EXAMPLES = (
 """What the suite's own runner checks besides."""
 
 
-class Row(NamedTuple):
-    """One fixture: its id, and what is wrong, nothing where it passes."""
-
-    id: str
-    wrong: str = ""
-
-
-def run(directory: Path) -> list[Row]:
-    """Return a row for every fixture of the manifest, and for the examples."""
-    suite = directory / "conformance"
+def mda(place: Path) -> Outcome:
+    """Try every fixture of the manifest, and the examples that the suite's own runner checks."""
+    suite = place / "conformance"
     manifest = to_value(read_yaml((suite / "manifest.yaml").read_text(encoding="utf-8")).node)
-    rows = [Row(each["id"], _wrong(suite, each)) for each in manifest["fixtures"]]
+    wrong = {each["id"]: _wrong(suite, each) for each in manifest["fixtures"]}
     for name in EXAMPLES:
-        path = directory / "examples" / name
+        path = place / "examples" / name
         if path.is_file():
-            rows.append(Row(f"examples/{name}", _verdict("accept", _errors(path.read_bytes(), path.name))))
-    return rows
+            wrong[f"examples/{name}"] = _verdict("accept", _errors(path.read_bytes(), path.name))
+    differing = tuple(f"{name}: {words}" for name, words in wrong.items() if words)
+    return Outcome(stated_version(place), len(wrong), differing)
 
 
 def _wrong(suite: Path, fixture: Mapping[str, Value]) -> str:
@@ -145,17 +137,3 @@ def _differing(suite: Path, fixture: Mapping[str, Value]) -> Iterator[str]:
     for path in sorted(expected.iterdir()):
         if made.get(path.name, "").encode() != path.read_bytes():
             yield f"{path.name} differs"
-
-
-def main() -> int:
-    """Print the fixtures that fail, and the count."""
-    rows = run(Path(sys.argv[1]))
-    wrong = [row for row in rows if row.wrong]
-    for row in wrong:
-        print(f"{row.id}: {row.wrong}")
-    print(f"mda: {len(rows) - len(wrong)} of {len(rows)}")
-    return int(bool(wrong))
-
-
-if __name__ == "__main__":
-    sys.exit(main())

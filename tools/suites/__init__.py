@@ -1,1 +1,0 @@
-"""Suites that others publish, run from an unpacked copy."""
