@@ -166,6 +166,8 @@ def named_groups(args: argparse.Namespace, console: Console) -> tuple[Group, ...
 
 def _once(args: argparse.Namespace, console: Console, groups: Sequence[Group]) -> int:
     known = _known(args)
+    if (args.keys or args.trust_policy) and (args.fix or args.unsafe_fixes or args.diff or args.dry_run):
+        raise WrongUse("--keys and --trust-policy verify, and fix nothing", hint="fix first, then sign and verify")
     if args.changed_since is not None:
         groups = _changed(groups, args.changed_since, console)
     count = sum(len(group.paths) for group in groups)

@@ -203,5 +203,6 @@ def test_x42_a_bad_file_is_refused_with_its_place(tmp_path: Path):
     """X42."""
     status, said = verify(tmp_path, Signer().signed(ALONE), '{"keys": [{"key-id": "a"}]}')
     assert status == 2 and "keys.json:1:11: " in said
+    assert verify(tmp_path, Signer().signed(ALONE), Signer().keys(), "--fix")[0] == 2
     status, said = verify(tmp_path, Signer().signed(ALONE), '{"keys": []', "--trust-policy", "missing.json")
     assert status == 2 and "keys.json:1" in said
