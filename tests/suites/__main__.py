@@ -1,4 +1,4 @@
-"""Run the suites that are below a folder, and keep their figures in `docs/conformance.md`.
+"""Run the suites that are below a folder and the shared tests, and keep their figures in `docs/conformance.md`.
 
 `python -m tests.suites DIR`: what is missing is named and not counted, and keeps its row. Ends with 1 where a suite
 differs in a case without a known reason, or where a known reason is needed no more.
@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from tests.house.tree import ROOT
+from tests.suites.shared import refresh
 from tests.suites.suite import Outcome, Suite
 from tests.suites.table import SUITES
 
@@ -36,8 +37,9 @@ def main(folder: Path) -> int:
         print("".join(f"  differs no more: {start}\n" for start in stale), end="")
         status = status or int(bool(unknown or stale))
         page = with_row(page, suite, outcome)
+    page, shared = refresh(page, folder)
     PAGE.write_text(page, encoding="utf-8")
-    return status
+    return status or shared
 
 
 def with_row(page: str, suite: Suite, outcome: Outcome) -> str:

@@ -23,6 +23,7 @@ def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     file = tmp_path / "page.md"
     file.write_text(PAGE)
     monkeypatch.setattr(tool, "PAGE", file)
+    monkeypatch.setattr(tool, "refresh", lambda page, _: (page, 0))
     return file
 
 
