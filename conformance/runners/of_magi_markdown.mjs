@@ -10,7 +10,8 @@ const { parseMagiDocument } = await import(pathToFileURL(resolve(process.argv[2]
 function answer({ id, format, op, input }) {
   if (format !== 'magi' || op !== 'read') return { id, error: 'unsupported' };
   const { frontMatter, scripts, relationships } = parseMagiDocument(input.text);
-  return { id, result: { front_matter: frontMatter, scripts, relationships } };
+  const none = Object.keys(frontMatter).length === 2 && frontMatter['doc-id'] === '' && frontMatter.title === '';
+  return { id, result: { front_matter: none ? null : frontMatter, scripts, relationships } };
 }
 
 for await (const line of createInterface({ input: process.stdin })) {
