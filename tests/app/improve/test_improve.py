@@ -6,6 +6,7 @@ import asyncio
 import json
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,7 +21,7 @@ from prosa.runtime.errors import ProviderError, RunError
 from prosa.runtime.messages import ModelReply, ToolCall, Usage
 from prosa.source import FileProblem
 from tests.app.evals.in_agents import FakeAgents, trace
-from tests.app.evals.skilled import neighbours, triggers
+from tests.app.evals.skilled import case, evals, neighbours, skill, triggers
 from tests.app.improve.worlds import Memory, World, environment, greets, improved, program, tides
 from tests.cli.programs import user
 
@@ -78,7 +79,7 @@ def test_x41_looks_are_counted_by_the_cases_wherever_they_stand(here: Path):
     Path("skills/tides/SKILL.md").write_text(text)
     cases = Path("skills/tides/evals/evals.json")
     cases.write_text(cases.read_text().replace("tide-times", "tides"))
-    with pytest.raises(RunError, match="looked at 1 times"):
+    with pytest.raises(RunError, match="looked at once"):
         improved(Path("skills/tides"), World(greets, [BETTER]))
 
 
@@ -325,6 +326,28 @@ def test_x41_a_service_that_answers_nothing_is_an_error(here: Path):
 
     with pytest.raises(RunError, match="too few attempts with the subject as it is were measured"):
         improved(tides(), Down(greets, [BETTER]))
+
+
+@pytest.mark.parametrize(
+    ("subject", "chosen", "why"),
+    [
+        ("skills", {}, "there are several"),
+        ("route.md", {"cases": Path("skills/tide-times/evals/evals.json")}, "and not about route.md"),
+        ("lone.md", {}, "there is no lone.test.md beside it"),
+        ("skills/tide-times", {"part": "description"}, "there are no cases for the description"),
+        ("skills/tide-times/evals/evals.json", {}, "what is improved is a text"),
+        ("skills/tide-times", {"test": {"models": ("a", "b")}}, "one model or one agent"),
+    ],
+)
+def test_x41_a_wrong_subject_is_refused_before_any_call(subject: str, chosen: dict[str, Any], why: str, here: Path):
+    tides(), program()
+    skill("other")
+    evals(Path("skills/other"), case())
+    Path("lone.md").write_text(Path("route.md").read_text())
+    world = World(greets, [BETTER])
+    with pytest.raises(RunError, match=why):
+        improved(Path(subject), world, **chosen)
+    assert not world.asked and not world.proposed
 
 
 HOUSE = "# House\n\nWe build boats.\n"

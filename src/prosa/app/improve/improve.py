@@ -99,8 +99,6 @@ async def improve(
 
     Raises `RunError` for a subject that cannot be improved, before any call, and what `run_tests` does.
     """
-    if len(chosen.test.models) > 1 or len(chosen.test.agents.agents) > 1:
-        raise RunError("a search is for one model or one agent", hint="name one; `prosa test` compares several")
     if searcher is None:
         searcher = gepa_search()
     if isinstance(options.max_cost, Decimal):

@@ -75,6 +75,8 @@ def find_subject(
     subject: Path, chosen: ImproveOptions, options: Options, environment: Environment
 ) -> tuple[Group, tuple[Suite, ...]]:
     """Return the suites of one subject with its group. Raises `RunError` where there is none, or several."""
+    if len(chosen.test.models) > 1 or len(chosen.test.agents.agents) > 1:
+        raise RunError("a search is for one model or one agent", hint="name one; `prosa test` compares several")
     if subject.suffix == ".json":
         raise RunError(f"{subject}: what is improved is a text", hint="a skill, a program, a context file")
     named, in_agent = chosen.cases, bool(chosen.test.agents.agents)
@@ -88,6 +90,8 @@ def find_subject(
     if len(places) != 1:
         found = f"there are several: {', '.join(sorted(map(str, places)))}" if places else "it has no cases"
         raise RunError(f"{subject}: one subject is improved at a time, and {found}")
+    if _is_program(subject) and suites[0].files.real(subject) != suites[0].files.real(suites[0].program_path):
+        raise RunError(f"{suites[0].path} is about {suites[0].program_path}, and not about {subject}")
     return groups[0], suites
 
 
@@ -224,10 +228,12 @@ def _hopeless(task: Task) -> str:
     """Return why nothing could be accepted, empty if something could."""
     number, where = len(task.record.cases), task.suite.path
     if number < MIN_SPLIT:
-        return f"{where}: {number} cases cannot accept anything: half are held out, and fewer than 6 give no verdict"
+        few = "1 case" if number == 1 else f"{number} cases"
+        return f"{where}: {few} cannot accept anything: half are held out, and fewer than 6 give no verdict"
     if not task.left:
         held = len(task.split.held_out)
-        return f"{where}: its {held} held-out cases were looked at {task.earlier} times and accept nothing further"
+        often = "once" if task.earlier == 1 else f"{task.earlier} times"
+        return f"{where}: its {held} held-out cases were looked at {often} and accept nothing further"
     return ""
 
 
