@@ -19,6 +19,9 @@ from prosa.cli.parser import WrongUse
 from prosa.cli.progress import progress
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from prosa.app.evals.reports import ReportTarget
     from prosa.app.evals.run import TestProgress
     from prosa.app.improve.improve import Improvements
     from prosa.app.improve.subject import ImproveOptions
@@ -77,9 +80,10 @@ def run(args: argparse.Namespace, console: Console) -> int:
         return _planned(subject, chosen, options, environment, args, console)
     if not args.yes:
         _agree(subject, chosen, options, environment, console)
+    targets = _targets(args)
     found = _improved(subject, chosen, options, environment, args, console)
     _print(found, args, console)
-    _report(found, args, console)
+    _report(found, targets, console)
     if args.output is not None:
         _write_output(found, Path(args.output), console)
     if args.write and found.accepted:
@@ -179,23 +183,32 @@ def _print(found: Improvements, args: argparse.Namespace, console: Console) -> N
         console.out(render_diff(path, found.source.text, found.proposal), end="")
 
 
-def _report(found: Improvements, args: argparse.Namespace, console: Console) -> None:
-    from prosa.app.evals.reports import target_of, write_test_report
+def _targets(args: argparse.Namespace) -> list[ReportTarget]:
+    """Return where reports go. Raises `ReportRefused`, and `WrongUse` for an output over the subject, before any
+    call."""
+    from prosa.app.evals.reports import target_of
 
-    for text in args.reports or ():
-        target = target_of(text, force=args.force)
+    subject, output = Path(args.subject), None if args.output is None else Path(args.output)
+    for each in (subject, subject / "SKILL.md"):
+        if output is not None and output.is_file() and each.is_file() and output.samefile(each):
+            raise WrongUse(f"--output {output} is the subject itself", hint="--write writes what is accepted into it")
+    return [target_of(each, force=args.force) for each in args.reports or ()]
+
+
+def _report(found: Improvements, targets: Sequence[ReportTarget], console: Console) -> None:
+    from prosa.app.evals.reports import write_test_report
+
+    for target in targets:
         if len(found.parts) > 1 and target.form != "folder":
-            raise WrongUse(f"--report {text}: two parts were improved, and need a folder", hint="--report DIR/")
+            raise WrongUse("two parts were improved, and their reports need a folder", hint="--report DIR/")
         for shown in (each.shown for each in found.parts if each.shown is not None):
             console.note(f"wrote {write_test_report(shown, target, console.note)}")
 
 
 def _write_output(found: Improvements, path: Path, console: Console) -> None:
-    """Write the proposal to a file that the user named; never to the subject itself."""
+    """Write the proposal to a file that the user named."""
     from prosa.app.text_files import write_output
 
-    if path.exists() and path.samefile(found.source.path):
-        raise WrongUse(f"--output {path} is the subject itself", hint="--write writes what is accepted into it")
     write_output(path, found.proposal)
     console.note(f"wrote {path}")
 
