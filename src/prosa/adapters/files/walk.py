@@ -123,14 +123,16 @@ def _name_of(entry: os.DirEntry[str]) -> str:
     return entry.name
 
 
-def files_in(walked: Sequence[Listing], files: Files) -> Iterator[tuple[str, str]]:
-    """Yield the folder and the name of every file that a walk passed, as one with ``every_file`` meets them."""
-    for each in walked:
-        for entry in each.entries:
-            if not entry.name.startswith(".") and not entry.is_dir(follow_symlinks=False):
-                path = entry.path
-                if not entry.is_symlink() or (os.path.isfile(path) and files.inside_root(Path(path))):
-                    yield each.folder, entry.name
+def files_in(walked: Sequence[Listing], files: Files) -> Iterator[tuple[str, list[str]]]:
+    """Yield every folder that a walk passed, with the names of its files, as one with ``every_file`` meets them."""
+
+    def is_file(entry: os.DirEntry[str]) -> bool:
+        if entry.name.startswith(".") or entry.is_dir(follow_symlinks=False):
+            return False
+        path = entry.path
+        return not entry.is_symlink() or (os.path.isfile(path) and files.inside_root(Path(path)))
+
+    yield from ((each.folder, [entry.name for entry in each.entries if is_file(entry)]) for each in walked)
 
 
 def is_foreign(folder: str) -> bool:

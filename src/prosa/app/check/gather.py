@@ -147,9 +147,11 @@ class Group(Struct, frozen=True):
         if len(walked) > most or sum(len(each.entries) for each in walked) > MAX_FILES:
             return None
         start = len(os.path.join(walked[0].folder, "")) if walked else 0  # noqa: PTH118 - thousands of paths
-        return [
-            f"{folder[start:].replace(os.sep, '/')}/{name}".lstrip("/") for folder, name in files_in(walked, self.files)
-        ]
+        found: list[str] = []
+        for folder, names in files_in(walked, self.files):
+            prefix = os.path.join(folder[start:], "").replace(os.sep, "/")  # noqa: PTH118 - thousands of paths
+            found += (prefix + name for name in names)
+        return found
 
     def renames(self) -> Sequence[Renamed]:
         """Return the files below the root that git renamed, the newest first."""
