@@ -32,6 +32,18 @@ def member(name: str, kind: bytes = tarfile.REGTYPE, link: str = "") -> tarfile.
     return found
 
 
+def sized(size: str) -> tarfile.TarInfo:
+    found = member("big")
+    found.pax_headers = {"size": size}
+    return found
+
+
+def chained(number: int) -> bytes:
+    """Headers that each speak of the next one."""
+    head = member("next", tarfile.XHDTYPE).tobuf(tarfile.USTAR_FORMAT)
+    return gzip.compress(head * number + bytes(1_024))
+
+
 SKILL = (member("SKILL.md"), b"---\n")
 
 
@@ -80,6 +92,10 @@ def test_x40_a_path_that_no_archive_takes_is_an_error() -> None:
         (tar(SKILL, (member("../out/", tarfile.DIRTYPE), b"")), "leads out"),
         (tar(SKILL, (member("skill.md"), b"x")), "two files"),
         (tar(SKILL, (member("a"), b"x"), (member("a/b"), b"x")), "place of a folder"),
+        (tar(SKILL, (member("A"), b"x"), (member("a/b"), b"x")), "place of a folder"),
+        (tar(SKILL, (member("\u00e9"), b"x"), (member("e\u0301"), b"x")), "two files"),
+        (tar(SKILL, (sized("9" * 30), b"x")), "cannot be read"),
+        (chained(5_000), "cannot be read"),
         (tar((member("inner/SKILL.md"), b"x")), "no SKILL.md"),
         (tar(), "no SKILL.md"),
         (tar(SKILL)[:-30], "it"),

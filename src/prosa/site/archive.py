@@ -14,6 +14,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from io import BytesIO
 from typing import TypeAlias
+from unicodedata import normalize
 
 from prosa.regex import regex
 
@@ -86,9 +87,9 @@ def unpack(data: bytes) -> Files:
         total += len(content)
         if len(found) >= MOST_FOREIGN_FILES or total > MOST_FOREIGN_BYTES:
             raise ArchiveProblem(_TOO_MUCH)
-        if path.casefold() in found:
+        if (known := folded(path)) in found:
             raise ArchiveProblem(f"it has two files at {path[:100]!r}, one of them perhaps in other case")
-        found[path.casefold()] = path, content
+        found[known] = path, content
     files = sorted(found.values())
     require_files([path for path, _ in files])
     return files
@@ -97,17 +98,23 @@ def unpack(data: bytes) -> Files:
 _TOO_MUCH = f"it has more than {MOST_FOREIGN_FILES:,} files, or more than {MOST_FOREIGN_BYTES // 2**20} MiB unpacked"
 
 
+def folded(path: str) -> str:
+    """Return what is the same for paths that some file system takes for one."""
+    return normalize("NFC", normalize("NFC", path).casefold())
+
+
 def require_files(paths: Iterable[str]) -> None:
     """Raise `ArchiveProblem` where one of the paths of a skill leads out of its folder, is no portable name, or is a
     folder of another one; and where none is `SKILL.md`."""
     every = set(paths)
-    if len({each.casefold() for each in every}) < len(every):
+    known = {folded(path) for path in every}
+    if len(known) < len(every):
         raise ArchiveProblem("two of its paths differ in case alone")
     for path in every:
         if complaint := path_complaint(path):
             raise ArchiveProblem(f"the path {path[:100]!r} {complaint}")
-        above = path.split("/")[:-1]
-        if any("/".join(above[: at + 1]) in every for at in range(len(above))):
+        above = folded(path).split("/")[:-1]
+        if any("/".join(above[: at + 1]) in known for at in range(len(above))):
             raise ArchiveProblem(f"the path {path[:100]!r} has a file in the place of a folder")
     if SKILL_FILE not in every:
         raise ArchiveProblem(f"it has no {SKILL_FILE} at its root")
@@ -146,7 +153,7 @@ def _tar(data: bytes) -> Iterator[tuple[str, bytes]]:
                     raise ArchiveProblem(f"{member.name[:100]!r} is a link or another special file")
                 file = tar.extractfile(member)
                 yield _require_path(member.name.removeprefix("./")), file.read() if file is not None else b""
-    except (zlib.error, tarfile.TarError, ValueError, OSError, EOFError) as error:
+    except (zlib.error, tarfile.TarError, ValueError, OSError, EOFError, OverflowError, RecursionError) as error:
         raise ArchiveProblem(f"it cannot be read: {error}") from None
 
 
