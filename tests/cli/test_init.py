@@ -271,3 +271,11 @@ def test_x44_the_workflow_has_no_rights_and_plays_the_tests(folder: Path):
     assert "--replay tapes" in test["run"] and "hashFiles" in test["if"]
     (page,) = (each["with"]["path"] for each in found if "upload-artifact" in each.get("uses", ""))
     assert "$RUNNER_TEMP/tests.html" in test["run"] and page == "${{ runner.temp }}/tests.html"
+
+
+@pytest.mark.parametrize("name", ["AGENTS.md", ".pre-commit-config.yaml"])
+def test_what_is_added_ends_its_lines_as_the_file_does(folder: Path, name: str):
+    (folder / name).write_bytes(b"# Mine\r\n" if name == "AGENTS.md" else b"repos:\r\n- repo: local\r\n  hooks: []\r\n")
+    assert init()[0] == 0
+    data = (folder / name).read_bytes()
+    assert b"prosa" in data and data.count(b"\n") == data.count(b"\r\n")

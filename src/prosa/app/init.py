@@ -143,7 +143,7 @@ def _with_hook(name: str, path: Path, source: SourceText, text: str) -> Part:
         line = source.lines.line_text(first.line)
         indent = line[: len(line) - len(line.lstrip(" "))]
         added = "".join(f"{indent}{each[2:]}\n" for each in text.splitlines())
-        after = _ended(source.text) + added
+        after = _with(source.text, added)
         if len(_repos(after)) == len(repos) + 1:
             return Part(name, path, after, source)
     return Part(name, path, why="is written in a form that nothing can be added to", by_hand=text)
@@ -159,13 +159,14 @@ def _repos(text: str) -> tuple[Node, ...]:
 def _with_section(name: str, path: Path, source: SourceText, text: str) -> Part:
     if HEADING in source.text.splitlines() or "prosa check" in source.text:
         return Part(name, path, why="speaks of prosa already")
-    return Part(name, path, f"{_ended(source.text)}\n{text}", source)
+    return Part(name, path, _with(source.text, f"\n{text}"), source)
 
 
-def _ended(text: str) -> str:
-    """Return the text with an end of its last line, as its other lines have."""
+def _with(text: str, added: str) -> str:
+    """Return the text with lines behind its last one, which end as its own do."""
     end = "\r\n" if "\r\n" in text else "\n"
-    return text if not text or text.endswith("\n") else f"{text}{end}"
+    ended = text if not text or text.endswith("\n") else f"{text}{end}"
+    return ended + added.replace("\n", end)
 
 
 _ADDITIONS: Mapping[str, Callable[[str, Path, SourceText, str], Part]] = {"hook": _with_hook, "agents": _with_section}
