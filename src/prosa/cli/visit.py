@@ -171,9 +171,14 @@ def skills(args: argparse.Namespace, console: Console) -> int:
             )
         except UnknownSkill as error:
             raise WrongUse(str(error), hint=f"prosa visit {args.node} --skills lists them") from None
-    for complaint in index.complaints:
-        console.err(f"warning: {safe(complaint)}")
-    return int(any(each in ("kept", "refused") for each in states) or bool(index.complaints and not index.entries))
+    if index.complaints and not index.entries:
+        return say(
+            console, f"the index of skills cannot be used: {'; '.join(index.complaints[:3])}", cause="site-failed"
+        )
+    if args.format == "text":
+        for complaint in index.complaints:
+            console.err(f"warning: {safe(complaint)}")
+    return int(any(each in ("kept", "refused") for each in states))
 
 
 # `prosa visit --crawl`: a line for each page as it is copied, a summary at the end.

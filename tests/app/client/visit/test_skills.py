@@ -12,9 +12,11 @@ from typing import Any
 
 import pytest
 
+from prosa.cli.main import main
 from prosa.site.archive import pack
 from tests.app.client.visit.site import Site
-from tests.app.client.visit.visiting import visit
+from tests.app.client.visit.visiting import NOWHERE, visit
+from tests.cli.desk import desk
 
 INDEX = "/.well-known/agent-skills/index.json"
 SCHEMA = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
@@ -139,6 +141,24 @@ def test_x40_a_wrong_index_is_said_to_be_wrong(site: Site, tmp_path: Path) -> No
     assert at.err.count("warning: skills[") == 9
     site.pages[INDEX] = (200, "application/json", b"[" * 100_000, {})
     assert visit(f"{site.url}/", "--skills")[0] == 1
+
+
+def as_data(site: Site, *words: str) -> tuple[int, str]:
+    at = desk("", {"PROSA_CONFIG_DIR": str(NOWHERE)})
+    return main(["visit", f"{site.url}/", "--skills", "--format", "json", *words], at.console), at.err
+
+
+def test_x43_a_wrong_index_is_one_line_of_json(site: Site, tmp_path: Path) -> None:
+    offers(site, entry("Bad"), entry())
+    for more in ((), ("-o", str(tmp_path / "s"))):
+        status, err = as_data(site, *more)
+        assert (status, err) == (0, "")
+    offers(site, entry(), schema=None)
+    for more in ((), ("-o", str(tmp_path / "t"))):
+        status, err = as_data(site, *more)
+        (line,) = err.splitlines()
+        assert (status, json.loads(line)["error"]) == (1, "site-failed")
+        assert "version 0.1.0" in json.loads(line)["message"]
 
 
 def test_x40_ten_thousand_skills_are_listed(site: Site) -> None:
