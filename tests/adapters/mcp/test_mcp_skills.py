@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+import mcp_types as types
 import pytest
 
 from prosa.adapters.mcp import McpServers
@@ -123,6 +124,19 @@ def test_x40_front_matter_that_is_not_the_listed_one_is_refused(folder: Path) ->
         loaded = await call(found, client, "skill", name="tie")
         assert "Follow" in loaded.content  # the present entry of the server is taken
         assert found.known["tie"].frontmatter["description"] == "Does tie."
+
+    told(folder, work)
+
+
+def test_x40_a_file_that_is_no_base64_is_an_answer(folder: Path) -> None:
+    class Wrong:
+        async def read_resource(self, uri: str) -> types.ReadResourceResult:
+            return types.ReadResourceResult(contents=[types.BlobResourceContents(uri=uri, blob="a")])
+
+    async def work(found: ServedSkills, client: Any, _: list[str]) -> None:
+        await call(found, client, "skill", name="tie")
+        wrong = await found.answer(Wrong(), "skill_read", {"name": "tie", "path": "picture.png"})  # type: ignore[arg-type]
+        assert (wrong.is_error, "base64" in wrong.content) == (True, True)
 
     told(folder, work)
 

@@ -169,7 +169,7 @@ class ServedSkills(Struct):
         if isinstance(content, types.TextResourceContents):
             data = content.text.encode("utf-8", "surrogatepass")
         else:
-            data = base64.b64decode(content.blob)
+            data = _decoded(content.blob, uri)
         known = listed[uri]
         if len(data) != known.size or f"sha256:{sha256(data).hexdigest()}" != known.digest:
             raise SkillProblem(f"{uri[:200]} is not what the server listed: it may have changed; load the skill again")
@@ -228,6 +228,13 @@ def _read(value: Mapping[str, Value]) -> _Skill | str:
     if len(uris) > MOST_RESOURCES or sum(each.size for each in skill.resources) > MOST_BYTES:
         return f"{name} has more than {MOST_RESOURCES} files, or more than {MOST_BYTES // 2**20} MiB"
     return skill
+
+
+def _decoded(blob: str, uri: str) -> bytes:
+    try:
+        return base64.b64decode(blob)
+    except ValueError:
+        raise SkillProblem(f"{uri[:200]} is not in base64") from None
 
 
 def _text(data: bytes, path: str) -> str:
