@@ -80,6 +80,25 @@ def test_a_path_in_backticks_an_import_and_a_link_name_the_file_that_moved(folde
     assert prosa.check(folder) == []
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a) [x](y.md", "See [one](docs/one.md).\n"),
+        ("a#b.md", "See [one](docs/one.md).\n"),
+        ("a%20b.md", "See [one](docs/one.md).\n"),
+        ("a` b.md", "See `docs/one.md`.\n"),
+        ("a b.md", "Read @docs/one.md first.\n"),
+    ],
+)
+def test_a_name_that_would_end_in_its_place_gets_no_fix(folder: Path, name: str, text: str):
+    """Anyone may have chosen the name, and the fix is safe."""
+    git(folder, "checkout", "-q", "HEAD~1")
+    committed(folder, **{"docs/one.md": f"guide/{name}"})
+    (folder / "CLAUDE.md").write_text(text)
+    found = [each for each in prosa.check(folder) if each.rule in ("missing-path", "unresolved-link", "missing-import")]
+    assert [each.fix for each in found] == [None] and "it moved to" in found[0].notes[0]
+
+
 def test_below_the_top_of_a_repository_paths_start_at_the_root(folder: Path):
     """The root is where `prosa.toml` stands; what went out of it is not named."""
     (folder / "prosa.toml").write_text("")

@@ -12,6 +12,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from prosa.diagnostics import Applicability, Fix
+from prosa.regex import regex
 from prosa.rules.corpus_names import corpus_names
 from prosa.rules.rule import Corpus
 from prosa.source import Edit, Renamed, Span
@@ -45,9 +46,12 @@ def moved_to(corpus: Corpus, missing: Path) -> Moved | None:
     return there[0] if len(there) == 1 else None
 
 
-def replacement(span: Span, written: str, applicability: Applicability = Applicability.SAFE) -> Fix:
-    """Return the fix that writes another path in a place."""
-    return Fix(f"write `{written}`", (Edit(span, written),), applicability)
+_ENDS = regex(r"[\s`\x00-\x1f\x7f]")
+
+
+def replacement(span: Span, written: str, applicability: Applicability = Applicability.SAFE) -> Fix | None:
+    """Return the fix that writes another path in a place; None for one with a character at which it would end there."""
+    return None if _ENDS.search(written) else Fix(f"write `{written}`", (Edit(span, written),), applicability)
 
 
 def ends_of(path: str, renames: Sequence[Renamed]) -> Mapping[str, str]:

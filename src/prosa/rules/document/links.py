@@ -131,13 +131,17 @@ def _moved(corpus: Corpus, path: Path, found: FollowedLink) -> tuple[Moved, str]
     return (moved, moved.seen_from(path)) if moved is not None else None
 
 
+_PLAIN = regex(r"[A-Za-z0-9_./@+~-]+")
+"""A path that is the same as the destination of a link."""
+
+
 def _missing(found: FollowedLink, other_case: str | None, moved: tuple[Moved, str] | None) -> Finding:
     target, span = found.link.target, found.link.span
     message = f"`{target}` does not exist"
     if other_case is None and moved is not None:
         there, written = moved
         fragment = f"#{found.link.fragment}" if found.link.fragment else ""
-        plain = len(span) == len(target) + len(fragment) and written.isascii() and " " not in written
+        plain = len(span) == len(target) + len(fragment) and _PLAIN.fullmatch(written)
         return Finding(message, span, (there.note,), fix=replacement(span, written + fragment) if plain else None)
     if other_case is None:
         return Finding(message, span, ("a relative link starts at the folder of the document",))
