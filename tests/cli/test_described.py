@@ -131,3 +131,7 @@ def test_it_loads_nothing_heavy():
         assert not {
             name for name in modules if name.startswith(("prosa.app.run", "prosa.adapters.providers", "prosa.web"))
         }
+
+
+def test_a_draft_by_a_model_reaches_it_and_costs() -> None:
+    assert EFFECTS["new"].network == EFFECTS["new"].costs == ("--model",)
