@@ -63,7 +63,16 @@ def test_x41_nothing_is_written_unasked(folder: Path, model_server: ModelServer)
     assert again == 1 and "looked at once and accept nothing further" in it.err
 
 
-@pytest.mark.parametrize("words", [("-o", "skills/tide-times/SKILL.md"), ("--report", "x.pdf"), ("--seed", "-1")])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("-o", "skills/tide-times/SKILL.md"),
+        ("-o", "gone/out.md"),
+        ("-o", "."),
+        ("--report", "x.pdf"),
+        ("--seed", "-1"),
+    ],
+)
 def test_x41_wrong_use_is_said_before_any_call(words: tuple[str, ...], folder: Path, model_server: ModelServer):
     status, it = called(*words, server=model_server)
     assert status in (1, 2) and it.err.startswith("error: "), it.err

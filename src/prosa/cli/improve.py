@@ -83,11 +83,11 @@ def run(args: argparse.Namespace, console: Console) -> int:
     targets = _targets(args)
     found = _improved(subject, chosen, options, environment, args, console)
     _print(found, args, console)
-    _report(found, targets, console)
     if args.output is not None:
         _write_output(found, Path(args.output), console)
     if args.write and found.accepted:
         _write(found, args, console)
+    _report(found, targets, console)
     return OK if found.accepted else FAILED
 
 
@@ -189,6 +189,8 @@ def _targets(args: argparse.Namespace) -> list[ReportTarget]:
     from prosa.app.evals.reports import target_of
 
     subject, output = Path(args.subject), None if args.output is None else Path(args.output)
+    if output is not None and (output.is_dir() or not output.parent.is_dir()):
+        raise WrongUse(f"--output {output}: " + ("is a folder" if output.is_dir() else f"no folder {output.parent}"))
     for each in (subject, subject / "SKILL.md"):
         if output is not None and output.is_file() and each.is_file() and output.samefile(each):
             raise WrongUse(f"--output {output} is the subject itself", hint="--write writes what is accepted into it")
