@@ -83,6 +83,33 @@ def test_x41_looks_are_counted_by_the_cases_wherever_they_stand(here: Path):
         improved(Path("skills/tides"), World(greets, [BETTER]))
 
 
+def test_x41_a_case_that_a_search_has_seen_is_not_held_out_under_another_name(here: Path):
+    folder = tides(14)
+    first = improved(folder, World(greets, [BETTER])).parts[0].record
+    seen = {first.cases[each] for each in first.search}
+    path = folder / "evals" / "evals.json"
+    known = json.loads(path.read_text())
+    for each in known["evals"]:
+        each["id"] = 13 - each["id"]
+    path.write_text(json.dumps(known))
+    again = improved(folder, World(greets, [BETTER])).parts[0].record
+    assert {again.cases[each] for each in again.search} == seen
+    moved = folder.rename(folder.with_name("tides"))
+    for each in (moved / "SKILL.md", moved / "evals" / "evals.json"):
+        each.write_text(each.read_text().replace("tide-times", "tides"))
+    third = improved(moved, World(greets, [BETTER])).parts[0].record
+    assert {third.cases[each] for each in third.search} == seen
+
+
+def test_x41_two_cases_that_are_one_are_refused(here: Path):
+    folder, world = tides(14), World(greets, [BETTER])
+    cases = folder / "evals" / "evals.json"
+    cases.write_text(cases.read_text().replace("at port 13?", "at port 2?"))
+    with pytest.raises(RunError, match="ask and expect the same"):
+        improved(folder, world)
+    assert not world.asked
+
+
 def test_x41_a_case_is_the_same_in_every_process(here: Path):
     record = improved(tides(), World(greets, [BETTER])).parts[0].record
     assert record.cases["0"][:12] == "9999c46fc2a2"

@@ -6,7 +6,7 @@ records it, before any held-out case is tried: neither two processes nor a kill 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from msgspec import convert
@@ -80,15 +80,19 @@ def _held_of(cases: str, held: str) -> set[str]:
     return {digests[each] for each in decode(held, type=list[str]) if each in digests}
 
 
-def sides_of(connection: Database, file: str) -> dict[str, bool]:
-    """Return which cases of a file were held out, and which a search has seen, by name: the first side counts."""
-    found: dict[str, bool] = {}
-    text = "SELECT cases, held_out FROM improvement WHERE file = ? ORDER BY started, id"
-    for cases, held in connection.execute(text, (file,)).fetchall():
+def sides_of(connection: Database, file: str, cases: Mapping[str, str]) -> dict[str, bool]:
+    """Return which cases were held out, and which a search has seen, by name: wherever they stood and whatever they
+    were called, and of one that changed, under its name in this file, where the first side counts."""
+    named, same = dict[str, bool](), dict[str, bool]()
+    text = "SELECT file, cases, held_out FROM improvement ORDER BY started, id"
+    for where, known, held in connection.execute(text).fetchall():
         out = set(decode(held, type=list[str]))
-        for each in decode(cases, type=dict[str, str]):
-            found.setdefault(each, each in out)
-    return found
+        for name, digest in decode(known, type=dict[str, str]).items():
+            same[digest] = same.get(digest, True) and name in out
+            if where == file:
+                named.setdefault(name, name in out)
+    sides = {name: same.get(digest, named.get(name)) for name, digest in cases.items()}
+    return {name: side for name, side in sides.items() if side is not None}
 
 
 def unfinished(connection: Database, record: Improvement) -> list[Improvement]:

@@ -57,12 +57,12 @@ class ImprovementJournal(Struct):
     recorded: dict[str, Recorded]
     folder: Path | None = None
 
-    async def sides(self, part: PartName, file: str) -> Mapping[str, bool]:
-        """Return which cases of a file were held out before, by name."""
+    async def sides(self, part: PartName, file: str, cases: Mapping[str, str]) -> Mapping[str, bool]:
+        """Return which cases of a file, given with their digests, were held out before, by name."""
         if self.writer is None:
             known = self._known(part)
             return dict.fromkeys(known.search, False) | dict.fromkeys(known.held_out, True)
-        return await self.writer.do(lambda connection: sides_of(connection, file))
+        return await self.writer.do(lambda connection: sides_of(connection, file, cases))
 
     async def earlier(self, record: Improvement) -> int:
         """Return how many other searches looked at these held-out cases."""

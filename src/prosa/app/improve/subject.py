@@ -6,7 +6,7 @@ In: the path of a skill, a program or its cases. Out: tasks. What cannot accept 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -181,8 +181,12 @@ async def _task(
     if len(names) < len(suite.cases):
         raise RunError(f"{suite.path}: two cases have one id", hint="give each an id of its own")
     file, cases = str(suite.files.real(suite.path)), dict(zip(names, _case_digests(suite), strict=True))
+    if len(set(cases.values())) < len(cases):
+        twin, other = _twins(cases)
+        message = f"{suite.path}: the cases {twin!r} and {other!r} ask and expect the same"
+        raise RunError(message, hint="leave one out: a search might see what is held out")
     if known is None or known.cases != cases:
-        split = split_cases([*names], await journal.sides(name, file))
+        split = split_cases([*names], await journal.sides(name, file, cases))
         known = replace(
             first,
             id=f"{first.call}.{name}",
@@ -196,6 +200,11 @@ async def _task(
     alone = replace(group, paths=(suite.program_path,), whole=False, unnamed=frozenset())
     part = part_of(name, suite.files.read(suite.program_path))
     return Task(part, suite, alone, known, split, await journal.earlier(known))
+
+
+def _twins(cases: Mapping[str, str]) -> tuple[str, str]:
+    """Return the first two cases that are one."""
+    return next((one, two) for two in cases for one in cases if one < two and cases[one] == cases[two])
 
 
 def _about(chosen: ImproveOptions, options: Options) -> str:
