@@ -192,3 +192,15 @@ def test_the_page_has_the_codes_of_the_table():
 
 def test_a_console_for_people_keeps_nothing():
     assert Console.from_process().failures is None
+
+
+def test_x43_a_skill_that_is_not_published_is_no_line_beside_json(tmp_path: Path):
+    (tmp_path / "one" / "tie").mkdir(parents=True)
+    (tmp_path / "one" / "tie" / "SKILL.md").write_text("---\nname: Tie knots\ndescription: Ties.\n---\n")
+    words = ["build", str(tmp_path / "one"), str(tmp_path / "out"), "--base-url", "https://docs.example"]
+    at = desk(environ={"PROSA_CACHE_DIR": str(tmp_path / "cache")})
+    assert main([*words, "--format", "json"], at.console) == 0
+    assert at.err == ""
+    told = desk(environ={"PROSA_CACHE_DIR": str(tmp_path / "cache")})
+    assert main(words, told.console) == 0
+    assert "is not among the published ones" in told.err

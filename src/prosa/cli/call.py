@@ -283,7 +283,7 @@ def print_answer(answer: Answer, console: Console) -> int:
     text = shown(answer)
     if text is None:
         return say(console, f"the answer is no text but {answer.media_type or 'of no named type'}, and is not printed")
-    console.err(f"{answer.status} {_plain(answer.reason)}".rstrip())
+    console.warn(f"{answer.status} {_plain(answer.reason)}".rstrip())
     if text:
         console.out(text)
     return 0

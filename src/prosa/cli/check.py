@@ -340,7 +340,7 @@ def _fix(
     fixes = fix_groups(groups, how, unsafe=args.unsafe_fixes)
     for dropped in fixes.dropped:
         each = dropped.diagnostic
-        console.err(f"fix not applied: {each.path}:{each.start.line}: {each.message} [{each.rule}]: {dropped.reason}")
+        console.warn(f"fix not applied: {each.path}:{each.start.line}: {each.message} [{each.rule}]: {dropped.reason}")
     if args.diff:
         return _show(fixes.changes, console)
     refused = {} if args.dry_run else write_changes(fixes.changes)

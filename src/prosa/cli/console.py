@@ -131,6 +131,11 @@ class Console:
         if not self.quiet:
             self.err(text)
 
+    def warn(self, text: str) -> None:
+        """Write a line to stderr that `-q` keeps; beside JSON only errors are written there (X43)."""
+        if self.failures is None:
+            self.err(text)
+
     def ask(self, prompt: str) -> str | None:
         """Print a prompt on stdout and read one line without its end; None at the end of input."""
         self.out(prompt, end="")

@@ -98,6 +98,6 @@ def live_site(
         console.environ,
         settings,
         max_size=size_in_bytes(args.max_size),
-        notice=lambda text: console.err(safe(text)),
+        notice=lambda text: console.warn(safe(text)),
     ) as site:
         yield site, runner

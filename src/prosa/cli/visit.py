@@ -175,9 +175,8 @@ def skills(args: argparse.Namespace, console: Console) -> int:
         return say(
             console, f"the index of skills cannot be used: {'; '.join(index.complaints[:3])}", cause="site-failed"
         )
-    if args.format == "text":
-        for complaint in index.complaints:
-            console.err(f"warning: {safe(complaint)}")
+    for complaint in index.complaints:
+        console.warn(f"warning: {safe(complaint)}")
     return int(any(each in ("kept", "refused") for each in states))
 
 
