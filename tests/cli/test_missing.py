@@ -60,7 +60,7 @@ PATHS: tuple[tuple[str, str], ...] = (
 )
 
 WITHOUT = {"report", "agents", "runs", "mail", "models", "explain", "lsp", "visit", "agree", "doctor", "completion"}
-WITHOUT |= {"demo", "view"}
+WITHOUT |= {"demo", "view", "login", "logout"}
 """Commands that take no path which has to be there."""
 
 

@@ -58,6 +58,8 @@ LATE: dict[str, str] = {
     "app.doctor": "What runs embedded models loads only where the looks come to it.",
     "app.journal.history": "Estimates are made for a plan; to list and compare runs none is needed.",
     "app.journal.query": "The views of runs are named without the store; it is opened by the first question.",
+    "app.login.begin": "The OAuth client of the `mcp` library loads only when somebody logs in or out.",
+    "app.login.renewal": "The OAuth client of the `mcp` library loads only when a token is about to end.",
     "app.options": "Options are values below the use cases; rights at sites are read only if some are given.",
     "app.pull": "The HTTP library loads only for a download; weights out of a file need none.",
     "app.run.embedded": "The HTTP library loads when the engine is asked.",

@@ -11,6 +11,7 @@ import platform
 import shutil
 import stat
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
 from importlib.metadata import PackageNotFoundError, distribution
 from importlib.util import find_spec
@@ -28,6 +29,7 @@ from prosa.adapters.providers.reach import reach
 from prosa.adapters.providers.table import KEY_VARIABLE, PROVIDERS
 from prosa.adapters.sandbox import missing_part
 from prosa.adapters.sqlite.opening import index_path
+from prosa.app.login.renewal import login_words, logins
 from prosa.app.options import EMBEDDED, Environment, Options
 from prosa.app.run.server_credentials import configured
 from prosa.app.run.service import THREE_WAYS, Route, resolve, service_words
@@ -66,6 +68,7 @@ def examine(environ: Mapping[str, str], folder: Path) -> tuple[Finding, ...]:
         _settings,
         _keys,
         _servers,
+        _logins,
         _model,
         _cache,
         _index,
@@ -205,6 +208,15 @@ def _servers(environ: Mapping[str, str], folder: Path) -> Iterator[Finding]:
         said += [f"not set: {', '.join(missing)}"] if missing else []
         todo = f"set {missing[0]}, or take it out of `servers` in your settings" if missing else ""
         yield Finding("mcp servers", "warning" if missing else "ok", f"{origin}: {'; '.join(said)}", todo)
+
+
+def _logins(environ: Mapping[str, str], folder: Path) -> Iterator[Finding]:
+    """Yield the logins at MCP servers, and when they end."""
+    _ = folder
+    for each in logins(environ):
+        is_over = each.refresh_token is None and each.is_stale(time.time())
+        todo = f"run: prosa login {each.server}" if is_over else ""
+        yield Finding("logins", "warning" if is_over else "ok", login_words(each), todo)
 
 
 def _model(environ: Mapping[str, str], folder: Path) -> Iterator[Finding]:

@@ -90,6 +90,8 @@ COMMANDS: tuple[Command, ...] = (
     Command("new", "prosa.cli.new", "write a new document from a template", "set up"),
     Command("trust", "prosa.cli.trust", "let the scripts or tools of a document run by themselves", "set up"),
     Command("agree", "prosa.cli.agree", "accept the agreement that gates markdownlang programs", "set up"),
+    Command("login", "prosa.cli.login", "log in to an MCP server, or list your logins", "set up"),
+    Command("logout", "prosa.cli.logout", "end a login at an MCP server, and delete its tokens", "set up"),
     Command(
         "models",
         "prosa.cli.models",

@@ -61,6 +61,8 @@ EFFECTS: dict[str, Effects] = {
     "new": Effects(("NAME", "--output"), network=("--model",), costs=("--model",)),
     "trust": Effects(),
     "agree": Effects(),
+    "login": Effects(network=("SERVER",)),
+    "logout": Effects(network=True),
     "models": Effects(network=("SERVICE", "--online")),
     "agents": Effects(),
     "doctor": Effects(network=("--online",)),

@@ -218,6 +218,13 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
         Example("read the agreement and type its phrase", "prosa agree"),
         Example("without a terminal", "prosa agree --phrase 'Trans rights are human rights'"),
     ),
+    "login": (
+        Example("log in in a browser", "prosa login https://mcp.example.org/mcp"),
+        Example("with a code, on a machine without a browser", "prosa login https://mcp.example.org/mcp --device"),
+        Example("ask for certain rights", "prosa login https://mcp.example.org/mcp --scope 'read write'"),
+        Example("list your logins, and when they end", "prosa login"),
+    ),
+    "logout": (Example("revoke the tokens and delete them", "prosa logout https://mcp.example.org/mcp"),),
     "models": (
         Example("servers on this machine, and services with a key", "prosa models"),
         Example("the models of one service, which is asked", "prosa models google"),

@@ -63,6 +63,7 @@ CODES: dict[str, ErrorCode] = {
     "provider-malformed": ErrorCode("the model service sent an answer that cannot be read", classes="ProviderError"),
     "provider-missing": ErrorCode("the model, or the service, does not exist or is not set"),
     "server-failed": ErrorCode("an MCP server does not start", classes="ToolServerError"),
+    "login-failed": ErrorCode("a login at an MCP server cannot be made or ended", classes="LoginError"),
     "site-failed": ErrorCode("a site gives no usable answer", classes="SiteError HttpProblem PageProblem NoSite"),
     "request-refused": ErrorCode("an action cannot be called like this", classes="RequestError"),
     "not-sent": ErrorCode("a request was not sent"),

@@ -156,6 +156,10 @@ class ToolServerError(RunError):
     """A declared MCP server does not start."""
 
 
+class LoginError(RunError):
+    """A login at an MCP server that cannot be made, renewed or ended."""
+
+
 class SiteError(RunError):
     """The page of a declared site cannot be read or is not allowed."""
 

@@ -65,6 +65,10 @@ SETTINGS: tuple[Setting, ...] = (
         "servers.*.token-env", "user", "variable", "none", "variable with the token for MCP servers of that origin"
     ),
     Setting("servers.*.header-env.*", "user", "variable", "none", "variable with the value of that header, sent there"),
+    Setting(
+        "servers.*.client-id", "user", "text", "registered at the login", "client that `prosa login` is at that server"
+    ),
+    Setting("servers.*.client-secret-env", "user", "variable", "none", "variable with the secret of that client"),
     Setting("limits.iterations", "user", "count", "10", "model calls of one program"),
     Setting("limits.wall-clock", "user", "seconds", "600", "seconds a run may take"),
     Setting("limits.retries", "user", "whole", "10", "further attempts of a model call after a transient error"),
@@ -194,10 +198,12 @@ class ProviderSettings(Struct, frozen=True):
 
 class ServerSettings(Struct, frozen=True):
     """The variables with what the user lets be sent to the MCP servers of an origin (X18): a bearer token, and the
-    values of headers, by their names."""
+    values of headers, by their names; and the client that a login uses there."""
 
     token_env: str | None = None
     header_env: Mapping[str, str] = field(default_factory=dict)
+    client_id: str | None = None
+    client_secret_env: str | None = None
 
 
 class Settings(Struct, frozen=True):

@@ -247,10 +247,10 @@ def _servers(values: Mapping[Path, Value]) -> dict[str, ServerSettings]:
     for path, value in values.items():
         if path[0] == "servers":
             had = found.get(path[1], ServerSettings())
-            if path[2] == "token-env":
-                found[path[1]] = replace(had, token_env=value)
-            else:
+            if path[2] == "header-env":
                 found[path[1]] = replace(had, header_env={**had.header_env, path[3]: value})
+            else:
+                found[path[1]] = replace(had, **{_field(path): value})
     return found
 
 

@@ -158,7 +158,7 @@ HARMLESS: tuple[tuple[str, ...], ...] = (
 """What starts nothing, whatever becomes of it."""
 
 ASKING = ("run", "chat", "batch", "test")
-ELSEWHERE = {"lsp", "mcp", "report", "serve", "view", "visit", "call", "agree", "completion", "demo"}
+ELSEWHERE = {"lsp", "mcp", "report", "serve", "view", "visit", "call", "agree", "login", "logout", "completion", "demo"}
 """Commands that name no document of the folder, and the doors, which have tests of their own."""
 
 

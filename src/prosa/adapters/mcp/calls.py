@@ -38,9 +38,11 @@ class _Call(Struct, frozen=True, eq=False):
 
 
 class Calls:
-    """The calls of a server named `name`; `seconds` bound a call, `limit` the bytes of a result."""
+    """The calls of a server named `name`; `seconds` bound a call, `limit` the bytes of a result. `advice` says what a
+    user can do about a call that failed."""
 
-    def __init__(self, name: str, *, seconds: float, limit: int) -> None:
+    def __init__(self, name: str, *, seconds: float, limit: int, advice: Callable[[Observed], str]) -> None:
+        self._advice = advice
         self.skills: ServedSkills | None = None
         """The skills of the connection that is served, as tools beside its own."""
         self.answered = False
@@ -119,7 +121,7 @@ class Calls:
                 seen.ended.set()
                 return ""
             self.answered = True
-            self._finish(call, f"The tool '{call.tool}' failed: {words.reason(problem, seen)}")
+            self._finish(call, f"The tool '{call.tool}' failed: {words.reason(problem, seen)}{self._advice(seen)}")
         else:
             self.answered = True
             if not call.answer.done():

@@ -7,7 +7,7 @@ Refuses to let the SDK write to our stderr, start a process that inherits anythi
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -257,10 +257,27 @@ def http_client(seen: Observed, credential: Credential | None = None) -> httpx2.
     ``credential`` goes to its own origin, and no redirect is followed."""
     return httpx2.AsyncClient(
         headers={"accept-encoding": "identity"},
+        auth=_Renewing(credential) if credential is not None and credential.renewal is not None else None,
         timeout=httpx2.Timeout(None, connect=CONNECT_SECONDS),
         follow_redirects=False,
         event_hooks={"request": [_sender(credential)], "response": [_watcher(seen)]},
     )
+
+
+class _Renewing(httpx2.Auth):
+    """Sends a request once more where the server does not accept the token of a login, and there is a new one."""
+
+    def __init__(self, credential: Credential) -> None:
+        self._credential = credential
+
+    async def async_auth_flow(self, request: httpx2.Request) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
+        """Yield the request, at most twice."""
+        response = yield request
+        renewal = self._credential.renewal
+        if response.status_code != 401 or renewal is None or not self._credential.for_url(str(request.url)):
+            return
+        if await renewal.refused():
+            yield request
 
 
 def _sender(credential: Credential | None) -> Callable[[httpx2.Request], Awaitable[None]]:
@@ -268,6 +285,8 @@ def _sender(credential: Credential | None) -> Callable[[httpx2.Request], Awaitab
 
     async def send(request: httpx2.Request) -> None:
         if credential is not None:
+            if credential.renewal is not None:
+                await credential.renewal.before()
             for name in credential.headers:
                 request.headers.pop(name, None)
             request.headers.update(credential.for_url(str(request.url)))

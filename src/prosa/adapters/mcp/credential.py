@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, Protocol, TypeAlias
 
 from msgspec import Struct
 
@@ -12,14 +12,33 @@ from prosa.source.url import Origin, origin_of
 from prosa.source.values import PartlyShown
 
 
+class Renewal(Protocol):
+    """What keeps the token of a login alive; it changes the headers and the secrets of its credential in place."""
+
+    @property
+    def scope(self) -> str:
+        """What the login may do, as its server words it; empty if unknown."""
+        ...
+
+    async def before(self) -> None:
+        """Renew a token that is about to end. Never raises: the server answers a token that could not be renewed."""
+        ...
+
+    async def refused(self) -> bool:
+        """Renew a token that the server does not accept; return whether there is another now."""
+        ...
+
+
 class Credential(PartlyShown, Struct, frozen=True):
-    """Headers for one origin, and the secrets in them by the name of the variable that each comes from."""
+    """Headers for one origin, and the secrets in them by the name of the variable that each comes from. A login has a
+    ``renewal``."""
 
     origin: Origin
     headers: Mapping[str, str]
     secrets: Mapping[str, str]
+    renewal: Renewal | None = None
 
-    unshown: ClassVar = frozenset({"headers", "secrets"})
+    unshown: ClassVar = frozenset({"headers", "secrets", "renewal"})
 
     def for_url(self, url: str) -> Mapping[str, str]:
         """Return the headers for a request; none where it goes to another origin."""

@@ -56,7 +56,8 @@ class Server:
         self._bounds = bounds
         self._notice = notice
         self._mend = partial(mend, server=self.name, notice=notice)
-        self._calls = Calls(self.name, seconds=bounds.call, limit=bounds.result)
+        advice = partial(words.further_rights, launch.config, credential=launch.credential)
+        self._calls = Calls(self.name, seconds=bounds.call, limit=bounds.result, advice=advice)
         self._routes = routes(launch.config)
         self._restarted = False
         self._stopping = False

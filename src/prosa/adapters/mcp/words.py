@@ -17,9 +17,12 @@ from pydantic import ValidationError
 
 from prosa.adapters.mcp.credential import Credential
 from prosa.adapters.mcp.observed import Observed
+from prosa.regex import regex
 from prosa.runtime.errors import ToolServerError
 from prosa.runtime.ports import ServerConfig
 
+_SCOPE = regex(r'scope="([^"]*)"')
+_LACKING = "insufficient_scope"
 _LENGTH = 400
 """Maximum length of a quoted foreign message."""
 _LOST = {
@@ -93,15 +96,35 @@ def refused(config: ServerConfig, seen: Observed, credential: Credential | None)
     why = f"it answered with HTTP status {seen.http_status}"
     if challenge := _short(seen.challenge):
         why += f", and wants: {challenge if credential is None else credential.hide(challenge)}"
+    parts = urlsplit(config.url or "")
+    if credential is not None and credential.renewal is not None:
+        return start_error(config, why, seen, f"log in again: {_login_command(config, seen, credential)}")
     if credential is not None:
         hint = f"it did not accept the credential of your settings, in {' and '.join(credential.secrets)}"
         return start_error(config, why, seen, hint)
-    parts = urlsplit(config.url or "")
     hint = (
-        f'give it a token in your own settings: [servers."{parts.scheme}://{parts.netloc}"], and below it '
+        f"log in, if it has logins: {_login_command(config, seen)}\n"
+        f'or give it a token in your own settings: [servers."{parts.scheme}://{parts.netloc}"], and below it '
         'token-env = "NAME", the variable that holds the token (see docs/mcp.md)'
     )
     return start_error(config, why, seen, hint)
+
+
+def further_rights(config: ServerConfig, seen: Observed, credential: Credential | None) -> str:
+    """Return the end of a sentence about a call that the login of the user has no right to; empty for any other."""
+    if credential is None or credential.renewal is None or seen.http_status != 403 or _LACKING not in seen.challenge:
+        return ""
+    return f". It needs rights that the user can ask for: {_login_command(config, seen, credential)}"
+
+
+def _login_command(config: ServerConfig, seen: Observed, credential: Credential | None = None) -> str:
+    """Return the command that makes a login; with the scopes that it has, where the server wants further ones."""
+    words = ["prosa", "login", config.url or ""]
+    wanted = _SCOPE.search(seen.challenge)
+    if credential is not None and credential.renewal is not None and wanted is not None and _LACKING in seen.challenge:
+        scopes = (*credential.renewal.scope.split(), *_short(credential.hide(wanted[1])).split())
+        words += ["--scope", " ".join(dict.fromkeys(scopes))]
+    return shlex.join(words)
 
 
 def target(config: ServerConfig) -> str:

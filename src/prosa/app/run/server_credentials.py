@@ -8,16 +8,18 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from prosa.adapters.mcp.credential import Credential, Credentials
+from prosa.app.login.renewal import login_credential, login_for
 from prosa.app.run.service import WithStoredKeys
 from prosa.regex import regex
-from prosa.runtime.errors import RunError
+from prosa.runtime.errors import LoginError, RunError
+from prosa.runtime.login import OAuthClient
 from prosa.runtime.program import Program, reachable
+from prosa.settings.model import ServerSettings
 from prosa.site.request import FRAMING, wrong_token
 from prosa.source.url import Origin, origin_of, secret_origin
 
 if TYPE_CHECKING:
     from prosa.settings import Settings
-    from prosa.settings.model import ServerSettings
 
 _NAME = regex(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+\Z")
 _OWN = FRAMING | {"mcp-session-id", "mcp-protocol-version", "last-event-id"}
@@ -34,7 +36,9 @@ def server_credentials(settings: Settings, environ: Mapping[str, str]) -> Creden
         except ValueError:
             return None
         found = known.get(origin)
-        return _credential(origin, found, stored) if found is not None else None
+        if found is None or not any(_variables(found)):
+            return login_credential(url, environ)
+        return _credential(origin, found, stored)
 
     return credential
 
@@ -49,13 +53,33 @@ def credential_words(program: Program, settings: Settings, environ: Mapping[str,
     return {url: _words(known, stored, url) for url in urls}
 
 
-def _words(known: Mapping[Origin, ServerSettings], environ: Mapping[str, str], url: str) -> str:
+def own_client(server: str, settings: Settings, environ: Mapping[str, str]) -> OAuthClient | None:
+    """Return the client that the user's settings name for logins at a server; None where they name none. Raises
+    `LoginError`, and `RunError` for settings that are wrong."""
+    origin = origin_of(server)
+    found = _by_origin(settings).get(origin, ServerSettings())
+    if any(_variables(found)):
+        hint = "to use a login, remove `token-env` and `header-env` of that server"
+        raise LoginError(f"your settings send a credential to {origin} already", hint=hint)
+    if found.client_id is None:
+        return None
+    name = found.client_secret_env
+    secret = WithStoredKeys(environ).get(name, "") if name is not None else None
+    if secret == "":
+        raise LoginError(
+            f"{name}: there is no such variable, or it is empty", hint=f"your settings name it for {origin}"
+        )
+    return OAuthClient(found.client_id, secret)
+
+
+def _words(known: Mapping[Origin, ServerSettings], environ: WithStoredKeys, url: str) -> str:
     try:
         found = known.get(origin_of(url))
     except ValueError:
         found = None
-    if found is None:
-        return "without a credential"
+    if found is None or not any(_variables(found)):
+        login = login_for(url, environ.environ)
+        return f"with your login at {login.issuer}" if login is not None else "without a credential"
     names = [name if environ.get(name) else f"{name}, which is not set" for _, _, name in _variables(found)]
     return f"with the credential in {' and '.join(names)}"
 
@@ -68,6 +92,7 @@ def configured(
     stored = WithStoredKeys(environ)
     for origin, each in _by_origin(settings).items():
         names = [name for _, _, name in _variables(each)]
+        names += [each.client_secret_env] if each.client_secret_env is not None else []
         here = tuple(name for name in names if stored.get(name))
         yield str(origin), here, tuple(name for name in names if name not in here)
 
