@@ -14,7 +14,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -175,8 +175,9 @@ class Runner(AbstractContextManager["Runner"]):
         self._process.kill()
         self._process.wait()
         for stream in (self._process.stdin, self._process.stdout):
-            if stream is not None:
-                stream.close()
+            with suppress(OSError):  # what was not sent to a runner that has ended
+                if stream is not None:
+                    stream.close()
 
 
 def answer_of(line: str, id: str) -> dict[str, Any]:  # noqa: A002 - the key of the protocol
@@ -237,6 +238,8 @@ def main(arguments: list[str]) -> int:
     given, command = parser.parse_args(arguments[:split]), arguments[split + 1 :]
     if bool(given.url) is bool(command):
         parser.error("give a command after `--`, or an --url")
+    if given.url and not given.url.startswith("http://"):
+        parser.error(f"--url is {given.url!r}, expected one that begins with http://")
     failed = False
     try:
         for name in given.format or FORMATS:

@@ -246,6 +246,28 @@ def test_the_command_line_says_what_failed(capsys: pytest.CaptureFixture[str]):
     assert "error: the answer to 'ymj-three-sections' is not JSON" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "give a command after `--`, or an --url"),
+        (["--url", "http://127.0.0.1:9", "--", "cat"], "give a command after `--`, or an --url"),
+        (["--url", "ftp://x"], "--url is 'ftp://x', expected one that begins with http://"),
+        (["--format", "html", "--", "cat"], "invalid choice: 'html'"),
+    ],
+)
+def test_wrong_use_of_the_command_line(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit, match="2"):
+        main(arguments)
+    assert words in capsys.readouterr().err
+
+
+def test_a_runner_that_does_not_start_or_ends_at_once_is_named(capsys: pytest.CaptureFixture[str], tmp_path: Path):
+    assert main(["--format", "ymj", "--", sys.executable, "-c", "import sys; sys.exit(3)"]) == 2
+    assert "error: the runner ended" in capsys.readouterr().err
+    assert main(["--format", "ymj", "--", str(tmp_path / "none")]) == 2
+    assert str(tmp_path / "none") in capsys.readouterr().err
+
+
 @pytest.fixture
 def elsewhere() -> Iterator[str]:
     """The URL of a server that says the same to everything."""
