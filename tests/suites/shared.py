@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import os
 import re
+import signal
+import socket
 import subprocess
 import sys
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,13 +33,15 @@ SITE = ROOT / "conformance" / "site"
 
 class Origin(NamedTuple):
     """Another implementation of a format: where below the folder of all suites it is looked for, what to put there
-    (``source``), and the command of its runner, in which `{place}` is that folder."""
+    (``source``), and the command of its runner, in which `{place}` is that folder; with a ``port``, the command of its
+    server, which is started there."""
 
     name: str
     format: str
     where: str
     source: str
     command: tuple[str, ...]
+    port: int = 0
 
 
 ORIGINS = (
@@ -60,6 +65,14 @@ ORIGINS = (
         "magi-markdown",
         "https://github.com/sno-ai/magi-markdown at 8c70eea, with scripts/parse-document.ts as parse-document.mjs",
         ("node", str(ROOT / "conformance" / "runners" / "of_magi_markdown.mjs"), "{place}"),
+    ),
+    Origin(
+        "markdown-hypertext",
+        "mdh",
+        "markdown-hypertext",
+        "example of https://github.com/wilpel/markdown-hypertext, after npm ci, with conformance/site in content/md",
+        ("node", "node_modules/next/dist/bin/next", "dev", "--hostname", "127.0.0.1", "--port", "38217"),
+        38217,
     ),
 )
 
@@ -100,9 +113,28 @@ def of_prosa() -> dict[str, list[Verdict]]:
 def of_origin(origin: Origin, place: Path) -> list[Verdict]:
     """Return the verdicts on another implementation."""
     command = [word.replace("{place}", str(place)) for word in origin.command]
+    if origin.port:
+        with _listening(command, place, origin.port) as url:
+            return list(run(over_http(url), cases_of(origin.format)))
     environ = {**os.environ, "PYTHONPATH": os.pathsep.join((str(place), str(ROOT)))}
     with Runner(command, environ=environ) as runner:
         return list(run(runner, cases_of(origin.format)))
+
+
+@contextmanager
+def _listening(command: list[str], place: Path, port: int) -> Iterator[str]:
+    """Yield the URL of a server as soon as it takes connections."""
+    quiet = subprocess.DEVNULL
+    process = subprocess.Popen(command, cwd=place, stdout=quiet, stderr=quiet, start_new_session=True)
+    try:
+        for _ in range(120):
+            with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+                break
+            time.sleep(0.5)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 def row(format: str, name: str, version: str, verdicts: list[Verdict]) -> str:  # noqa: A002 - the word of the cases
