@@ -52,6 +52,7 @@ class Part(NamedTuple):
 
 def add_parts(parser: Parser) -> None:
     """Add the flags; `--limit` only where the command has none."""
+    parser.set_defaults(limits_text=parser.has_flag("--limit"))
     group = parser.add_argument_group("parts of the answer, with --format json or jsonl")
     group.add_argument("--fields", type=_fields, default=(), metavar="A,B", help="only these fields of each row")
     if not parser.has_flag("--limit"):
@@ -67,7 +68,7 @@ def part_of(args: argparse.Namespace, parser: Parser) -> Part | None:
     if not part.is_compact and limit is None:
         return None
     is_data = getattr(args, "format", "text") in DATA_FORMATS
-    if not is_data and (part.is_compact or parser.get_default("limit") is None):
+    if not is_data and (part.is_compact or not args.limits_text):
         given = next((flag for flag in FLAGS if getattr(args, flag[2:].replace("-", "_"))), "--limit")
         raise WrongUse(f"{given} is about JSON", hint="add --format json or --format jsonl")
     if is_data and getattr(args, "watch", False):
