@@ -27,7 +27,7 @@ from prosa.regex import regex
 MOST = 150_000
 """Maximum bytes of an index, unless a site has so many pages that each of them has fewer than `EACH`."""
 
-EACH = 400
+EACH = 330
 _SHARES = (0.25, 0.12, 0.06, 0.03, 0.015, 0.008)
 """Words that more than such a share of the pages has are left out, the first that is small enough."""
 
