@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tests.mcp_server.test_peers import BASELINE
+from tests.suites.logins import logins
 from tests.suites.mda import mda
 from tests.suites.peers import mcp, obsidiantools, skills_ref
 from tests.suites.standards import commonmark, dotprompt, gfm, gitignore, json_schema
@@ -53,6 +54,12 @@ def _baseline() -> Mapping[str, str]:
     return dict.fromkeys(names, "this server has no such thing, or the protocol gives it up")
 
 
+LOGINS = {
+    "2025-03-26-oauth-metadata-backcompat": "its metadata names an issuer other than its address, against RFC 8414",
+    "client-credentials": "an extension for programs without a user",
+    "cross-app-access": "an extension for the identity provider of a company",
+}
+
 CANVAS = {"Alimenta": "a link to a canvas is a link"}
 
 SUITES: tuple[Suite, ...] = (
@@ -65,4 +72,5 @@ SUITES: tuple[Suite, ...] = (
     Suite("obsidiantools", "obsidiantools", f"{GITHUB}mfarragher/obsidiantools", obsidiantools, CANVAS),
     Suite("MDA", "mda", f"{GITHUB}sno-ai/magi-markdown", mda, {}),
     Suite("MCP, servers", "mcp", "npm install @modelcontextprotocol/conformance", mcp, _baseline()),
+    Suite("MCP, clients that log in", "mcp", "npm install @modelcontextprotocol/conformance", logins, LOGINS),
 )
