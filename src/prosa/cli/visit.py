@@ -177,7 +177,10 @@ def skills(args: argparse.Namespace, console: Console) -> int:
         )
     for complaint in index.complaints:
         console.warn(f"warning: {safe(complaint)}")
-    return int(any(each in ("kept", "refused") for each in states))
+    if missed := sum(each in ("kept", "refused") for each in states):
+        what, hint = ("skill was", "its line says") if missed == 1 else ("skills were", "their lines say")
+        return say(console, f"{missed:,} {what} not fetched", f"{hint} why", cause="not-written")
+    return 0
 
 
 # `prosa visit --crawl`: a line for each page as it is copied, a summary at the end.

@@ -92,6 +92,7 @@ def test_x40_a_file_that_changed_is_not_used_until_the_skill_is_loaded_again(fol
         ({"resources": "dynamic"}, "no digests"),
         ({"resources": []}, "not complete"),
         ({"resources": None}, "form of SEP-2640"),
+        ({"resources": [{"uri": "skill://tie/SKILL.md", "digest": "", "size": -(2**24)}]}, "form of SEP-2640"),
         ({"uri": "skill://other/SKILL.md"}, "does not end with its name"),
         ({"frontmatter": {"name": "tie"}}, "no description"),
         ({"resources": [{"uri": "skill://moor/SKILL.md", "digest": "sha256:0", "size": 1}]}, "not complete"),

@@ -55,7 +55,7 @@ class _Ask(types.Request[_Params, Literal["skills/list", "skills/get"]]):
 class _Resource(BaseModel):
     uri: str
     digest: str
-    size: int
+    size: int = Field(ge=0)
 
 
 class _Skill(BaseModel):

@@ -161,6 +161,15 @@ def test_x43_a_wrong_index_is_one_line_of_json(site: Site, tmp_path: Path) -> No
         assert "version 0.1.0" in json.loads(line)["message"]
 
 
+def test_x43_a_skill_that_is_not_fetched_is_an_error_in_json_too(site: Site, tmp_path: Path) -> None:
+    offers(site, entry(), entry("loose", digest=f"sha256:{64 * '0'}"))
+    status, said = as_data(site, "-o", str(tmp_path / "skills"))
+    assert status == 1
+    error = json.loads(said)
+    assert (error["error"], error["message"]) == ("not-written", "1 skill was not fetched")
+    assert (tmp_path / "skills/tie/SKILL.md").read_bytes() == BODY
+
+
 def test_x40_ten_thousand_skills_are_listed(site: Site) -> None:
     offers(site, *(entry(f"s-{number}") for number in range(10_000)))
     status, at = visit(f"{site.url}/", "--skills")
