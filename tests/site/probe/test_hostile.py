@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import xml.etree.ElementTree as ElementTree
 
 import pytest
 
+from prosa.cli.main import main
+from tests.cli.desk import desk
 from tests.site.probe.probing import check, probe, report
 from tests.site.probe.site import FERRIES, HOME, NODES, harbour
 
@@ -124,6 +127,11 @@ def test_a_site_that_does_not_run_is_said_in_words():
     status, at = probe(f"http://127.0.0.1:{port}/")
     assert (status, at.out) == (1, "")
     assert "cannot be reached" in at.err
+    for flags in ((), ("--discovery",)):
+        at = desk()
+        assert main(["probe", f"http://127.0.0.1:{port}/", "--format", "json", *flags], at.console) == 1
+        error = json.loads(at.err)
+        assert (error["error"], error["retry"]) == ("site-failed", True)
 
 
 @pytest.mark.parametrize("url", ["http://", "https://a b/", "http://user:pw@127.0.0.1/", "http://[::1"])

@@ -141,7 +141,7 @@ class _Asking(Struct):
         try:
             reply = _reply(_followed(self.exchange, _request(ask, url)), whole=ask.whole)
         except HttpProblem as problem:
-            reply = Reply(url, problem=problem.message, hint=problem.hint)
+            reply = Reply(url, problem=problem.message, hint=problem.hint, again=problem.again)
         with self.lock:
             self.held += reply.size
             self.done += 1

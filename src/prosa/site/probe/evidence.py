@@ -194,7 +194,8 @@ HTML = ("text/html", "application/xhtml+xml")
 class Reply(Struct, frozen=True):
     """``url`` is where the answer came from, after redirects. ``headers`` have names in lower case. ``text`` is None
     if the bytes are not UTF-8; ``size`` counts the bytes. ``problem`` says why there is no answer, ``hint`` what to do
-    about it, and ``status`` is 0 then. ``asked`` is False if the probe had reached its limit and sent no request.
+    about it, ``again`` whether the same request may succeed later, as `HttpProblem` has it, and ``status`` is 0
+    then. ``asked`` is False if the probe had reached its limit and sent no request.
     ``data`` are the bytes, where the request wanted them."""
 
     url: str
@@ -206,6 +207,7 @@ class Reply(Struct, frozen=True):
     hint: str = ""
     asked: bool = True
     data: bytes = b""
+    again: str = "never"
 
     @property
     def is_success(self) -> bool:

@@ -71,12 +71,14 @@ _FORMS = {"markdown": MARKDOWN, "json": JSON, "browser": BROWSER}
 
 
 class NoSite(Exception):
-    """Nothing to probe: the root cannot be fetched, or is not a node. ``hint`` says what to do."""
+    """Nothing to probe: the root cannot be fetched, or is not a node. ``hint`` says what to do, ``again``
+    whether a later probe may find one."""
 
-    def __init__(self, message: str, hint: str = "") -> None:
+    def __init__(self, message: str, hint: str = "", again: str = "never") -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
+        self.again = again
 
 
 MAX_PAGES = 200
@@ -108,7 +110,8 @@ def gather_discovery(url: str, ask: AskAll) -> Evidence:
     start = unquote(urlsplit(url).path) or "/"
     (page,) = ask([Ask(start)])
     if page.problem or not page.is_success:
-        raise NoSite(page.problem or f"{page.url}: the answer is {page.status}", page.hint or "check the URL")
+        said = page.problem or f"{page.url}: the answer is {page.status}"
+        raise NoSite(said, page.hint or "check the URL", page.again)
     site = SiteSeen(root, start, {}, {}, {}, {}, {}, discovery=_discovery(start, page, root, ask))
     return Evidence(url, (), (), site)
 
@@ -139,7 +142,7 @@ def _root_node(page: PageSeen, root: str) -> None:
     """Raise `NoSite` if the root is not usable."""
     reply = page.reply
     if reply.problem:
-        raise NoSite(reply.problem, reply.hint or "check the URL, and that the site runs")
+        raise NoSite(reply.problem, reply.hint or "check the URL, and that the site runs", reply.again)
     if page.kind == "elsewhere":
         raise NoSite(
             f"the site redirects to {reply.header('location')[:200]}, on another origin", "probe that, if you mean it"
