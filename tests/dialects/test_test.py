@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from prosa.dialects.dialect import FormatOptions
@@ -225,6 +225,7 @@ pieces = st.lists(
 )
 
 
+@example(["---\n", "tests: a.md\n", "## A\n", "```yaml input\n"])
 @given(pieces)
 def test_x28_reading_never_fails(parts):
     text = "".join(parts)

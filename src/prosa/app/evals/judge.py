@@ -26,7 +26,6 @@ from prosa.app.runs import Job
 from prosa.data import JsonError, Value, parse_json
 from prosa.evaluation.case import Assertion, Case, RunFacts, is_judged, run_failures
 from prosa.evaluation.expectations import GRADE, Failure, Match, PythonCheck, match
-from prosa.evaluation.matchers import Missing
 from prosa.evaluation.report import Graded, Outcome, Reason
 from prosa.evaluation.workspace import Expected, LeftWorkspace, left_wrong
 from prosa.regex import regex
@@ -280,10 +279,9 @@ async def judge(case: Case, ran: Ran, checks: Checks, grader: Grader | None, nam
     if ran.facts.failure is not None:
         return Judged(tuple(failures))
     wrong: list[Failure | Reason] = [*failures]
-    if not isinstance(case.expect, Missing):
-        found = match(case.expect, ran.output)
-        wrong += found.failures
-        wrong += [] if wrong else await _checked(found, case, ran, checks)
+    found = match(case.expect, ran.output)
+    wrong += found.failures
+    wrong += [] if wrong else await _checked(found, case, ran, checks)
     for assertion in case.assertions:
         wrong += await _asserted(assertion, case, ran, checks)
     for expected in case.workspace:
