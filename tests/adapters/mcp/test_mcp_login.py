@@ -427,7 +427,7 @@ def test_x18_a_user_who_says_no(user: User, place: Place):
 def test_x18_nobody_logs_in(user: User, place: Place, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("webbrowser.open", lambda _: None)
     status, at = user.login(place.url, "--timeout", "0.5")
-    assert status == 1 and "nobody logged in within 0.5 s" in at.err and not user.file.exists()
+    assert status == 1 and "no login arrived within 0.5 s" in at.err and not user.file.exists()
 
 
 def test_x18_a_record_of_logins_that_others_may_read_is_refused(user: User, place: Place):

@@ -210,7 +210,7 @@ def test_x41_a_killed_search_goes_on_where_it_was(calls: int, here: Path):
     world = World(answers, texts[len(killed.proposed) :] or texts)
     found = improved(folder, world, kept=kept, notices=notices)
     record = found.parts[0].record
-    assert any(record.call in each and "goes on" in each for each in notices)
+    assert any(record.call in each and "continues search" in each for each in notices)
     assert found.accepted and record.look == 1
     whole = World(answers, texts)
     (here / "other").mkdir()

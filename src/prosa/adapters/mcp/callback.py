@@ -68,7 +68,7 @@ class Callback:
             return "404 Not Found", "There is nothing here."
         found = {name: values[0] for name, values in parse_qs(parts.query).items() if len(values) == 1}
         if not self.state or not secrets.compare_digest(found.get("state", "").encode(), self.state.encode()):
-            return "400 Bad Request", "This is not the answer to the login that was begun here."
+            return "400 Bad Request", "This is not the answer to the login that was started here."
         if self._result.done():
             return "400 Bad Request", "This login has had its answer."
         if error := found.get("error"):

@@ -97,7 +97,7 @@ async def log_in(wanted: LoginRequest, user: LoginUser, send: Send) -> Login:
                 return await flow.begin()
     except TimeoutError:
         raise LoginError(
-            f"nobody logged in within {wanted.seconds:g} s; nothing was stored", hint="raise it with --timeout"
+            f"no login arrived within {wanted.seconds:g} s; nothing was stored", hint="raise it with --timeout"
         ) from None
 
 
@@ -375,7 +375,7 @@ def _of(login: Login, send: Send) -> _Flow:
     """Return the flow of a login that was made before, to the endpoints that were approved then."""
     places = {origin_of(each) for each in (login.token_endpoint, login.revocation_endpoint) if each is not None}
     wanted = LoginRequest(login.server, client=None, origins=frozenset(places), allow_private=login.allow_private)
-    flow = _Flow(wanted, LoginUser(_nobody, _no_visit), send, [])
+    flow = _Flow(wanted, LoginUser(_no_one_asked, _no_visit), send, [])
     own, endpoint = login.client, AnyHttpUrl(login.token_endpoint)
     context = flow.context
     context.server_url, context.protocol_version = login.resource, LATEST_PROTOCOL_VERSION
@@ -393,7 +393,7 @@ def _of(login: Login, send: Send) -> _Flow:
     return flow
 
 
-def _nobody(server: Origin, place: Origin) -> None:
+def _no_one_asked(server: Origin, place: Origin) -> None:
     raise LoginError(f"{server} leads to {place}, which was not approved")
 
 

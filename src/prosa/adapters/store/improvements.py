@@ -26,7 +26,7 @@ _ROW = f"SELECT {', '.join(COLUMNS)} FROM improvement"  # noqa: S608 - names of 
 
 
 def begin(record: Improvement, holder: Callable[[], str]) -> Callable[[Database], None]:
-    """Record the start of a search, or that this process goes on with it."""
+    """Record the start of a search, or that this process continues it."""
 
     def work(connection: Database) -> None:
         connection.execute("DELETE FROM improvement WHERE id = ?", (record.id,))
@@ -51,7 +51,7 @@ def put(record: Improvement) -> Callable[[Database], None]:
 
 def take_look(record: Improvement) -> Callable[[Database], int]:
     """Give the look of a search its number: one more than those of all others that had one of its held-out cases held
-    out. A search that goes on keeps its own."""
+    out. A search that is continued keeps its own."""
 
     def work(connection: Database) -> int:
         (own,) = connection.execute("SELECT look FROM improvement WHERE id = ?", (record.id,)).fetchone()
@@ -97,7 +97,7 @@ def sides_of(connection: Database, file: str, cases: Mapping[str, str]) -> dict[
 
 def unfinished(connection: Database, record: Improvement) -> list[Improvement]:
     """Return the searches of the last call that did not end and that was this one, of the same subject with the same
-    options: one for each part that was begun; none where there is no such call. A seed that is not -1 has to be the
+    options: one for each part that was started; none where there is no such call. A seed that is not -1 has to be the
     same too."""
     text = f"{_ROW} WHERE subject = ? AND digest = ? AND about = ? ORDER BY started DESC, id"
     rows = connection.execute(text, (record.subject, record.digest, record.about)).fetchall()

@@ -1,4 +1,4 @@
-"""The subject of a suite with another text: one of its sections missing, or what somebody proposes for it (X34, X41).
+"""The subject of a suite with another text: one of its sections missing, or a proposal for it (X34, X41).
 
 In: a suite, and texts of the file that it tries. Out: the suite as it would be, sides that are compared with the
 subject as it is, and their results by case. The file itself is not touched.

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from prosa.runtime.ports import Provider
 
 DRAFT: Mapping[str, Value] = {"draft": True}
-"""Marks a case or a request that nobody has looked at."""
+"""Marks a case or a request that is still to be looked at."""
 
 REQUESTS = TRIGGERS[0]
 

@@ -95,7 +95,7 @@ async def improve(
     heard: Callable[[TestProgress], None] = lambda _: None,
 ) -> Improvements:
     """Search for a better description, then for a better body, and try the best candidate of each on its held-out
-    cases. A search that was killed goes on out of its journal: what was answered is not asked again.
+    cases. A search that was killed continues from its journal: what was answered is not asked again.
 
     Raises `RunError` for a subject that cannot be improved, before any call, and what `run_tests` does.
     """

@@ -1,4 +1,4 @@
-"""The journal of searches for better texts (X25, X41): begun, resumed after a kill, and asked how often the same
+"""The journal of searches for better texts (X25, X41): started, resumed after a kill, and asked how often the same
 held-out cases were looked at.
 
 In: records. Out: records with their split, seed and look. A recording takes the place of the store where one is played:
@@ -71,7 +71,7 @@ class ImprovementJournal(Struct):
         return await self.writer.do(lambda connection: earlier_looks(connection, record))
 
     async def unfinished(self, record: Improvement) -> dict[PartName, Improvement]:
-        """Return the searches of the call that broke off and that this one goes on with, by part. Raises `RunError`
+        """Return the searches of the call that broke off and that this one continues, by part. Raises `RunError`
         while another process is at it."""
         if self.writer is None:
             return {}
@@ -80,7 +80,7 @@ class ImprovementJournal(Struct):
             if each.state == "open" and is_alive(self.writer.place, each.holder):
                 raise RunError(f"search {each.id} of {record.subject} is still active in another process")
         if found:
-            self.environment.notice(f"note: this goes on with search {found[0].call}, begun {found[0].started[:16]}")
+            self.environment.notice(f"note: this continues search {found[0].call}, started {found[0].started[:16]}")
         return {each.part: each for each in found}
 
     def seed(self, part: PartName, chosen: int | None) -> int:
@@ -100,7 +100,7 @@ class ImprovementJournal(Struct):
 
     async def look(self, record: Improvement, begun: str | None) -> Improvement:
         """Return a record with the number of the look that begins now, written down before any held-out case is tried.
-        A search that goes on, and chooses another text than the one whose look had ``begun``, has looked twice."""
+        A continued search that chooses another text than the one whose look had ``begun`` has looked twice."""
         if self.writer is None:
             return replace(record, look=self._known(record.part).look or 1)
         if record.look is not None and (record.proposal is None or record.proposal.text != begun):

@@ -62,7 +62,7 @@ class Task(Struct, frozen=True):
 
     @property
     def is_done(self) -> bool:
-        """Whether its search ended before the call broke off that this one goes on with."""
+        """Whether its search ended before the call broke off that this one continues."""
         return self.record.state == "done"
 
     @property
@@ -176,7 +176,7 @@ async def _task(
     seed: int | None,
     journal: ImprovementJournal,
 ) -> Task:
-    """Return the task of a part, with the record of the search that it goes on with where its cases are the same."""
+    """Return the task of a part, with the record of the search that it continues where its cases are the same."""
     names = {each.key: each.name for each in suite.cases}
     if len(names) < len(suite.cases):
         raise RunError(f"{suite.path}: two cases have one id", hint="give each an id of its own")
