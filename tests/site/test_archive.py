@@ -104,6 +104,7 @@ def test_x40_a_path_that_no_archive_takes_is_an_error() -> None:
         (b"<!doctype html>", "neither"),
         (b"", "neither"),
     ],
+    ids=lambda each: each if isinstance(each, str) else "archive",  # the bytes have the time in them
 )
 def test_x40_an_archive_that_is_not_safe_is_not_unpacked(data: bytes, words: str) -> None:
     with pytest.raises(ArchiveProblem, match=words):
