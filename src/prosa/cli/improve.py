@@ -31,7 +31,7 @@ FORMATS = ("text", "json")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Arguments of `prosa improve`."""
+    """Add the arguments of `improve`."""
     parser.add_argument(
         "subject", metavar="SUBJECT", help="a skill, a context file, or a program with its test beside it"
     )

@@ -24,18 +24,14 @@ from prosa.dialects.markdownlang.fields import server_tool_name
 from prosa.dialects.reading import open_document
 from prosa.runtime.ports import ServerTool, ToolResult
 from prosa.runtime.skill import CHOOSE, LOAD_TOOL, MAX_DESCRIPTION, MAX_TOLD, READ_TOOL
+from prosa.site.archive import MOST_BYTES, MOST_FILES, SKILL_FILE
 from prosa.source import SourceText
 
 EXTENSION = "io.modelcontextprotocol/skills"
-SKILL_FILE = "SKILL.md"
 
 MOST_PAGES = 100
 MOST_SKILLS = 100
 """Skills of one server that are offered: their descriptions are in every request."""
-
-MOST_RESOURCES = 512
-MOST_BYTES = 16 * 1024 * 1024
-"""Files of a skill, and bytes of all of them (SEP-2640, "Limits")."""
 
 
 class SkillProblem(Exception):
@@ -225,8 +221,8 @@ def _read(value: Mapping[str, Value]) -> _Skill | str:
     inside = skill.uri.removesuffix(SKILL_FILE)
     if skill.uri not in uris or len(set(uris)) < len(uris) or not all(each.startswith(inside) for each in uris):
         return f"the list of the files of {name} is not complete"
-    if len(uris) > MOST_RESOURCES or sum(each.size for each in skill.resources) > MOST_BYTES:
-        return f"{name} has more than {MOST_RESOURCES} files, or more than {MOST_BYTES // 2**20} MiB"
+    if len(uris) > MOST_FILES or sum(each.size for each in skill.resources) > MOST_BYTES:
+        return f"{name} has more than {MOST_FILES} files, or more than {MOST_BYTES // 2**20} MiB"
     return skill
 
 
