@@ -106,7 +106,7 @@ def test_l34_l35_lw4_every_flag_arrives_with_run_implied_or_not(lead: list[str],
     ((_, job),) = jobs
     assert (job.program, job.input_text, job.output) == (Path("p.md"), '{"a": [1]}', Path("out.json"))
     assert (job.debug, job.summary) == (True, True)
-    assert (job.choices.model, job.choices.default_model, job.choices.base_url) == (None, "m", "http://x/v1")
+    assert (job.options.model, job.options.default_model, job.options.base_url) == (None, "m", "http://x/v1")
     assert at.err == ""
 
 
@@ -114,27 +114,27 @@ def test_l35_the_defaults_of_the_specification(jobs):
     assert main(["-program", "p.md"], desk().console) == 0
     ((_, job),) = jobs
     assert (job.input_text, job.output, job.debug, job.summary) == ("{}", None, False, False)
-    assert (job.choices.base_url, job.choices.api_key, job.choices.api) == (None, None, None)
+    assert (job.options.base_url, job.options.api_key, job.options.api) == (None, None, None)
 
 
 def test_la16_x16_model_is_the_global_default_and_overrides_no_program(jobs):
     main(["-program", "p.md"], desk().console)
     main(["-program", "p.md", "-model", "mine"], desk().console)
-    assert [(job.choices.default_model, job.choices.model) for _, job in jobs] == [("gpt-4o", None), ("mine", None)]
+    assert [(job.options.default_model, job.options.model) for _, job in jobs] == [("gpt-4o", None), ("mine", None)]
 
 
 def test_x17_nobody_is_asked_about_a_local_server(jobs):
     assert main(["-program", "p.md", "-model", "local"], desk(terminal=True).console) == 0
     ((console, job),) = jobs
     assert console.interactive is False
-    assert job.choices.model is None
+    assert job.options.model is None
 
 
 def test_x7_lw13_a_key_on_the_command_line_is_warned_about_and_never_shown(jobs):
     at = desk()
     assert main(["-program", "p.md", "-api-key", "sk-secret"], at.console) == 0
     ((_, job),) = jobs
-    assert job.choices.api_key == "sk-secret"
+    assert job.options.api_key == "sk-secret"
     assert "warning: -api-key can be seen by other users" in at.err
     assert "sk-secret" not in at.out + at.err + repr(job)
 

@@ -49,8 +49,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
     groups = gather(args.paths, root=args.root, max_size=size_in_bytes(args.max_size), gitignore=args.gitignore)
     if not any(group.paths for group in groups):
         raise WrongUse(f"no documents in {', '.join(args.paths)}")
-    around = environment_of(console, groups[0].root)
-    embedder = choose_embedder(embedding_choice(args), around) if args.embed else None
+    environment = environment_of(console, groups[0].root)
+    embedder = choose_embedder(embedding_choice(args), environment) if args.embed else None
     secret = classified_in(groups, console.environ) if embedder is not None and embedder.is_remote else frozenset()
     found: list[Enriched] = []
     with progress(console) as status:

@@ -192,7 +192,7 @@ def _run(argv: list[str], console: Console) -> int:
     output, base_url = given.texts.get("output"), given.texts.get("base-url") or None
     job = Job(
         program=program,
-        choices=Options(
+        options=Options(
             default_model=given.texts.get("model") or DEFAULT_MODEL,  # X16: the program's own model wins over it
             base_url=base_url,
             api_key=given.texts.get("api-key") or None,

@@ -98,12 +98,12 @@ def _server(args: argparse.Namespace, console: Console, site: LiveSite) -> Serve
     from prosa.mcp_server.programs import Programs, Rights
     from prosa.mcp_server.server import build_server
 
-    around = replace(environment_of(console, site.root / "prosa"), ask=None, confirm=None, notice=console.err)
+    environment = replace(environment_of(console, site.root / "prosa"), ask=None, confirm=None, notice=console.err)
     options = replace(
         options_from(args, console.environ), max_size=size_in_bytes(args.max_size), journal=JournalOptions("mcp")
     )
     rights = Rights(tuple(args.allow_run or ()))
-    programs = Programs(site, options, around, rights, server_budget(args.max_cost, around))
+    programs = Programs(site, options, environment, rights, server_budget(args.max_cost, environment))
     return build_server(site, programs, _scope(args, console, site), named_skills(args.skills, console))
 
 

@@ -36,14 +36,14 @@ def run(args: argparse.Namespace, console: Console) -> int:
     from prosa.records.plan import plan
     from prosa.render.plan import plan_text
 
-    choices, around = options_from(args, console.environ), environment_of(console, args.file)
-    program = load_program(args.file, choices, around.settings, environ=console.environ)
+    options, environment = options_from(args, console.environ), environment_of(console, args.file)
+    program = load_program(args.file, options, environment.settings, environ=console.environ)
     has_input = args.input is not None or bool(args.pairs)
-    given = given_input(program, args.input, args.pairs, console, choices.max_size) if has_input else {}
-    service = service_words(choices, around, model_name=program.model_name)
-    facts = facts_of(program, choices, around)
-    sent = credential_words(program, around.settings, console.environ)
-    refused = refusal(program, choices, around)
+    given = given_input(program, args.input, args.pairs, console, options.max_size) if has_input else {}
+    service = service_words(options, environment, model_name=program.model_name)
+    facts = facts_of(program, options, environment)
+    sent = credential_words(program, environment.settings, console.environ)
+    refused = refusal(program, options, environment)
     why = "" if refused is None else str(refused)
     if refused is not None:
         console.note(refused.hint)

@@ -36,10 +36,10 @@ def run(args: argparse.Namespace, console: Console) -> int:
     from prosa.cli.run.input import given_input
     from prosa.records.plan import first_messages
 
-    choices = options_from(args, console.environ)
+    options = options_from(args, console.environ)
     settings = environment_of(console, args.file).settings
-    program = load_program(args.file, choices, settings, to_run=False, environ=console.environ)
-    given = given_input(program, args.input, args.pairs, console, choices.max_size)
+    program = load_program(args.file, options, settings, to_run=False, environ=console.environ)
+    given = given_input(program, args.input, args.pairs, console, options.max_size)
     return _print(args, first_messages(program, given), console)
 
 

@@ -135,8 +135,8 @@ def _agents(console: Console, site: LiveSite, app: SiteApp) -> Callable[..., Val
     from prosa.mcp_server.transport import http_application
     from prosa.web.limits import network_of
 
-    around = environment_of(console, site.root / "prosa", say_nothing)
-    programs = Programs(site, Options(), around, Rights(), server_budget(None, around))
+    environment = environment_of(console, site.root / "prosa", say_nothing)
+    programs = Programs(site, Options(), environment, Rights(), server_budget(None, environment))
     server = build_server(site, programs, CheckScope(console.environ))
     return http_application(server, app.guard.hosts, system_clock(), client=network_of)
 
@@ -311,20 +311,22 @@ def runner_of(args: argparse.Namespace, console: Console, root: Path) -> Runner 
     from prosa.app.run.world import server_budget
     from prosa.web.run.runner import Gate, Runner
 
-    around = environment_of(console, root / "prosa", say_nothing)  # problems of settings were reported for the site
-    around = replace(around, notice=console.err)
-    choices = complete_options(with_service(_choices(args), console.environ), around)
-    if choices.script is not None and not choices.script.is_file():
-        raise FileProblem(choices.script, "missing", "no such file")
-    choices = replace(choices, journal=JournalOptions("serve"))
-    around = replace(around, ask=None, confirm=None)  # there is no user to prompt while it serves
-    _say_who_answers(choices, around, console)
-    budget = server_budget(args.max_cost, around, store_path(choices.journal, console.environ))
-    if choices.model_name:
-        service = service_of(choices, around, model_name=choices.model_name)
-        budget.require_price(choices.model_name, service, {})
+    environment = environment_of(
+        console, root / "prosa", say_nothing
+    )  # problems of settings were reported for the site
+    environment = replace(environment, notice=console.err)
+    options = complete_options(with_service(_choices(args), console.environ), environment)
+    if options.script is not None and not options.script.is_file():
+        raise FileProblem(options.script, "missing", "no such file")
+    options = replace(options, journal=JournalOptions("serve"))
+    environment = replace(environment, ask=None, confirm=None)  # there is no user to prompt while it serves
+    _say_who_answers(options, environment, console)
+    budget = server_budget(args.max_cost, environment, store_path(options.journal, console.environ))
+    if options.model_name:
+        service = service_of(options, environment, model_name=options.model_name)
+        budget.require_price(options.model_name, service, {})
     gate = Gate(args.concurrency or AT_ONCE, args.runs_per_minute or PER_MINUTE)
-    return Runner(root, choices, around, budget, gate, prefix=_prefix(args))
+    return Runner(root, options, environment, budget, gate, prefix=_prefix(args))
 
 
 def token_of(args: argparse.Namespace, console: Console) -> str:
@@ -372,13 +374,15 @@ def _prefix(args: argparse.Namespace) -> str:
     return base_of(args)[1]
 
 
-def _say_who_answers(choices: Options, around: Environment, console: Console) -> None:
+def _say_who_answers(options: Options, environment: Environment, console: Console) -> None:
     """Who answers, and what still keeps programs from running."""
     from prosa.app.run.service import service_words
     from prosa.app.trust import check_agreement
     from prosa.runtime.errors import AgreementRequired
 
-    console.note(f"runs are allowed, and answered by {service_words(choices, around, model_name=choices.model_name)}")
+    console.note(
+        f"runs are allowed, and answered by {service_words(options, environment, model_name=options.model_name)}"
+    )
     try:
         check_agreement(console.environ)
     except AgreementRequired as error:

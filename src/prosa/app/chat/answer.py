@@ -127,12 +127,12 @@ class _Answering(Struct, frozen=True):
     hears: _Hears
 
     @property
-    def choices(self) -> Options:
+    def options(self) -> Options:
         """Return what the user chose."""
         return self.driver.options
 
     @property
-    def around(self) -> Environment:
+    def environment(self) -> Environment:
         """Return the environment."""
         return self.driver.environment
 
@@ -144,8 +144,8 @@ class _Answering(Struct, frozen=True):
     def _job(self, turn: Turn, spot: Spot) -> Job:
         row, raw = self._row(turn), turn.mode == "completion"
         if not self._answers_all:
-            row = row_of_model(self._model_name(turn, row), self.choices, self.around.settings, row)
-        streams = (turn.stream or self.choices.stream) and self.hears.text is not None
+            row = row_of_model(self._model_name(turn, row), self.options, self.environment.settings, row)
+        streams = (turn.stream or self.options.stream) and self.hears.text is not None
         return Job(f"{spot.turn}/{spot.number}", self._program(turn, row), {}, row, streams, raw, spot.number)
 
     async def turn(self, at: int, turn: Turn) -> list[Reply]:
@@ -170,7 +170,7 @@ class _Answering(Struct, frozen=True):
                 self.hears.cut(spot, error.content, self.driver.progress.ended[job.name])
             raise
         if ran.unrecorded is not None:
-            self.around.notice(f"error: {ran.unrecorded.message}")
+            self.environment.notice(f"error: {ran.unrecorded.message}")
         number = spot.number if turn.n > 1 else None
         reply = Reply(ran.output, turn.name, number, ran.summary, tool_record(ran.messages))
         self.hears.reply(reply)
@@ -178,20 +178,20 @@ class _Answering(Struct, frozen=True):
 
     def _row(self, turn: Turn) -> ProviderRow | None:
         """Return the provider that the flag or the chat names. Raises `RunError` for an unknown one."""
-        name, settings = self.choices.provider or turn.provider, self.around.settings
-        if not name or self._answers_all or self.choices.base_url is not None:
+        name, settings = self.options.provider or turn.provider, self.environment.settings
+        if not name or self._answers_all or self.options.base_url is not None:
             return provider_row(name, settings.providers) if name else None
         return known_row(name, settings)
 
     @property
     def _answers_all(self) -> bool:
         """Return whether one provider answers all turns, whatever the chat names."""
-        return self.driver.services.own is not None or self.choices.script is not None or self.choices.is_here
+        return self.driver.services.own is not None or self.options.script is not None or self.options.is_here
 
     def _program(self, turn: Turn, row: ProviderRow | None) -> Program:
         """Return the run of a turn: its conversation, and the tools that were granted."""
         conversation, tools = self.conversation, self.conversation.tools
-        api = "chat" if turn.mode == "completion" else self.choices.api or self.around.settings.api or "chat"
+        api = "chat" if turn.mode == "completion" else self.options.api or self.environment.settings.api or "chat"
         chat = turn.mode == "chat"
         return Program(
             name=turn.name or conversation.path.stem or "chat",
@@ -200,7 +200,7 @@ class _Answering(Struct, frozen=True):
             input_schema=True,
             output_schema=True,
             model_name=self._model_name(turn, row),
-            limits=replace(Limits(), **(limits_in(self.around.settings) | limits_in(self.choices))),
+            limits=replace(Limits(), **(limits_in(self.environment.settings) | limits_in(self.options))),
             imports=tools.programs if chat else (),
             servers=tools.servers if chat else (),
             sites=tools.sites if chat else (),
@@ -218,8 +218,8 @@ class _Answering(Struct, frozen=True):
     def _model_name(self, turn: Turn, row: ProviderRow | None) -> str:
         """Return the model: the user's flag, the chat, the settings; another provider than the usual one has none of
         these."""
-        choices, settings = self.choices, self.around.settings
-        named = choices.model_name or turn.model_name or choices.default_model
+        options, settings = self.options, self.environment.settings
+        named = options.model_name or turn.model_name or options.default_model
         usual = row is None or row.name in ("openai", "local", "embedded") or self._answers_all
         if not named and not usual and row is not None:
             hint = '`% model = "NAME"` in the chat, or --model NAME'

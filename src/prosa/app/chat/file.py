@@ -357,7 +357,7 @@ class Opened(Struct, frozen=True):
         return below
 
 
-def opened(path: Path, choices: Options, environ: Mapping[str, str], max_size: int) -> Opened:
+def opened(path: Path, options: Options, environ: Mapping[str, str], max_size: int) -> Opened:
     """Return the chat at a path; a template where there is none, or an empty one. Raises `FileProblem`."""
     try:
         source = RootedFiles(max_size=max_size).read(path)
@@ -369,22 +369,22 @@ def opened(path: Path, choices: Options, environ: Mapping[str, str], max_size: i
         if path.is_symlink():
             raise FileProblem(path, "missing", "is a link to a file that does not exist") from None
         source = SourceText("", str(path))
-    return begun(path, source, choices, environ, max_size)
+    return begun(path, source, options, environ, max_size)
 
 
-def begun(path: Path, source: SourceText, choices: Options, environ: Mapping[str, str], max_size: int) -> Opened:
+def begun(path: Path, source: SourceText, options: Options, environ: Mapping[str, str], max_size: int) -> Opened:
     """Return a chat that was read; a template where it says nothing. Raises `FileProblem`."""
     if source.text.removeprefix("\ufeff").strip():
         return Opened(path, source, begins=False, max_size=max_size)
     mark = "\ufeff" if source.text.startswith("\ufeff") else ""
-    text = mark + template(path, choices, environ, max_size)
+    text = mark + template(path, options, environ, max_size)
     return Opened(path, SourceText(text, str(path), source.digest), begins=True, max_size=max_size)
 
 
-def template(path: Path, choices: Options, environ: Mapping[str, str], max_size: int) -> str:
+def template(path: Path, options: Options, environ: Mapping[str, str], max_size: int) -> str:
     """Return how a chat begins: `.praptistart.md` in its folder or one above it, within the root; `start.md` in the
     folder of the user's settings; else an empty message of the user. Raises `FileProblem`."""
-    root = real_path(choices.root or find_root(path))
+    root = real_path(options.root or find_root(path))
     folder = real_path(path.parent)
     for each in (folder, *folder.parents):
         if (each / TREE_TEMPLATE).is_file():
@@ -463,7 +463,7 @@ def require_writable(found: Opened) -> None:
         raise RunError(text, hint=hint) from None
 
 
-def add_message(found: Opened, message: str, speaker: str | None, around: Environment, max_size: int) -> None:
+def add_message(found: Opened, message: str, speaker: str | None, environment: Environment, max_size: int) -> None:
     """Write a message of the user into the file. Raises `RunError`."""
     try:
         below = found.write(message, speaker)
@@ -471,19 +471,19 @@ def add_message(found: Opened, message: str, speaker: str | None, around: Enviro
         why = f"the message could not be written ({error.strerror or error})"
         raise RunError(f"{found.path}: {why}, so nothing was sent") from None
     if below is not None:
-        keep_trust(found.source, below, around, max_size)
+        keep_trust(found.source, below, environment, max_size)
 
 
-def keep_trust(before: SourceText, below: Below, around: Environment, max_size: int) -> None:
+def keep_trust(before: SourceText, below: Below, environment: Environment, max_size: int) -> None:
     """Keep a chat trusted if only Prosa's text was added: neither the user's message nor a model's reply can be a line
     that configures (X7, PW2)."""
     path = below.path
     try:
-        store = TrustStore(config_dir(around.environ))
+        store = TrustStore(config_dir(environment.environ))
         if store.trusts(path, before.digest) and below.follows(before.text):
             store.renew(path, RootedFiles(max_size=max_size).read(path).digest)
     except (OSError, FileProblem, RunError) as problem:
-        around.notice(f"note: {path} is no longer trusted: {problem}")
+        environment.notice(f"note: {path} is no longer trusted: {problem}")
 
 
 def writing_below(conversation: Conversation, below: Below | TextBelow) -> Writing:

@@ -367,8 +367,8 @@ def _plain(value: Value) -> Value:
 
 def prepare(
     path: Path,
-    choices: Options,
-    around: Environment,
+    options: Options,
+    environment: Environment,
     asked: ChatOptions = NO_OPTIONS,
     *,
     source: SourceText | None = None,
@@ -378,7 +378,7 @@ def prepare(
     Raises `FileProblem`, `ProgramRefused` for errors in the chat or its configuration, and `RunError` for a plugin, a
     tool or a provider that there is not.
     """
-    work = _preparing(path, choices, around, asked, source)
+    work = _preparing(path, options, environment, asked, source)
     done, lowered = work.carried_out()
     own = work.tools(done, lowered)
     tools, beyond = chosen(own, wanted_by(lowered.tools, lowered.sites, own))
@@ -399,18 +399,18 @@ def prepare(
         trusted=work.trusted,
         dry_run=lowered.dry_run,
         spoken=spoken(done),
-        skills=_skills(asked.skills, choices, around),
+        skills=_skills(asked.skills, options, environment),
     )
 
 
-def _skills(named: Sequence[Path], choices: Options, around: Environment) -> tuple[LoadedSkill, ...]:
+def _skills(named: Sequence[Path], options: Options, environment: Environment) -> tuple[LoadedSkill, ...]:
     """Return the skills that the user named. Raises `FileProblem`, `ProgramRefused`, and `RunError` for two of one
     name."""
     if not named:
         return ()
     from prosa.app.run.skills import load_skills
 
-    return load_skills(named, choices, around.settings)
+    return load_skills(named, options, environment.settings)
 
 
 class _Preparing(Struct, frozen=True):
@@ -423,20 +423,24 @@ class _Preparing(Struct, frozen=True):
     layers: tuple[ReadLayer, ...]
     registry: Registry
     trusted: bool
-    choices: Options
-    around: Environment
+    options: Options
+    environment: Environment
     asked: ChatOptions
 
     def carried_out(self) -> tuple[Performed, Lowered]:
-        files = include_files(self.root, self.user_dir, size_limit(self.choices.max_size, self.around.settings))
+        files = include_files(self.root, self.user_dir, size_limit(self.options.max_size, self.environment.settings))
         with without_output():
             done = perform([each.layer for each in self.layers], self.registry, files)
         return done, lower(done, assistant_names=self._names_of_assistants(), force=self.asked.force)
 
     def _names_of_assistants(self) -> bool:
         """Return whether the service takes names of assistants: OpenAI's own does, others may refuse them (PA18)."""
-        base_url = self.choices.base_url or self.around.environ.get("OPENAI_BASE_URL") or self.around.settings.base_url
-        return not base_url and not self.choices.is_here and self.choices.provider in (None, "openai")
+        base_url = (
+            self.options.base_url
+            or self.environment.environ.get("OPENAI_BASE_URL")
+            or self.environment.settings.base_url
+        )
+        return not base_url and not self.options.is_here and self.options.provider in (None, "openai")
 
     def tools(self, done: Performed, lowered: Lowered) -> Tools:
         """Return the granted tools: by flags, and by lines of a file with the rights of the user (X7)."""
@@ -451,9 +455,9 @@ class _Preparing(Struct, frozen=True):
 
     def _program(self, spec: str) -> Program:
         if spec in self.asked.tools:
-            choices = replace(self.choices, root=self.choices.root or find_root(Path(spec)))
-            return load_program(Path(spec), choices, self.around.settings)
-        return load_program(self.path.parent / spec, self.choices, self.around.settings, within=self.root)
+            options = replace(self.options, root=self.options.root or find_root(Path(spec)))
+            return load_program(Path(spec), options, self.environment.settings)
+        return load_program(self.path.parent / spec, self.options, self.environment.settings, within=self.root)
 
     def diagnostics(self, lowered: Lowered, beyond: tuple[str, ...], done: Performed) -> tuple[Diagnostic, ...]:
         """Return the problems that change what is sent, in the order of the files."""
@@ -472,18 +476,18 @@ class _Preparing(Struct, frozen=True):
 
 
 def _preparing(
-    path: Path, choices: Options, around: Environment, asked: ChatOptions, source: SourceText | None
+    path: Path, options: Options, environment: Environment, asked: ChatOptions, source: SourceText | None
 ) -> _Preparing:
-    root = RootedFiles(choices.root or find_root(path)).root or path.parent
-    user_dir = config_dir(around.environ)
-    files = RootedFiles(root, max_size=size_limit(choices.max_size, around.settings))
+    root = RootedFiles(options.root or find_root(path)).root or path.parent
+    user_dir = config_dir(environment.environ)
+    files = RootedFiles(root, max_size=size_limit(options.max_size, environment.settings))
     source = source or RootedFiles(max_size=files.max_size).read(path)
-    trusted = asked.trusted or is_trusted(source, around.environ)
+    trusted = asked.trusted or is_trusted(source, environment.environ)
     below = layers_below(path, files, root, user_dir=user_dir, named=asked.config_files, default=asked.default_config)
     document = read_layer("document", source, trusted=trusted, follows=asked.trusted, legacy=asked.legacy)
     layers = (*below, document)
     registry = Registry(BUILT_IN, _plugins(layers, asked))
-    return _Preparing(path, root, user_dir, source, layers, registry, trusted, choices, around, asked)
+    return _Preparing(path, root, user_dir, source, layers, registry, trusted, options, environment, asked)
 
 
 def _plugins(layers: tuple[ReadLayer, ...], asked: ChatOptions) -> Mapping[str, Plugin]:

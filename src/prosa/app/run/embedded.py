@@ -72,13 +72,13 @@ def window_of(name: str, options: Options, settings: Settings, environ: Mapping[
         return own
 
 
-def embedded_words(word: str, around: Environment) -> str:
+def embedded_words(word: str, environment: Environment) -> str:
     """Return what is known of a model without starting it, for a plan."""
     try:
-        model = ready_model(word, around.environ)
+        model = ready_model(word, environment.environ)
     except ProviderError as error:
         return f"embedded: {error.message} ({error.hint.splitlines()[0]}): a run would fail"
-    window = embedded_plan(model, around.settings).context
+    window = embedded_plan(model, environment.settings).context
     return f"embedded: {model.label}, {window:,} tokens, on this machine, no network; $0"
 
 
@@ -219,11 +219,11 @@ def say_no_tools(name: str, notice: Callable[[str], None], tools: Sequence[str])
     notice(f"note: {name} takes no tools, so it is not offered {', '.join(tools)}")
 
 
-async def open_embedded(word: str, around: Environment, *, completion: bool = False) -> EmbeddedProvider:
+async def open_embedded(word: str, environment: Environment, *, completion: bool = False) -> EmbeddedProvider:
     """Return the provider for a word of the user's. Raises `ProviderError` where the model cannot run here."""
-    model = await asyncio.to_thread(ready_model, word, around.environ)
-    engine = engine_of(model, embedded_plan(model, around.settings), around.environ)
-    return EmbeddedProvider(engine, around.notice, completion=completion)
+    model = await asyncio.to_thread(ready_model, word, environment.environ)
+    engine = engine_of(model, embedded_plan(model, environment.settings), environment.environ)
+    return EmbeddedProvider(engine, environment.notice, completion=completion)
 
 
 def _error(message: str, hint: str) -> ProviderError:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 def load_program(
     path: Path,
-    choices: Options,
+    options: Options,
     settings: Settings,
     *,
     to_run: bool = True,
@@ -51,14 +51,14 @@ def load_program(
     if is_skill(path):
         from prosa.app.run.skills import skills_program
 
-        return skills_program((), choices, settings, chosen=path, warned=warned, within=within)
-    if choices.output_schema is not None:
+        return skills_program((), options, settings, chosen=path, warned=warned, within=within)
+    if options.output_schema is not None:
         raise RunError(f"{path} is a program with an output schema of its own: another one is for skills")
     if path.is_dir():
         raise FileProblem(path, "not-a-file", f"is a folder without a {SKILL_FILE}: name a file in it")
-    given = within or choices.root
+    given = within or options.root
     root = given or find_program_root(path, environ or {})
-    most = size_limit(choices.max_size, settings)
+    most = size_limit(options.max_size, settings)
     rooted = RootedFiles(root, most, () if within else (path,))
     outside = None if given or files is not None else rooted.read_outside
     checked = check_program(path, files or rooted, outside=outside)
@@ -70,22 +70,22 @@ def load_program(
             warned(each)
     return lower(
         checked.closure,
-        skills=_skills(checked.closure.skills, choices, settings, given),
-        default_model=choices.default_model or settings.model_name or DEFAULT_MODEL,
-        model=choices.model_name or choices.here_name,
+        skills=_skills(checked.closure.skills, options, settings, given),
+        default_model=options.default_model or settings.model_name or DEFAULT_MODEL,
+        model=options.model_name or options.here_name,
         base=replace(Limits(), **limits_in(settings)),
-        chosen=limits_in(choices),
+        chosen=limits_in(options),
         named=rooted.root if named and within is None else None,
     )
 
 
-def _skills(paths: Sequence[Path], choices: Options, settings: Settings, within: Path | None) -> Mapping[Path, Program]:
+def _skills(paths: Sequence[Path], options: Options, settings: Settings, within: Path | None) -> Mapping[Path, Program]:
     """Return the skills that programs import, as programs: they answer text."""
     if not paths:
         return {}
     from prosa.app.run.skills import skills_program
 
-    return {path: skills_program((), choices, settings, chosen=path, within=within) for path in paths}
+    return {path: skills_program((), options, settings, chosen=path, within=within) for path in paths}
 
 
 def ready_program(

@@ -31,18 +31,18 @@ ANYWHERE = ("0.0.0.0", "::")  # noqa: S104
 """Addresses that stand for all interfaces; nothing is bound here."""
 
 
-def with_provider(choices: Options, settings: Settings, environ: Mapping[str, str]) -> Options:
+def with_provider(options: Options, settings: Settings, environ: Mapping[str, str]) -> Options:
     """Return the options with the prefix of their model as the provider, where it selects one."""
-    if choices.provider or choices.base_url:
-        return choices
-    row, name = split(choices.model_name or "", settings, environ)
+    if options.provider or options.base_url:
+        return options
+    row, name = split(options.model_name or "", settings, environ)
     if row is None:
-        return choices
+        return options
     if row.is_embedded:
-        return replace(choices, model=f"{EMBEDDED}:{name}")
+        return replace(options, model=f"{EMBEDDED}:{name}")
     if row.is_local and row.base_url is None:
-        return replace(choices, model=f"{LOCAL}:{name}", provider=None if row.port is None else row.name)
-    return replace(choices, model=name, provider=row.name)
+        return replace(options, model=f"{LOCAL}:{name}", provider=None if row.port is None else row.name)
+    return replace(options, model=name, provider=row.name)
 
 
 def split(name: str, settings: Settings, environ: Mapping[str, str]) -> tuple[ProviderRow | None, str]:

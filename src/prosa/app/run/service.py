@@ -117,92 +117,92 @@ class Route(Struct, frozen=True):
 
 
 def resolve(
-    choices: Options, around: Environment, row: ProviderRow | None = None, model_name: str | None = None
+    options: Options, environment: Environment, row: ProviderRow | None = None, model_name: str | None = None
 ) -> Route:
     """Return the provider for a model; ``row`` is the provider that a document names. Sends no request.
 
     Raises `ProviderError` for a key that the user named for this call and that is none, and `RunError` for a provider
     that is not in the table.
     """
-    if choices.lacks_script:
+    if options.lacks_script:
         return Route("scripted", problem=ProviderError(NO_SCRIPT, kind="missing", retryable=False, hint=NO_SCRIPT_HINT))
-    if choices.script is not None:
+    if options.script is not None:
         return Route("scripted")
-    if choices.is_local:
-        return Route("local", HERE, problem=_two_servers(choices))
-    if choices.is_embedded:
-        service = f"{EMBEDDED_SERVICE}{choices.here_name}"
-        return Route("embedded", service, word=choices.model or "", problem=_two_servers(choices))
-    row = row_of_model(model_name, choices, around.settings, row)
+    if options.is_local:
+        return Route("local", HERE, problem=_two_servers(options))
+    if options.is_embedded:
+        service = f"{EMBEDDED_SERVICE}{options.here_name}"
+        return Route("embedded", service, word=options.model or "", problem=_two_servers(options))
+    row = row_of_model(model_name, options, environment.settings, row)
     # A base URL on the command line wins, and `openai` is what the user made it.
-    if row is None or choices.base_url is not None or (row.base_url is None and not row.is_local):
-        return _usual(choices, around)
+    if row is None or options.base_url is not None or (row.base_url is None and not row.is_local):
+        return _usual(options, environment)
     if row.is_embedded:
         problem = _unsaid(row) if row.base_url is None else None
         return Route("embedded", f"{EMBEDDED_SERVICE}{model_name}", row=row, word=row.base_url or "", problem=problem)
-    return _of_row(row, choices, around)
+    return _of_row(row, options, environment)
 
 
-def _two_servers(choices: Options) -> ProviderError | None:
-    if choices.base_url is None:
+def _two_servers(options: Options) -> ProviderError | None:
+    if options.base_url is None:
         return None
-    does = "looks for a model server itself" if choices.is_local else "runs a model itself"
-    message = f"`--model {choices.model}` {does}, and --base-url names a server"
+    does = "looks for a model server itself" if options.is_local else "runs a model itself"
+    message = f"`--model {options.model}` {does}, and --base-url names a server"
     hint = "give one of the two: `--base-url URL --model NAME` asks the server at that address"
     return ProviderError(message, kind="bad-request", retryable=False, hint=hint)
 
 
-def _usual(choices: Options, around: Environment) -> Route:
+def _usual(options: Options, environment: Environment) -> Route:
     """Return what flags, environment and user settings name, in this order. Raises `ProviderError` for a key that is
     none."""
-    base_url = choices.base_url or around.environ.get(URL_VARIABLE, "").strip() or around.settings.base_url
-    if choices.api_key:
-        return Route(base_url=base_url, key=choices.api_key)
-    route = keyed(base_url, choices.api_key_env, around)
+    base_url = options.base_url or environment.environ.get(URL_VARIABLE, "").strip() or environment.settings.base_url
+    if options.api_key:
+        return Route(base_url=base_url, key=options.api_key)
+    route = keyed(base_url, options.api_key_env, environment)
     if not route.is_unset:
         return route
     message = "no model to ask: there is no key and no base URL"
     return replace(route, problem=ProviderError(message, kind="missing", retryable=False, hint=THREE_WAYS))
 
 
-def keyed(base_url: str | None, api_key_env: str | None, around: Environment) -> Route:
+def keyed(base_url: str | None, api_key_env: str | None, environment: Environment) -> Route:
     """Return the way to an address with the key that the user has for it. Raises `ProviderError` for one that is
     none."""
-    named = api_key_env or around.settings.key_variables.get((base_url or DEFAULT_BASE_URL).rstrip("/"))
-    key = choose_key(WithStoredKeys(around.environ), base_url, named=named, notice=around.notice)
-    headers = account_headers(around.environ, base_url, named=named, key=key)
+    named = api_key_env or environment.settings.key_variables.get((base_url or DEFAULT_BASE_URL).rstrip("/"))
+    key = choose_key(WithStoredKeys(environment.environ), base_url, named=named, notice=environment.notice)
+    headers = account_headers(environment.environ, base_url, named=named, key=key)
     return Route(base_url=base_url, key=key, headers=headers, variable=named or KEY_VARIABLE)
 
 
-def _of_row(row: ProviderRow, choices: Options, around: Environment) -> Route:
+def _of_row(row: ProviderRow, options: Options, environment: Environment) -> Route:
     """Return the way to a service of the table, or why the user has not set it up."""
-    route = Route(base_url=_address(row, around), row=row)
+    route = Route(base_url=_address(row, environment), row=row)
     if row.base_url is None:
         return replace(route, problem=_unsaid(row))
-    if choices.provider is not None and choices.api_key:
-        return replace(route, key=choices.api_key)
-    environ = WithStoredKeys(around.environ)
-    named = choices.api_key_env if choices.provider is not None else None
+    if options.provider is not None and options.api_key:
+        return replace(route, key=options.api_key)
+    environ = WithStoredKeys(environment.environ)
+    named = options.api_key_env if options.provider is not None else None
     named = named or next((name for name in row.key_variables if environ.get(name, "").strip()), None)
-    named = named or around.settings.key_variables.get(row.base_url.rstrip("/"))
+    named = named or environment.settings.key_variables.get(row.base_url.rstrip("/"))
     if named is None and row.key_variables:
         message = f"there is no key for the provider `{row.name}`: {' or '.join(row.key_variables)} is not set"
         hint = f"set {row.key_variables[0]}, or choose who answers: --base-url, --model local, --model scripted:FILE"
         return replace(route, problem=ProviderError(message, kind="missing", retryable=False, hint=hint))
     try:
-        key = choose_key(environ, route.base_url, named=named, notice=around.notice) if named else None
+        key = choose_key(environ, route.base_url, named=named, notice=environment.notice) if named else None
     except ProviderError as problem:
         return replace(route, problem=problem)
     return replace(route, key=key, variable=named)
 
 
-def _address(row: ProviderRow, around: Environment) -> str | None:
+def _address(row: ProviderRow, environment: Environment) -> str | None:
     """Return the base URL of a row, or what the user's environment names in its place."""
     if row.port is not None:
         from prosa.app.run.routes import local_address
 
-        return local_address(row, around.settings, around.environ)
-    named = around.environ.get(row.url_variable, "").strip() if row.url_variable else ""
+        return local_address(row, environment.settings, environment.environ)
+    named = environment.environ.get(row.url_variable, "").strip() if row.url_variable else ""
     return named or row.base_url
 
 
@@ -217,20 +217,20 @@ def _unsaid(row: ProviderRow) -> ProviderError:
     return ProviderError(message, kind="missing", retryable=False, hint=hint)
 
 
-def complete_options(choices: Options, around: Environment) -> Options:
+def complete_options(options: Options, environment: Environment) -> Options:
     """Return the choices after asking what only a person can decide: whether a local model server may be used (X17).
 
     It is asked before a run begins, so that Ctrl-C works at the question.
     """
-    if around.ask is None or choices.script is not None or choices.is_here or choices.lacks_script:
-        return choices
-    if choices.tape is not None and choices.tape.plays_all:
-        return choices
-    if choices.provider is not None or not resolve(choices, replace(around, notice=say_nothing)).is_unset:
-        return choices
-    if not around.ask(QUESTION):
-        return choices
-    return replace(choices, model=f"{LOCAL}:{choices.model}" if choices.model else LOCAL)
+    if environment.ask is None or options.script is not None or options.is_here or options.lacks_script:
+        return options
+    if options.tape is not None and options.tape.plays_all:
+        return options
+    if options.provider is not None or not resolve(options, replace(environment, notice=say_nothing)).is_unset:
+        return options
+    if not environment.ask(QUESTION):
+        return options
+    return replace(options, model=f"{LOCAL}:{options.model}" if options.model else LOCAL)
 
 
 def _scripted(script: Path) -> Chosen:
@@ -243,28 +243,28 @@ def _scripted(script: Path) -> Chosen:
 
 
 async def choose_provider(
-    choices: Options, around: Environment, row: ProviderRow | None = None, model_name: str | None = None
+    options: Options, environment: Environment, row: ProviderRow | None = None, model_name: str | None = None
 ) -> Chosen:
     """Return the provider of the route that `resolve` finds. Raises `ProviderError`, with the ways on without one."""
-    route = resolve(choices, around, row, model_name)
+    route = resolve(options, environment, row, model_name)
     if route.problem is not None:
         raise route.problem
-    if choices.script is not None:
-        return _scripted(choices.script)
+    if options.script is not None:
+        return _scripted(options.script)
     if route.kind == "local":
-        return await _local(choices, around)
-    return await _embedded(route.word, choices, around) if route.word else _asking(route, choices, around)
+        return await _local(options, environment)
+    return await _embedded(route.word, options, environment) if route.word else _asking(route, options, environment)
 
 
 def row_of_model(
-    model_name: str | None, choices: Options, settings: Settings, named: ProviderRow | None = None
+    model_name: str | None, options: Options, settings: Settings, named: ProviderRow | None = None
 ) -> ProviderRow | None:
     """Return the service that answers for a model; None for the usual one. ``named`` is what a document asks for; the
     user's choice for this call takes precedence. Raises `RunError` for an unknown provider."""
-    if choices.provider is None and (named is not None or choices.base_url is not None):
+    if options.provider is None and (named is not None or options.base_url is not None):
         return named
     mapped = settings.models.get(model_name or "")
-    name = choices.provider or (mapped.provider if mapped is not None else None)
+    name = options.provider or (mapped.provider if mapped is not None else None)
     if name is None:
         if is_embedded_word(model_name or ""):  # the user's own word never comes here: a document says this
             message = f"a document cannot choose an embedded model or a model file: `{(model_name or '')[:64]}`"
@@ -280,18 +280,18 @@ def row_of_model(
     return row if row.port is None or row.base_url else replace(row, base_url=local_address(row, settings, {}))
 
 
-def account_of(name: str, choices: Options, around: Environment, row: ProviderRow | None = None) -> Endpoint:
+def account_of(name: str, options: Options, environment: Environment, row: ProviderRow | None = None) -> Endpoint:
     """Return where a service of the table is asked beside its calls, and with which key: as for a call. ``row`` is the
     provider that a document names. Raises `ProviderError` where there is neither key nor base URL."""
-    found = row_of_model(choices.model_name, choices, around.settings, row)
-    if found is None and name != "openai" and choices.base_url is None:
+    found = row_of_model(options.model_name, options, environment.settings, row)
+    if found is None and name != "openai" and options.base_url is None:
         from prosa.app.run.routes import known_row
 
-        found = known_row(name, around.settings)
+        found = known_row(name, environment.settings)
     if found is not None and found.protocol != known_protocol(name):
         message = f"the provider `{found.name}` has no batches of this kind"
         raise ProviderError(message, kind="bad-request", retryable=False, hint="--backend says whose they are")
-    route = resolve(choices, around, found, choices.model_name)
+    route = resolve(options, environment, found, options.model_name)
     if route.is_unset:
         message = "no service to send batches to: there is no key and no base URL"
         raise ProviderError(message, kind="missing", retryable=False, hint=THREE_WAYS)
@@ -315,24 +315,24 @@ def own_key_variable(environ: Mapping[str, str], base_url: str | None) -> str | 
 
 
 def service_words(
-    choices: Options, around: Environment, row: ProviderRow | None = None, *, model_name: str | None = None
+    options: Options, environment: Environment, row: ProviderRow | None = None, *, model_name: str | None = None
 ) -> str:
     """Return where calls of a model go, for a plan. Looks nowhere and never names a key."""
-    if choices.tape is not None and choices.tape.replay is not None and choices.tape.plays_all:
-        return f"what is recorded in {choices.tape.replay.path}"
-    route = resolve(choices, around, row, model_name)
+    if options.tape is not None and options.tape.replay is not None and options.tape.plays_all:
+        return f"what is recorded in {options.tape.replay.path}"
+    route = resolve(options, environment, row, model_name)
     if route.kind == "scripted":
-        return f"replies scripted in {choices.script}" if route.problem is None else f"{NO_SCRIPT}: a run would fail"
+        return f"replies scripted in {options.script}" if route.problem is None else f"{NO_SCRIPT}: a run would fail"
     if route.kind == "local":
-        row = row_of_model(None, choices, around.settings)
+        row = row_of_model(None, options, environment.settings)
         return f"{row.title} on this machine" if row is not None and row.title else "a model server on this machine"
     if route.word:
         from prosa.app.run.embedded import embedded_words
 
-        return embedded_words(route.word, around)
+        return embedded_words(route.word, environment)
     if route.problem is not None:
         return f"{_why_not(route, route.problem)}: a run would fail"
-    return _words(route, around)
+    return _words(route, environment)
 
 
 def _why_not(route: Route, problem: ProviderError) -> str:
@@ -343,7 +343,7 @@ def _why_not(route: Route, problem: ProviderError) -> str:
     return f"no key: {route.row.name} at {route.endpoint.shown}, {names} is not set" if lacks_key else problem.message
 
 
-def _words(route: Route, around: Environment) -> str:
+def _words(route: Route, environment: Environment) -> str:
     """Return which service, at which address, and which variable holds the key for it."""
     name = route.row.name if route.row is not None else "" if route.base_url else OWN_SERVICE
     where = f"{name} at {route.endpoint.shown}" if name else route.endpoint.shown
@@ -351,7 +351,7 @@ def _words(route: Route, around: Environment) -> str:
         return f"{where}, without a key"
     if route.variable is None:
         return f"{where}, with the key that was given"
-    is_set = around.environ.get(route.variable, "").strip()
+    is_set = environment.environ.get(route.variable, "").strip()
     return f"{where}, key from {route.variable}{'' if is_set else f' in {_keys_file()}'}"
 
 
@@ -362,32 +362,32 @@ def _keys_file() -> str:
 
 
 def service_of(
-    choices: Options, around: Environment, row: ProviderRow | None = None, *, model_name: str | None = None
+    options: Options, environment: Environment, row: ProviderRow | None = None, *, model_name: str | None = None
 ) -> str | None:
     """Return the base URL whose prices hold, for a plan; None where replies are scripted. Looks nowhere."""
-    return resolve(choices, replace(around, notice=say_nothing), row, model_name).service
+    return resolve(options, replace(environment, notice=say_nothing), row, model_name).service
 
 
-async def _embedded(word: str, choices: Options, around: Environment) -> Chosen:
+async def _embedded(word: str, options: Options, environment: Environment) -> Chosen:
     from prosa.app.run.embedded import open_embedded
 
-    made = await open_embedded(word, around, completion=choices.completion)
-    return Chosen(made, word_name(word) if choices.is_embedded else None, made.service)
+    made = await open_embedded(word, environment, completion=options.completion)
+    return Chosen(made, word_name(word) if options.is_embedded else None, made.service)
 
 
-async def _local(choices: Options, around: Environment) -> Chosen:
+async def _local(options: Options, environment: Environment) -> Chosen:
     from prosa.adapters.providers.exchange import without_folder
     from prosa.adapters.providers.local import find_local
     from prosa.app.run.routes import local_places
 
     server = await find_local(
-        choices.local_name, places=local_places(around.settings, around.environ, choices.provider)
+        options.local_name, places=local_places(environment.settings, environment.environ, options.provider)
     )
-    made = _asking(Route(base_url=server.base_url), choices, around, server)
+    made = _asking(Route(base_url=server.base_url), options, environment, server)
     return replace(made, model_name=without_folder(server.model_name))
 
 
-def _asking(route: Route, choices: Options, around: Environment, server: LocalServer | None = None) -> Chosen:
+def _asking(route: Route, options: Options, environment: Environment, server: LocalServer | None = None) -> Chosen:
     """Return the provider of a service; of a ``server`` on this machine with what that says of itself."""
     from prosa.adapters.providers.exchange import without_folder
     from prosa.adapters.providers.openai import OpenAIProvider
@@ -396,15 +396,15 @@ def _asking(route: Route, choices: Options, around: Environment, server: LocalSe
 
     row = route.row
     if row is not None and row.protocol != "openai":
-        return _native(route, row, choices, around)
-    api = "completions" if choices.completion else choices.api or around.settings.api or "chat"
-    is_local = choices.is_local or (row is not None and row.is_local)
+        return _native(route, row, options, environment)
+    api = "completions" if options.completion else options.api or environment.settings.api or "chat"
+    is_local = options.is_local or (row is not None and row.is_local)
     name = (server and without_folder(server.model_name)) or ""
     say_none = None
     if server is not None and server.takes_tools is False:
         from prosa.app.run.embedded import say_no_tools
 
-        say_none = partial(say_no_tools, name, around.notice)
+        say_none = partial(say_no_tools, name, environment.notice)
     made = OpenAIProvider(
         api_key=route.key,
         base_url=route.base_url,
@@ -416,14 +416,14 @@ def _asking(route: Route, choices: Options, around: Environment, server: LocalSe
         first=RequestShape(apart=True) if server is not None and server.kind == "llama.cpp" else None,
         names={name: server.model_name} if server is not None else None,
         without_tools=say_none,
-        notice=around.notice,
+        notice=environment.notice,
     )
     return Chosen(made, service=made.service, is_free=is_local)
 
 
-def _native(route: Route, row: ProviderRow, choices: Options, around: Environment) -> Chosen:
+def _native(route: Route, row: ProviderRow, options: Options, environment: Environment) -> Chosen:
     """Return the provider of a service with an interface of its own."""
-    if choices.completion:
+    if options.completion:
         message = f"`{row.name}` answers conversations only, and `@prompt` wants the continuation of a text"
         hint = "use `@user`, or a service with a completions endpoint: --base-url URL"
         raise ProviderError(message, kind="bad-request", retryable=False, hint=hint)
@@ -435,7 +435,7 @@ def _native(route: Route, row: ProviderRow, choices: Options, around: Environmen
     if row.protocol == "google":
         made = GoogleProvider(api_key=key, base_url=base_url, variable=variable)
     else:
-        most = KnownModels(around.settings.models).max_output
+        most = KnownModels(environment.settings.models).max_output
         made = AnthropicProvider(api_key=key, base_url=base_url, variable=variable, most=most)
     return Chosen(made, service=made.service)
 

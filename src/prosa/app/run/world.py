@@ -48,7 +48,7 @@ def system_clock() -> Clock:
     return SystemClock()
 
 
-def servers(program: Program, around: Environment) -> ToolServers:
+def servers(program: Program, environment: Environment) -> ToolServers:
     """Return what starts MCP servers; ``${NAME}`` in their environment is taken from that of the user, and credentials
     for those over HTTP from the user's settings (X18). Raises `RunError` for settings that are wrong."""
     from prosa.adapters.mcp import McpServers
@@ -59,20 +59,22 @@ def servers(program: Program, around: Environment) -> ToolServers:
     if any(server.url is not None for each in reachable(program) for server in each.servers):
         from prosa.app.run.server_credentials import server_credentials
 
-        credentials = server_credentials(around.settings, around.environ)
-    return McpServers(environ=around.environ, credentials=credentials, notice=around.notice, result_limit=largest)
+        credentials = server_credentials(environment.settings, environment.environ)
+    return McpServers(
+        environ=environment.environ, credentials=credentials, notice=environment.notice, result_limit=largest
+    )
 
 
 @asynccontextmanager
-async def kept_servers(program: Program, choices: Options, around: Environment) -> AsyncIterator[ToolServers]:
+async def kept_servers(program: Program, options: Options, environment: Environment) -> AsyncIterator[ToolServers]:
     """Open the servers of a program for many of its runs, and close them with the block."""
-    kept = KeptServers(servers(program, around))
+    kept = KeptServers(servers(program, environment))
     async with exit_stack() as stack:
         stack.push_async_callback(kept.aclose)
-        yield PermittedServers(lambda: kept, choices, around)
+        yield PermittedServers(lambda: kept, options, environment)
 
 
-def sites(program: Program, choices: Options, around: Environment) -> Sites | None:
+def sites(program: Program, options: Options, environment: Environment) -> Sites | None:
     """Return the way to the sites of a run, within the rights that the user gave it; None where no program has any.
 
     Raises `RunError` for a token that a flag names and that is not there.
@@ -82,7 +84,7 @@ def sites(program: Program, choices: Options, around: Environment) -> Sites | No
     from prosa.app.client.access import site_access
     from prosa.app.client.session import LiveSites
 
-    return LiveSites(site_access(choices.site_rights, around, program.sites))
+    return LiveSites(site_access(options.site_rights, environment, program.sites))
 
 
 def budget_of(options: Options, environment: Environment) -> Budget | None:
@@ -108,8 +110,8 @@ def new_tally(program: Program, settings: Settings) -> Tally:
 @asynccontextmanager
 async def open_world(
     program: Program,
-    choices: Options,
-    around: Environment,
+    options: Options,
+    environment: Environment,
     listener: Listener,
     provider: Provider,
     *,
@@ -127,24 +129,24 @@ async def open_world(
     from random import random
 
     if played is not None:
-        yield replace(_played_world(program, played, choices, listener, provider, journal), mail=mail)
+        yield replace(_played_world(program, played, options, listener, provider, journal), mail=mail)
         return
     async with exit_stack() as stack:
-        sandbox = _sandbox(program, around)
+        sandbox = _sandbox(program, environment)
         if sandbox is not None:
             stack.push_async_callback(sandbox.aclose)
         yield World(
             provider=provider,
             clock=system_clock(),
-            servers=shared or PermittedServers(partial(servers, program, around), choices, around),
+            servers=shared or PermittedServers(partial(servers, program, environment), options, environment),
             sandbox=sandbox,
-            sites=sites(program, choices, around),
+            sites=sites(program, options, environment),
             skills=skill_files(program),
             mail=mail,
             listener=listener,
             jitter=random,
-            stream=choices.stream,
-            allow_cut=choices.allow_cut,
+            stream=options.stream,
+            allow_cut=options.allow_cut,
             journal=journal,
         )
 
@@ -159,7 +161,7 @@ def skill_files(program: Program) -> SkillFiles | None:
 
 
 def _played_world(
-    program: Program, player: Player, choices: Options, listener: Listener, provider: Provider, journal: Journal
+    program: Program, player: Player, options: Options, listener: Listener, provider: Provider, journal: Journal
 ) -> World:
     """Return a world that starts nothing and asks no user: it offers the tools of the recording (X27)."""
     from prosa.records.replay import RecordedServers, RecordedSites, recorded_sandbox
@@ -172,13 +174,13 @@ def _played_world(
         sites=RecordedSites(player),
         skills=skill_files(program),
         listener=listener,
-        stream=choices.stream,
-        allow_cut=choices.allow_cut,
+        stream=options.stream,
+        allow_cut=options.allow_cut,
         journal=journal,
     )
 
 
-def _sandbox(program: Program, around: Environment) -> Sandbox | None:
+def _sandbox(program: Program, environment: Environment) -> Sandbox | None:
     """Return the sandbox, or None with a warning where this machine has none or no safe place for it (LA18, X10)."""
     using = [each for each in reachable(program) if each.uses_python]
     if not using:
@@ -189,12 +191,12 @@ def _sandbox(program: Program, around: Environment) -> Sandbox | None:
     if least.limits.python_memory < MIN_MEMORY:
         raise _too_little(least, MIN_MEMORY)
     if missing := missing_part():
-        around.notice(f"warning: the python tool is not offered: {missing}")
+        environment.notice(f"warning: the python tool is not offered: {missing}")
         return None
     try:
-        return WasmSandbox(cache_dir(around.environ), notice=around.notice)
+        return WasmSandbox(cache_dir(environment.environ), notice=environment.notice)
     except OSError as error:
-        around.notice(f"warning: the python tool is not offered: there is no place for its cache: {error}")
+        environment.notice(f"warning: the python tool is not offered: there is no place for its cache: {error}")
         return None
 
 

@@ -103,7 +103,7 @@ class Selection(Struct, frozen=True):
                     raise RunError(row.why)
                 jobs.append(self.preparing.ready(row.script, self.choice.text_for(row.script)))
             except RunError as error:
-                name = self.preparing.choices.model_name or row.script.fields.text("model-name") or DEFAULT_MODEL
+                name = self.preparing.options.model_name or row.script.fields.text("model-name") or DEFAULT_MODEL
                 refused.append(Refused(row.script.address, name, error))
         return ReadyScripts(self, tuple(jobs), tuple(refused))
 
@@ -190,7 +190,11 @@ def choice_of(
 
 
 def requested(
-    document: Path | SourceText, scripts: Instructions | None, choice: Choice, choices: Options, around: Environment
+    document: Path | SourceText,
+    scripts: Instructions | None,
+    choice: Choice,
+    options: Options,
+    environment: Environment,
 ) -> ScriptFile:
     """Return the document with its scripts, or those beside it. Raises `RunError`, `FileProblem`, and ValueError for
     results that have no place."""
@@ -198,9 +202,9 @@ def requested(
         raise ValueError("results are written into a document that is a file, and this is a text")
     if choice.writes and scripts is not None:
         raise ValueError("results are written below blocks of the document, and `scripts` come beside it")
-    file = load_scripts(document, choices, around.settings, _beside(scripts))
+    file = load_scripts(document, options, environment.settings, _beside(scripts))
     if choice.auto:
-        require_trust(file.trusted_source, around.environ)
+        require_trust(file.trusted_source, environment.environ)
     return file
 
 

@@ -91,7 +91,7 @@ class ScriptJob(Job, frozen=True, kw_only=True):
 
 def load_scripts(
     document: Path | SourceText,
-    choices: Options,
+    options: Options,
     settings: Settings,
     beside: Path | SourceText | None = None,
     *,
@@ -102,7 +102,7 @@ def load_scripts(
 
     Raises `FileProblem`, and `RunError` for an invalid file of instructions.
     """
-    files = RootedFiles(within, max_size=size_limit(choices.max_size, settings))
+    files = RootedFiles(within, max_size=size_limit(options.max_size, settings))
     source = files.read(document) if isinstance(document, Path) else document
     if isinstance(beside, Path):
         beside = RootedFiles(max_size=files.max_size).read(beside)
@@ -151,8 +151,8 @@ class Preparing(Struct, frozen=True):
     """
 
     file: ScriptFile
-    choices: Options
-    around: Environment
+    options: Options
+    environment: Environment
     mode: ContextMode = "document"
     tools: tuple[str, ...] = ()
     seen: Visible | None = None
@@ -161,13 +161,13 @@ class Preparing(Struct, frozen=True):
 
     def ready(self, script: Script, text: str | None = None) -> ScriptJob:
         """Return the job of a script. Raises `RunError` for a provider, a model or a parameter that cannot be."""
-        row = self.row_of(self.choices.provider or script.fields.text("provider"))
+        row = self.row_of(self.options.provider or script.fields.text("provider"))
         model_name = self._model_name(script, row)
         if not self._answers_all:
-            row = row_of_model(model_name, self.choices, self.around.settings, row)
+            row = row_of_model(model_name, self.options, self.environment.settings, row)
         parameters = mapped(_parameters(script), row, self._api())
         require_sensible(script, parameters)
-        limits = replace(Limits(), **(limits_in(self.around.settings) | limits_in(self.choices)))
+        limits = replace(Limits(), **(limits_in(self.environment.settings) | limits_in(self.options)))
         classified = looks_classified(self.file.model.source.text)
         granted = Granted(model_name, parameters.sent, limits, "python" in self.tools, classified)
         program = lower(script, granted)
@@ -175,8 +175,8 @@ class Preparing(Struct, frozen=True):
         own = None if self.file.beside is not None else script
         mode = self.modes.get(script.address, self.mode)
         context = context_of(self.file.model, own, mode, seen=self.seen)
-        stream = self.choices.stream or script.stream
-        words = service_words(self.choices, replace(self.around, notice=say_nothing), row)
+        stream = self.options.stream or script.stream
+        words = service_words(self.options, replace(self.environment, notice=say_nothing), row)
         return ScriptJob(
             program.name,
             program,
@@ -191,27 +191,27 @@ class Preparing(Struct, frozen=True):
         )
 
     def _api(self) -> Literal["chat", "responses"]:
-        return self.choices.api or self.around.settings.api or "chat"
+        return self.options.api or self.environment.settings.api or "chat"
 
     def row_of(self, name: str | None) -> ProviderRow | None:
         """Return the provider in a flag or a block (M28); None for the user's default. Raises `RunError` for an
         unknown one."""
         if name is None or not name.strip():
             return None
-        if self._answers_all or self.choices.base_url is not None:
-            return provider_row(name, self.around.settings.providers)
-        return known_row(name, self.around.settings)
+        if self._answers_all or self.options.base_url is not None:
+            return provider_row(name, self.environment.settings.providers)
+        return known_row(name, self.environment.settings)
 
     @property
     def _answers_all(self) -> bool:
         """Whether one provider answers every script, whatever they name."""
-        return self.replaced or self.choices.script is not None or self.choices.is_here
+        return self.replaced or self.options.script is not None or self.options.is_here
 
     def _model_name(self, script: Script, row: ProviderRow | None) -> str:
         """Return the model: the user's flag, the block (M29), the settings. Only `openai` has one for blocks
         without."""
-        settings, choices = self.around.settings, self.choices
-        named = choices.model_name or script.fields.text("model-name") or choices.default_model
+        settings, options = self.environment.settings, self.options
+        named = options.model_name or script.fields.text("model-name") or options.default_model
         named = named or (settings.model_name if row is None or row.name == "openai" else None)
         anything = row is None or row.name in ("openai", "local", "embedded") or self._answers_all
         if not named and not anything and row is not None:

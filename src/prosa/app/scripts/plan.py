@@ -76,7 +76,7 @@ def _job(job: ScriptJob) -> dict[str, Value]:
 
 def _whole(job: ScriptJob, preparing: Preparing) -> dict[str, Value]:
     sent = first_messages(job.program, job.given)
-    facts = facts_of(job.program, preparing.choices, preparing.around, job.row)
+    facts = facts_of(job.program, preparing.options, preparing.environment, job.row)
     cost = estimate(job.program, first_request(job.program, sent), facts)
     messages = [{"role": each.role, "content": each.content} for each in sent]
     schema = job.program.output_schema if job.program.form == "json" else None

@@ -44,10 +44,12 @@ def ready(args: argparse.Namespace, console: Console, message: str | None = None
     from prosa.app.settings import size_limit
     from prosa.render.text import render_headline
 
-    choices, around = options_from(args, console.environ), environment_of(console, args.file)
-    found = opened(args.file, choices, around.environ, size_limit(choices.max_size, around.settings))
+    options, environment = options_from(args, console.environ), environment_of(console, args.file)
+    found = opened(args.file, options, environment.environ, size_limit(options.max_size, environment.settings))
     source = found.source if message is None else found.with_message(message, args.speaker)
-    conversation = prepare(args.file, choices, around, replace(chat_choices(args), looking=args.inspect), source=source)
+    conversation = prepare(
+        args.file, options, environment, replace(chat_choices(args), looking=args.inspect), source=source
+    )
     for diagnostic in conversation.diagnostics:
         console.err(render_headline(diagnostic, color=console.color_err))
     return conversation

@@ -148,11 +148,11 @@ def _ran(console: Console, folder: Path, *, progress: bool) -> None:
     from prosa.app.options import Options, Record, RecordingOptions
     from prosa.cli.run.command import Job, execute
 
-    choices = Options(model=f"scripted:{REPLIES}", root=Path(), tape=RecordingOptions(Record(folder)), shipped=True)
+    options = Options(model=f"scripted:{REPLIES}", root=Path(), tape=RecordingOptions(Record(folder)), shipped=True)
     console.err(f"$ prosa run {PROGRAM} --input @{INPUT} --model scripted:{REPLIES} --summary --debug")
     execute(
         console,
-        Job(PROGRAM, choices, input_text=f"@{INPUT}", summary=True, debug=True, progress=progress),
+        Job(PROGRAM, options, input_text=f"@{INPUT}", summary=True, debug=True, progress=progress),
     )
 
 
@@ -166,9 +166,9 @@ def _played(console: Console, folder: Path) -> None:
     (recording,) = folder.glob("*.ymj")
     replies = load_recording(recording).replies
     calls = [f"   {path}  {replies[path].request['program']}" for path in sorted(replies, key=path_key)]
-    choices = Options(root=Path(), tape=RecordingOptions(replay=Replay(folder, strict=True)))
+    options = Options(root=Path(), tape=RecordingOptions(replay=Replay(folder, strict=True)))
     quiet = console.changed(stdout=io.StringIO())
-    execute(quiet, Job(PROGRAM, choices, input_text=f"@{INPUT}", progress=False))
+    execute(quiet, Job(PROGRAM, options, input_text=f"@{INPUT}", progress=False))
     console.err(PLAYED.format(program=PROGRAM, input=INPUT, calls="\n".join(calls)))
 
 

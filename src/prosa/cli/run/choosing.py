@@ -159,6 +159,6 @@ def _require_provider(preparing: Preparing) -> None:
     from prosa.runtime.errors import RunError
 
     try:
-        preparing.row_of(preparing.choices.provider)
+        preparing.row_of(preparing.options.provider)
     except RunError as error:
         raise WrongUse(f"--provider: {error.message}", hint=error.hint) from None

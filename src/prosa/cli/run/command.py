@@ -51,7 +51,7 @@ class Job(Struct, frozen=True):
     """
 
     program: Path
-    choices: Options
+    options: Options
     input_text: str | None = None
     pairs: tuple[str, ...] = ()
     output: Path | None = None
@@ -118,7 +118,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         return _scripts_as_one(args, console) if args.form == "json" else scripts.run(args, console)
     job = Job(
         program=args.file,
-        choices=options_from(args, console.environ),
+        options=options_from(args, console.environ),
         input_text=args.input,
         pairs=tuple(args.pairs),
         output=args.output,
@@ -182,8 +182,8 @@ def execute(console: Console, job: Job) -> int:
         raise
     except BaseException as error:
         _report(console, job, progress, words(error))
-        if job.choices.journal is not None and job.choices.journal.again is not None:
-            tell_unfinished(console, progress, job.choices.journal.store, error)
+        if job.options.journal is not None and job.options.journal.again is not None:
+            tell_unfinished(console, progress, job.options.journal.store, error)
         raise
     _report(console, job, progress, None)
     return 0
@@ -200,12 +200,12 @@ def _result(console: Console, job: Job, watching: Watch, progress: Progress) -> 
     require_writable(job.output)
     environment = environment_of(console, job.program, watching.notice)
     warned = _warning(console, watching)
-    program = ready_program(job.program, job.choices, environment, warned=warned)
+    program = ready_program(job.program, job.options, environment, warned=warned)
     if job.known_input:
         given = job.known_input[0]
     else:
-        given = given_input(program, job.input_text, job.pairs, console, job.choices.max_size)
-    options = complete_options(job.choices, environment)
+        given = given_input(program, job.input_text, job.pairs, console, job.options.max_size)
+    options = complete_options(job.options, environment)
     return run_stoppable(run_program(program, given, options, environment, listener=watching, progress=progress))
 
 
@@ -228,7 +228,7 @@ def _report(console: Console, job: Job, progress: Progress, failure: str | None)
         return
     from prosa.app.options import DEFAULT_MODEL
 
-    model_name = job.choices.model_name or job.choices.default_model or DEFAULT_MODEL
+    model_name = job.options.model_name or job.options.default_model or DEFAULT_MODEL
     summary = progress.alone(job.program.name, model_name, failure)
     if summary.cost is None and _is_watched(console, job.debug):
         unknown = f"no price of {_priced(summary)} is known, so the cost is null"

@@ -165,7 +165,7 @@ def _is_skill(word: str) -> bool:
     return any(Path(word, name).is_file() for name in ("SKILL.md", "skill.md"))
 
 
-def program_help(path: Path, around: Environment) -> str:
+def program_help(path: Path, environment: Environment) -> str:
     """Return its purpose, inputs and output, safe for a terminal. Raises what loading raises."""
     from prosa.app.options import Options
     from prosa.app.run.load import load_program
@@ -173,7 +173,7 @@ def program_help(path: Path, around: Environment) -> str:
     from prosa.runtime.skill import takes_request
     from prosa.schema import describe_inputs
 
-    program = load_program(path, Options(), around.settings, to_run=False, environ=around.environ)
+    program = load_program(path, Options(), environment.settings, to_run=False, environ=environment.environ)
     if takes_request(program.template):
         return "\n".join(map(safe, _skill_help(path, program)))
     fields = describe_inputs(program.input_schema)
@@ -217,9 +217,9 @@ def input_fields(console: Console, argv: Sequence[str]) -> tuple[InputField, ...
     from prosa.schema import describe_inputs
     from prosa.source import FileProblem
 
-    around = environment_of(console, named)
+    environment = environment_of(console, named)
     try:
-        program = load_program(named, Options(), around.settings, to_run=False, environ=around.environ)
+        program = load_program(named, Options(), environment.settings, to_run=False, environ=environment.environ)
     except (RunError, FileProblem):
         return ()
     return tuple(describe_inputs(program.input_schema))

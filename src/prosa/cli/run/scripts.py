@@ -87,7 +87,7 @@ def _run(
     if not found.chosen:
         at.say("nothing to run")
         return OK
-    ready, options, environment = found.made_ready(), found.preparing.choices, found.preparing.around
+    ready, options, environment = found.made_ready(), found.preparing.options, found.preparing.environment
     into = found.file.path if found.choice.writes else None
     delivery = Delivery(console, ready.order, args.form, args.output, into, at.status.clear, failed)
     listener = _live(args, ready.jobs, delivery, at, console)
