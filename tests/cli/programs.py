@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from prosa.adapters.providers.table import Place
+from prosa.adapters.providers.table import ServerAddress
 from prosa.cli.main import main
 from prosa.dialects.markdownlang.agreement import PHRASES
 from tests import warm
@@ -147,6 +147,6 @@ def events_in(text: str) -> list[dict[str, Any]]:
 
 def look_at(monkeypatch: pytest.MonkeyPatch, **ports: int) -> None:
     """Has a model server of one's own looked for at these ports alone, each under what is expected there."""
-    places = tuple(Place(label, f"http://127.0.0.1:{port}/v1") for label, port in ports.items())
+    places = tuple(ServerAddress(label, f"http://127.0.0.1:{port}/v1") for label, port in ports.items())
     monkeypatch.setattr("prosa.app.run.routes.local_places", lambda *_: places)
     monkeypatch.setattr("prosa.adapters.providers.local.find_local.__kwdefaults__", {"timeout": 60.0})

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from prosa.adapters.providers import local
-from prosa.adapters.providers.table import PROVIDERS, Place
+from prosa.adapters.providers.table import PROVIDERS, ServerAddress
 from prosa.cli.main import main
 from tests.cli.desk import desk
 from tests.model_server.server import ModelServer
@@ -27,9 +27,11 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model_server: ModelSer
     look = local.local_servers.__kwdefaults__
     monkeypatch.setitem(look, "timeout", 60.0)
 
-    def places(settings: Any, environ: Any, kind: str | None = None) -> tuple[Place, ...]:
+    def places(settings: Any, environ: Any, kind: str | None = None) -> tuple[ServerAddress, ...]:
         rows = [row for row in PROVIDERS if row.port is not None and kind in (None, row.name)]
-        return tuple(Place(row.title, model_server.base_url if row.name == "ollama" else CLOSED) for row in rows)
+        return tuple(
+            ServerAddress(row.title, model_server.base_url if row.name == "ollama" else CLOSED) for row in rows
+        )
 
     monkeypatch.setattr("prosa.app.models.local_places", places)
     return tmp_path

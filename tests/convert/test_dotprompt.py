@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from prosa.convert.convert import convert
 from prosa.convert.dotprompt import from_picoschema
-from prosa.convert.form import Around
+from prosa.convert.form import TargetContext
 from prosa.convert.guess import taken_by
 from prosa.convert.handlebars import escaped, from_handlebars, to_handlebars
 from prosa.convert.table import form_in
@@ -75,10 +75,10 @@ def test_x31_a_template_says_the_same_as_a_prompt(template):
 
 def test_x31_a_template_that_a_prompt_cannot_say_is_text_there_and_itself_again():
     program = "---\nname: a\ndescription: b\ninput: {type: object}\noutput: {type: object}\n---\n\n{{ upper .x }}\n"
-    there = convert(SourceText(program, "a.md"), "program", "dotprompt", Around("a", "a.prompt"))
+    there = convert(SourceText(program, "a.md"), "program", "dotprompt", TargetContext("a", "a.prompt"))
     assert "\\{{ upper .x }}" in there.text
     assert any(item.level == "manual" for item in there.report.items)
-    back = convert(SourceText(there.text, "a.prompt"), "dotprompt", "program", Around("a", "a.md"))
+    back = convert(SourceText(there.text, "a.prompt"), "dotprompt", "program", TargetContext("a", "a.md"))
     assert "{{ upper .x }}" in back.text
 
 
@@ -122,13 +122,13 @@ def test_x31_roles_begin_messages_and_defaults_are_those_of_the_schema():
         "input:\n  schema:\n    name: string\n  default:\n    name: Ada\n---\n"
         '{{role "system"}}Be kind.\n{{role "user"}}I am {{name}}.\n'
     )
-    there = convert(SourceText(prompt, "a.prompt"), "dotprompt", "chat", Around("a", "a.md"))
+    there = convert(SourceText(prompt, "a.prompt"), "dotprompt", "chat", TargetContext("a", "a.md"))
     assert (
         '% model = "x/y"\n% temperature = 0.5\n\n### @system:\n\nBe kind.\n\n### @user:\n\nI am {{ .name }}.\n'
         in there.text
     )
-    assert convert(SourceText(there.text, "a.md"), "chat", "dotprompt", Around("a", "a.prompt")).text == prompt
-    program = convert(SourceText(prompt, "a.prompt"), "dotprompt", "program", Around("a", "a.md"))
+    assert convert(SourceText(there.text, "a.md"), "chat", "dotprompt", TargetContext("a", "a.prompt")).text == prompt
+    program = convert(SourceText(prompt, "a.prompt"), "dotprompt", "program", TargetContext("a", "a.md"))
     given_schema = (read_front(SourceText(program.text)).value or {})["input"]
     assert given_schema["properties"]["name"] == {"type": "string", "default": "Ada"}
 
@@ -201,13 +201,15 @@ def test_x31_a_default_without_a_schema_is_the_default_of_the_guessed_property()
         "n": {"default": None},
         "other": TEXT,
     }
-    there = convert(SourceText(prompt, "a.prompt"), "dotprompt", "program", Around("a", "a.md"))
-    assert convert(SourceText(there.text, "a.md"), "program", "dotprompt", Around("a", "a.prompt")).text == prompt
+    there = convert(SourceText(prompt, "a.prompt"), "dotprompt", "program", TargetContext("a", "a.md"))
+    assert (
+        convert(SourceText(there.text, "a.md"), "program", "dotprompt", TargetContext("a", "a.prompt")).text == prompt
+    )
 
 
 @pytest.mark.parametrize("prompt", ["Say hello.\n", '{{role "system"}}Be kind.\n', "{{! note }}Say hello.\n"])
 def test_x31_a_prompt_without_variables_takes_no_request(prompt):
-    there = convert(SourceText(prompt, "a.prompt"), "dotprompt", "program", Around("a", "a.md"))
+    there = convert(SourceText(prompt, "a.prompt"), "dotprompt", "program", TargetContext("a", "a.md"))
     assert program_of(prompt)["input"] == {"type": "object", "properties": {}}
     assert "request" not in there.text.lower()
 
@@ -217,13 +219,13 @@ def test_x31_a_prompt_without_variables_takes_no_request(prompt):
     "prompt", ["Hello, {{name}}!\n", "# A {{kind}} letter\n\n{{#if a}}b{{/if}}\n", "{{json this}}"]
 )
 def test_x31_no_title_or_description_holds_the_text_of_a_template(form, prompt):
-    there = convert(SourceText(prompt, "a.prompt"), "dotprompt", form, Around("a", "a.md"))
+    there = convert(SourceText(prompt, "a.prompt"), "dotprompt", form, TargetContext("a", "a.md"))
     fields = to_value(read_front(SourceText(there.text)).fields)
     assert not any("{" in str(fields.get(name)) for name in ("name", "title", "description", "doc_summary"))
 
 
 def program_of(prompt):
-    there = convert(SourceText(prompt, "a.prompt"), "dotprompt", "program", Around("a", "a.md"))
+    there = convert(SourceText(prompt, "a.prompt"), "dotprompt", "program", TargetContext("a", "a.md"))
     found = check_text(SourceText(there.text, "a.md"), dialect="markdownlang").diagnostics
     assert {each.rule for each in found} <= {"schema-without-type", "unused-input"}
     return to_value(read_front(SourceText(there.text)).fields)

@@ -9,7 +9,7 @@ import pytest
 
 from prosa.cli.main import main
 from prosa.convert.convert import convert
-from prosa.convert.form import Around, NotConvertible
+from prosa.convert.form import NotConvertible, TargetContext
 from prosa.convert.table import ROWS
 from prosa.source import SourceText
 from tests.cli.desk import desk
@@ -42,7 +42,7 @@ def test_x31_time_is_linear_in_the_size_of_a_source(origin, pattern):
 
     def converted(size: int) -> None:
         text = front + pattern * (size // len(pattern))
-        convert(SourceText(text, ROWS[origin].path("a")), origin, "program", Around("a", "a.md"))
+        convert(SourceText(text, ROWS[origin].path("a")), origin, "program", TargetContext("a", "a.md"))
 
     assert is_linear(converted, 4_000, 32_000)
 
@@ -76,7 +76,7 @@ def test_x6_nothing_in_a_document_is_run_or_opened(tmp_path: Path, monkeypatch: 
 )
 def test_x31_what_cannot_be_read_whole_is_refused_with_its_place(form, text):
     with pytest.raises(NotConvertible) as refused:
-        convert(SourceText(text, ROWS[form].path("a")), form, "markdown", Around())
+        convert(SourceText(text, ROWS[form].path("a")), form, "markdown", TargetContext())
     assert refused.value.message and 0 <= refused.value.offset <= len(text)
 
 

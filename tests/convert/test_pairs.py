@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prosa.convert.convert import Converted, aligned, convert
-from prosa.convert.form import Around, NotConvertible
+from prosa.convert.form import NotConvertible, TargetContext
 from prosa.convert.neutral import Piece, flat, restored, same
 from prosa.convert.table import ROWS, form_of
 from prosa.diagnostics import Severity
@@ -21,8 +21,8 @@ from tests.convert.documents import DOCUMENTS
 from tests.depth import examples
 
 
-def around(form: str) -> Around:
-    return Around("thing", ROWS[form].path("thing"))
+def around(form: str) -> TargetContext:
+    return TargetContext("thing", ROWS[form].path("thing"))
 
 
 def converted(text: str, origin: str, target: str) -> Converted:

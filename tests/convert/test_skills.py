@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prosa.convert.convert import Converted, convert
-from prosa.convert.form import Around
+from prosa.convert.form import TargetContext
 from prosa.convert.table import ROWS
 from prosa.dialects.front import read_front
 from prosa.source import SourceText
@@ -49,7 +49,7 @@ PROGRAM = {
 
 
 def to_program(text: str, **known: str) -> Converted:
-    return convert(SourceText(text, "a/SKILL.md"), "skill", "program", Around("a", "a.md", known))
+    return convert(SourceText(text, "a/SKILL.md"), "skill", "program", TargetContext("a", "a.md", known))
 
 
 def front_of(text: str) -> dict[str, object]:
@@ -158,7 +158,7 @@ def test_x31_the_body_of_a_skill_is_in_the_rendered_program_byte_for_byte(body):
 
 def test_x31_an_edited_part_counts_and_the_rest_comes_back():
     program = to_program(skill("\nDo it.\n", license="MIT")).text.replace("description: Does", "description: Now does")
-    back = convert(SourceText(program, "a.md"), "program", "skill", Around("a", "a/SKILL.md"))
+    back = convert(SourceText(program, "a.md"), "program", "skill", TargetContext("a", "a/SKILL.md"))
     assert back.text == skill("\nDo it.\n", license="MIT").replace("Does", "Now does")
 
 
@@ -167,9 +167,9 @@ def test_x31_a_program_as_a_skill_says_its_parameters_and_comes_back():
         "---\nname: greet\ndescription: Greets.\ninput:\n  type: object\n  properties:\n    name:\n      type: string\n"
         "  required: [name]\noutput:\n  type: object\nmodel: gpt-4o\n---\n\nHello {{ .name }}.\n"
     )
-    there = convert(SourceText(program, "greet.md"), "program", "skill", Around("greet", "greet/SKILL.md"))
+    there = convert(SourceText(program, "greet.md"), "program", "skill", TargetContext("greet", "greet/SKILL.md"))
     assert "## Parameters\n\n- `name` (string, required)\n" in there.text
-    assert convert(SourceText(there.text, "greet/SKILL.md"), "skill", "program", Around("greet")).text == program
+    assert convert(SourceText(there.text, "greet/SKILL.md"), "skill", "program", TargetContext("greet")).text == program
 
 
 @settings(max_examples=examples(100))
@@ -185,8 +185,8 @@ def test_x31_a_skill_comes_back_to_the_byte(target):
     """Comments, quotes and the order of fields are its author's."""
     front = "# ours\nlicense: 'MIT'\nname:   a\nmetadata: {n: 1.10}\ndescription: >-\n  Does\n  this.\n"
     text = f"---\n{front}---\nDo {{{{ it }}}}.\n"
-    there = convert(SourceText(text, "a/SKILL.md"), "skill", target, Around("a", ROWS[target].path("a")))
-    back = convert(SourceText(there.text, ROWS[target].path("a")), target, "skill", Around("a", "a/SKILL.md"))
+    there = convert(SourceText(text, "a/SKILL.md"), "skill", target, TargetContext("a", ROWS[target].path("a")))
+    back = convert(SourceText(there.text, ROWS[target].path("a")), target, "skill", TargetContext("a", "a/SKILL.md"))
     assert back.text == text
 
 
@@ -195,11 +195,11 @@ MDA = "---\nname: pdf-tools\ndescription: Reads PDFs.\ndoc-id: 550e8400-e29b-41d
 
 @pytest.mark.parametrize("form", ["skill", "program"])
 def test_x31_a_document_that_has_a_name_and_an_id_keeps_its_name(form):
-    there = convert(SourceText(MDA, "a.mda"), "magi", form, Around("a", ROWS[form].path("a")))
+    there = convert(SourceText(MDA, "a.mda"), "magi", form, TargetContext("a", ROWS[form].path("a")))
     assert front_of(there.text)["name"] == "pdf-tools"
     assert not [each for each in there.report.items if each.part == "name"]
-    back = convert(SourceText(there.text, ROWS[form].path("a")), form, "magi", Around("a", "a.mda"))
+    back = convert(SourceText(there.text, ROWS[form].path("a")), form, "magi", TargetContext("a", "a.mda"))
     assert back.text == MDA
     edited = there.text.replace("name: pdf-tools", "name: pdf-kit", 1)
-    back = convert(SourceText(edited, ROWS[form].path("a")), form, "magi", Around("a", "a.mda"))
+    back = convert(SourceText(edited, ROWS[form].path("a")), form, "magi", TargetContext("a", "a.mda"))
     assert front_of(back.text)["name"] == "pdf-kit"

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prosa.convert.convert import convert
-from prosa.convert.form import Around
+from prosa.convert.form import TargetContext
 from prosa.diagnostics import Problem, Severity
 from prosa.dialects.dialect import FormatOptions
 from prosa.dialects.front import read_front
@@ -323,8 +323,8 @@ def test_a_client_field_is_found_only_on_request():
 
 def test_x31_nested_metadata_comes_back_from_a_conversion():
     text = f"---\n{HEAD}metadata:\n  openclaw: {{requires: [x], env: {{A: 1.10}}}}\n---\n\nDo it.\n"
-    there = convert(SourceText(text, "a/SKILL.md"), "skill", "program", Around("a", "a.md"))
-    assert convert(SourceText(there.text, "a.md"), "program", "skill", Around("a", "a/SKILL.md")).text == text
+    there = convert(SourceText(text, "a/SKILL.md"), "skill", "program", TargetContext("a", "a.md"))
+    assert convert(SourceText(there.text, "a.md"), "program", "skill", TargetContext("a", "a/SKILL.md")).text == text
 
 
 @pytest.mark.parametrize(

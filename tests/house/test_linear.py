@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 
 from prosa.app.evals.judge import unfenced
 from prosa.convert.convert import convert
-from prosa.convert.form import Around, NotConvertible
+from prosa.convert.form import NotConvertible, TargetContext
 from prosa.convert.table import ROWS, form_in
 from prosa.corpus.query import parse_query
 from prosa.corpus.where import WhereError, parse_where
@@ -49,7 +49,7 @@ def _converted(text: str) -> None:
     for name in ("SKILL.md", "a.md", "a.prompt", "a.json", "a.mda", "a.ymj"):
         source = SourceText(text, name)
         for target in ("program", "markdown"):
-            convert(source, form_in(source), target, Around("a", ROWS[target].path("a")))
+            convert(source, form_in(source), target, TargetContext("a", ROWS[target].path("a")))
 
 
 READERS: dict[str, Callable[[str], object]] = {

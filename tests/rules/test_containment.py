@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from prosa.convert.convert import convert
-from prosa.convert.form import Around, NotConvertible
+from prosa.convert.form import NotConvertible, TargetContext
 from prosa.convert.neutral import FormName
 from prosa.convert.table import ROWS
 from prosa.corpus.extract import extract, extracted
@@ -171,7 +171,7 @@ def test_x4_x31_no_document_makes_a_conversion_fail_unsaid(
     (_, form), filling = document
     source = SourceText(filling.join(form.split(PLACE)), ROWS[origin].path("a"))
     with suppress(NotConvertible):
-        convert(source, origin, target, Around("a", ROWS[target].path("a")))
+        convert(source, origin, target, TargetContext("a", ROWS[target].path("a")))
 
 
 def test_x4_x31_a_fault_in_a_conversion_is_said_with_its_document(corpus: Path, monkeypatch: pytest.MonkeyPatch):

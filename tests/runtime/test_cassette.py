@@ -30,8 +30,8 @@ from prosa.records.recording import (
     RecordedError,
     RecordedReply,
     RecordedResult,
+    RecordingFiles,
     Stamp,
-    Written,
     request_data,
 )
 from prosa.records.recording import Recording as Cassette
@@ -145,7 +145,7 @@ def cassettes(draw: Any) -> Cassette:
     )
 
 
-def read(written: Written, name: str = "greet.ymj") -> Cassette:
+def read(written: RecordingFiles, name: str = "greet.ymj") -> Cassette:
     return read_cassette(
         SourceText(written.text, name), lambda file: written.files[file].decode("utf-8", "surrogatepass")
     )
@@ -187,7 +187,7 @@ def test_x27_a_changed_byte_of_the_body_is_found(cassette: Cassette, data: Any) 
     found = {each.rule for each in check_text(SourceText(edited, "greet.ymj")).diagnostics}
     assert "payload-hash-mismatch" in found
     with pytest.raises(CassetteProblem, match="was edited after it was recorded"):
-        read(Written(edited, {}))
+        read(RecordingFiles(edited, {}))
 
 
 @pytest.mark.parametrize("hostile", HOSTILE)
@@ -262,7 +262,7 @@ BAD = {
 def test_x27_what_is_no_cassette_is_a_sentence(name: str) -> None:
     text, words = BAD[name]
     with pytest.raises(CassetteProblem, match=words) as caught:
-        read(Written(text, {}))
+        read(RecordingFiles(text, {}))
     assert "greet.ymj" in caught.value.message and caught.value.hint
 
 
@@ -273,7 +273,7 @@ def test_x27_a_block_that_was_edited_is_named_with_its_line() -> None:
     edited = body.replace('"content": "Hello Ada"', '"content": 7')
     whole = head + edited + tail.replace(sha256_of(body), sha256_of(edited))
     with pytest.raises(CassetteProblem, match=r"greet\.ymj:27: call 1: .*got `int` - at `\$\.reply\.content`"):
-        read(Written(whole, {}))
+        read(RecordingFiles(whole, {}))
 
 
 # Redaction.

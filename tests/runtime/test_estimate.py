@@ -17,7 +17,7 @@ from prosa.app.options import Environment, Options
 from prosa.app.run.jobs import driving
 from prosa.app.run.load import load_program
 from prosa.app.runs import Job
-from prosa.records.estimate import Estimate, Facts, PastRun, estimate
+from prosa.records.estimate import Estimate, EstimateInputs, PastRun, estimate
 from prosa.records.plan import first_messages, first_request
 from prosa.runtime.budget import Budget, Ledger
 from prosa.runtime.errors import ProviderError, RunError
@@ -118,12 +118,12 @@ def tree(folder: Path, chance: random.Random) -> Program:
     return load_program(folder / "p00.md", Options(), Settings())
 
 
-def facts(context: int | None, **more: Any) -> Facts:
+def facts(context: int | None, **more: Any) -> EstimateInputs:
     models = {name: ModelSettings(context=context) for name in PRICES}
-    return Facts(KnownPrices(PRICES), KnownModels(models), **more)
+    return EstimateInputs(KnownPrices(PRICES), KnownModels(models), **more)
 
 
-def of(program: Program, given: Any, known: Facts) -> Estimate:
+def of(program: Program, given: Any, known: EstimateInputs) -> Estimate:
     first = None if given is None else first_request(program, first_messages(program, given))
     return estimate(program, first, known)
 
@@ -209,7 +209,7 @@ def test_x26_without_a_bound_the_plan_says_what_would_be_one(tmp_path: Path) -> 
     )
     capped = of(loose, {}, facts(None, cap=Decimal("0.5")))
     assert capped.most is not None and capped.most.dollars == Decimal("0.5") and capped.window.output == 4096
-    able = Facts(KnownPrices(PRICES), KnownModels({"m": ModelSettings(max_output=70)}))
+    able = EstimateInputs(KnownPrices(PRICES), KnownModels({"m": ModelSettings(max_output=70)}))
     assert of(loose, {}, able).window.output == 70
     served = simple(tmp_path, more="mcp_servers: [{name: s, command: x}]\n")
     assert "models." in of(served, {}, facts(None)).boundless and of(served, {}, facts(9_000)).most is not None

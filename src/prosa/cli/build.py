@@ -18,7 +18,7 @@ from prosa.cli.site import add_site_options, base_of, live_site
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from prosa.app.site.building import Built, Written
+    from prosa.app.site.building import BuildResult, Built
     from prosa.app.site.live import LiveSite
     from prosa.web.context import Web
 
@@ -89,7 +89,7 @@ def _beside(folder: str, web: Web, console: Console) -> Iterator[Built]:
     return beside_files(made)
 
 
-def _say_plan(done: Written, out: str, console: Console) -> None:
+def _say_plan(done: BuildResult, out: str, console: Console) -> None:
     """Print what a build would do."""
     from prosa.render.plain import safe
 

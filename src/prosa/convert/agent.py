@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from prosa.convert.form import Around, Form, FormReading, Written
+from prosa.convert.form import Form, FormReading, NewDocument, TargetContext
 from prosa.convert.front import Row, texts_in
 from prosa.convert.markdown import read_markdown, write_markdown
 from prosa.convert.neutral import Carry, Marks, Piece
@@ -42,9 +42,9 @@ def read(source: SourceText, marks: Marks | None = None) -> FormReading:
     return read_markdown(source, marks, "agent", ROWS)
 
 
-def write(piece: Piece, carry: Carry, around: Around) -> Written:
+def write(piece: Piece, carry: Carry, context: TargetContext) -> NewDocument:
     """Return the agent."""
-    del around
+    del context
     return write_markdown(piece, carry, "agent", ROWS, piece.slots, tells=True)
 
 

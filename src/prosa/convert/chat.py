@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from msgspec.structs import replace
 
 from prosa.convert.body import BODY, chat_body, chat_model, messages_of
-from prosa.convert.form import Around, At, Form, FormReading, Written
+from prosa.convert.form import At, Form, FormReading, NewDocument, TargetContext
 from prosa.convert.front import WORDED, document, own_and_slots, read_part, with_carry
 from prosa.convert.neutral import NO_CARRY, Carry, FormName, Marks, Note, Piece, Said, TextKind, carry_of, same
 from prosa.data import Value
@@ -86,9 +86,9 @@ def _head(slots: Mapping[str, Value]) -> list[str]:
     ]
 
 
-def write(piece: Piece, carry: Carry, around: Around) -> Written:
+def write(piece: Piece, carry: Carry, context: TargetContext) -> NewDocument:
     """Return the chat."""
-    del around
+    del context
     said, notes = as_messages(piece)
     head = _head(piece.slots)
     body = chat_body(said, head)
@@ -100,7 +100,7 @@ def write(piece: Piece, carry: Carry, around: Around) -> Written:
             body = worded
     fields = own_and_slots(piece, "chat", (), {})
     text = document(with_carry(fields, carry), body, bare=True, worded=piece.own_of("chat").get(WORDED))
-    return Written(text, Marks(template=piece.template == "go"), notes)
+    return NewDocument(text, Marks(template=piece.template == "go"), notes)
 
 
 def as_messages(piece: Piece) -> tuple[tuple[Said, ...], tuple[Note, ...]]:

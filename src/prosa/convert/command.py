@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from prosa.convert.body import as_template
-from prosa.convert.form import Around, Form, FormReading, Written
+from prosa.convert.form import Form, FormReading, NewDocument, TargetContext
 from prosa.convert.front import Row
 from prosa.convert.markdown import read_markdown, write_markdown
 from prosa.convert.neutral import Carry, Marks, Piece
@@ -24,10 +24,10 @@ def read(source: SourceText, marks: Marks | None = None) -> FormReading:
     return read_markdown(source, marks, "command", ROWS, as_template)
 
 
-def write(piece: Piece, carry: Carry, around: Around) -> Written:
+def write(piece: Piece, carry: Carry, context: TargetContext) -> NewDocument:
     """Return the command. Its name is that of its file, so it is only written if the author did, or if another form
     has a different one."""
-    del around
+    del context
     return write_markdown(piece, carry, "command", ROWS, piece.slots, as_template, tells=True)
 
 

@@ -14,7 +14,7 @@ from typing import TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prosa.convert.form import Around, At, Form, FormReading, NotConvertible, Written
+from prosa.convert.form import At, Form, FormReading, NewDocument, NotConvertible, TargetContext
 from prosa.convert.neutral import NO_CARRY, Carry, FormName, Item, Note, Piece, Report, carried, flat, restored, same
 from prosa.convert.table import form_of
 from prosa.data import Value
@@ -34,10 +34,10 @@ class Converted(Struct, frozen=True):
     name: str | None = None
 
 
-def convert(source: SourceText, origin: FormName, target: FormName, around: Around) -> Converted:
+def convert(source: SourceText, origin: FormName, target: FormName, context: TargetContext) -> Converted:
     """Return the document in another form. Raises `NotConvertible` for a source that cannot be read whole, and where a
     fault of our own shows in it."""
-    return guarded(lambda: _converted(source, origin, target, around))
+    return guarded(lambda: _converted(source, origin, target, context))
 
 
 def guarded(work: Callable[[], T]) -> T:
@@ -53,29 +53,29 @@ def guarded(work: Callable[[], T]) -> T:
         raise NotConvertible(f"{problem.message}; {problem.notes[0]}") from None
 
 
-def _converted(source: SourceText, origin: FormName, target: FormName, around: Around) -> Converted:
+def _converted(source: SourceText, origin: FormName, target: FormName, context: TargetContext) -> Converted:
     found = form_of(origin).read(source, None)
     piece, edited = restored(found.piece, found.carry)
     if origin == target:
         return Converted(source.text, Report(len(_counted(piece))))
     form = form_of(target)
-    written, back, carry = _written(form, piece, around)
+    written, back, carry = _written(form, piece, context)
     whole, _ = restored(back, carry)
     notes = (*found.notes, *edited, *written.notes)
     report = _report(source, found, (piece, back, whole), carry, notes, form)
     return Converted(written.text, report, back.slot("name"))
 
 
-def _written(form: Form, piece: Piece, around: Around) -> tuple[Written, Piece, Carry]:
+def _written(form: Form, piece: Piece, context: TargetContext) -> tuple[NewDocument, Piece, Carry]:
     """Return the document, its own content, and its carry."""
-    bare = form.write(piece, NO_CARRY, around)
-    back = form.read(SourceText(bare.text, around.path), bare.marks).piece
+    bare = form.write(piece, NO_CARRY, context)
+    back = form.read(SourceText(bare.text, context.path), bare.marks).piece
     carry = _fitting(carried(piece, back, bare.marks), form)
     if not carry:
         return bare, back, NO_CARRY
     for _ in range(MAX_ROUNDS):
-        written = form.write(piece, carry, around)
-        again = form.read(SourceText(written.text, around.path), None)
+        written = form.write(piece, carry, context)
+        again = form.read(SourceText(written.text, context.path), None)
         whole = _fitting(carried(piece, again.piece, bare.marks), form)
         if whole == carry:
             break

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from prosa.convert.form import Around, At, Form, FormReading, Written
+from prosa.convert.form import At, Form, FormReading, NewDocument, TargetContext
 from prosa.convert.front import WORDED, Row, document, own_and_slots, read_part, with_carry
 from prosa.convert.handlebars import MODEL_ROLES, escaped, from_handlebars, to_handlebars
 from prosa.convert.neutral import NO_CARRY, Carry, Marks, Note, Piece, carry_of
@@ -130,9 +130,9 @@ def read(source: SourceText, marks: Marks | None = None) -> FormReading:
     return FormReading(piece, carry, places, tuple(notes))
 
 
-def write(piece: Piece, carry: Carry, around: Around) -> Written:
+def write(piece: Piece, carry: Carry, context: TargetContext) -> NewDocument:
     """Return the prompt."""
-    del around
+    del context
     own = piece.own_of("dotprompt")
     slots = {name: value for name, value in piece.slots.items() if name != "sampling" or _is_finite(value)}
     worded = own.get(BODY)
@@ -144,7 +144,7 @@ def write(piece: Piece, carry: Carry, around: Around) -> Written:
     fields = own_and_slots(piece, "dotprompt", ROWS, slots)
     text = document(with_carry(fields, carry), body, bare=False, worded=own.get(WORDED))
     preface = own.get(PREFACE) if text.startswith("---") else None
-    return Written(f"{preface if isinstance(preface, str) else ''}{text}", notes=notes)
+    return NewDocument(f"{preface if isinstance(preface, str) else ''}{text}", notes=notes)
 
 
 def _is_finite(value: Value) -> bool:

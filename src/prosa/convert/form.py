@@ -31,7 +31,7 @@ class At(Struct, frozen=True):
     pointer: str = ""
 
 
-class Around(Struct, frozen=True):
+class TargetContext(Struct, frozen=True):
     """The data about the target: ``path`` is the name of its file, ``stem`` the name of a document without one.
     ``programs`` are those that a program there could import: the path by the name."""
 
@@ -50,7 +50,7 @@ class FormReading(Struct, frozen=True):
     notes: tuple[Note, ...] = ()
 
 
-class Written(Struct, frozen=True):
+class NewDocument(Struct, frozen=True):
     """A new document. ``marks`` are the hints for its reader. ``added`` explains slots that only the writer made up,
     for the report."""
 
@@ -66,6 +66,6 @@ class Form(Struct, frozen=True, kw_only=True):
 
     name: FormName
     read: Callable[[SourceText, Marks | None], FormReading]
-    write: Callable[[Piece, Carry, Around], Written]
+    write: Callable[[Piece, Carry, TargetContext], NewDocument]
     carrier: str
     room: int = 200_000

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from prosa.convert.form import Around, Form, FormReading, Written
+from prosa.convert.form import Form, FormReading, NewDocument, TargetContext
 from prosa.convert.front import Row, texts_in
 from prosa.convert.markdown import read_markdown, write_markdown
 from prosa.convert.neutral import Carry, Marks, Piece
@@ -20,9 +20,9 @@ def read(source: SourceText, marks: Marks | None = None) -> FormReading:
     return read_markdown(source, marks, "instructions", ROWS)
 
 
-def write(piece: Piece, carry: Carry, around: Around) -> Written:
+def write(piece: Piece, carry: Carry, context: TargetContext) -> NewDocument:
     """Return the instructions."""
-    del around
+    del context
     return write_markdown(piece, carry, "instructions", ROWS, piece.slots)
 
 

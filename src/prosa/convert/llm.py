@@ -10,7 +10,7 @@ import json
 from prosa.convert.chat import as_messages, sendable
 from prosa.convert.exchange import ExchangeProblem
 from prosa.convert.exchange.llm import export, rows_of
-from prosa.convert.form import Around, At, Form, FormReading, NotConvertible, Written
+from prosa.convert.form import At, Form, FormReading, NewDocument, NotConvertible, TargetContext
 from prosa.convert.front import CARRY
 from prosa.convert.neutral import NO_CARRY, Carry, Marks, Note, Piece, Said, carry_of, same
 from prosa.convert.openai import json_in
@@ -54,9 +54,9 @@ def _rows(said: tuple[Said, ...], model_name: Value) -> Value:
     return json.loads(export(messages, model_name if isinstance(model_name, str) else None))
 
 
-def write(piece: Piece, carry: Carry, around: Around) -> Written:
+def write(piece: Piece, carry: Carry, context: TargetContext) -> NewDocument:
     """Return the log."""
-    del around
+    del context
     said, notes = as_messages(piece)
     rows = _rows(sendable(said), piece.slot("model"))
     worded = piece.own_of("llm").get(ROWS)
@@ -65,7 +65,7 @@ def write(piece: Piece, carry: Carry, around: Around) -> Written:
     if carry:
         first = dict(rows[0]) if rows else {}
         rows = [first | {CARRY: _kept(carry)}, *rows[1:]]
-    return Written(json.dumps(rows, ensure_ascii=False, indent=2) + "\n", notes=notes)
+    return NewDocument(json.dumps(rows, ensure_ascii=False, indent=2) + "\n", notes=notes)
 
 
 def _kept(carry: Carry) -> Value:

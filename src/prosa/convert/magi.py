@@ -12,7 +12,7 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from prosa.convert.body import write_body
-from prosa.convert.form import Around, Form, FormReading, Written
+from prosa.convert.form import Form, FormReading, NewDocument, TargetContext
 from prosa.convert.front import Row, texts_in
 from prosa.convert.markdown import read_markdown, well_formed, write_markdown
 from prosa.convert.neutral import Carry, Marks, Note, Piece
@@ -68,9 +68,9 @@ def read(source: SourceText, marks: Marks | None = None) -> FormReading:
     return replace(found, piece=replace(found.piece, slots={**found.piece.slots, "name": name}))
 
 
-def write(piece: Piece, carry: Carry, around: Around) -> Written:
+def write(piece: Piece, carry: Carry, context: TargetContext) -> NewDocument:
     """Return the document."""
-    del around
+    del context
     notes: list[Note] = []
     slots = well_formed(piece, "magi", ROWS, FRONT, notes)
     body, marks = write_body(piece, "magi", guards=False)

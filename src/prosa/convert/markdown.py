@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from prosa.convert.body import AsTemplate, no_template, read_body, unescaped_headings, write_body
-from prosa.convert.form import Around, Form, FormReading, Written
+from prosa.convert.form import Form, FormReading, NewDocument, TargetContext
 from prosa.convert.front import (
     WORDED,
     Row,
@@ -71,14 +71,14 @@ def write_markdown(
     notes: Sequence[Note] = (),
     more: Mapping[str, Value] | None = None,
     body: tuple[str, Marks] | None = None,
-) -> Written:
+) -> NewDocument:
     """Return a document of such a form with these slots."""
     text, marks = body or write_body(piece, form, as_template, tells=tells)
     told = [*notes]
     if piece.is_conversation:
         told.append(Note("guessed", "roles", "the messages are the text of the document", "the body"))
     fields = own_and_slots(piece, form, rows, slots) | dict(more or {})
-    return Written(
+    return NewDocument(
         document(with_carry(fields, carry), text, bare=is_bare(piece), worded=piece.own_of(form).get(WORDED)),
         marks,
         tuple(told),
@@ -121,10 +121,10 @@ def well_formed(
     return slots
 
 
-def entitled(slots: dict[str, Value], piece: Piece, around: Around, notes: list[Note]) -> None:
+def entitled(slots: dict[str, Value], piece: Piece, context: TargetContext, notes: list[Note]) -> None:
     """Return a document that has no title one: its name, its first heading, or the name of its file."""
     if not str(slots.get("title") or "").strip():
-        slots["title"] = piece.slot("name") or titled(piece.text, piece.template) or around.stem
+        slots["title"] = piece.slot("name") or titled(piece.text, piece.template) or context.stem
         notes.append(Note("guessed", "title", "the title is the name, or the first heading"))
 
 
@@ -133,9 +133,9 @@ def read(source: SourceText, marks: Marks | None = None) -> FormReading:
     return read_markdown(source, marks, "markdown", ROWS)
 
 
-def write(piece: Piece, carry: Carry, around: Around) -> Written:
+def write(piece: Piece, carry: Carry, context: TargetContext) -> NewDocument:
     """Return the document."""
-    del around
+    del context
     return write_markdown(piece, carry, "markdown", ROWS, piece.slots)
 
 

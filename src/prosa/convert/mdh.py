@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from prosa.convert.form import Around, Form, FormReading, Written
+from prosa.convert.form import Form, FormReading, NewDocument, TargetContext
 from prosa.convert.front import Row, texts_in
 from prosa.convert.markdown import entitled, read_markdown, well_formed, write_markdown
 from prosa.convert.neutral import Carry, Marks, Note, Piece
@@ -26,13 +26,13 @@ def read(source: SourceText, marks: Marks | None = None) -> FormReading:
     return read_markdown(source, marks, "mdh", ROWS, loose=False, table=NODE)
 
 
-def write(piece: Piece, carry: Carry, around: Around) -> Written:
+def write(piece: Piece, carry: Carry, context: TargetContext) -> NewDocument:
     """Return the node. Its type is a guess where the source is no node."""
     notes: list[Note] = []
     slots = well_formed(piece, "mdh", ROWS, NODE, notes)
-    entitled(slots, piece, around, notes)
+    entitled(slots, piece, context, notes)
     if not str(slots.get("id") or "").strip():
-        slots["id"] = as_name(str(piece.slot("name") or around.stem)) or "node"
+        slots["id"] = as_name(str(piece.slot("name") or context.stem)) or "node"
         notes.append(Note("guessed", "id", f"the node is called `{slots['id']}`", "/id"))
     more: dict[str, Value] = {}
     if not isinstance(piece.own_of("mdh").get("type"), str) and "mdh" not in piece.own:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from prosa.convert.chat import SAMPLING, as_messages, sendable
 from prosa.convert.exchange import ExchangeProblem
 from prosa.convert.exchange.openai import as_data, messages_of
-from prosa.convert.form import Around, At, Form, FormReading, NotConvertible, Written
+from prosa.convert.form import At, Form, FormReading, NewDocument, NotConvertible, TargetContext
 from prosa.convert.neutral import NO_CARRY, Carry, Marks, Note, Piece, Said, is_slot, same
 from prosa.data import JsonError, Value, format_pointer, parse_json, read_json, span_at
 from prosa.dialects.prapti.write import NewMessage
@@ -99,9 +99,9 @@ def _format(schema: Value) -> dict[str, Value]:
     return {"type": "json_schema", "json_schema": {"name": "output", "schema": schema}}
 
 
-def write(piece: Piece, carry: Carry, around: Around) -> Written:
+def write(piece: Piece, carry: Carry, context: TargetContext) -> NewDocument:
     """Return the messages; a request where there is more to say."""
-    del carry, around
+    del carry, context
     said, notes = as_messages(piece)
     own = dict(piece.own_of("openai"))
     worded, request = own.pop(MESSAGES, None), own.pop(REQUEST, False)
@@ -110,7 +110,7 @@ def write(piece: Piece, carry: Carry, around: Around) -> Written:
         messages = worded
     fields = _written_fields(piece, own)
     data = {**fields, "messages": messages} if fields or request else messages
-    return Written(json.dumps(data, ensure_ascii=False, indent=2) + "\n", notes=notes)
+    return NewDocument(json.dumps(data, ensure_ascii=False, indent=2) + "\n", notes=notes)
 
 
 def _written_fields(piece: Piece, own: Mapping[str, Value]) -> dict[str, Value]:

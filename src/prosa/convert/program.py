@@ -14,7 +14,7 @@ from functools import lru_cache
 from msgspec.structs import replace
 
 from prosa.convert.body import body_of, conversation_in, guarded, spelled, spells, unguarded
-from prosa.convert.form import Around, At, Form, FormReading, Written
+from prosa.convert.form import At, Form, FormReading, NewDocument, TargetContext
 from prosa.convert.front import (
     WORDED,
     Row,
@@ -100,7 +100,7 @@ def _text(body: str, marks: Marks) -> tuple[str, TextKind]:
     return unguarded(body) if marks.chat else body, "go" if "{{" in body else "text"
 
 
-def write(piece: Piece, carry: Carry, around: Around) -> Written:
+def write(piece: Piece, carry: Carry, context: TargetContext) -> NewDocument:
     """Return the program, and what of it is guessed."""
     notes: list[Note] = []
     slots = dict(piece.slots)
@@ -111,7 +111,7 @@ def write(piece: Piece, carry: Carry, around: Around) -> Written:
         _leave_out(slots, notes)
         if piece.template == "go":
             _declare(slots, text, notes)
-    _named(slots, text, piece.template, around, notes)
+    _named(slots, text, piece.template, context, notes)
     body, marks = _body(piece, text)
     if "input" not in slots and piece.form == "dotprompt":
         slots["input"] = {"type": "object", "properties": {}}
@@ -123,10 +123,10 @@ def write(piece: Piece, carry: Carry, around: Around) -> Written:
     if "output" not in slots:
         _guess_output(slots, text, notes)
     _guess_servers(slots, text, notes)
-    _guess_imports(slots, text, around, notes)
+    _guess_imports(slots, text, context, notes)
     fields = own_and_slots(piece, "program", ROWS, slots)
     whole = document(fields, body, bare=is_bare(piece), worded=piece.own_of("program").get(WORDED))
-    return Written(whole + _comment(carry) if carry else whole, marks, tuple(notes))
+    return NewDocument(whole + _comment(carry) if carry else whole, marks, tuple(notes))
 
 
 _FIELDS = {row.slot: row.field for row in ROWS}
@@ -190,9 +190,9 @@ def _is_server(node: Node) -> bool:
     return sound and reached and (server.url is None or server.url.startswith(("http://", "https://")))
 
 
-def _named(slots: dict[str, Value], text: str, template: TextKind, around: Around, notes: list[Note]) -> None:
+def _named(slots: dict[str, Value], text: str, template: TextKind, context: TargetContext, notes: list[Note]) -> None:
     name = slots.get("name") or slots.get("id")
-    clean = regex(r"[^A-Za-z0-9_-]+").sub("-", str(name or around.stem)).strip("-")[:64] or "program"
+    clean = regex(r"[^A-Za-z0-9_-]+").sub("-", str(name or context.stem)).strip("-")[:64] or "program"
     if name is None or not _TOOL_NAME.fullmatch(str(name)):
         slots["name"] = clean
         why = f"`{name}` is no name for a tool" if name else "the source has no name"
@@ -238,11 +238,11 @@ def _guess_servers(slots: dict[str, Value], text: str, notes: list[Note]) -> Non
 _CALL = regex(r"(?<![\w/.:<`-])/(?P<name>[a-z0-9]+(?:-[a-z0-9]+)*)(?![\w/.:-])")
 
 
-def _guess_imports(slots: dict[str, Value], text: str, around: Around, notes: list[Note]) -> None:
+def _guess_imports(slots: dict[str, Value], text: str, context: TargetContext, notes: list[Note]) -> None:
     """Step 6: `/name` calls a skill of that name. It is an import where there is a program of it."""
     if "imports" in slots:
         return
-    known = [around.programs[name] for name in calls_in(text) if name in around.programs]
+    known = [context.programs[name] for name in calls_in(text) if name in context.programs]
     if known:
         slots["imports"] = known
         names = ", ".join(f"`{each}`" for each in known)

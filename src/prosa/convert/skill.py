@@ -12,7 +12,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 
 from prosa.convert.body import as_template, read_body, told, write_body
-from prosa.convert.form import Around, At, Form, FormReading, Written
+from prosa.convert.form import At, Form, FormReading, NewDocument, TargetContext
 from prosa.convert.front import (
     CARRY,
     WORDED,
@@ -142,7 +142,7 @@ def _shell(part: FrontPart) -> Iterator[Note]:
         yield Note("manual", "text/0", message, offset=part.offset + found.start())
 
 
-def write(piece: Piece, carry: Carry, around: Around) -> Written:
+def write(piece: Piece, carry: Carry, context: TargetContext) -> NewDocument:
     """Return the skill."""
     notes: list[Note] = []
     slots = dict(piece.slots)
@@ -151,14 +151,14 @@ def write(piece: Piece, carry: Carry, around: Around) -> Written:
         notes.append(Note("guessed", "roles", "the messages are the text of the skill", "the body"))
     derived = all(slots.get(name) == value for name, value in _derived(body).items())
     if piece.own_of("skill").get(BARE) and not carry and derived:
-        return Written(body, marks, tuple(notes))
-    _named(slots, body, piece.template, around, notes)
+        return NewDocument(body, marks, tuple(notes))
+    _named(slots, body, piece.template, context, notes)
     fields = own_and_slots(piece, "skill", ROWS, slots)
     if carry:
         metadata = fields.get("metadata")
         text_map = dict(metadata) if isinstance(metadata, dict) else {}
         fields["metadata"] = text_map | {CARRY: json.dumps(carry.data(), ensure_ascii=False)}
-    return Written(
+    return NewDocument(
         document(fields, body, bare=is_bare(piece), worded=piece.own_of("skill").get(WORDED)), marks, tuple(notes)
     )
 
@@ -166,12 +166,12 @@ def write(piece: Piece, carry: Carry, around: Around) -> Written:
 _UUID = regex(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
-def _named(slots: dict[str, Value], text: str, template: TextKind, around: Around, notes: list[Note]) -> None:
+def _named(slots: dict[str, Value], text: str, template: TextKind, context: TargetContext, notes: list[Note]) -> None:
     name = slots.get("name") or slots.get("id")
     if not slots.get("name") and _UUID.fullmatch(str(name)):
         name = None  # it names the document to programs alone
     if name is None or not is_name(str(name)):
-        slots["name"] = as_name(str(name or slots.get("title") or around.stem)) or "skill"
+        slots["name"] = as_name(str(name or slots.get("title") or context.stem)) or "skill"
         why = f"`{name}` is not a valid skill name" if name else "the source has no name of its own"
         notes.append(Note("guessed", "name", f"{why}: it is called `{slots['name']}`", "/name"))
     slots.setdefault("name", name)

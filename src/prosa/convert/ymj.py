@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from prosa.convert.body import read_body, write_body
-from prosa.convert.form import Around, At, Form, FormReading, NotConvertible, Written
+from prosa.convert.form import At, Form, FormReading, NewDocument, NotConvertible, TargetContext
 from prosa.convert.front import WORDED, Row, described, document, own_and_slots, read_part, with_carry
 from prosa.convert.markdown import entitled, mark_unsound, well_formed
 from prosa.convert.neutral import NO_CARRY, Carry, Marks, Note, Piece, carry_of
@@ -93,14 +93,14 @@ def _tail(model: YmjModel) -> tuple[Note, ...]:
     return (Note("lost", "tail", "text behind the footer is no part of the record", offset=at),)
 
 
-def write(piece: Piece, carry: Carry, around: Around) -> Written:
+def write(piece: Piece, carry: Carry, context: TargetContext) -> NewDocument:
     """Return the record, in Strict form unless its source has another."""
     notes: list[Note] = []
     own = piece.own_of("ymj")
     slots = well_formed(piece, "ymj", ROWS, HEADER, notes)
     more: dict[str, Value] = {}
     if not own:
-        _required(slots, more, piece, around, notes)
+        _required(slots, more, piece, context, notes)
     body, marks = write_body(piece, "ymj", guards=False)
     if own and own.get("kind") == "trace" and CHAT in (slots.get("tags") or ()) and not carry:
         marks = replace(marks, chat=False)
@@ -108,11 +108,11 @@ def write(piece: Piece, carry: Carry, around: Around) -> Written:
     ordered: dict[str, Value] = {name: fields[name] for name in ("doc_summary", "kind") if name in fields}
     header = document(with_carry(ordered | fields, carry), "", bare=False, worded=own.get(WORDED))
     if FOOTER in own and own[FOOTER] is None:
-        return Written(header + body, marks, tuple(notes))
+        return NewDocument(header + body, marks, tuple(notes))
     text = normalised(body)
     text = text if text.endswith("\n") or not text else f"{text}\n"
     said = json.dumps(_written_footer(own, slots, text, piece), ensure_ascii=False, indent=2)
-    return Written(f"{header}{text}{CANONICAL_OPEN}\n{said}\n{CANONICAL_CLOSE}\n", marks, tuple(notes))
+    return NewDocument(f"{header}{text}{CANONICAL_OPEN}\n{said}\n{CANONICAL_CLOSE}\n", marks, tuple(notes))
 
 
 def _written_footer(own: Mapping[str, Value], slots: Mapping[str, Value], text: str, piece: Piece) -> dict[str, Value]:
@@ -132,9 +132,11 @@ def _tags(piece: Piece) -> list[str]:
     return ["trace", CHAT] if piece.is_conversation else ["note"]
 
 
-def _required(slots: dict[str, Value], more: dict[str, Value], piece: Piece, around: Around, notes: list[Note]) -> None:
+def _required(
+    slots: dict[str, Value], more: dict[str, Value], piece: Piece, context: TargetContext, notes: list[Note]
+) -> None:
     """Fill in the required fields of a record."""
-    entitled(slots, piece, around, notes)
+    entitled(slots, piece, context, notes)
     summary = str(slots.get("description") or described(_asked(piece), piece.template) or slots["title"])
     line = "".join(each if each.isprintable() else " " for each in " ".join(summary.split()))
     slots["description"] = line if len(line) <= MAX_SUMMARY else f"{line[: MAX_SUMMARY - 1].rstrip()}…"

@@ -63,7 +63,7 @@ def yaml_place(text: str, region: Span, offset: int) -> DataPlace | None:
     """Return the place in the lines of a YAML mapping. ``region`` consists of whole lines."""
     if not region.start <= offset <= region.end:
         return None
-    walk = _Walk(text, region.end, offset)
+    walk = _PlaceSearch(text, region.end, offset)
     walk.lines(region.start)
     return walk.place()
 
@@ -72,7 +72,7 @@ def json_place(text: str, region: Span, offset: int) -> DataPlace | None:
     """Return the place in a JSON value, `//` comments allowed."""
     if not region.start <= offset <= region.end:
         return None
-    walk = _Walk(text, region.end, offset, json=True)
+    walk = _PlaceSearch(text, region.end, offset, json=True)
     gap = _BLANKS.match(text, region.start, region.end)
     walk.flow(gap.end() if gap else region.start, ())
     return walk.place()
@@ -80,7 +80,7 @@ def json_place(text: str, region: Span, offset: int) -> DataPlace | None:
 
 def yaml_names(text: str, region: Span) -> Mapping[tuple[Step, ...], tuple[str, ...]]:
     """Return the names of all fields that are written in the lines of a YAML mapping, by the path to their mapping."""
-    walk = _Walk(text, region.end, -1)
+    walk = _PlaceSearch(text, region.end, -1)
     walk.lines(region.start)
     found: dict[tuple[Step, ...], dict[str, None]] = {}
     for way, names in walk.names.items():
@@ -112,7 +112,7 @@ class _Bracket(Struct):
         return (*self.way, self.key if self.is_map else self.number)
 
 
-class _Walk(Struct):
+class _PlaceSearch(Struct):
     """The state of one search. ``names`` are the fields met, by the path to their mapping, each with its position;
     ``found`` is the place without its siblings, with the path to the mapping."""
 

@@ -77,7 +77,7 @@ class PastRun(Struct, frozen=True):
     dollars: Decimal | None = None
 
 
-class Facts(Struct, frozen=True):
+class EstimateInputs(Struct, frozen=True):
     """The facts behind an estimate. ``service`` is the base URL for the requests, ``services`` those of models at other
     services, ``unsaid`` the default maximum of output tokens by model; ``past`` are runs of the same version of the
     program and its imports with the same models."""
@@ -206,7 +206,7 @@ class _Boundless(Exception):
     """Nothing bounds a call; the text says what would."""
 
 
-def estimate(program: Program, first: ModelRequest | None, facts: Facts) -> Estimate:
+def estimate(program: Program, first: ModelRequest | None, facts: EstimateInputs) -> Estimate:
     """Return the estimate of a run. ``first`` is its first request, None where the input is not known."""
     bounds = _Bounds(facts, first, program)
     known = first or _without_input(program)
@@ -271,7 +271,7 @@ def tool_tokens(spec: ToolSpec, model_name: str, models: Models | None) -> int:
     return _counted(text, model_name, models)[0]
 
 
-def _least(program: Program, request: ModelRequest, facts: Facts, counted: int) -> Amount:
+def _least(program: Program, request: ModelRequest, facts: EstimateInputs, counted: int) -> Amount:
     """Return one call with an answer of one token. No tokenizer of today takes two words for one token."""
     words = sum(1 for each in request.messages for _ in _WORD.finditer(each.content))
     tokens = max(1, words, counted - 4 * len(request.messages))
@@ -308,7 +308,7 @@ def _p95(values: Iterable[Decimal]) -> Decimal:
     return ordered[max(0, -(-len(ordered) * 19 // 20) - 1)]
 
 
-def _unknown(program: Program, facts: Facts) -> tuple[str, ...]:
+def _unknown(program: Program, facts: EstimateInputs) -> tuple[str, ...]:
     names = dict.fromkeys(each.model_name for each in reachable(program))
     return tuple(name for name in names if facts.price(name, Usage(1, 1)) is None)
 
@@ -316,7 +316,7 @@ def _unknown(program: Program, facts: Facts) -> tuple[str, ...]:
 class _Bounds(Struct):
     """Bounds of programs, each computed once. ``first`` is the first request of ``root``."""
 
-    facts: Facts
+    facts: EstimateInputs
     first: ModelRequest | None
     root: Program
     known: dict[int, Amount] = field(default_factory=dict)
@@ -472,7 +472,7 @@ def _tools_upper(program: Program) -> int:
     return tickets + sum(imports) + sum(skills) + sum(servers) + (PYTHON_TOKENS if program.has_tools else 0)
 
 
-def _lowest(program: Program, first: ModelRequest | None, facts: Facts, most: Amount | None) -> Lower | None:
+def _lowest(program: Program, first: ModelRequest | None, facts: EstimateInputs, most: Amount | None) -> Lower | None:
     """Return the limit that, set for all programs of the run, lowers the dollars most."""
     if most is None or most.dollars is None:
         return None

@@ -15,7 +15,7 @@ from msgspec.structs import asdict, replace
 
 from prosa.data import Value
 from prosa.dialects.markdownlang.fields import ACTION_PREFIX, VISIT_TOOL, server_tool_name, tool_name
-from prosa.records.estimate import Estimate, Facts, Models, estimate, tool_tokens
+from prosa.records.estimate import Estimate, EstimateInputs, Models, estimate, tool_tokens
 from prosa.runtime.accept import accept_input, render_body
 from prosa.runtime.limits import Limits
 from prosa.runtime.mail import mail_specs, ticket_spec
@@ -122,7 +122,7 @@ def plan(
     *,
     has_input: bool,
     service: str,
-    facts: Facts | None = None,
+    facts: EstimateInputs | None = None,
     credentials: Mapping[str, str] = NO_CREDENTIALS,
     refused: str = "",
 ) -> Plan:
@@ -146,7 +146,7 @@ def _plan(
     *,
     has_input: bool,
     service: str,
-    facts: Facts | None,
+    facts: EstimateInputs | None,
     credentials: Mapping[str, str],
 ) -> Plan:
     models = facts.models if facts else None
@@ -170,7 +170,7 @@ def _plan(
     )
 
 
-def _limits(program: Program, facts: Facts | None) -> Limits:
+def _limits(program: Program, facts: EstimateInputs | None) -> Limits:
     """Return the limits, with the bound on an answer that is asked for where the program and the user set none."""
     unsaid = facts.unsaid.get(program.model_name) if facts else None
     asked = most_output(program.parameters, program.limits.output_tokens)

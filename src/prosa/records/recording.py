@@ -187,14 +187,14 @@ class Stamp(Struct, frozen=True):
     classification: str = "internal"
 
 
-class Written(Struct, frozen=True):
+class RecordingFiles(Struct, frozen=True):
     """A recording as text, and the files that stand beside it by their names."""
 
     text: str
     files: Mapping[str, bytes]
 
 
-def recording_text(recording: Recording, stamp: Stamp) -> Written:
+def recording_text(recording: Recording, stamp: Stamp) -> RecordingFiles:
     """Return the record of a recording."""
     files = _Files(stamp.stem)
     replies, tools = len(recording.replies), len(recording.results)
@@ -216,7 +216,7 @@ def recording_text(recording: Recording, stamp: Stamp) -> Written:
         "provenance": {"source": stamp.source, "tool": stamp.tool, "run_id": stamp.run_id},
     }
     text = write(header, body, _footer(recording, stamp))
-    return Written(text, {each.attached: data for each, data in files.known.values()})
+    return RecordingFiles(text, {each.attached: data for each, data in files.known.values()})
 
 
 def _footer(recording: Recording, stamp: Stamp) -> dict[str, Value]:

@@ -42,7 +42,7 @@ class NamedDocument(Struct, frozen=True):
     path: str
 
 
-class Place(Struct, frozen=True):
+class PathState(Struct, frozen=True):
     """What lies at a path; ``real`` is set for a document."""
 
     state: State
@@ -59,7 +59,7 @@ class CorpusNames(Struct, eq=False):
     _asked: dict[Path, set[Question]] = field(default_factory=dict)
     _spaces: dict[str, dict[str, list[NamedDocument]]] = field(default_factory=dict)
     _paths: dict[str, Path] | None = None
-    _places: dict[str, Place] = field(default_factory=dict)
+    _places: dict[str, PathState] = field(default_factory=dict)
     _derived: dict[tuple[str, Basis], object] = field(default_factory=dict)
     _loaded: dict[Path, Facts | None] = field(default_factory=dict)
 
@@ -71,7 +71,7 @@ class CorpusNames(Struct, eq=False):
             space = self._spaces[key.space] = self._filled(key.space)
         return space.get(key.name, ())
 
-    def at(self, path: str) -> Place:
+    def at(self, path: str) -> PathState:
         """Return what lies at a path, as it is or as the address of a page (`graph.pages`)."""
         self._note(path)
         found = self._places.get(path)
@@ -187,22 +187,22 @@ class CorpusNames(Struct, eq=False):
             self._paths = {real.as_posix(): real for real in self.corpus.entries}
         return self._paths
 
-    def _look(self, path: str) -> Place:
+    def _look(self, path: str) -> PathState:
         by_path = self._by_path()
         if (document := by_path.get(path)) is not None:
-            return Place("document", document)
+            return PathState("document", document)
         suffix = suffix_of(path)
         if is_page(path, suffix):
             sources = (by_path.get(each) for each in page_sources(path, suffix))
             made_of = next((each for each in sources if each is not None), None)
             if made_of is not None or suffix in PAGE_SUFFIXES:
-                return Place("document", made_of) if made_of is not None else Place("unknown")
+                return PathState("document", made_of) if made_of is not None else PathState("unknown")
         files = self.corpus.files
         if files.exists(Path(path)):
-            return Place("document", Path(path)) if suffix in DOCUMENT_SUFFIXES else Place("file")
+            return PathState("document", Path(path)) if suffix in DOCUMENT_SUFFIXES else PathState("file")
         if not files.inside_root(Path(path)):
-            return Place("unknown")
-        return Place("missing" if suffix in FILE_SUFFIXES else "absent")
+            return PathState("unknown")
+        return PathState("missing" if suffix in FILE_SUFFIXES else "absent")
 
     def _moved(self, real: Path, *, gone: bool) -> Iterator[str]:
         """Yield the paths that resolve differently since a document appeared or disappeared."""
@@ -232,7 +232,7 @@ def _names_of(corpus: Corpus) -> CorpusNames:
     return CorpusNames(corpus)
 
 
-def _begins(path: str, folder: str, place: Place) -> bool:
+def _begins(path: str, folder: str, place: PathState) -> bool:
     """Return whether a file at a path makes a folder exist that was not there."""
     return place.state == "absent" and path.startswith(f"{folder.rstrip('/')}/")
 

@@ -34,7 +34,7 @@ class FollowProblem(ValueError):
         self.hint = hint
 
 
-class Lead(Struct, frozen=True):
+class NumberedLink(Struct, frozen=True):
     """A numbered link for people: its name, and its target. ``url`` is empty if only an index could tell; ``node_id``
     is then the id that it names."""
 
@@ -44,13 +44,13 @@ class Lead(Struct, frozen=True):
     node_id: str = ""
 
 
-def leads(node: SiteNode) -> tuple[Lead, ...]:
+def leads(node: SiteNode) -> tuple[NumberedLink, ...]:
     """Return the links of a node by number: typed ones, then those of the body."""
     places = _places(node)
     typed = (_typed(node, places, number, link) for number, link in enumerate(node.links, start=1))
     first = len(node.links) + 1
     inline = (
-        Lead(number, (link.text, link.href, *_paths(link.url)), link.url)
+        NumberedLink(number, (link.text, link.href, *_paths(link.url)), link.url)
         for number, link in enumerate(node.inline_links, start=first)
     )
     return (*typed, *inline)
@@ -96,10 +96,10 @@ def index_of(value: Value, base: str) -> dict[str, str]:
     return {name: url for name, url in found.items() if url}
 
 
-def _meant(every: tuple[Lead, ...], what: str) -> Iterator[Lead]:
+def _meant(every: tuple[NumberedLink, ...], what: str) -> Iterator[NumberedLink]:
     """Yield the links with that name: by number, else by a whole name as written, else ignoring case."""
     number = int(what) if what.isascii() and what.isdigit() and len(what) < 9 else 0
-    tests: tuple[Callable[[Lead], bool], ...] = (
+    tests: tuple[Callable[[NumberedLink], bool], ...] = (
         lambda lead: lead.number == number,
         lambda lead: what in lead.words,
         lambda lead: what.casefold() in (word.casefold() for word in lead.words),
@@ -111,12 +111,12 @@ def _meant(every: tuple[Lead, ...], what: str) -> Iterator[Lead]:
             return
 
 
-def _typed(node: SiteNode, places: Mapping[str, str], number: int, link: LinkEntry) -> Lead:
+def _typed(node: SiteNode, places: Mapping[str, str], number: int, link: LinkEntry) -> NumberedLink:
     words = tuple(word for word in (link.rel, link.target, link.title, link.href) if word)
     url = link.url(node.md_url)
     if url or not link.node_id:
-        return Lead(number, (*words, *_paths(url)), url)
-    return Lead(number, words, places.get(link.node_id, ""), link.node_id)
+        return NumberedLink(number, (*words, *_paths(url)), url)
+    return NumberedLink(number, words, places.get(link.node_id, ""), link.node_id)
 
 
 def _places(node: SiteNode) -> dict[str, str]:
@@ -135,13 +135,13 @@ def _paths(url: str) -> tuple[str, ...]:
     return (url, urlsplit(url).path) if url else ()
 
 
-def _named(lead: Lead) -> str:
+def _named(lead: NumberedLink) -> str:
     """Return a link in a list: its name and its target."""
     target = lead.node_id or (lead.words[1] if len(lead.words) > 1 else lead.url)
     return f"{lead.words[0]}: {target}" if target and target != lead.words[0] else lead.words[0]
 
 
-def _listed(every: tuple[Lead, ...]) -> str:
+def _listed(every: tuple[NumberedLink, ...]) -> str:
     shown = ", ".join(f"{lead.number} ({_named(lead)})" for lead in every[:12] if lead.words)
     return f"it has {shown}" + (", …" if len(every) > 12 else "")
 

@@ -46,7 +46,7 @@ class NameUse(Struct, frozen=True):
 
 def uses(tree: nodes.Tree) -> tuple[NameUse, ...]:
     """Return every lookup with a known path, in the order of the text, each place and path once."""
-    walk = _Walk(tree)
+    walk = _Analysis(tree)
     walk.body(tree.body, _ROOT)
     walk.called()
     return tuple(sorted(dict.fromkeys(walk.found), key=lambda use: (use.span, [part or "" for part in use.path])))
@@ -72,7 +72,7 @@ def positions(tree: nodes.Tree) -> Positions:
     return Positions(frozenset(walk.printed), frozenset(walk.listed), frozenset(walk.given))
 
 
-class _Walk(Struct):
+class _Analysis(Struct):
     """The state of one analysis."""
 
     tree: nodes.Tree
@@ -212,7 +212,7 @@ class _Walk(Struct):
 _CONDITIONS: Final = frozenset(("and", "or", "not"))
 
 
-class _PositionWalk(_Walk):
+class _PositionWalk(_Analysis):
     """An analysis that records how each value is used."""
 
     printed: set[Path] = field(default_factory=set)

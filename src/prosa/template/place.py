@@ -61,7 +61,7 @@ def template_place(text: str, offset: int) -> TemplatePlace | None:
     opened = _opened(text, offset)
     if opened < 0:
         return None
-    walk = _Walk()
+    walk = _ScopeWalk()
     for action in _actions(text[:opened]):
         walk.action(action)
     return _place(text, opened, offset, walk)
@@ -102,7 +102,7 @@ class _Block(Struct):
     inner: int = 0
 
 
-class _Walk(Struct):
+class _ScopeWalk(Struct):
     """The scope after the actions visited so far."""
 
     dot: Path | None = ()
@@ -197,7 +197,7 @@ class _Walk(Struct):
         return (*base, *(token.text for token in rest)) if joined else None
 
 
-def _place(text: str, opened: int, offset: int, walk: _Walk) -> TemplatePlace | None:
+def _place(text: str, opened: int, offset: int, walk: _ScopeWalk) -> TemplatePlace | None:
     start = opened + len(OPEN)
     written = text[start:offset]
     tokens = [token for token in lex(text[opened:offset])[0] if token.kind not in ("open", "space", "end")]
@@ -230,7 +230,7 @@ def _place(text: str, opened: int, offset: int, walk: _Walk) -> TemplatePlace | 
     )
 
 
-def _base(before: str, walk: _Walk) -> Path | None:
+def _base(before: str, walk: _ScopeWalk) -> Path | None:
     """Return the value in front of a dot: that of the chain that touches it, else what the dot stands for."""
     if not before or before[-1] in " \t\r\n(|,=-":
         return walk.dot
@@ -266,7 +266,7 @@ def _in_quotes(written: str) -> bool:
     return bool(quote)
 
 
-def _quoted(text: str, offset: int, tokens: list[Token], walk: _Walk) -> TemplatePlace | None:
+def _quoted(text: str, offset: int, tokens: list[Token], walk: _ScopeWalk) -> TemplatePlace | None:
     """Return the name of a template that is called; other quoted texts are not names."""
     if not tokens or tokens[0].text != "template":
         return None

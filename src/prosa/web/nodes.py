@@ -87,7 +87,7 @@ class Key(NamedTuple):
     signed_in: bool
 
 
-class Kept(Struct, weakref=True):
+class CachedAnswer(Struct, weakref=True):
     """An answer and its dependencies. ``path`` is empty without a single file; ``generation`` is -1 if it does not
     depend on the graph; ``rules`` are those of meta files; ``until`` is when the path is checked again; ``quoted`` are
     other documents that the page shows parts of, by path, with their stamps."""
@@ -106,10 +106,10 @@ class Nodes(Struct):
 
     web: Web
     under_way: UnderWay = field(default_factory=UnderWay)
-    _kept: OrderedDict[Key, Kept] = field(default_factory=OrderedDict)
-    _large: WeakValueDictionary[Key, Kept] = field(default_factory=WeakValueDictionary)
+    _kept: OrderedDict[Key, CachedAnswer] = field(default_factory=OrderedDict)
+    _large: WeakValueDictionary[Key, CachedAnswer] = field(default_factory=WeakValueDictionary)
     _bytes: int = 0
-    _making: dict[Key, asyncio.Task[Kept | None]] = field(default_factory=dict)
+    _making: dict[Key, asyncio.Task[CachedAnswer | None]] = field(default_factory=dict)
     _alone: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
 
     async def __call__(self, scope: Scope, send: Send, reader: Reader) -> int:
@@ -136,7 +136,7 @@ class Nodes(Struct):
         found = [(b"link", link_header(links, self.web.prefix).encode("latin-1"))]
         return [*found, *([(b"content-signal", signal.encode("latin-1"))] if signal else [])]
 
-    async def _once(self, key: Key, reader: Reader) -> Kept | None:
+    async def _once(self, key: Key, reader: Reader) -> CachedAnswer | None:
         """Return the answer, built once for all concurrent requests. One that was started before this request and is
         outdated is built again."""
         begun = self._making.get(key)
@@ -150,13 +150,13 @@ class Nodes(Struct):
             task.add_done_callback(lambda _: self._making.pop(key))
         return await asyncio.shield(task)
 
-    async def _make_to_keep(self, key: Key, reader: Reader) -> Kept | None:
+    async def _make_to_keep(self, key: Key, reader: Reader) -> CachedAnswer | None:
         made = await self._make(key, reader)
         if made is not None:
             self._keep(key, made)
         return made
 
-    async def _make(self, key: Key, reader: Reader) -> Kept | None:
+    async def _make(self, key: Key, reader: Reader) -> CachedAnswer | None:
         """Return a new answer, or None where there is nothing. One large document is made at a time."""
         try:
             try:
@@ -167,7 +167,7 @@ class Nodes(Struct):
         except FileProblem:  # its visibility is unknown, so its existence is not revealed
             return None
 
-    def _holds(self, kept: Kept) -> bool:
+    def _holds(self, kept: CachedAnswer) -> bool:
         """Return whether an answer is still true."""
         site = self.web.site
         if kept.generation not in (-1, site.index.catalogue.generation) or kept.rules != site.index.rules:
@@ -183,7 +183,7 @@ class Nodes(Struct):
             kept.until = now + CHECK_SECONDS
         return True
 
-    def _keep(self, key: Key, made: Kept) -> None:
+    def _keep(self, key: Key, made: CachedAnswer) -> None:
         if len(made.answer.body) > MAX_KEPT_BYTES // LARGE:
             self._large[key] = made
             return
@@ -196,11 +196,11 @@ class Nodes(Struct):
         while self._kept and (self._bytes > MAX_KEPT_BYTES or len(self._kept) > MAX_KEPT):
             self._forget(self._kept.popitem(last=False)[1])
 
-    def _forget(self, gone: Kept) -> None:
+    def _forget(self, gone: CachedAnswer) -> None:
         self._bytes -= len(gone.answer.body)
         self.under_way.release(gone.answer.body)
 
-    def _made(self, key: Key, reader: Reader, most: int | None) -> Kept | None:
+    def _made(self, key: Key, reader: Reader, most: int | None) -> CachedAnswer | None:
         """Return a new answer, or None where there is nothing. Raises `LargeDocument` where more than ``most`` bytes of
         documents would be read for it, and `FileProblem`."""
         rules, generation = self.web.site.index.rules, self.web.site.index.catalogue.generation
@@ -219,7 +219,9 @@ class Nodes(Struct):
             return self._document(found, key, reader, shown, generation, rules)
         return None
 
-    def _document(self, found: Document, key: Key, reader: Reader, shown: Shown, generation: int, rules: int) -> Kept:
+    def _document(
+        self, found: Document, key: Key, reader: Reader, shown: Shown, generation: int, rules: int
+    ) -> CachedAnswer:
         view = found.view
         form = found.form or key.form
         private = self.web.closed
@@ -228,7 +230,7 @@ class Nodes(Struct):
         until = time.monotonic() + CHECK_SECONDS
         quoted = tuple(shown.stamps.items())
         generation = -1 if alone else generation
-        return Kept(made, found.path, found.stamp, generation, rules, until, quoted)
+        return CachedAnswer(made, found.path, found.stamp, generation, rules, until, quoted)
 
     def _in_form(
         self, view: NodeView, asked: Form | None, key: Key, reader: Reader, shown: Shown | None = None
@@ -244,10 +246,10 @@ class Nodes(Struct):
             return json_answer(view, prefix, negotiated=negotiated, private=private)
         return html_answer(page_of(self.web, targets, reader, shown=shown), negotiated=negotiated, private=private)
 
-    def _asset(self, found: Asset) -> Kept | None:
+    def _asset(self, found: Asset) -> CachedAnswer | None:
         made = asset_answer(self.web.site, found, private=self.web.closed)
         until, rules = time.monotonic() + CHECK_SECONDS, self.web.site.index.rules
-        return Kept(made, found.path, found.stamp, -1, rules, until) if made is not None else None
+        return CachedAnswer(made, found.path, found.stamp, -1, rules, until) if made is not None else None
 
 
 def page_of(
@@ -297,9 +299,9 @@ def _raw(view: NodeView, *, private: bool) -> Answer:
     return answer(text, MEDIA_TYPES["markdown"], cache=cache, form="r", headers=[("x-robots-tag", "noindex")])
 
 
-def _loose(made: Answer, generation: int, rules: int) -> Kept:
+def _loose(made: Answer, generation: int, rules: int) -> CachedAnswer:
     """Return an answer that no single file stands for. While there is no graph it is not kept."""
-    return Kept(made, "", None, generation if generation else -2, rules, 0.0)
+    return CachedAnswer(made, "", None, generation if generation else -2, rules, 0.0)
 
 
 _FORMS: tuple[Form, ...] = ("markdown", "json", "html")

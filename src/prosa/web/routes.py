@@ -60,7 +60,7 @@ _EXACT = {each.url: each for each in ROUTES if not each.url.endswith("*")}
 _BELOW = tuple((each.front, each) for each in ROUTES if each.url.endswith("*"))
 
 
-class Place(NamedTuple):
+class RouteMatch(NamedTuple):
     """The row of a request, its path below the prefix as it was sent, and the scope that the handler gets."""
 
     route: Route
@@ -68,21 +68,21 @@ class Place(NamedTuple):
     scope: Scope
 
 
-def place_of(scope: Scope, prefix: str, *, with_api: bool, with_mcp: bool = False) -> Place:
+def place_of(scope: Scope, prefix: str, *, with_api: bool, with_mcp: bool = False) -> RouteMatch:
     """Return where a request leads on a site that lives under a prefix."""
     for front in dict.fromkeys(("", prefix)) if with_api else ():
         area = f"{front}{_API}"
         if scope["path"] == area or scope["path"].startswith(f"{area}/"):
-            return Place(API, scope["path"], _without(scope, front))
+            return RouteMatch(API, scope["path"], _without(scope, front))
     path: str = scope["raw_path"].decode("latin-1")
     if path == "/healthz" or path.startswith("/.well-known/"):  # these stand at the root of the host (RFC 8615)
-        return Place(route_at(path), path, scope)
+        return RouteMatch(route_at(path), path, scope)
     if not path.startswith(f"{prefix}/"):
-        return Place(OUTSIDE, "", scope)
+        return RouteMatch(OUTSIDE, "", scope)
     path = path[len(prefix) :]
     if with_mcp and path == MCP.url:
-        return Place(MCP, path, _without(scope, prefix))
-    return Place(route_at(path), path, scope)
+        return RouteMatch(MCP, path, _without(scope, prefix))
+    return RouteMatch(route_at(path), path, scope)
 
 
 def route_at(path: str) -> Route:

@@ -21,7 +21,7 @@ from prosa.render.graph.scene import scene
 from prosa.render.graph.svg import Caption, small_svg, svg
 from prosa.render.json import dump
 from prosa.render.page.chrome import FRAGMENT_HEADER, POLICY, hits_fragment, search_page
-from prosa.render.page.model import Found, SearchPage
+from prosa.render.page.model import SearchHit, SearchPage
 from prosa.site.indexes import link_text
 from prosa.site.negotiate import MEDIA_TYPES, choose
 from prosa.web.answer import NEVER, PRIVATE, PUBLIC, Answer, Scope, answer, header_of
@@ -70,10 +70,12 @@ def asked(scope: Scope) -> tuple[str, int]:
     return " ".join(pairs.get("q", [""])[0][:MAX_QUERY].split()), max(1, min(wanted, MAX_LIMIT))
 
 
-def found(web: Web, query: str, limit: int) -> tuple[Found, ...]:
+def found(web: Web, query: str, limit: int) -> tuple[SearchHit, ...]:
     """Return the published hits, best first."""
     hits = published_hits(web.site, Search(text=query, limit=limit))
-    return tuple(Found(row.title, _url(row.url, hit.anchor), hit.heading, hit.snippet, hit.marks) for hit, row in hits)
+    return tuple(
+        SearchHit(row.title, _url(row.url, hit.anchor), hit.heading, hit.snippet, hit.marks) for hit, row in hits
+    )
 
 
 def _url(url: str, anchor: str) -> str:
@@ -106,7 +108,7 @@ def _markdown(page: SearchPage) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _name(hit: Found) -> str:
+def _name(hit: SearchHit) -> str:
     return f"{hit.title} › {hit.heading}" if hit.heading and hit.heading != hit.title else hit.title
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from prosa.adapters.providers.local import LocalModel, LocalServer, Silent, find_local, local_servers
 from prosa.adapters.providers.openai import OpenAIProvider
-from prosa.adapters.providers.table import PROVIDERS, Place, provider_row
+from prosa.adapters.providers.table import PROVIDERS, ServerAddress, provider_row
 from prosa.app.options import Environment, Options
 from prosa.app.run.routes import local_places, with_default_provider, with_provider
 from prosa.app.run.service import service_words
@@ -24,8 +24,8 @@ from tests.adapters.providers.asking import TOOL, request
 from tests.model_server.server import ModelServer
 
 
-def places(**ports: int) -> tuple[Place, ...]:
-    return tuple(Place(label, f"http://127.0.0.1:{port}/v1") for label, port in ports.items())
+def places(**ports: int) -> tuple[ServerAddress, ...]:
+    return tuple(ServerAddress(label, f"http://127.0.0.1:{port}/v1") for label, port in ports.items())
 
 
 def find(name: str | None = None, **ports: int) -> LocalServer:
@@ -274,5 +274,5 @@ def test_x7_a_server_that_the_users_settings_name_for_a_model_is_asked_where_it_
 
 
 def test_x17_an_address_that_is_none_is_said_to_be_none() -> None:
-    (found,) = asyncio.run(local_servers((Place("it", "http://127.0.0.1:x/v1"),)))
-    assert found == Silent(Place("it", "http://127.0.0.1:x/v1"), "that is no address")
+    (found,) = asyncio.run(local_servers((ServerAddress("it", "http://127.0.0.1:x/v1"),)))
+    assert found == Silent(ServerAddress("it", "http://127.0.0.1:x/v1"), "that is no address")

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from prosa.adapters.store import batches, leases, runs
 from prosa.adapters.store.opening import open_reader, open_store
-from prosa.adapters.store.runs import Kept, TakenOver, sweep
+from prosa.adapters.store.runs import Retention, TakenOver, sweep
 from prosa.adapters.store.writer import clear_dead, is_alive, living, writer_of
 from prosa.app.journal.history import forget, listed, one
 from prosa.records.batch import BatchRecord
@@ -156,7 +156,7 @@ def test_x25_old_runs_go_by_their_age_and_those_of_a_living_process_stay(place):
         runs.begin(run_record("busy", late), lambda: "here"),
         lambda connection: runs.put_note(connection, "swept", stamp(NOW - timedelta(days=2))),
     )
-    write(place, lambda connection: sweep(connection, NOW, Kept(), lambda holder: holder == "here"))
+    write(place, lambda connection: sweep(connection, NOW, Retention(), lambda holder: holder == "here"))
     assert {each.id for each in listed(place, RunFilter()).runs} == {"new", "busy"}
     assert forget(place, stamp(NOW + timedelta(days=1)), dry_run=True) == 3 - 1
     assert forget(place, stamp(NOW + timedelta(days=1))) == 2 and not listed(place, RunFilter()).runs

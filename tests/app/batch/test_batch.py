@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import prosa
 from prosa.adapters.store.batches import batches
 from prosa.adapters.store.opening import open_store
-from prosa.adapters.store.runs import Kept, put_note, sweep
+from prosa.adapters.store.runs import Retention, put_note, sweep
 from prosa.runtime.digest import stamp
 from tests.app.batch.labels import Letters, home, program, texts
 from tests.depth import examples
@@ -234,12 +234,12 @@ def test_x25_old_batches_go_whole_and_those_with_rows_left_make_no_room(tmp_path
     now = datetime.now(UTC)
     with closing(open_store(left.store)) as connection:
         put_note(connection, "swept", stamp(now - timedelta(hours=2)))
-        assert sweep(connection, now, Kept(days=30, size=1), lambda _: False)
+        assert sweep(connection, now, Retention(days=30, size=1), lambda _: False)
         assert len(batches(connection)) == 2
         for day in (20, 32, 33):
             later = now + timedelta(days=day)
             put_note(connection, "swept", stamp(later - timedelta(hours=2)))
-            sweep(connection, later, Kept(days=30), lambda _: False)
+            sweep(connection, later, Retention(days=30), lambda _: False)
             assert len(batches(connection)) == (2 if day == 20 else 0)
         assert connection.execute("SELECT COUNT(*) FROM run").fetchone() == (0,)
         assert connection.execute("SELECT COUNT(*) FROM call").fetchone() == (0,)

@@ -19,7 +19,7 @@ import pytest
 import prosa
 import prosa.render.tests
 from prosa.adapters.store.opening import open_file
-from prosa.adapters.store.runs import Kept, sweep
+from prosa.adapters.store.runs import Retention, sweep
 from prosa.app.evals import stored
 from prosa.app.evals.stored import NoTest, shown_test
 from prosa.app.journal.place import own_file
@@ -228,7 +228,9 @@ def test_x25_old_tests_go_and_the_one_that_runs_stays(here: Path, store: Path, m
         connection.execute("UPDATE test SET state = 'open', started = '2019-12-01T00:00:00.000Z'")
         connection.execute("UPDATE note SET value = '2020-01-01T00:00:00.000Z' WHERE name = 'swept'")
         now = moment + timedelta(hours=2)
-        assert connection.transact(lambda now=now, alive=alive: sweep(connection, now, Kept(days=1), lambda _: alive))
+        assert connection.transact(
+            lambda now=now, alive=alive: sweep(connection, now, Retention(days=1), lambda _: alive)
+        )
         for table in ("test", "suite", "attempt"):
             (count,) = connection.execute(
                 f"SELECT COUNT(DISTINCT {'id' if table == 'test' else 'test'}) FROM {table}"

@@ -20,7 +20,7 @@ from msgspec.structs import astuple
 
 from prosa.adapters.store import batches, runs, schema
 from prosa.adapters.store.opening import backup_path, file_system, open_reader, open_store, refuse_network
-from prosa.adapters.store.runs import Kept, sweep
+from prosa.adapters.store.runs import Retention, sweep
 from prosa.adapters.store.writer import Holder, clear_dead, is_alive, writer_of
 from prosa.app.journal.history import forget, listed, one
 from prosa.app.journal.query import query_runs
@@ -315,7 +315,7 @@ def days(number):
 
 
 def swept(store, now, kept=None, alive=lambda _: False):
-    return write(store, lambda connection: sweep(connection, now, kept or Kept(), alive))[0]
+    return write(store, lambda connection: sweep(connection, now, kept or Retention(), alive))[0]
 
 
 def ids(store):
@@ -369,7 +369,7 @@ def test_x25_the_oldest_runs_make_room(store):
     swept(store, NOW)
     before = store.stat().st_size
     assert before > 1_000_000
-    assert swept(store, NOW + timedelta(hours=2), Kept(size=500_000))
+    assert swept(store, NOW + timedelta(hours=2), Retention(size=500_000))
     with closing(open_store(store)) as connection:
         assert connection.size() <= 500_000
     assert store.stat().st_size < before / 1.5

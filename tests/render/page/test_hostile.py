@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from prosa.render.page.chrome import hits_fragment, message_page, search_page, sign_in_page
 from prosa.render.page.clean import safe_html
-from prosa.render.page.model import Crumb, Found, Frame, MessagePage, Page, SearchPage
+from prosa.render.page.model import Crumb, Frame, MessagePage, Page, SearchHit, SearchPage
 from prosa.render.page.node import node_page
 from prosa.site.layout import Neighbour, Neighbourhood
 from tests.depth import examples
@@ -228,7 +228,7 @@ def test_hw3_hostile_searches_and_messages(vector: str):
     """HW3. What was asked for, what was found, and what is said about it."""
     text = f"{vector}{SIGN}"
     frame = Frame(text, more=(text,), csrf=text)
-    found = SearchPage(frame, text, (Found(text, text, text, text, ((0, 3), (2, 5), (9, 99_999))),), complaint=text)
+    found = SearchPage(frame, text, (SearchHit(text, text, text, text, ((0, 3), (2, 5), (9, 99_999))),), complaint=text)
     pages = [
         search_page(found),
         message_page(MessagePage(frame, text, text, (Crumb(text, text), Crumb(text, f"/{text}")))),

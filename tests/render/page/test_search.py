@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from prosa.render.page.chrome import MAX_TYPED, hits_fragment, marked, message_page, search_page, sign_in_page
-from prosa.render.page.model import Crumb, Found, Frame, MessagePage, SearchPage
+from prosa.render.page.model import Crumb, Frame, MessagePage, SearchHit, SearchPage
 from tests.render.page.elements import tree
 
 FRAME = Frame("Ferries", prefix="/docs", csrf="c")
 HITS = (
-    Found("Sailings", "/sailings", "Timetable", "the last ferry leaves", ((9, 14),)),
-    Found("Fares", "/fares", "Fares", "x"),
+    SearchHit("Sailings", "/sailings", "Timetable", "the last ferry leaves", ((9, 14),)),
+    SearchHit("Fares", "/fares", "Fares", "x"),
 )
 
 
@@ -25,8 +25,8 @@ def test_results_are_links_with_their_passages():
 
 def test_pages_of_one_title_say_which_they_are():
     """The notes of a vault have the same names in the folders of several languages."""
-    same = (Found("Home", "/en/Home#a%20b", "", "x"), Found("Home", "/de/Home%20page", "", "x"), *HITS)
-    page = SearchPage(FRAME, "x", (*same, Found("Fares", "/fares#more", "Fares", "y")))
+    same = (SearchHit("Home", "/en/Home#a%20b", "", "x"), SearchHit("Home", "/de/Home%20page", "", "x"), *HITS)
+    page = SearchPage(FRAME, "x", (*same, SearchHit("Fares", "/fares#more", "Fares", "y")))
     assert [each.text for each in tree(search_page(page)).all("p", class_="heading")] == [
         "/en/Home",
         "/de/Home page",
@@ -50,13 +50,13 @@ def test_an_index_that_is_being_built_and_a_bad_query_are_said():
 
 
 def test_marks_outside_the_text_are_left_out():
-    hit = Found("", "", "", "abcdef", ((4, 99), (-3, 2), (1, 3), (2, 5), (3, 3)))
+    hit = SearchHit("", "", "", "abcdef", ((4, 99), (-3, 2), (1, 3), (2, 5), (3, 3)))
     assert marked(hit) == [(False, "a"), (True, "bc"), (False, "d"), (True, "ef")]
     assert "".join(text for _, text in marked(hit)) == hit.snippet
 
 
 def test_the_list_under_the_field_is_made_of_options():
-    many = tuple(Found(f"T{number}", f"/t{number}", "", "s") for number in range(20))
+    many = tuple(SearchHit(f"T{number}", f"/t{number}", "", "s") for number in range(20))
     page = tree(hits_fragment(SearchPage(FRAME, "a&b", many)))
     options = page.all("a", role="option")
     assert len(options) == MAX_TYPED + 1

@@ -18,7 +18,7 @@ from prosa.adapters.providers import chat, gemini, messages, responses
 from prosa.adapters.providers.asking import STREAM_SILENCE, asking
 from prosa.adapters.providers.completion import EventDecoder
 from prosa.adapters.providers.failures import Endpoint, ExchangeProblem, StatusProblem, page_instead
-from prosa.adapters.providers.wire import Answer, Assembly, Wire, decode
+from prosa.adapters.providers.wire import Assembly, ServiceResponse, Wire, decode
 from prosa.records.agent import WireName
 from prosa.runtime.messages import ModelReply
 
@@ -116,7 +116,7 @@ class Connection:
             await transport.aclose()
 
     @asynccontextmanager
-    async def _answer(self, request: PassedOn, to: Receiver) -> AsyncIterator[Answer]:
+    async def _answer(self, request: PassedOn, to: Receiver) -> AsyncIterator[ServiceResponse]:
         """Ask, and hand back the head of the answer; that of a refusal with all of it."""
         silence = self._upstream.silence
         try:
@@ -140,7 +140,7 @@ class Connection:
             self._transport = Transport(self._wire.endpoint(self._upstream.endpoint), timeout=MOST_SECONDS)
         return self._transport
 
-    async def _whole(self, answer: Answer, to: Receiver) -> ModelReply:
+    async def _whole(self, answer: ServiceResponse, to: Receiver) -> ModelReply:
         data = bytearray()
         async for chunk in answer.chunks:
             data += chunk
@@ -150,7 +150,7 @@ class Connection:
             raise page_instead("a reply")
         return self._wire.reply(decode(bytes(data)))
 
-    async def _streamed(self, answer: Answer, to: Receiver) -> ModelReply:
+    async def _streamed(self, answer: ServiceResponse, to: Receiver) -> ModelReply:
         reading = _Reading(self._wire.assembly())
         async for chunk in answer.chunks:
             reading.feed(chunk)
@@ -165,7 +165,7 @@ class Connection:
         return reading.reply()
 
 
-async def _drain(answer: Answer, to: Receiver) -> None:
+async def _drain(answer: ServiceResponse, to: Receiver) -> None:
     """Hand back what follows a complete reply, if it comes at once."""
     with suppress(TimeoutError, ExchangeProblem):
         async with asyncio.timeout(DRAIN_SECONDS):

@@ -27,7 +27,7 @@ from prosa.adapters.providers.failures import (
 )
 from prosa.adapters.providers.request_shape import Refusals, RequestShape, downgrade
 from prosa.adapters.providers.secrets import HidingPieces
-from prosa.adapters.providers.wire import Answer, Wire, decode, encode
+from prosa.adapters.providers.wire import ServiceResponse, Wire, decode, encode
 from prosa.data import Value
 from prosa.regex import regex
 from prosa.runtime.budget import may_ask_again
@@ -236,7 +236,7 @@ def _read_whole(wire: Wire, content_type: str, data: bytes) -> ModelReply:
     return wire.reply(decode(data))
 
 
-async def _assembled(wire: Wire, answer: Answer, on_text: OnText) -> ModelReply:
+async def _assembled(wire: Wire, answer: ServiceResponse, on_text: OnText) -> ModelReply:
     assembly = wire.assembly()
     stream = events(answer.chunks)
     async for event, data in stream:
@@ -253,7 +253,7 @@ async def _assembled(wire: Wire, answer: Answer, on_text: OnText) -> ModelReply:
     return reply
 
 
-async def _drain(answer: Answer) -> None:
+async def _drain(answer: ServiceResponse) -> None:
     """Read the rest of a stream, so that its connection can serve again; what goes wrong here does not matter."""
     try:
         async with asyncio.timeout(DRAIN_SECONDS):

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prosa.adapters.providers.table import Place
+from prosa.adapters.providers.table import ServerAddress
 from prosa.data import Value
 from prosa.runtime.errors import ProviderError
 
@@ -54,7 +54,7 @@ class LocalServer(Struct, frozen=True):
 class Silent(Struct, frozen=True):
     """A place where no model server answers, and why."""
 
-    place: Place
+    place: ServerAddress
     why: str
 
 
@@ -66,14 +66,16 @@ class _Answer(Struct, frozen=True):
     value: Value
 
 
-async def local_servers(places: Sequence[Place], *, timeout: float = PROBE_SECONDS) -> list[LocalServer | Silent]:
+async def local_servers(
+    places: Sequence[ServerAddress], *, timeout: float = PROBE_SECONDS
+) -> list[LocalServer | Silent]:
     """Return what answers at each place, in their order; all are asked at once. ``timeout`` is in seconds per
     request."""
     return list(await asyncio.gather(*(_look(place, timeout) for place in places)))
 
 
 async def find_local(
-    name: str | None = None, *, places: Sequence[Place], timeout: float = PROBE_SECONDS
+    name: str | None = None, *, places: Sequence[ServerAddress], timeout: float = PROBE_SECONDS
 ) -> LocalServer:
     """Return the first server that has the model ``name``; for None the first one that has any, with a model that
     answers, one that is loaded before others.
@@ -95,7 +97,7 @@ async def find_local(
     raise ProviderError(f"{wanted}; tried {'; '.join(tried)}", kind="missing", retryable=False, hint=hint)
 
 
-def _where(place: Place) -> str:
+def _where(place: ServerAddress) -> str:
     parts = urlsplit(place.base_url)
     return f"on port {parts.port}" if parts.hostname == "127.0.0.1" else f"at {place.base_url}"
 
@@ -116,7 +118,7 @@ def _offers(models: Sequence[LocalModel]) -> str:
     return f"it has {', '.join(each.name for each in models[:10])}{' …' if len(models) > 10 else ''}"
 
 
-async def _look(place: Place, timeout: float) -> LocalServer | Silent:
+async def _look(place: ServerAddress, timeout: float) -> LocalServer | Silent:
     """Return the server at a place: the list of its models first, then what it says of itself."""
     listed = await _get(place.base_url, "/models", timeout)
     if isinstance(listed, str):

@@ -63,7 +63,7 @@ _OTHER_NAMES: Mapping[Protocol, Mapping[str, str]] = {
 _RESPONSES = {"max_tokens": "max_output_tokens", "max_completion_tokens": "max_output_tokens"}
 
 
-class Place(Struct, frozen=True):
+class ServerAddress(Struct, frozen=True):
     """Where a model server may be: what is expected there, and its base URL."""
 
     expected: str

@@ -29,7 +29,7 @@ from prosa import __version__
 from prosa.adapters.providers.asking import Sent, sent_now
 from prosa.adapters.providers.failures import Endpoint, ExchangeProblem, StatusProblem
 from prosa.adapters.providers.open_files import most_connections
-from prosa.adapters.providers.wire import Answer
+from prosa.adapters.providers.wire import ServiceResponse
 from prosa.runtime.budget import may_ask_again
 from prosa.source.url import is_loopback
 
@@ -52,7 +52,7 @@ class Transport:
         self._client = client_of(endpoint)
 
     @asynccontextmanager
-    async def post(self, path: str, body: bytes, *, silence: float) -> AsyncIterator[Answer]:
+    async def post(self, path: str, body: bytes, *, silence: float) -> AsyncIterator[ServiceResponse]:
         """Send a body; ``silence`` is how many seconds may pass between two reads.
 
         Raises `StatusProblem` for an answer that is no success and `ExchangeProblem` when there is none.
@@ -63,7 +63,7 @@ class Transport:
     @asynccontextmanager
     async def send(
         self, method: str, path: str, body: bytes, *, silence: float, headers: Mapping[str, str]
-    ) -> AsyncIterator[Answer]:
+    ) -> AsyncIterator[ServiceResponse]:
         """Send a request of another program, with headers that take the place of the usual ones. Raises what `post`
         does."""
         limits = times(self._timeout, silence)
@@ -97,13 +97,13 @@ def endpoint_url(base_url: str, path: str) -> str:
 
 
 @asynccontextmanager
-async def answered(response: httpx2.Response) -> AsyncIterator[Answer]:
+async def answered(response: httpx2.Response) -> AsyncIterator[ServiceResponse]:
     """Return the answer of a response, which is closed at the end. Raises `StatusProblem` for one that is no
     success."""
     try:
         if not response.is_success:
             raise StatusProblem(response.status_code, response.headers, await _refusal(response))
-        yield Answer(response.headers.get("content-type", "").lower(), _read(response))
+        yield ServiceResponse(response.headers.get("content-type", "").lower(), _read(response))
     finally:
         await response.aclose()
 

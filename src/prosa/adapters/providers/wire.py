@@ -42,7 +42,7 @@ class Assembly(Protocol):
         ...
 
 
-class Answer(Struct, frozen=True):
+class ServiceResponse(Struct, frozen=True):
     """A successful answer: its content type in lower case, and its bytes as they come."""
 
     content_type: str

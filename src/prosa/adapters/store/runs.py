@@ -374,7 +374,7 @@ INTERRUPTED = timedelta(days=7)
 _SWEPT = "swept"
 
 
-class Kept(Struct, frozen=True):
+class Retention(Struct, frozen=True):
     """How long and how much: ``days`` and ``size`` in bytes of all runs; ``content`` says that what broke off keeps its
     messages as long as everything else."""
 
@@ -383,7 +383,7 @@ class Kept(Struct, frozen=True):
     content: bool = False
 
 
-def sweep(connection: Database, now: datetime, kept: Kept, alive: Callable[[str], bool]) -> bool:
+def sweep(connection: Database, now: datetime, kept: Retention, alive: Callable[[str], bool]) -> bool:
     """Take away what is old, if it is time for that, and return whether it was."""
     last = note(connection, _SWEPT)
     if last is not None and stamp(now - EVERY) < last <= stamp(now):

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from prosa.adapters.files import MAX_DOCUMENT_BYTES, RootedFiles, find_root, replace_file
 from prosa.adapters.files.read import real_path
 from prosa.convert.convert import Converted, convert
-from prosa.convert.form import Around, NotConvertible
+from prosa.convert.form import NotConvertible, TargetContext
 from prosa.convert.mda import COMPILED, PACKED, compiled
 from prosa.convert.neutral import NO_MARKS, FormName, Item, Piece, Report, flat
 from prosa.convert.program import FORM as PROGRAM
@@ -116,8 +116,8 @@ def _converted(source: SourceText, options: ConvertOptions, made: dict[str, str]
     if inner is not None:
         path = _target(options, folder, target, stem, None)
         return Result(source.path, (NewFile(path, inner.files[0][1]),), inner.report)
-    around = Around(stem, ROWS[target].path(stem), _programs(source, options, folder, made))
-    found = convert(source, origin, target, around)
+    context = TargetContext(stem, ROWS[target].path(stem), _programs(source, options, folder, made))
+    found = convert(source, origin, target, context)
     path = _target(options, folder, target, stem, found)
     if target == "program" and path is not None and folder is not None:
         made[stem] = f"./{path.name}"

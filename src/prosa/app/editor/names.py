@@ -171,14 +171,14 @@ class InputName(Struct, frozen=True):
 
 def variables_in(template: Template) -> tuple[VariableUse, ...]:
     """Return the variables of a template, in the order of the text."""
-    walk = _Walk(template.text)
+    walk = _VariableWalk(template.text)
     for body in (template.tree.body, *template.tree.defined.values()):
         walk.scope = Scope("")
         walk.body(body)
     return tuple(sorted(walk.found.values(), key=lambda each: each.span))
 
 
-class _Walk(Struct):
+class _VariableWalk(Struct):
     """The state of one walk over a template."""
 
     text: str

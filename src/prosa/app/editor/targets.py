@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from prosa.app.editor.changes import DocumentSpan
 from prosa.app.editor.corpus import EditorCorpus
-from prosa.corpus.moves.places import Place, own_places, places_of
+from prosa.corpus.moves.places import Mention, own_places, places_of
 from prosa.data import Mapping, Node, Scalar
 from prosa.dialects.reading import DialectReading
 from prosa.document.anchors import section_number
@@ -158,7 +158,7 @@ class Pointer(Struct, frozen=True):
     span: Span
     reach: Span
     reference: Reference
-    place: Place | None = None
+    place: Mention | None = None
 
 
 def pointers_in(reading: DialectReading[object], path: str) -> tuple[Pointer, ...]:

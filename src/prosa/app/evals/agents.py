@@ -17,7 +17,7 @@ from msgspec.json import decode, encode
 
 from prosa.app.agents.recording import record_attempt
 from prosa.app.agents.task import AgentChoice, AgentResult, AgentSource, AgentTask, SkillFolder, is_offered
-from prosa.app.evals.answers import MAX_STEP, MAX_STEPS, Kept
+from prosa.app.evals.answers import MAX_STEP, MAX_STEPS, AnswerCache
 from prosa.app.evals.judge import Judged, Left, Ran
 from prosa.app.options import Record
 from prosa.data import Value
@@ -68,7 +68,7 @@ class AgentAttempts(Struct, frozen=True):
     ``record`` writes each into a file."""
 
     source: AgentSource
-    kept: Kept | None = None
+    kept: AnswerCache | None = None
     record: Record | None = None
 
     async def result(self, task: AgentTask) -> AgentResult:

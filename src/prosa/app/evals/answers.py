@@ -39,7 +39,7 @@ MAX_STEPS = 200
 _NEVER_KEPT = ("refusal", "filter", "length")
 
 
-class Kept(Protocol):
+class AnswerCache(Protocol):
     """Texts by key, kept between runs."""
 
     def get(self, keys: Sequence[str], /) -> Mapping[str, str]:
@@ -51,7 +51,7 @@ class Kept(Protocol):
         ...
 
 
-def open_kept(environ: Mapping[str, str]) -> Kept | None:
+def open_kept(environ: Mapping[str, str]) -> AnswerCache | None:
     """Return what is kept of tests in the user's private folder; None where there is no safe place for it."""
     try:
         return ResultStore(cache_dir(environ), _VERSION, int(time.time()) // _DAY, FILE_NAME)
@@ -64,7 +64,7 @@ class Answers(Struct):
     rests on: who answers, the case, the repeat. It counts the calls that were made and those that were remembered;
     ``unanswered`` is why one of them has no answer, where an error says so."""
 
-    kept: Kept | None
+    kept: AnswerCache | None
     about: str
     calls: int = 0
     remembered: int = 0

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from prosa.app.agents.task import AgentSource
 from prosa.app.evals.altered import altered_side, altered_suite, counts_of, side_reports
-from prosa.app.evals.answers import Kept, open_kept
+from prosa.app.evals.answers import AnswerCache, open_kept
 from prosa.app.evals.judge import Checks, Grader, load_grader
 from prosa.app.evals.plan import MANY_ATTEMPTS, plan_tests
 from prosa.app.evals.probes import Probed, Prober
@@ -239,7 +239,7 @@ class _Auditor(Struct):
             await driver.services.of(None, model_name=program.model_name)
         return Grader(program, driver, self.suite.terms.votes, self._kept())
 
-    def _kept(self) -> Kept | None:
+    def _kept(self) -> AnswerCache | None:
         if not self.chosen.cache or self.provider is not None or self.suite.classified:
             return None
         return open_kept(self.environment.environ)

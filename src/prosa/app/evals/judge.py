@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from prosa.adapters.files import cache_dir
 from prosa.adapters.sandbox import WasmSandbox, missing_part
-from prosa.app.evals.answers import Answers, Kept
+from prosa.app.evals.answers import AnswerCache, Answers
 from prosa.app.run.jobs import Driver
 from prosa.app.run.load import load_program
 from prosa.app.runs import Job
@@ -187,7 +187,7 @@ class Grader(Struct, frozen=True):
     program: Program
     driver: Driver
     votes: int = 1
-    kept: Kept | None = None
+    kept: AnswerCache | None = None
 
     async def ask(self, question: str, case: Case, output: Value, name: str, take: int) -> tuple[Graded, float | None]:
         """Return what it says to a question, and dollars. Votes that are no verdict may leave it open. ``take`` is a

@@ -20,7 +20,7 @@ from prosa.app.run.facts import facts_of
 from prosa.dialects.context.view import tokens_of
 from prosa.evaluation.case import Case
 from prosa.evaluation.power import Power, powers
-from prosa.records.estimate import Amount, Facts, estimate
+from prosa.records.estimate import Amount, EstimateInputs, estimate
 from prosa.records.plan import first_messages, first_request
 from prosa.records.test_plan import Bounds, SidePlan, TestPlan
 from prosa.runtime.messages import Usage
@@ -104,7 +104,7 @@ def _of_agent(
     return calls, tokens, Bounds(_dollars(least, attempts), _dollars(most, calls.most))
 
 
-def agent_costs(agent: AgentChoice, options: Options, environment: Environment) -> Facts | None:
+def agent_costs(agent: AgentChoice, options: Options, environment: Environment) -> EstimateInputs | None:
     """Return the facts about the model of an agent at the service that it is asked at; None without a model."""
     from prosa.adapters.providers.prices import KnownModels
     from prosa.app.agents.live import route_of
@@ -113,7 +113,7 @@ def agent_costs(agent: AgentChoice, options: Options, environment: Environment) 
     if agent.model is None:
         return None
     service = route_of(agent, options, environment).service
-    return Facts(known_prices(environment.settings), KnownModels(environment.settings.models), service)
+    return EstimateInputs(known_prices(environment.settings), KnownModels(environment.settings.models), service)
 
 
 def _dollars(one: Decimal | None, times: int) -> float | None:

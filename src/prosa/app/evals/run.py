@@ -31,7 +31,7 @@ from prosa.app.evals.agents import (
     ran_in_agent,
     task_of,
 )
-from prosa.app.evals.answers import Answers, Kept, open_kept
+from prosa.app.evals.answers import AnswerCache, Answers, open_kept
 from prosa.app.evals.judge import Checks, Grader, Ran, judge, load_grader
 from prosa.app.evals.stored import StoredTest, last_outcomes
 from prosa.app.evals.suite import Suite
@@ -103,7 +103,7 @@ async def run_tests(
     listener: Listener = ignore,
     heard: Callable[[TestProgress], None] = _nobody,
     provider: Provider | None = None,
-    kept: Kept | None = None,
+    kept: AnswerCache | None = None,
     interrupted: Callable[[Report], None] = _nobody,
     agents: AgentSource | None = None,
     ended: Callable[[ShownTest], None] | None = None,
@@ -158,7 +158,7 @@ class _Running(Struct):
     chosen: TestOptions
     options: Options
     environment: Environment
-    kept: Kept | None
+    kept: AnswerCache | None
     listener: Listener
     heard: Callable[[TestProgress], None]
     provider: Provider | None
@@ -277,7 +277,7 @@ class _Running(Struct):
         await driver.require_prices([Job("", program, None)])
         return Grader(program, driver, suite.terms.votes, self._kept_for(suite, model))
 
-    def _kept_for(self, suite: Suite, model: str | None) -> Kept | None:
+    def _kept_for(self, suite: Suite, model: str | None) -> AnswerCache | None:
         """Return where answers are kept; nowhere for classified documents, and for replies that are scripted anyway."""
         replayed = self.options.tape is not None and self.options.tape.replay is not None
         if suite.classified or replayed or (model or "").startswith("scripted") or not self.chosen.cache:

@@ -38,7 +38,7 @@ from prosa.source import SourceText
 
 if TYPE_CHECKING:
     from prosa.app.agents.task import AgentSource
-    from prosa.app.evals.answers import Kept
+    from prosa.app.evals.answers import AnswerCache
     from prosa.app.options import Environment, Options
     from prosa.evaluation.comparison import Comparison
     from prosa.evaluation.improvement import Searcher
@@ -90,7 +90,7 @@ async def improve(
     *,
     searcher: Searcher | None = None,
     provider: Provider | None = None,
-    kept: Kept | None = None,
+    kept: AnswerCache | None = None,
     agents: AgentSource | None = None,
     heard: Callable[[TestProgress], None] = lambda _: None,
 ) -> Improvements:

@@ -39,7 +39,7 @@ from prosa.runtime.errors import ProgramRefused, RunError
 
 if TYPE_CHECKING:
     from prosa.app.agents.task import AgentSource
-    from prosa.app.evals.answers import Kept
+    from prosa.app.evals.answers import AnswerCache
     from prosa.app.evals.suite import Side, Suite
     from prosa.app.evals.variants import TestOptions
     from prosa.app.options import Environment, Options
@@ -68,7 +68,7 @@ class Asking(Struct, frozen=True):
     environment: Environment
     proposal_model: str | None = None
     provider: Provider | None = None
-    kept: Kept | None = None
+    kept: AnswerCache | None = None
     agents: AgentSource | None = None
     heard: Callable[[TestProgress], None] = lambda _: None
 

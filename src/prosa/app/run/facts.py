@@ -16,7 +16,7 @@ from prosa.app.options import Environment, Options, say_nothing
 from prosa.app.run.service import Route, resolve
 from prosa.app.run.world import known_prices
 from prosa.extras import ALL
-from prosa.records.estimate import Facts
+from prosa.records.estimate import EstimateInputs
 from prosa.runtime.budget import Ledger
 from prosa.runtime.program import Program, reachable
 
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from prosa.adapters.providers.table import ProviderRow
 
 
-def facts_of(program: Program, options: Options, environment: Environment, row: ProviderRow | None = None) -> Facts:
+def facts_of(
+    program: Program, options: Options, environment: Environment, row: ProviderRow | None = None
+) -> EstimateInputs:
     """Return the facts for a cost estimate, including earlier runs of this version; ``row`` is the provider that a
     document names. Sends no request and creates nothing."""
     settings = environment.settings
@@ -44,7 +46,7 @@ def facts_of(program: Program, options: Options, environment: Environment, row: 
     if not has_price_list():
         environment.notice(f"the list of prices and context windows is not installed: {ALL}")
     past = past_runs(program, options.journal, environment, prices)
-    return Facts(prices, KnownModels(models), services[program.model_name], past, cap, services, unsaid)
+    return EstimateInputs(prices, KnownModels(models), services[program.model_name], past, cap, services, unsaid)
 
 
 def _bound(route: Route) -> int | None:

@@ -16,8 +16,8 @@ from prosa.adapters.providers.table import (
     LOCAL_NAME,
     PROVIDERS,
     URL_VARIABLE,
-    Place,
     ProviderRow,
+    ServerAddress,
     provider_names,
     provider_row,
 )
@@ -84,15 +84,15 @@ def known_row(name: str, settings: Settings) -> ProviderRow:
     return row
 
 
-def local_places(settings: Settings, environ: Mapping[str, str], kind: str | None = None) -> tuple[Place, ...]:
+def local_places(settings: Settings, environ: Mapping[str, str], kind: str | None = None) -> tuple[ServerAddress, ...]:
     """Return where a model server of one's own is looked for (X17): at the base URL that the user set for `local`; else
     where each of the usual servers is, or the one of the row ``kind``: at its own base URL, where the variable of the
     server says, on its usual port."""
     own = provider_row(LOCAL_NAME, settings.providers)
     if kind in (None, LOCAL_NAME) and own is not None and own.base_url is not None:
-        return (Place("the server of `providers.local`", own.base_url),)
+        return (ServerAddress("the server of `providers.local`", own.base_url),)
     rows = [row for row in PROVIDERS if row.port is not None and kind in (None, LOCAL_NAME, row.name)]
-    return tuple(Place(row.title, local_address(row, settings, environ)) for row in rows)
+    return tuple(ServerAddress(row.title, local_address(row, settings, environ)) for row in rows)
 
 
 def local_address(row: ProviderRow, settings: Settings, environ: Mapping[str, str]) -> str:

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from prosa.adapters.providers.prices import KnownPrices
 from prosa.adapters.store import runs
-from prosa.adapters.store.runs import Kept, end, run_of, runs_of_batch, sweep
+from prosa.adapters.store.runs import Retention, end, run_of, runs_of_batch, sweep
 from prosa.adapters.store.writer import clear_dead, host_name, is_alive, living, writer_of
 from prosa.app.journal.place import store_path
 from prosa.app.journal.stored import Ending, StoredJournal, by_path
@@ -366,7 +366,7 @@ class Journals(Struct):
 def sweeping(place: StorePlace, environment: Environment, clock: Clock, *, content: bool) -> Work[None]:
     """Return the piece of work that takes away what is old, if it is time for that; ``content`` keeps the messages of
     what broke off as long as everything else."""
-    settings, kept = environment.settings, Kept(content=content)
+    settings, kept = environment.settings, Retention(content=content)
     kept = replace(kept, days=settings.history_days or kept.days, size=settings.history_size or kept.size)
 
     asked = cache(lambda: living(place))  # at most once, and only where something is old

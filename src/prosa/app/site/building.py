@@ -33,7 +33,7 @@ class Built(NamedTuple):
     content: bytes
 
 
-class Written(Struct, frozen=True):
+class BuildResult(Struct, frozen=True):
     """The result of a build: the number of files written, left unchanged, removed; and the obstacles. ``changes`` are
     the files that a dry run would write."""
 
@@ -87,13 +87,13 @@ def views_of(site: LiveSite, listed: Callable[[str], NodeView]) -> Iterator[Node
             yield replace(view, url=row.url)
 
 
-def write_files(files: Iterable[Built], out: Path, *, dry_run: bool = False) -> Written:
+def write_files(files: Iterable[Built], out: Path, *, dry_run: bool = False) -> BuildResult:
     """Write files below ``out``, each whole or not at all. Obsolete files of an earlier build are removed if
     unchanged; foreign files are never replaced. A ``dry_run`` only reports what would be written. Raises `OSError`."""
     if dry_run:
         made = compared(((each.path, each.content) for each in files), out)
-        return Written(len(made.changes), made.same, 0, tuple(made.kept), tuple(made.changes))
+        return BuildResult(len(made.changes), made.same, 0, tuple(made.kept), tuple(made.changes))
     with Build(out) as build:
         for each in files:
             build.put(each.path, each.content)
-    return Written(build.written, build.same, build.removed, tuple(build.kept))
+    return BuildResult(build.written, build.same, build.removed, tuple(build.kept))

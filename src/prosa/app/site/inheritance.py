@@ -24,7 +24,7 @@ from prosa.dialects.reading import DialectReading, open_document
 from prosa.dialects.table import MAGI
 from prosa.source import FileProblem
 
-FieldLender: TypeAlias = MetaFile[Sequence[FieldRow]]
+FieldMetaFile: TypeAlias = MetaFile[Sequence[FieldRow]]
 """A meta file with the rows of its fields."""
 
 LentFields: TypeAlias = dict[str, dict[str, Value]]
@@ -40,22 +40,22 @@ class MetaFiles(Struct):
     """The meta files of a site."""
 
     files: RootedFiles
-    _known: dict[str, tuple[Stamp, FieldLender | None]] = field(default_factory=dict)
+    _known: dict[str, tuple[Stamp, FieldMetaFile | None]] = field(default_factory=dict)
     _said: dict[str, MetaFile[Value]] = field(default_factory=dict)
 
-    def of(self, scan: Scan) -> tuple[FieldLender, ...]:
+    def of(self, scan: Scan) -> tuple[FieldMetaFile, ...]:
         """Return the meta files among the documents that were found."""
         candidates = [each for each in scan.documents if each.hint == "magi" or each.path.lower().endswith(SUFFIX)]
         self._known = {each.path: self._read(each) for each in candidates}
         return tuple(found for _, found in self._known.values() if found is not None)
 
-    def _read(self, each: Found) -> tuple[Stamp, FieldLender | None]:
+    def _read(self, each: Found) -> tuple[Stamp, FieldMetaFile | None]:
         known = self._known.get(each.path)
         if known is not None and known[0] == each.stamp:
             return known
         return each.stamp, self._meta(each)
 
-    def _meta(self, each: Found) -> FieldLender | None:
+    def _meta(self, each: Found) -> FieldMetaFile | None:
         try:
             source = self.files.read(Path(each.place))
         except FileProblem:
@@ -81,7 +81,7 @@ class MetaFiles(Struct):
         }
 
 
-def facets_of_lender(path: str, lenders: Sequence[FieldLender]) -> Facets | None:
+def facets_of_lender(path: str, lenders: Sequence[FieldMetaFile]) -> Facets | None:
     """Return the facets of a meta file itself, with what it inherits; None if there is none at the path."""
     meta = next((each for each in lenders if str(each.path) == path), None)
     if meta is None:
@@ -90,7 +90,7 @@ def facets_of_lender(path: str, lenders: Sequence[FieldLender]) -> Facets | None
     return facets_of(row for some in fields.values() if some is not None for row in some)
 
 
-def facets_at(reading: DialectReading[object], path: str, lenders: Sequence[FieldLender]) -> Facets:
+def facets_at(reading: DialectReading[object], path: str, lenders: Sequence[FieldMetaFile]) -> Facets:
     """Return the facets of a document at ``path`` with inherited values, as in the index."""
     rows = _rows(reading)
     if not lenders:

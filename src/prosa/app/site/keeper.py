@@ -24,7 +24,7 @@ from prosa.app.corpus.open import OpenCorpus, hints_of, open_corpus
 from prosa.app.options import say_nothing
 from prosa.app.site.catalogue import NO_LINKS, Catalogue, hidden_files, read_catalogue
 from prosa.app.site.files import SiteFiles
-from prosa.app.site.inheritance import SUFFIX, FieldLender, MetaFiles
+from prosa.app.site.inheritance import SUFFIX, FieldMetaFile, MetaFiles
 from prosa.corpus.errors import IndexProblem
 from prosa.corpus.found import Refreshed
 from prosa.data import Value
@@ -123,7 +123,7 @@ class IndexThread:
         self.complaint = ""
         self.rules = 0
         self.metas = MetaFiles(files.reader)
-        self._lenders: tuple[FieldLender, ...] | None = None
+        self._lenders: tuple[FieldMetaFile, ...] | None = None
         self._corpus: OpenCorpus | None = None
         self._recent: OrderedDict[tuple[str, str, int], Sequence[Edge]] = OrderedDict()
         self._asking = RLock()
@@ -210,7 +210,7 @@ class IndexThread:
                     self._recent.popitem(last=False)
             return found
 
-    def lenders(self) -> tuple[FieldLender, ...] | None:
+    def lenders(self) -> tuple[FieldMetaFile, ...] | None:
         """Return the meta files, once they have been read: inheritance counts from the first request on. None if
         unknown; then nothing is shown."""
         self._pace.metas.wait()

@@ -23,7 +23,7 @@ from prosa.app.options import say_nothing
 from prosa.app.site.assets import Assets
 from prosa.app.site.catalogue import is_shadowed, nodes_of
 from prosa.app.site.files import SiteFiles, is_document, stamp_at
-from prosa.app.site.inheritance import FieldLender, LentFields, facets_at, facets_of_lender
+from prosa.app.site.inheritance import FieldMetaFile, LentFields, facets_at, facets_of_lender
 from prosa.app.site.keeper import IndexThread, SiteOptions
 from prosa.app.site.neighbours import typed_links
 from prosa.corpus.facets import is_published
@@ -195,7 +195,7 @@ class LiveSite:
             return None
         return view.fields.get("nav") if view is not None else None
 
-    def _published(self, path: str) -> tuple[DialectReading[object], tuple[FieldLender, ...]] | None:
+    def _published(self, path: str) -> tuple[DialectReading[object], tuple[FieldMetaFile, ...]] | None:
         """Return the view of a document, and the meta files, if it may be shown. Raises `FileProblem`."""
         if not is_document(path) or not self.files.may_be_seen(path):
             return None
@@ -208,7 +208,7 @@ class LiveSite:
                 return None
         return reading, lenders
 
-    def _is_shown(self, meta: str, lenders: tuple[FieldLender, ...]) -> bool:
+    def _is_shown(self, meta: str, lenders: tuple[FieldMetaFile, ...]) -> bool:
         """Return whether a meta file is published itself."""
         facets = facets_of_lender(meta, lenders) if self.files.may_be_seen(meta) else None
         return facets is not None and is_published(facets, private=self.options.private)

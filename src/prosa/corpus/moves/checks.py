@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from msgspec import Struct
 
 from prosa.corpus.moves.move import Move, MoveRefused, NameRefused, listed
-from prosa.corpus.moves.world import Lead, World
+from prosa.corpus.moves.world import LocatedTarget, World
 from prosa.dialects import DialectName
 from prosa.dialects.magi.relationships import normal_rel
 from prosa.dialects.reading import DialectReading
@@ -246,12 +246,12 @@ def _asking(record: Record, before: World, after: World, touched: frozenset[Key]
             yield reference
 
 
-def same(was: Lead, now: Lead, move: Move) -> bool:
+def same(was: LocatedTarget, now: LocatedTarget, move: Move) -> bool:
     """Return whether both lead to the same documents."""
     return was.state == now.state and sorted(map(move.path_after, was.paths)) == sorted(now.paths)
 
 
-def gained(path: str, reference: Reference, was: Lead, now: Lead) -> Note:
+def gained(path: str, reference: Reference, was: LocatedTarget, now: LocatedTarget) -> Note:
     """Return what becomes of a reference that led to no single document, now in the document at ``path``."""
     before = {"ambiguous": "was ambiguous", "unresolved": "led to no document"}.get(was.state, f"led to: {was.state}")
     after = f"will lead to {now.to}" if now.to else f"will be {now.state}"

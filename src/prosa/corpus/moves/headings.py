@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from prosa.corpus.moves.checks import Note, check_problems, effects
 from prosa.corpus.moves.move import Move, MoveRefused, NameRefused
-from prosa.corpus.moves.places import Place, own_places, places_of
+from prosa.corpus.moves.places import Mention, own_places, places_of
 from prosa.corpus.moves.plan import Change, edited, mentions, stems, touched
 from prosa.corpus.moves.rewrite import text_for, unwritable
 from prosa.corpus.moves.world import DocumentStore, World
@@ -172,7 +172,7 @@ def _edits(
             yield place.span, written
 
 
-def _refragmented(place: Place, text: str, renamed: _Renamed, record: Record) -> str:
+def _refragmented(place: Mention, text: str, renamed: _Renamed, record: Record) -> str:
     """Return the text of a place with another fragment in it."""
     fragment = place.reference.fragment
     if not fragment:

@@ -1,6 +1,6 @@
 """Places: every span of a document that names another one, in any notation, and how a name is written there.
 
-In: a reading and its record. Out: `Place`s. They include all references of the record, and more: images, unused link
+In: a reading and its record. Out: `Mention`s. They include all references of the record, and more: images, unused link
 definitions, attributes of HTML, which are no edges but break if a file moves.
 """
 
@@ -32,7 +32,7 @@ _IMAGES = ("image", "images-list")
 """Fields of MAGI that may hold a path (M10, M11)."""
 
 
-class Place(Struct, frozen=True):
+class Mention(Struct, frozen=True):
     """A place that names a document: ``span`` is the text to replace, ``text`` its present value, unquoted;
     ``reference`` its meaning."""
 
@@ -53,7 +53,7 @@ class Place(Struct, frozen=True):
         return self.syntax == "angle"
 
 
-def places_of(reading: DialectReading[object], record: Record) -> tuple[Place, ...]:
+def places_of(reading: DialectReading[object], record: Record) -> tuple[Mention, ...]:
     """Return the places of a document, in the order of the text."""
     scalars = _scalars(reading)
     found = [
@@ -66,7 +66,7 @@ def places_of(reading: DialectReading[object], record: Record) -> tuple[Place, .
     return tuple(sorted(found, key=lambda place: (place.span.start, place.span.end)))
 
 
-def _destinations(reading: DialectReading[object]) -> Iterator[Place]:
+def _destinations(reading: DialectReading[object]) -> Iterator[Mention]:
     """Yield links and images written in place, and link definitions."""
     document, source = reading.document, reading.front.source
     written = [(each.destination, each.destination_span) for each in (*document.links, *document.images)]
@@ -77,10 +77,10 @@ def _destinations(reading: DialectReading[object]) -> Iterator[Place]:
         reference = _local(destination, span, source)
         if reference is not None:
             angle = source.text.startswith("<", max(span.start - 1, 0))
-            yield Place(reference, span, "angle" if angle else "markdown", "href", source.slice(span))
+            yield Mention(reference, span, "angle" if angle else "markdown", "href", source.slice(span))
 
 
-def own_places(reading: DialectReading[object]) -> Iterator[Place]:
+def own_places(reading: DialectReading[object]) -> Iterator[Mention]:
     """Yield the places that name a heading or a block of the document itself; their reference has no target."""
     document, source = reading.document, reading.front.source
     written = [(each.destination, each.destination_span) for each in (*document.links, *document.images)]
@@ -89,14 +89,14 @@ def own_places(reading: DialectReading[object]) -> Iterator[Place]:
         if span is not None and destination.startswith("#") and _TEMPLATE not in source.slice(span):
             reference = _reference("inline", "", span, source, unquote(destination[1:]))
             angle = source.text.startswith("<", max(span.start - 1, 0))
-            yield Place(reference, span, "angle" if angle else "markdown", "href", source.slice(span))
+            yield Mention(reference, span, "angle" if angle else "markdown", "href", source.slice(span))
     for link in document.wikilinks:
         if not link.target and link.fragment:
             reference = _reference("wikilink", "", link.span, source, link.fragment)._replace(kind="stem")
-            yield Place(reference, link.span, "raw", "wikilink", source.slice(link.span))
+            yield Mention(reference, link.span, "raw", "wikilink", source.slice(link.span))
 
 
-def _attributes(reading: DialectReading[object]) -> Iterator[Place]:
+def _attributes(reading: DialectReading[object]) -> Iterator[Mention]:
     """Yield `href` and `src` in HTML."""
     source = reading.front.source
     for piece in reading.document.html:
@@ -106,7 +106,7 @@ def _attributes(reading: DialectReading[object]) -> Iterator[Place]:
             text = html.unescape(found[group])
             reference = _local(text, span, source) if _TEMPLATE not in text else None
             if reference is not None:
-                yield Place(reference, span, "html", "href", text)
+                yield Mention(reference, span, "html", "href", text)
 
 
 def _local(destination: str, span: Span, source: SourceText) -> Reference | None:
@@ -118,23 +118,23 @@ def _local(destination: str, span: Span, source: SourceText) -> Reference | None
     return _reference("inline", path, span, source, unquote(fragment)) if path and "\0" not in path else None
 
 
-def _of_reference(reference: Reference, reading: DialectReading[object], scalars: dict[int, Scalar]) -> Place | None:
+def _of_reference(reference: Reference, reading: DialectReading[object], scalars: dict[int, Scalar]) -> Mention | None:
     """Return the place of a reference that is no link of the body."""
     source, span = reading.front.source, Span(reference.start, reference.end)
     if reference.kind in ("url", "name", "capability") or reference.rel == "attachment":
         return None
     match reference.origin:
         case "wikilink":
-            return Place(reference, span, "raw", "wikilink", source.slice(span))
+            return Mention(reference, span, "raw", "wikilink", source.slice(span))
         case "footnote":
-            return Place(reference, span, "json", "id", reference.target)
+            return Mention(reference, span, "json", "id", reference.target)
         case "ops.graph" | "ops.ticket" | "ops.trace":
             return _edge(reference, span, source)
         case "include":
             return _include(reference, span, source)
         case "front-matter" | "import":
             text = scalars[span.start].text if span.start in scalars else reference.target
-            return Place(reference, span, "yaml", _form(reference, text), text)
+            return Mention(reference, span, "yaml", _form(reference, text), text)
         case _:
             return None
 
@@ -148,23 +148,23 @@ def _form(reference: Reference, text: str) -> Form:
     return "id" if reference.kind == "id" else "href"
 
 
-def _edge(reference: Reference, span: Span, source: SourceText) -> Place | None:
+def _edge(reference: Reference, span: Span, source: SourceText) -> Mention | None:
     text = _json_text(source.slice(span))
     if text is None:
         return None
     bare: Form = "stem" if reference.kind == "stem" else "edge"
-    return Place(reference, span, "json", "wikilink" if text.strip().startswith("[[") else bare, text.strip())
+    return Mention(reference, span, "json", "wikilink" if text.strip().startswith("[[") else bare, text.strip())
 
 
-def _include(reference: Reference, span: Span, source: SourceText) -> Place:
+def _include(reference: Reference, span: Span, source: SourceText) -> Mention:
     """Return the file that a chat includes: JSON text, whose quotes belong to the place, or a word."""
     quoted = source.text[span.start - 1 : span.start] == '"' == source.text[span.end : span.end + 1]
     if not quoted:
-        return Place(reference, span, "command", "path", reference.target)
-    return Place(reference, Span(span.start - 1, span.end + 1), "json", "path", reference.target)
+        return Mention(reference, span, "command", "path", reference.target)
+    return Mention(reference, Span(span.start - 1, span.end + 1), "json", "path", reference.target)
 
 
-def _attachments(reading: DialectReading[object]) -> Iterator[Place]:
+def _attachments(reading: DialectReading[object]) -> Iterator[Mention]:
     """Attachments of a record, in the header and in the footer: both lists name the same file (Y14)."""
     model = reading.model_of(YMJ)
     if model is None:
@@ -180,10 +180,10 @@ def _attachments(reading: DialectReading[object]) -> Iterator[Place]:
             path = local_path(uri.text, Path()) if isinstance(uri, Scalar) else None
             if isinstance(uri, Scalar) and path is not None:
                 reference = _reference("front-matter", path.as_posix(), uri.span, source, rel="attachment")
-                yield Place(reference, uri.span, syntax, "uri", uri.text)
+                yield Mention(reference, uri.span, syntax, "uri", uri.text)
 
 
-def _images(reading: DialectReading[object], scalars: dict[int, Scalar]) -> Iterator[Place]:
+def _images(reading: DialectReading[object], scalars: dict[int, Scalar]) -> Iterator[Mention]:
     if reading.name != "magi" or reading.front.fields is None:
         return
     known = [each.value.span for each in reading.front.fields if each.key.text in _IMAGES]
@@ -191,7 +191,7 @@ def _images(reading: DialectReading[object], scalars: dict[int, Scalar]) -> Iter
         if any(span.start <= scalar.span.start and scalar.span.end <= span.end for span in known):
             reference = _local(scalar.text, scalar.span, reading.front.source)
             if reference is not None:
-                yield Place(reference, scalar.span, "yaml", "href", scalar.text)
+                yield Mention(reference, scalar.span, "yaml", "href", scalar.text)
 
 
 def _reference(

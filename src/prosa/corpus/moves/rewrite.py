@@ -10,7 +10,7 @@ import posixpath
 from collections.abc import Iterator
 
 from prosa.corpus.moves.move import Move, MoveRefused
-from prosa.corpus.moves.places import Place, places_of
+from prosa.corpus.moves.places import Mention, places_of
 from prosa.corpus.moves.world import World
 from prosa.corpus.moves.writing import spelled, write
 from prosa.dialects.reading import DialectReading
@@ -51,7 +51,7 @@ def _own_id(reading: DialectReading[object], record: Record, move: Move) -> dict
     return found
 
 
-def text_for(place: Place, old: Record, new: Record, move: Move, before: World, after: World) -> str | None:
+def text_for(place: Mention, old: Record, new: Record, move: Move, before: World, after: World) -> str | None:
     """Return what the place should say; None where it may stay as it is. Raises `MoveRefused`."""
     was, now = before.lead(old, place.reference), after.lead(new, place.reference)
     mine = old.path in move.paths
@@ -67,7 +67,7 @@ def text_for(place: Place, old: Record, new: Record, move: Move, before: World, 
     return text
 
 
-def _best(place: Place, old: Record, new: Record, target: str, move: Move, before: World, after: World) -> str | None:
+def _best(place: Mention, old: Record, new: Record, target: str, move: Move, before: World, after: World) -> str | None:
     """Return the first name that leads to the document; one that leads nowhere yet is preferred, so that a move that
     was cut short can be finished by asking for it again."""
     wanted, second = move.path_after(target), None
@@ -84,7 +84,7 @@ def _best(place: Place, old: Record, new: Record, target: str, move: Move, befor
     return second
 
 
-def _names(place: Place, new: Record, target: str, wanted: str, move: Move, after: World) -> Iterator[str]:
+def _names(place: Mention, new: Record, target: str, wanted: str, move: Move, after: World) -> Iterator[str]:
     reference = place.reference
     if target == move.path and move.changes_id:
         if reference.kind == "path" and reference.target.endswith(move.old_id):
@@ -101,7 +101,7 @@ def _names(place: Place, new: Record, target: str, wanted: str, move: Move, afte
         yield from _path_names(place, new, form, target, after)
 
 
-def _path_names(place: Place, new: Record, form: str, target: str, after: World) -> Iterator[str]:
+def _path_names(place: Mention, new: Record, form: str, target: str, after: World) -> Iterator[str]:
     """Yield a path from the root, as the author would write it here."""
     written = place.reference.target
     if place.reference.origin == "ops.graph" and joined("", written) == target:
@@ -115,7 +115,7 @@ def _path_names(place: Place, new: Record, form: str, target: str, after: World)
     yield like("./", relative(posixpath.dirname(new.path), form))
 
 
-def _rebased(place: Place, old: Record, new: Record, move: Move) -> str | None:
+def _rebased(place: Mention, old: Record, new: Record, move: Move) -> str | None:
     """Return a path that leads to no document, as seen from the new folder, to where the file is then."""
     folder, new_folder = posixpath.dirname(old.path), posixpath.dirname(new.path)
     target = place.reference.target
@@ -132,7 +132,7 @@ def _rebased(place: Place, old: Record, new: Record, move: Move) -> str | None:
     return spelled(place.form, place.text, name, spaces=place.spaces)
 
 
-def _attached(place: Place, move: Move) -> str | None:
+def _attached(place: Mention, move: Move) -> str | None:
     """Return a picture that double brackets name by the end of its path."""
     written = place.reference.target.strip("/")
     for old, new in move.files:
@@ -142,7 +142,7 @@ def _attached(place: Place, move: Move) -> str | None:
     return None
 
 
-def unwritable(place: Place, record: Record) -> MoveRefused:
+def unwritable(place: Mention, record: Record) -> MoveRefused:
     """Return why a place cannot hold its new text."""
     where = f"{record.path}:{place.reference.line}"
     return MoveRefused(

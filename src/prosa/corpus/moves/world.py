@@ -21,7 +21,7 @@ from prosa.graph.resolve import Resolution, keys_of, resolve_tiers, tiers_of
 from prosa.graph.sites import Sites, sites_of
 
 
-class Lead(Struct, frozen=True):
+class LocatedTarget(Struct, frozen=True):
     """Where a reference leads: the state, the paths, whether the case fits, and how far down the names it was found
     (the number of the tier; -1 for nowhere)."""
 
@@ -69,14 +69,14 @@ class World(Struct, frozen=True, dict=True):
         del keys
         return (each for each in self.records.values() if dialect in (None, each.dialect))
 
-    def lead(self, record: Record, reference: Reference) -> Lead:
+    def lead(self, record: Record, reference: Reference) -> LocatedTarget:
         """Return where a reference of ``record`` leads."""
         tiers = tiers_of(record, reference, self.sites)
         for number, tier in enumerate(tiers):
             found: Resolution[Record] = resolve_tiers(record, reference, (tier,), self.names)
             if found.targets:
-                return Lead(found.state, tuple(each.path for each in found.targets), found.exact, number)
-        return Lead(resolve_tiers(record, reference, (), self.names).state, (), True, -1)
+                return LocatedTarget(found.state, tuple(each.path for each in found.targets), found.exact, number)
+        return LocatedTarget(resolve_tiers(record, reference, (), self.names).state, (), True, -1)
 
     def keys(self, path: str) -> frozenset[Key]:
         """Return what the document at a path answers to."""

@@ -81,7 +81,7 @@ _LINE_END = regex(r"\r\n|\n|\r")
 _NOT_A_MARK = regex(r"[^>\s]")
 
 
-class Place(Struct, frozen=True):
+class ResultPlace(Struct, frozen=True):
     """``span`` is what a region replaces, empty if it is new. ``before`` and ``after`` stand around it; ``marks``
     begin every line but its first, whose own stand in ``before`` or in the document. ``inside`` is a place in the same
     containers."""
@@ -112,7 +112,7 @@ def refusal(script: Script) -> str | None:
     return None
 
 
-def below(model: MagiModel, script: Script) -> Place:
+def below(model: MagiModel, script: Script) -> ResultPlace:
     """Return the place below a block that has no result yet. A blank line goes in front, and one behind where text
     follows."""
     source, fence = model.source, script.fence
@@ -124,13 +124,13 @@ def below(model: MagiModel, script: Script) -> Place:
     begin = line_end if last else ""
     before = f"{begin}{marks.rstrip()}{line_end}{marks}"
     follows = not last and not fence.containers and source.lines.line_text(line + 1).strip()
-    return Place(Span(at, at), marks, line_end, fence.span.start, before, line_end * (2 if follows else 1))
+    return ResultPlace(Span(at, at), marks, line_end, fence.span.start, before, line_end * (2 if follows else 1))
 
 
-def instead_of(model: MagiModel, region: Region) -> Place:
+def instead_of(model: MagiModel, region: Region) -> ResultPlace:
     """Return the place of a result that is there."""
     source, start = model.source, region.span.start
-    return Place(region.span, marks_of(source, start), _line_end(source, start), start)
+    return ResultPlace(region.span, marks_of(source, start), _line_end(source, start), start)
 
 
 def marks_of(source: SourceText, offset: int) -> str:

@@ -28,7 +28,7 @@ from prosa.dialects.magi.model import MagiModel, Script
 from prosa.dialects.magi.parts import model_of, without_blocks
 from prosa.dialects.magi.regions import About, Region, inside, marker
 from prosa.dialects.magi.result_text import (
-    Place,
+    ResultPlace,
     Shape,
     below,
     instead_of,
@@ -108,7 +108,9 @@ def _refuse(model: MagiModel, script: Script, region: Region | None, *, force: b
         raise ResultRefused(message, edited=True)
 
 
-def _safe_edit(model: MagiModel, place: Place, about: About, text: str, form: str, *, current: bool) -> Edit | None:
+def _safe_edit(
+    model: MagiModel, place: ResultPlace, about: About, text: str, form: str, *, current: bool
+) -> Edit | None:
     """Return the first way to write a text that changes nothing around it. A ``current`` result gets the hash of its
     script in the document as it will be read: in an odd one, lines around a region may be cut otherwise."""
     empty = _Tried(model, place.edit(marker(Shape("").described(about)), ""))
@@ -125,7 +127,7 @@ def _safe_edit(model: MagiModel, place: Place, about: About, text: str, form: st
     return None
 
 
-def _fits(model: MagiModel, place: Place, empty: _Tried) -> bool:
+def _fits(model: MagiModel, place: ResultPlace, empty: _Tried) -> bool:
     """Return whether an empty result can stand there. Around one that is replaced, the Markdown may have hung on its
     text."""
     if meaning(empty.model, empty.hole) != meaning(model, place.span):
@@ -216,7 +218,7 @@ class Given(Struct, frozen=True):
 class _Placed(Struct, frozen=True):
     """A result with its place and its marker. ``current`` is true if nothing changed since the script was sent."""
 
-    place: Place
+    place: ResultPlace
     about: About
     current: bool
     text: str
@@ -382,7 +384,7 @@ class _Spanned(Protocol):
 E = TypeVar("E", bound=_Spanned)
 
 
-class Around(Struct, frozen=True):
+class OutsideStretches(Struct, frozen=True):
     """Places outside of stretches, which are apart and in order. ``ends`` are theirs, ``cut`` the length of all up to
     each."""
 
@@ -419,10 +421,10 @@ class Around(Struct, frozen=True):
         return index == len(self.holes) or offset not in self.holes[index]
 
 
-def around_of(holes: Iterable[Span]) -> Around:
+def around_of(holes: Iterable[Span]) -> OutsideStretches:
     """Return what lies around stretches that are apart."""
     ordered = tuple(sorted(holes))
-    return Around(ordered, tuple(each.end for each in ordered), tuple(accumulate(map(len, ordered))))
+    return OutsideStretches(ordered, tuple(each.end for each in ordered), tuple(accumulate(map(len, ordered))))
 
 
 def meaning(model: MagiModel, *holes: Span) -> tuple[object, ...]:
@@ -479,7 +481,7 @@ def depth(model: MagiModel, offset: int) -> int:
     return sum(offset in span for span in (*model.document.quotes, *model.document.items))
 
 
-def _is_titled_inside(model: MagiModel, around: Around) -> bool:
+def _is_titled_inside(model: MagiModel, around: OutsideStretches) -> bool:
     """Return whether a document without a `title` takes its name from a heading inside."""
     first = next((each for each in model.document.headings if each.level == 1 and not each.nested), None)
     return model.title is None and first is not None and not around.outside(first.span.start)
@@ -489,6 +491,6 @@ def _target(link: Link | LinkDefinition) -> tuple[str, str]:
     return link.destination, link.title
 
 
-def _end(around: Around, section: Section) -> tuple[int, ...]:
+def _end(around: OutsideStretches, section: Section) -> tuple[int, ...]:
     """Return where a section ends; one in a list or quotation ends with that, wherever the results in it end."""
     return () if section.heading.nested else (around.place(section.span.end),)

@@ -26,7 +26,7 @@ def read(front: FrontReading, document: Document, *, legacy: bool = False) -> tu
     (PA1)."""
     headings, problems = find_headings(document, legacy=legacy)
     lines = find_lines(document, tuple(heading.span.start for heading in headings), legacy=legacy)
-    found = [Found(raw, *read_command(raw, front.source.text)) for raw in lines.config]
+    found = [FoundLine(raw, *read_command(raw, front.source.text)) for raw in lines.config]
     messages = _messages(headings, found, document)
     ignored = Cover(message.body for message in messages if message.disabled)  # P8: nothing there is worth a word
     written = Cover(message.body for message in messages if message.by_model)  # PA6: it must not be repaired
@@ -40,7 +40,7 @@ def read(front: FrontReading, document: Document, *, legacy: bool = False) -> tu
     return model, (*problems, *complaints, *check_settings(model.assignments))
 
 
-class Found(NamedTuple):
+class FoundLine(NamedTuple):
     """A configuration line, its content, and the problem that makes it invalid."""
 
     raw: RawLine
@@ -48,14 +48,16 @@ class Found(NamedTuple):
     problem: Problem | None
 
 
-def _messages(headings: tuple[MessageHeading, ...], found: list[Found], document: Document) -> tuple[ChatMessage, ...]:
+def _messages(
+    headings: tuple[MessageHeading, ...], found: list[FoundLine], document: Document
+) -> tuple[ChatMessage, ...]:
     text, body = document.source.text, document.body
     starts = [body.start, *(after_line(text, heading.span.end) for heading in headings)]
     ends = [*(heading.span.start for heading in headings), body.end]
     messages: list[ChatMessage] = []
     at = 0
     for heading, start, end in zip((None, *headings), starts, ends, strict=True):
-        mine: list[Found] = []
+        mine: list[FoundLine] = []
         while at < len(found) and found[at].raw.span.start < end:
             mine.append(found[at])
             at += 1
@@ -63,7 +65,7 @@ def _messages(headings: tuple[MessageHeading, ...], found: list[Found], document
     return tuple(messages)
 
 
-def _message(heading: MessageHeading | None, body: Span, found: list[Found], text: str) -> ChatMessage:
+def _message(heading: MessageHeading | None, body: Span, found: list[FoundLine], text: str) -> ChatMessage:
     return ChatMessage(
         role=heading.role if heading else HEAD_ROLE,
         name=heading.name if heading else None,

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from prosa.data import Value
 from prosa.render.page.clean import safe_html
-from prosa.render.page.model import Found, Frame, MessagePage, SearchPage, in_query, site_url
+from prosa.render.page.model import Frame, MessagePage, SearchHit, SearchPage, in_query, site_url
 from prosa.render.page.templates import asset_url, html, render
 
 
@@ -102,7 +102,7 @@ def _values(found: SearchPage, most: int) -> dict[str, Value]:
     }
 
 
-def _hits(frame: Frame, hits: Sequence[Found]) -> list[dict[str, Value]]:
+def _hits(frame: Frame, hits: Sequence[SearchHit]) -> list[dict[str, Value]]:
     """Return the hits; where several pages share a title, such as notes in folders by language, each is
     distinguished."""
     pages: dict[str, set[str]] = defaultdict(set)
@@ -111,16 +111,16 @@ def _hits(frame: Frame, hits: Sequence[Found]) -> list[dict[str, Value]]:
     return [{**_hit(frame, hit), "where": _page(hit) if len(pages[hit.title]) > 1 else ""} for hit in hits]
 
 
-def _page(hit: Found) -> str:
+def _page(hit: SearchHit) -> str:
     return unquote(hit.url.partition("#")[0])
 
 
-def _hit(frame: Frame, hit: Found) -> dict[str, Value]:
+def _hit(frame: Frame, hit: SearchHit) -> dict[str, Value]:
     heading = "" if hit.heading == hit.title else hit.heading.removeprefix(f"{hit.title} › ")
     return {"title": hit.title, "url": site_url(frame, hit.url), "heading": heading, "pieces": marked(hit)}
 
 
-def marked(hit: Found) -> list[tuple[bool, str]]:
+def marked(hit: SearchHit) -> list[tuple[bool, str]]:
     """Return the snippet in pieces, each with whether it is marked. Marks outside the text, or inside others, are left
     out."""
     pieces: list[tuple[bool, str]] = []

@@ -95,7 +95,7 @@ class Page(Struct, frozen=True):
     behind: Crumb | None = None
 
 
-class Found(Struct, frozen=True):
+class SearchHit(Struct, frozen=True):
     """A hit of a search: plain texts; ``marks`` are pairs of offsets in ``snippet``."""
 
     title: str
@@ -111,7 +111,7 @@ class SearchPage(Struct, frozen=True):
 
     frame: Frame
     query: str
-    hits: tuple[Found, ...] = ()
+    hits: tuple[SearchHit, ...] = ()
     ready: bool = True
     complaint: str = ""
 

@@ -17,7 +17,7 @@ from prosa.document.anchors import sounding
 from prosa.graph.names import Key, is_attachment, is_name, is_page, joined, stem_tiers, suffix_of
 from prosa.graph.record import Record, Reference
 from prosa.regex import regex
-from prosa.rules.corpus_names import CorpusNames, Place, corpus_names
+from prosa.rules.corpus_names import CorpusNames, PathState, corpus_names
 from prosa.rules.document import RULES
 from prosa.rules.moves import Moved, moved_to, replacement
 from prosa.rules.rule import Corpus, Facts, Finding, LocalLink
@@ -28,7 +28,7 @@ class FollowedLink(NamedTuple):
     """A link and its target. ``shown`` is the path that was tried."""
 
     link: LocalLink
-    place: Place
+    place: PathState
     shown: str
 
 
@@ -45,7 +45,7 @@ def _followed_links(path: Path, facts: Facts, names: CorpusNames) -> Iterator[Fo
             name = joined(folder, link.target)
             yield FollowedLink(link, names.at(name), name)
         else:
-            yield FollowedLink(link, Place("document", path), "")
+            yield FollowedLink(link, PathState("document", path), "")
 
 
 @RULES.one_of_many("MD020", "unresolved-link", Severity.ERROR)
