@@ -41,10 +41,10 @@ async def _all(folder: Path, how: str) -> float:
 
     program = load_program(write_program(folder), Options(), Settings())
     tapes = folder / "tapes"
-    tape = {"recorded": RecordingOptions(Record(tapes)), "played": RecordingOptions(replay=Replay(tapes))}.get(how)
+    recording = {"recorded": RecordingOptions(Record(tapes)), "played": RecordingOptions(replay=Replay(tapes))}.get(how)
     started = time.process_time()
     for number in range(RUNS):
         provider = None if how == "played" else ScriptedProvider([{"content": ANSWER}])
-        given, options = {"text": f"word {number}"}, Options(tape=tape)
+        given, options = {"text": f"word {number}"}, Options(recording=recording)
         await run_program(program, given, options, Environment({}, Settings()), provider=provider)
     return (time.process_time() - started) / RUNS * 1000

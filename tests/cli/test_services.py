@@ -21,8 +21,8 @@ def test_x27_what_was_recorded_with_a_service_is_played_without_it(service: Serv
     status, at = prosa("run", count, "--replay", tapes, environ=user(tmp_path))
     assert (status, json.loads(at.out)) == (0, {"words": 2})
     assert len(service.server.requests) == 1
-    (tape,) = (each for each in tapes.rglob("*") if each.is_file())
-    assert "sk-" not in tape.read_text("utf-8")
+    (recording,) = (each for each in tapes.rglob("*") if each.is_file())
+    assert "sk-" not in recording.read_text("utf-8")
 
 
 def test_x25_a_run_that_broke_off_goes_on_at_the_same_service(service: Service, tmp_path: Path):

@@ -176,7 +176,7 @@ def options_of(
         **chosen,
         provider=provider,
         site_rights=site_rights,
-        tape=_recorded_in(keywords.get("record"), keywords.get("replay")),
+        recording=_recorded_in(keywords.get("record"), keywords.get("replay")),
         output_schema=output_schema,
         journal=journal,
     )

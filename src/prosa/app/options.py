@@ -445,9 +445,9 @@ class Options(PartlyShown, Struct, frozen=True):
     names; ``completion`` requests raw completions. ``site_rights`` are the permissions at sites. ``allow_cut`` accepts
     an answer that was cut off at the length limit of the model, which is a failure otherwise. ``max_cost`` bounds the
     cost of all model calls together, in US dollars, or is a ledger that several calls share; None means no limit.
-    ``tape`` is what to record and to replay. ``output_schema`` is the schema for the answer of a skill, which is text
-    without one. ``journal`` is what to store of the runs; None stores nothing. ``otel`` is where traces are sent; None
-    leaves that to the user's settings. ``private_mail`` gives each run its own mailboxes, which end with it.
+    ``recording`` is what to record and to replay. ``output_schema`` is the schema for the answer of a skill, which is
+    text without one. ``journal`` is what to store of the runs; None stores nothing. ``otel`` is where traces are sent;
+    None leaves that to the user's settings. ``private_mail`` gives each run its own mailboxes, which end with it.
     ``allow_servers`` lets programs named by a document start their tool servers (X7); ``shipped`` marks the examples
     that come with Prosa, which the agreement does not gate.
     """
@@ -475,7 +475,7 @@ class Options(PartlyShown, Struct, frozen=True):
     allow_cut: bool = False
     site_rights: SiteRights = NO_RIGHTS
     max_cost: "Decimal | Ledger | None" = None
-    tape: RecordingOptions | None = None
+    recording: RecordingOptions | None = None
     journal: JournalOptions | None = None
     otel: Otel | None = None
     output_schema: Mapping[str, Value] | bool | None = None

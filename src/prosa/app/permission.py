@@ -56,7 +56,7 @@ def require_agreement(program: Program, options: Options, environ: Mapping[str, 
     Runs of markdownlang programs need it, live or scripted. Skills, chats, ai-scripts and shipped examples do not, nor
     does a run in which a recording answers everything.
     """
-    replayed = options.tape is not None and options.tape.plays_all
+    replayed = options.recording is not None and options.recording.plays_all
     if program.needs_agreement and not options.shipped and not replayed:
         check_agreement(environ)
 
@@ -86,7 +86,7 @@ def refusal(program: Program, options: Options, environment: Environment) -> Not
 
 
 def _plays_servers(options: Options) -> bool:
-    chosen = options.tape
+    chosen = options.recording
     return chosen is not None and chosen.plays_all and not (chosen.replay is not None and chosen.replay.tools == "live")
 
 

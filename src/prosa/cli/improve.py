@@ -162,7 +162,7 @@ def _agree(subject: Path, chosen: ImproveOptions, options: Options, environment:
     from prosa.app.improve.plan import plan_improvement
     from prosa.cli.run.interaction import ask_first
 
-    if options.tape is None or not options.tape.plays_all:
+    if options.recording is None or not options.recording.plays_all:
         plan = asyncio.run(plan_improvement(subject, chosen, options, replace(environment, notice=lambda _: None)))
         ask_first(plan, "search", environment, console)
 

@@ -151,7 +151,7 @@ def options_from(args: argparse.Namespace, environ: Mapping[str, str]) -> Option
     options = Options(
         **chosen,
         site_rights=rights_from(args),
-        tape=recording_from(args),
+        recording=recording_from(args),
         otel=otel_from(args),
         journal=journal_from(args),
         output_schema=_output_schema(args),

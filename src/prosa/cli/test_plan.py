@@ -32,7 +32,7 @@ def agree(plan: TestPlan, options: Options, environment: Environment, console: C
     """Ask before a test takes much, unless recordings answer everything. Raises what `ask_first` does."""
     from prosa.cli.run.interaction import ask_first
 
-    if options.tape is None or not options.tape.plays_all:
+    if options.recording is None or not options.recording.plays_all:
         ask_first(plan, "test", environment, console)
 
 

@@ -192,9 +192,9 @@ def test_x35_two_processes_have_an_engine_each(tmp_path: Path, environ: dict[str
 def test_x35_what_is_recorded_is_played_without_an_engine(tmp_path: Path, environ: dict[str, str]):
     path, tapes = letter(tmp_path), tmp_path / "tapes"
     first = ran(path, "I am Ada and I paid 12 euros.", environ, record=tapes)
-    (tape,) = tapes.iterdir()
-    assert str(weights().parent) not in tape.read_text()
-    assert "127.0.0.1" not in tape.read_text()
+    (recording,) = tapes.iterdir()
+    assert str(weights().parent) not in recording.read_text()
+    assert "127.0.0.1" not in recording.read_text()
     played = prosa.run(path, {"text": "I am Ada and I paid 12 euros."}, replay=tapes, environ=environ)
     assert played.output == first.output
     assert (played.summary.answered_by, played.summary.model_name) == ("smollm2", "smollm2")

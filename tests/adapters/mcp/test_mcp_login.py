@@ -205,8 +205,8 @@ def test_x18_a_call_that_needs_more_rights_names_the_command(user: User, place: 
     assert user.login(place.url)[0] == 0
     done, ran = user.run(place.url, "--record", str(user.folder / "tape"))
     assert done == 0, ran.err
-    tape = "".join(each.read_text() for each in (user.folder / "tape").rglob("*") if each.is_file())
-    assert f"prosa login {place.url} --scope 'read write'" in tape
+    recording = "".join(each.read_text() for each in (user.folder / "tape").rglob("*") if each.is_file())
+    assert f"prosa login {place.url} --scope 'read write'" in recording
 
 
 def test_x18_a_server_that_closes_its_tools_alone(user: User, place: Place):

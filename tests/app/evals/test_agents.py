@@ -26,8 +26,8 @@ from tests.app.evals.skilled import Model, case, evals, skill, triggers
 from tests.app.evals.suites import BILLING, TRIAGE, suite, write
 
 
-def report(agents: FakeAgents | None, *paths: str, tape: RecordingOptions | None = None, **more: Any) -> Report:
-    options = Options(tape=tape)
+def report(agents: FakeAgents | None, *paths: str, recording: RecordingOptions | None = None, **more: Any) -> Report:
+    options = Options(recording=recording)
     environment = Environment({}, Settings())
     groups = find_tests(paths or ("skills",))
     suites = load_suites(groups, options, environment, in_agent=True)
@@ -190,14 +190,14 @@ def test_x36_a_recording_regrades_without_an_agent_and_a_changed_skill_is_not_re
     folder = skill()
     evals(folder, *(case(number, assertions=[WROTE]) for number in range(1, 4)))
     good = trace(changes=(changed("out/tides.txt", OUT),), listed=("tide-times",), loaded=("tide-times",))
-    first = report(by_side(good, trace(), OUT), tape=RecordingOptions(Record(tmp_path / "tapes")))
+    first = report(by_side(good, trace(), OUT), recording=RecordingOptions(Record(tmp_path / "tapes")))
     again = RecordingOptions(None, Replay(tmp_path / "tapes"))
-    replayed = report(None, tape=again)
+    replayed = report(None, recording=again)
     assert outcomes(replayed) == outcomes(first)
     evals(folder, *(case(number, assertions=[{**WROTE, "contains": "low water"}]) for number in range(1, 4)))
-    assert outcomes(report(None, tape=again)) == [["failed"] * 3, ["failed"] * 3]
+    assert outcomes(report(None, recording=again)) == [["failed"] * 3, ["failed"] * 3]
     (folder / "SKILL.md").write_text((folder / "SKILL.md").read_text() + "\nmore\n")
-    changed_skill = report(None, tape=again)
+    changed_skill = report(None, recording=again)
     assert outcomes(changed_skill)[0] == ["not measured"] * 3
     assert "the skill tide-times has changed since it was recorded" in report_text(changed_skill).replace("\n", " ")
 
@@ -208,9 +208,9 @@ def test_x25_a_classified_skill_is_recorded_only_without_its_secrets(tmp_path: P
     (folder / "SKILL.md").write_text(text)
     evals(folder, case())
     agents = by_side(trace("AHOY key-12345", listed=("tide-times",)), trace("AHOY"))
-    refused = report(agents, tape=RecordingOptions(Record(tmp_path / "tapes")))
+    refused = report(agents, recording=RecordingOptions(Record(tmp_path / "tapes")))
     assert outcomes(refused) == [["not measured"], ["not measured"]] and not (tmp_path / "tapes").exists()
-    report(agents, tape=RecordingOptions(Record(tmp_path / "tapes", redact=(r"key-\d+",))))
+    report(agents, recording=RecordingOptions(Record(tmp_path / "tapes", redact=(r"key-\d+",))))
     texts = [path.read_text() for path in (tmp_path / "tapes").rglob("*.json")]
     assert len(texts) == 2 and not any("key-12345" in each for each in texts)
 

@@ -222,9 +222,9 @@ def test_x41_a_killed_search_goes_on_where_it_was(calls: int, here: Path):
 
 def test_x41_a_recording_is_replayed_without_a_model(here: Path):
     folder = tides()
-    options = Options(tape=RecordingOptions(Record("tapes")))
+    options = Options(recording=RecordingOptions(Record("tapes")))
     first = improved(folder, World(greets, ["Say it.", BETTER]), options=options)
-    replay = Options(tape=RecordingOptions(None, Replay("tapes")))
+    replay = Options(recording=RecordingOptions(None, Replay("tapes")))
     world = World(greets, [])
     again = improved(folder, world, options=replay)
     assert not world.asked and not world.proposed

@@ -91,10 +91,10 @@ async def run_in_agent(
     skill = load_skill(path, options, environment.settings)
     agent = chosen.agents[0]
     task = AgentTask(agent, request, 1, WITH, request, (agent_skill(skill),), classified=skill.classified)
-    record = options.tape.record if options.tape is not None else None
+    record = options.recording.record if options.recording is not None else None
     if record is not None:
         require_recordable(record, task)
-    recorded = recorded_agents(options.tape)
+    recorded = recorded_agents(options.recording)
     if recorded is not None:
         result = await recorded.attempt(task)
         return AgentRun(result, error_of(result.trace))

@@ -229,7 +229,7 @@ class _Auditor(Struct):
 
     async def _grader(self, stack: AsyncExitStack) -> Grader:
         models = self.chosen.models or self.suite.terms.models or (self.options.model,)
-        options = replace(self.options, model=self.chosen.grader_model or models[0], tape=None)
+        options = replace(self.options, model=self.chosen.grader_model or models[0], recording=None)
         opening = driving(options, self.environment, provider=self.provider, closes=False)
         driver = await stack.enter_async_context(opening)
         program = load_grader(self.suite.terms.grader, self.suite.root, options, self.environment)

@@ -115,7 +115,7 @@ async def run_tests(
     Raises `RunError` for what keeps all of them from running, `AgreementRequired`, `NotTrusted`, `AgentRefused` and
     `PriceUnknown` for a budget that cannot hold among it, and `FileProblem` for recordings that are not there.
     """
-    _require_recording(options.tape)
+    _require_recording(options.recording)
     if kept is None and chosen.cache and provider is None:
         kept = open_kept(environment.environ)
     async with AsyncExitStack() as stack:
@@ -201,7 +201,7 @@ class _Running(Struct):
     async def _prepare(self) -> None:
         """Open drivers and graders. A missing provider or an unenforceable budget is reported once, before any request,
         not as a failure of every case."""
-        chosen = self.options.tape
+        chosen = self.options.recording
         if self.chosen.agents.agents:
             await self._prepare_agents()
             return
@@ -222,14 +222,14 @@ class _Running(Struct):
         if self.source is None:
             from prosa.app.agents.recording import recorded_agents
 
-            self.source = recorded_agents(options.tape)
+            self.source = recorded_agents(options.recording)
         if self.source is None:
             from prosa.app.agents.live import live_agents
 
             agents = {variant.agent.agent for variant in self.variants if variant.agent is not None}
             opening = live_agents(self.chosen.agents, agents, options, self.environment, self.budget)
             self.source = await self.stack.enter_async_context(opening)
-        record = options.tape.record if options.tape is not None else None
+        record = options.recording.record if options.recording is not None else None
         assert self.source is not None
         self.in_agents = AgentAttempts(self.source, self.kept if self.chosen.cache else None, record)
         for variant in self.variants:
@@ -240,7 +240,9 @@ class _Running(Struct):
         """Return the driver of a model; what it records stands in a folder of its own where there are several."""
         key = (label, model)
         if key not in self.drivers:
-            options = replace(self._options_of(model), private_mail=True, tape=tape_below(self.options.tape, label))
+            options = replace(
+                self._options_of(model), private_mail=True, recording=recording_below(self.options.recording, label)
+            )
             opening = driving(
                 options,
                 self.environment,
@@ -279,7 +281,7 @@ class _Running(Struct):
 
     def _kept_for(self, suite: Suite, model: str | None) -> AnswerCache | None:
         """Return where answers are kept; nowhere for classified documents, and for replies that are scripted anyway."""
-        replayed = self.options.tape is not None and self.options.tape.replay is not None
+        replayed = self.options.recording is not None and self.options.recording.replay is not None
         if suite.classified or replayed or (model or "").startswith("scripted") or not self.chosen.cache:
             return None
         return self.kept
@@ -359,7 +361,7 @@ class _Running(Struct):
             judged.grading,
             answers.calls,
             answers.remembered,
-            _trace(driver.options.tape, job),
+            _trace(driver.options.recording, job),
             judged.outcome,
             judged.reason if judged.outcome == "not measured" else None,
             facts.seconds if _asked_now(answers, driver.options) else None,
@@ -377,7 +379,7 @@ def _judged_output(suite: Suite, outcome: Outcome[Job]) -> Value:
 
 def _asked_now(answers: Answers, options: Options) -> bool:
     """Return whether a service was asked for all answers of a repeat, so that its seconds say something of it."""
-    played = options.tape is not None and options.tape.replay is not None
+    played = options.recording is not None and options.recording.replay is not None
     return answers.calls > 0 and not answers.remembered and not played and options.script is None
 
 
@@ -396,7 +398,7 @@ def _takes(variants: Sequence[Variant]) -> dict[tuple[int, int], int]:
 _NO_NAME = regex(r"[^\w.-]+")
 
 
-def tape_below(chosen: RecordingOptions | None, label: str) -> RecordingOptions | None:
+def recording_below(chosen: RecordingOptions | None, label: str) -> RecordingOptions | None:
     """Return the recordings with the folder of a model, of graders or of a candidate in place of that of the test."""
     if chosen is None or not label:
         return chosen

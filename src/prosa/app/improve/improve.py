@@ -22,7 +22,7 @@ from prosa.app.check.check import Checker, CheckOptions
 from prosa.app.evals.altered import altered_side, altered_suite, with_cases
 from prosa.app.evals.answers import open_kept
 from prosa.app.evals.feedback import feedback_place, read_feedback
-from prosa.app.evals.run import TestProgress, tape_below
+from prosa.app.evals.run import TestProgress, recording_below
 from prosa.app.improve.journal import ImprovementJournal, now, open_journal
 from prosa.app.improve.parts import Gate, part_of
 from prosa.app.improve.results import AS_IT_IS, judged, store
@@ -104,7 +104,7 @@ async def improve(
     if isinstance(options.max_cost, Decimal):
         options = replace(options, max_cost=Ledger(options.max_cost))
     group, suites = find_subject(subject, chosen, options, environment)
-    journal = open_journal(chosen.test.journal or JournalOptions("improve"), options.tape, environment)
+    journal = open_journal(chosen.test.journal or JournalOptions("improve"), options.recording, environment)
     if kept is None and provider is None:
         kept = open_kept(environment.environ)
     asking = Asking(
@@ -165,7 +165,7 @@ async def _improved(
 
 
 def _below(options: Options, part: PartName) -> Options:
-    return replace(options, tape=tape_below(options.tape, part))
+    return replace(options, recording=recording_below(options.recording, part))
 
 
 def _trials(

@@ -141,12 +141,12 @@ class ImprovementJournal(Struct):
 
 
 def open_journal(
-    options: JournalOptions, tape: RecordingOptions | None, environment: Environment
+    options: JournalOptions, recording: RecordingOptions | None, environment: Environment
 ) -> ImprovementJournal:
     """Open the journal. Raises `RunError` where searches cannot be kept: a look that is not counted proves nothing."""
-    folder = tape.record.path if tape is not None and tape.record is not None else None
-    if tape is not None and tape.replay is not None:
-        return ImprovementJournal(environment, None, _recorded(tape.replay.path / RECORDING), folder)
+    folder = recording.record.path if recording is not None and recording.record is not None else None
+    if recording is not None and recording.replay is not None:
+        return ImprovementJournal(environment, None, _recorded(recording.replay.path / RECORDING), folder)
     if (options.history or environment.settings.history) == "off":
         message = 'looks at held-out cases are counted in the history, and `history = "off"` keeps none'
         raise RunError(message, hint='`history = "summary"` keeps what this needs')

@@ -29,7 +29,7 @@ async def plan_improvement(
 ) -> TestPlan:
     """Return what a search takes. Raises what `improve` does before any call."""
     group, suites = find_subject(subject, chosen, options, environment)
-    journal = open_journal(chosen.test.journal or JournalOptions("improve"), options.tape, environment)
+    journal = open_journal(chosen.test.journal or JournalOptions("improve"), options.recording, environment)
     try:
         tasks = await tasks_of(group, suites, chosen, options, environment, journal)
     finally:

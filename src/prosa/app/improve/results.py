@@ -65,7 +65,7 @@ async def store(
         for each, trial in zip(suites[len(held) :], tried, strict=True)
     ]
     report = report_of(heads, _attempts(suites), lower=False)
-    played = asking.options.tape is not None and asking.options.tape.replay is not None
+    played = asking.options.recording is not None and asking.options.recording.replay is not None
     test = StoredTest(None if played else journal, asking.environment, heads, [_apart(suite)] * len(heads), False)
     test.begin()
     for unit, attempt in _attempts(suites).items():

@@ -25,7 +25,7 @@ from msgspec.structs import replace
 from prosa.app.evals.altered import altered_suite, with_cases
 from prosa.app.evals.answers import Answers
 from prosa.app.evals.judge import load_shipped
-from prosa.app.evals.run import TestProgress, run_tests, tape_below
+from prosa.app.evals.run import TestProgress, recording_below, run_tests
 from prosa.app.improve.parts import Gate, SubjectPart
 from prosa.app.run.jobs import Progress, driving
 from prosa.app.run.routes import with_provider
@@ -77,7 +77,7 @@ class Asking(Struct, frozen=True):
         return await run_tests(
             [suite],
             replace(self.chosen, sides=sides),
-            replace(self.options, tape=tape_below(self.options.tape, folder)),
+            replace(self.options, recording=recording_below(self.options.recording, folder)),
             self.environment,
             heard=self.heard,
             provider=self.provider,
@@ -206,7 +206,7 @@ class Trials(Struct):
 
     async def _written(self, parent: Trial, results: Sequence[CaseReport]) -> str:
         asking, number = self.asking, self.proposals
-        options = replace(asking.options, tape=tape_below(asking.options.tape, "proposals"))
+        options = replace(asking.options, recording=recording_below(asking.options.recording, "proposals"))
         if asking.proposal_model is not None:
             named = replace(options, model=asking.proposal_model, provider=None)
             options = with_provider(named, asking.environment.settings, asking.environment.environ)

@@ -278,7 +278,7 @@ class Driver(Struct, frozen=True):
     async def require_prices(self, jobs: Sequence[Job]) -> None:
         """Raise `PriceUnknown` where a budget cannot hold for one of the jobs, before any of them begins: that of
         all, or that of the job alone."""
-        if self.options.tape and self.options.tape.plays_all:
+        if self.options.recording and self.options.recording.plays_all:
             return
         for job in jobs:
             budgets = [each for each in (self.budget, self._alone(job)) if each is not None and each.explicit]

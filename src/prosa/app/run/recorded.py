@@ -129,12 +129,12 @@ def open_recorded(
 
     Raises `CassetteProblem` and `FileProblem`, before anything is asked.
     """
-    if options.tape is None:
+    if options.recording is None:
         return NOT_RECORDED
     from prosa.app.run.recordings import open_recordings  # a run without a recording needs none of it
 
-    player, recorder, target = open_recordings(options.tape, program, given, options, environment, take)
-    replay = options.tape.replay
+    player, recorder, target = open_recordings(options.recording, program, given, options, environment, take)
+    replay = options.recording.replay
     return RecordedRun(player, recorder, target, replay is not None and replay.strict)
 
 

@@ -224,7 +224,7 @@ def complete_options(options: Options, environment: Environment) -> Options:
     """
     if environment.ask is None or options.script is not None or options.is_here or options.lacks_script:
         return options
-    if options.tape is not None and options.tape.plays_all:
+    if options.recording is not None and options.recording.plays_all:
         return options
     if options.provider is not None or not resolve(options, replace(environment, notice=say_nothing)).is_unset:
         return options
@@ -318,8 +318,8 @@ def service_words(
     options: Options, environment: Environment, row: ProviderRow | None = None, *, model_name: str | None = None
 ) -> str:
     """Return where calls of a model go, for a plan. Looks nowhere and never names a key."""
-    if options.tape is not None and options.tape.replay is not None and options.tape.plays_all:
-        return f"what is recorded in {options.tape.replay.path}"
+    if options.recording is not None and options.recording.replay is not None and options.recording.plays_all:
+        return f"what is recorded in {options.recording.replay.path}"
     route = resolve(options, environment, row, model_name)
     if route.kind == "scripted":
         return f"replies scripted in {options.script}" if route.problem is None else f"{NO_SCRIPT}: a run would fail"

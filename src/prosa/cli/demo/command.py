@@ -148,7 +148,9 @@ def _ran(console: Console, folder: Path, *, progress: bool) -> None:
     from prosa.app.options import Options, Record, RecordingOptions
     from prosa.cli.run.command import Job, execute
 
-    options = Options(model=f"scripted:{REPLIES}", root=Path(), tape=RecordingOptions(Record(folder)), shipped=True)
+    options = Options(
+        model=f"scripted:{REPLIES}", root=Path(), recording=RecordingOptions(Record(folder)), shipped=True
+    )
     console.err(f"$ prosa run {PROGRAM} --input @{INPUT} --model scripted:{REPLIES} --summary --debug")
     execute(
         console,
@@ -166,7 +168,7 @@ def _played(console: Console, folder: Path) -> None:
     (recording,) = folder.glob("*.ymj")
     replies = load_recording(recording).replies
     calls = [f"   {path}  {replies[path].request['program']}" for path in sorted(replies, key=path_key)]
-    options = Options(root=Path(), tape=RecordingOptions(replay=Replay(folder, strict=True)))
+    options = Options(root=Path(), recording=RecordingOptions(replay=Replay(folder, strict=True)))
     quiet = console.changed(stdout=io.StringIO())
     execute(quiet, Job(PROGRAM, options, input_text=f"@{INPUT}", progress=False))
     console.err(PLAYED.format(program=PROGRAM, input=INPUT, calls="\n".join(calls)))
@@ -185,7 +187,7 @@ def _tested(console: Console) -> None:
     with TemporaryDirectory() as name:
         for once in (RecordingOptions(Record(name)), RecordingOptions(None, Replay(name))):
             model = f"scripted:{TEST_REPLIES}" if once.record is not None else None
-            options = Options(model=model, root=Path(), tape=once, shipped=True)
+            options = Options(model=model, root=Path(), recording=once, shipped=True)
             suites = load_suites(find_tests([str(TEST)], Path()), options, environment)
             report = asyncio.run(run_tests(suites, chosen, options, environment))
     console.err(f"$ prosa test {TEST} --replay tapes")

@@ -76,10 +76,10 @@ def _ran(console: Console, folder: Path, *, progress: bool) -> None:
 
     words = f"$ prosa run {LETTER} '{TEXT}'"
     console.err(f"{words} --model embedded --record tapes")
-    asked = Options(model="embedded", root=Path(), tape=RecordingOptions(Record(folder)), shipped=True)
+    asked = Options(model="embedded", root=Path(), recording=RecordingOptions(Record(folder)), shipped=True)
     execute(console, Job(LETTER, asked, pairs=(TEXT,), progress=progress))
     console.err(f"\n{AGAIN}\n{words} --replay tapes")
-    played = Options(root=Path(), tape=RecordingOptions(None, Replay(folder, strict=True)), shipped=True)
+    played = Options(root=Path(), recording=RecordingOptions(None, Replay(folder, strict=True)), shipped=True)
     execute(console, Job(LETTER, played, pairs=(TEXT,), progress=False))
     console.err("")
 

@@ -76,7 +76,7 @@ def ran(
     **chosen: Any,
 ) -> RunResult:
     """Runs a program. Without replies a model that is asked has nothing to say."""
-    options = Options(tape=Tape(record, replay), **chosen)
+    options = Options(recording=Tape(record, replay), **chosen)
     program_ = load_program(path, options, Settings())
     environment = Environment({}, Settings(), (notices if notices is not None else []).append)
     heard = (events if events is not None else []).append

@@ -264,9 +264,9 @@ def test_x27_a_wrong_input_is_told_before_a_missing_recording(tmp_path: Path) ->
 
 
 def test_x27_a_recording_of_another_program_is_refused(tmp_path: Path) -> None:
-    _, tape = recorded(tmp_path)
+    _, recording = recorded(tmp_path)
     with pytest.raises(CassetteProblem, match="is a recording of `say`, not of `other`"):
-        ran(program(tmp_path, "other"), GIVEN, replay=Replay(tape))
+        ran(program(tmp_path, "other"), GIVEN, replay=Replay(recording))
 
 
 def test_x27_a_folder_without_the_recording_names_those_of_other_inputs(tmp_path: Path) -> None:
@@ -283,8 +283,8 @@ def test_x27_a_folder_without_the_recording_names_those_of_other_inputs(tmp_path
 
 
 def test_x27_a_renamed_recording_is_found_and_two_of_them_are_not_guessed_between(tmp_path: Path) -> None:
-    path, tape = recorded(tmp_path)
-    moved = tape.rename(tape.with_name("mine.ymj"))
+    path, recording = recorded(tmp_path)
+    moved = recording.rename(recording.with_name("mine.ymj"))
     assert ran(path, GIVEN, replay=Replay(tmp_path / "tapes")).output == {"n": 7}
     moved.with_name("yours.ymj").write_text(moved.read_text())
     with pytest.raises(CassetteProblem, match=r"several recordings of `say` with this input: mine\.ymj, yours\.ymj"):
@@ -312,12 +312,12 @@ def test_x27_takes_of_one_input_stand_beside_each_other(tmp_path: Path) -> None:
     ],
 )
 def test_x27_a_file_that_cannot_be_played_is_a_sentence(tmp_path: Path, change: Any, words: str) -> None:
-    path, tape = recorded(tmp_path)
-    changed = change(tape.read_text())
-    assert changed != tape.read_text()
-    tape.write_text(changed)
-    status, at = command(path, "text=apples", "--replay", tape)
-    assert status == 1 and words in at.err and str(tape) in at.err and "Traceback" not in at.err
+    path, recording = recorded(tmp_path)
+    changed = change(recording.read_text())
+    assert changed != recording.read_text()
+    recording.write_text(changed)
+    status, at = command(path, "text=apples", "--replay", recording)
+    assert status == 1 and words in at.err and str(recording) in at.err and "Traceback" not in at.err
 
 
 def test_x27_a_long_value_stands_beside_and_is_needed(tmp_path: Path) -> None:
@@ -358,26 +358,26 @@ def test_x27_a_recording_is_written_again_and_its_old_long_values_go(tmp_path: P
     ],
 )
 def test_x27_what_somebody_else_wrote_is_not_written_over(tmp_path: Path, change: Any, words: str) -> None:
-    path, tape = recorded(tmp_path)
-    changed = change(tape.read_text())
-    assert changed != tape.read_text()
-    tape.write_text(changed)
+    path, recording = recorded(tmp_path)
+    changed = change(recording.read_text())
+    assert changed != recording.read_text()
+    recording.write_text(changed)
     provider = ScriptedProvider([says(8)])
     with pytest.raises(CassetteProblem, match=words):
         ran(path, GIVEN, provider=provider, record=Record(tmp_path / "tapes"))
-    assert provider.remaining == 1 and tape.read_text() == changed, "nothing was asked"
+    assert provider.remaining == 1 and recording.read_text() == changed, "nothing was asked"
 
 
 def test_x27_a_file_that_changes_while_a_run_goes_on_is_left_and_the_output_is_not_lost(tmp_path: Path) -> None:
-    path, tape = recorded(tmp_path)
+    path, recording = recorded(tmp_path)
 
     class Meanwhile(ScriptedProvider):
         async def complete(self, request: Any, on_text: Any = None) -> Any:
-            tape.write_text("mine")
+            recording.write_text("mine")
             return await super().complete(request, on_text)
 
     result = ran(path, GIVEN, provider=Meanwhile([says(8)]), record=Record(tmp_path / "tapes"))
-    assert result.output == {"n": 8} and tape.read_text() == "mine"
+    assert result.output == {"n": 8} and recording.read_text() == "mine"
     assert result.unrecorded is not None and "changed since it was read" in result.unrecorded.message
 
 
