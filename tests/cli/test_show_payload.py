@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import base64
 import gzip
+import io
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from prosa.cli.console import Console
 from prosa.cli.main import main
 from prosa.dialects.ymj.payload import MAX_PAYLOAD
 from tests import warm
@@ -20,17 +22,31 @@ TABLE = "# Table\n\n```csv\na,b\n1,ü\n```\n\n```csv\nc\n```\n\n"
 
 
 def payload(tmp_path: Path, *argv: str, body: str = TABLE, **ops: Any) -> tuple[int, bytes, str]:
-    """What the command writes, as a process with a pipe would get it."""
+    """Return what the command writes to a stream of bytes, with its status and its messages."""
     path = tmp_path / "table.ymj"
     path.write_text(record(body=body, ops=ops))
-    done = warm.run(
-        [sys.executable, "-m", "prosa", "show", "--payload", str(path), *argv], capture_output=True, check=False
-    )
+    out, err = io.BytesIO(), io.StringIO()
+    console = Console(io.StringIO(), io.TextIOWrapper(out, "utf-8", newline="\n"), err, {}, False)
+    status = main(["show", "--payload", str(path), *argv], console)
+    return status, out.getvalue(), err.getvalue()
+
+
+def piped(path: Path, *argv: str) -> tuple[int, bytes, str]:
+    """Return what a process with a pipe writes."""
+    words = [sys.executable, "-m", "prosa", "show", "--payload", str(path), *argv]
+    done = warm.run(words, capture_output=True, check=False)
     return done.returncode, done.stdout, done.stderr.decode()
 
 
 def test_y27_the_payload_is_written_as_it_stands(tmp_path: Path):
     assert payload(tmp_path, body_format="csv") == (0, "a,b\n1,ü\n".encode(), "")
+    assert piped(tmp_path / "table.ymj") == (0, "a,b\n1,ü\n".encode(), "")
+
+
+def test_y27_a_pipe_gets_what_this_process_writes(tmp_path: Path):
+    for argv in ([], ["--fallback-body"], ["--selector", "regex:zzz"], ["--selector", "nowhere:x"]):
+        here = payload(tmp_path, *argv, body_format="csv")
+        assert piped(tmp_path / "table.ymj", *argv) == here
 
 
 @pytest.mark.parametrize(

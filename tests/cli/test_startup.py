@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -28,22 +29,33 @@ FRONT = frozenset(
 ) | {"prosa.regex", "prosa.render", "prosa.render.plain"}  # the gate to a terminal
 
 CODE = """
-import json, sys
+import json, os, sys
 from prosa.cli.{module} import main
-status = main({argv!r})
-print(json.dumps([status, sorted(sys.modules)]), file=sys.stderr)
+for folder, argv in {commands!r}:
+    os.chdir(folder)
+    status = main(argv)
+    print(json.dumps([status, sorted(sys.modules)]), file=sys.stderr)
 """
 
 
 def loaded(argv: list[str], module: str = "main", home: Path | None = None) -> tuple[int, set[str]]:
     """The exit status of a command in a fresh process, and all modules it loaded. The default home is an empty one."""
-    environ = {name: value for name, value in os.environ.items() if "AGREE" not in name}
-    code = CODE.format(module=module, argv=argv)
     with TemporaryDirectory() as empty:
-        environ["HOME"] = str(home or empty)
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environ)
-    status, modules = json.loads(done.stderr.splitlines()[-1])
-    return status, set(modules)
+        ((status, modules),) = loaded_one_by_one([(".", argv)], home or Path(empty), module)
+    return status, modules
+
+
+def loaded_one_by_one(
+    commands: Sequence[tuple[str, Sequence[str]]], home: Path, module: str = "main"
+) -> list[tuple[int, set[str]]]:
+    """Run commands in their folders, one after the other in one fresh process; return the exit status of each with all
+    modules that it and those before it loaded. What is not among them, none of these commands loads."""
+    environ = {name: value for name, value in os.environ.items() if "AGREE" not in name} | {"HOME": str(home)}
+    code = CODE.format(module=module, commands=[(folder, list(argv)) for folder, argv in commands])
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environ)
+    ends = [json.loads(line) for line in done.stderr.splitlines() if line.startswith("[")]
+    assert len(ends) == len(commands)
+    return [(status, set(modules)) for status, modules in ends]
 
 
 @pytest.mark.parametrize("argv", [["--help"], ["--version"], []])
@@ -137,11 +149,16 @@ ASKING = [
 @pytest.fixture
 def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Two documents; the current folder is theirs."""
-    (tmp_path / "prosa.toml").touch()
-    (tmp_path / "notes.md").write_text("---\ntitle: Notes\n---\n# Notes\n\nSee the [plan](plan.md).\n")
-    (tmp_path / "plan.md").write_text("# Plan\n\nAs in the [notes](notes.md).\n")
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.chdir(two_documents(tmp_path))
     return tmp_path
+
+
+def two_documents(folder: Path) -> Path:
+    """Write two documents that link to each other into a folder; return it."""
+    (folder / "prosa.toml").touch()
+    (folder / "notes.md").write_text("---\ntitle: Notes\n---\n# Notes\n\nSee the [plan](plan.md).\n")
+    (folder / "plan.md").write_text("# Plan\n\nAs in the [notes](notes.md).\n")
+    return folder
 
 
 def test_x10_what_asks_an_index_loads_no_parser_no_rule_and_nothing_of_a_run(corpus: Path):
@@ -150,8 +167,8 @@ def test_x10_what_asks_an_index_loads_no_parser_no_rule_and_nothing_of_a_run(cor
     written = (corpus / "plan.md").stat().st_ctime_ns
     time.sleep(max(0, written + RACY_NS - time.time_ns()) / 1e9)  # what is younger is read again at every question
     assert loaded(["index"], home=corpus)[0] == 0
-    for argv in ASKING:
-        status, modules = loaded([*argv], home=corpus)
+    asking = sorted(ASKING, key=lambda argv: argv[0] == "search")  # a search loads what nothing else may
+    for argv, (status, modules) in zip(asking, loaded_one_by_one([(".", argv) for argv in asking], corpus), strict=True):
         assert status == 0, argv
         assert not modules & (HEAVY - {"sqlite3"}), argv
         parser = set() if argv[0] == "search" else {"pyromark"}
@@ -161,25 +178,36 @@ def test_x10_what_asks_an_index_loads_no_parser_no_rule_and_nothing_of_a_run(cor
         assert {name for name in modules if name.startswith(foreign)} <= loaned, argv
 
 
-@pytest.mark.parametrize(
-    "argv",
-    [
-        ("rename", "plan.md", "later.md"),
-        ("chat", "talk.md", "--dry-run"),
-        ("chat", "talk.md", "--inspect"),
-        ("chat", "talk.md", "--export", "openai"),
-        ("show", "notes.md"),
-        ("fmt", "--check", "notes.md"),
-        ("trust", "talk.md"),
-        ("trust", "--list"),
-        ("new", "ymj", "--profile", "card", "--subject", "a", "--owner", "b", "--summary", "c"),
-        ("explain", "unknown-doc-id"),
-    ],
-    ids=" ".join,
-)
-def test_what_only_reads_and_writes_documents_loads_nothing_of_a_run(argv: tuple[str, ...], corpus: Path):
-    (corpus / "talk.md").write_text("### @user:\n\nHello?\n")
-    status, modules = loaded([*argv], home=corpus)
+READING_AND_WRITING = [
+    ("rename", "plan.md", "later.md"),
+    ("chat", "talk.md", "--dry-run"),
+    ("chat", "talk.md", "--inspect"),
+    ("chat", "talk.md", "--export", "openai"),
+    ("show", "notes.md"),
+    ("fmt", "--check", "notes.md"),
+    ("trust", "talk.md"),
+    ("trust", "--list"),
+    ("new", "ymj", "--profile", "card", "--subject", "a", "--owner", "b", "--summary", "c"),
+    ("explain", "unknown-doc-id"),
+]
+
+
+@pytest.fixture(scope="module")
+def read_and_written(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, ...], tuple[int, set[str]]]:
+    """How each command ended, with what was loaded until then; each had the same documents."""
+    folders = [two_documents(tmp_path_factory.mktemp("corpus")) for _ in READING_AND_WRITING]
+    for folder in folders:
+        (folder / "talk.md").write_text("### @user:\n\nHello?\n")
+    commands = list(zip(map(str, folders), READING_AND_WRITING, strict=True))
+    ended = loaded_one_by_one(commands, tmp_path_factory.mktemp("home"))
+    return dict(zip(READING_AND_WRITING, ended, strict=True))
+
+
+@pytest.mark.parametrize("argv", READING_AND_WRITING, ids=" ".join)
+def test_what_only_reads_and_writes_documents_loads_nothing_of_a_run(
+    argv: tuple[str, ...], read_and_written: dict[tuple[str, ...], tuple[int, set[str]]]
+):
+    status, modules = read_and_written[argv]
     assert status == 0
     assert not modules & (HEAVY - {"sqlite3"})
 
