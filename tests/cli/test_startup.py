@@ -168,7 +168,9 @@ def test_x10_what_asks_an_index_loads_no_parser_no_rule_and_nothing_of_a_run(cor
     time.sleep(max(0, written + RACY_NS - time.time_ns()) / 1e9)  # what is younger is read again at every question
     assert loaded(["index"], home=corpus)[0] == 0
     asking = sorted(ASKING, key=lambda argv: argv[0] == "search")  # a search loads what nothing else may
-    for argv, (status, modules) in zip(asking, loaded_one_by_one([(".", argv) for argv in asking], corpus), strict=True):
+    for argv, (status, modules) in zip(
+        asking, loaded_one_by_one([(".", argv) for argv in asking], corpus), strict=True
+    ):
         assert status == 0, argv
         assert not modules & (HEAVY - {"sqlite3"}), argv
         parser = set() if argv[0] == "search" else {"pyromark"}

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import errno
 import json
+import os
+import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -44,9 +47,29 @@ class Place(NamedTuple):
         return {each.name for each in self.models.iterdir() if each.name != "locks"} if self.models.exists() else set()
 
 
+@cache
+def listed(command: tuple[str, ...], environ: tuple[tuple[str, str], ...]) -> str:
+    """What pip prints. It is started once for equal settings, as that takes longer than a whole pull."""
+    return asked_of_pip(list(command), dict(environ))
+
+
+asked_of_pip = pull._printed
+PORT = re.compile(r"(?<=127\.0\.0\.1:)\d+")
+
+
+def listed_with_port(command: list[str], environ: Mapping[str, str]) -> str:
+    """What pip prints, which reads no file here: its answer is that of its variables, whatever the port of an index."""
+    assert environ["PIP_CONFIG_FILE"] == "/dev/null"
+    ports = PORT.findall(environ["PIP_INDEX_URL"])
+    of_pip = {**os.environ, **environ}
+    settings = {name: PORT.sub("1", of_pip[name]) for name in sorted(of_pip) if name.startswith(("PIP_", "PATH"))}
+    return PORT.sub(ports[0], listed(tuple(command), tuple(settings.items())))
+
+
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
     monkeypatch.setattr(weights, "TABLE", (ROW,))
+    monkeypatch.setattr(pull, "_printed", listed_with_port)
     monkeypatch.setattr(pull, "PAUSE_SECONDS", 0.0)
     for name in ("PIP_EXTRA_INDEX_URL", "PIP_PROXY"):
         monkeypatch.delenv(name, raising=False)
