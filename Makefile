@@ -102,7 +102,8 @@ release-check: $(RELEASE) $(PACKAGE) build ## build all, compare, look through a
 	$(BIN)/zizmor --offline --no-progress .github/workflows
 	$(BIN)/python tools/packaging/look_through.py dist
 
-vscode: $(EDITOR) ## build the extension for VS Code into editors/vscode/dist/
+vscode: $(EDITOR) $(PACKAGE) ## build the extension for VS Code into editors/vscode/dist/
+	$(BIN)/python -m tools.schemas build/schemas
 	cd $(VSCODE) && PATH="$(abspath $(BIN)):$$PATH" npm run --silent package
 
 clean: ## remove everything that was installed or built

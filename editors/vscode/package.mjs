@@ -43,6 +43,9 @@ writeFileSync(join(folder, "package.json"), `${JSON.stringify({ ...shipped, file
 for (const name of ["README.md", "language-configuration.json", "ymj.tmLanguage.json"]) {
   cpSync(join(here, name), join(folder, name));
 }
+for (const { url } of manifest.contributes.jsonValidation) {
+  cpSync(join(here, "..", "..", "build", url), join(folder, url)); // `tools.schemas` has written them
+}
 cpSync(join(here, "..", "..", "LICENSE"), join(folder, "LICENSE"));
 
 const vsce = join(here, "node_modules", "@vscode", "vsce", "vsce");

@@ -75,7 +75,7 @@ _TYPES: dict[Kind, tuple[type, ...]] = {
     "integer": (int,),
 }
 
-_ITEMS: dict[Kind, Kind] = {
+ITEMS: dict[Kind, Kind] = {
     "strings": "string",
     "strings-or-mappings": "string-or-mapping",
     "texts": "text",
@@ -185,7 +185,7 @@ def _declared(kind: Kind | None, node: Node) -> Value:
 def _complaints(field: Field, node: Node, name: str) -> Iterator[Problem]:
     if not _fits(field.kind, node):
         yield _wrong_type(f"`{name}`", WANTED[field.kind], node)
-    elif field.kind in _ITEMS and isinstance(node, Sequence):
+    elif field.kind in ITEMS and isinstance(node, Sequence):
         for item in node.items:
             yield from _item_complaints(field, item, f"an item of `{name}`")
     elif field.kind == "string-map" and isinstance(node, Mapping) and not field.ruled:
@@ -197,7 +197,7 @@ def _complaints(field: Field, node: Node, name: str) -> Iterator[Problem]:
 
 
 def _item_complaints(field: Field, item: Node, name: str) -> Iterator[Problem]:
-    kind = _ITEMS[field.kind]
+    kind = ITEMS[field.kind]
     if not _fits(kind, item):
         yield _wrong_type(name, WANTED[kind], item)
     elif isinstance(item, Scalar):
@@ -220,7 +220,7 @@ def _form_complaints(field: Field, node: Scalar, name: str) -> Iterator[Problem]
 def _fits(kind: Kind, node: Node) -> bool:
     if kind in ("mapping", "string-map"):
         return isinstance(node, Mapping)
-    if kind in _ITEMS:
+    if kind in ITEMS:
         return isinstance(node, Sequence)
     if kind in ("schema", "flag-or-mapping"):
         return isinstance(node, Mapping) or _is_boolean(node)
