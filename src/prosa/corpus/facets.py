@@ -232,7 +232,8 @@ def _is_secret(rows: Sequence[FieldRow]) -> bool:
 
 def _is_unclear(rows: Sequence[FieldRow]) -> bool:
     """Return whether a classification is anything but one text or a gap."""
-    some = [row for row in rows if row.key.partition(".")[0].lower() == CLASSIFICATION]
+    length = len(CLASSIFICATION)
+    some = [row for row in rows if row.key[:length].lower() == CLASSIFICATION and row.key[length : length + 1] in "."]
     return any(row.kind not in ("text", "null") or row.n > 0 or "." in row.key for row in some)
 
 

@@ -38,21 +38,24 @@ def addresses(text: str) -> Iterator[Address]:
     """Yield the addresses of a text in order: `http://`, `https://`, `www.` and mail (GFM 6.9)."""
     done = 0
     for at, look in sorted((at, look) for look, sign in enumerate(_SIGNS) for at in _places(text, sign)):
-        found = _LOOKS[look](text, at, done) if at >= done else None
-        if type(found) is Address:
-            yield found
-            done = found.end
-        elif type(found) is int:
-            done = found
+        if at >= done:
+            found = _LOOKS[look](text, at, done)
+            if type(found) is Address:
+                yield found
+                done = found.end
+            elif type(found) is int:
+                done = found
 
 
 def _url(text: str, at: int, done: int) -> Address | int | None:
     """Return an address around `://`; where it is none, the end of its host."""
-    scheme = next((each for each in ("https", "http") if text[max(done, at - len(each)) : at].lower() == each), "")
-    start = at - len(scheme)
-    host = _HOST.match(text, at + len("://")) if scheme else None
+    scheme = text[max(done, at - len("https")) : at].lower()
+    if not scheme.endswith(("https", "http")):
+        return None
+    start = at - (len("https") if scheme == "https" else len("http"))
     before = text[max(start - 1, 0) : start]
-    if host is None or (before.isascii() and before.isalnum()):
+    host = _HOST.match(text, at + len("://")) if not (before.isascii() and before.isalnum()) else None
+    if host is None:
         return None
     if not _is_host(host[0]):
         return host.end()
@@ -103,15 +106,19 @@ def _places(text: str, sign: str) -> Iterator[int]:
 
 def _is_host(host: str) -> bool:
     """Return whether the last two parts hold no underscore."""
-    return not any("_" in each for each in host.split(".")[-2:])
+    return "_" not in host or not any("_" in each for each in host.split(".")[-2:])
 
 
 def _end(text: str, start: int, end: int) -> int:
     """Return where an address ends: in front of punctuation, of a bracket that it did not open, of what may be an
     entity."""
-    depth = {mark: text.count(mark, start, end) - text.count(opens, start, end) for mark, opens in _CLOSING.items()}
+    depth: dict[str, int] = {}
     while end > start:
         last = text[end - 1]
+        if last.isalnum():  # most of them
+            break
+        if last in _CLOSING and last not in depth:
+            depth[last] = text.count(last, start, end) - text.count(_CLOSING[last], start, end)
         if last in _ENDS:
             end -= 1
         elif depth.get(last, 0) > 0:

@@ -167,10 +167,12 @@ def _url_tiers(reference: Reference, sites: Sites) -> tuple[Tier, ...]:
     name = address_key(reference.target)
     if not name:
         return ()
-    origin = http_origin(name)
+    declared, origin = Tier((Key("url", name),)), http_origin(name) if sites.origins else ""
     roots = sorted(root for known, root in sites.origins if known == origin)
+    if not roots:
+        return (declared,)
     path = resolve_url("/", reference.target).path
-    return (Tier((Key("url", name),)), *(tier for root in roots for tier in _site_tiers(root, path)))
+    return (declared, *(tier for root in roots for tier in _site_tiers(root, path)))
 
 
 def _path_tiers(record: Record, reference: Reference, sites: Sites) -> Iterator[Tier]:

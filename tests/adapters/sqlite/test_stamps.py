@@ -97,7 +97,7 @@ def test_x10_a_value_that_is_broken_is_made_anew_and_never_believed(
     assert sorted(place.ask("SELECT path FROM document")) == sorted(TEXTS)
     settled(place)
     looked = scan(place.root, RootedFiles(place.root))
-    known = stamps.known(place.index.writer(), "")
+    known = stamps.known(place.index.writer(), looked)
     assert known is not None
     assert known.stamps == stamps.stamps_of(looked)
 

@@ -201,25 +201,28 @@ class _Walking(Struct):
         self, entries: Sequence[os.DirEntry[str]], current: _Folder
     ) -> tuple[list[_Folder], list[os.DirEntry[str]]]:
         """Return the folders to be listed next, in their order, and the documents. Links are noted for the end."""
-        ignored = current.ignored
-        if ignored is not None and current.depth and any(entry.name == IGNORE_FILE for entry in entries):
+        ignored, names = current.ignored, [entry.name for entry in entries]
+        if ignored is not None and current.depth and IGNORE_FILE in names:
             ignored = ignored.inside(current.real)
         is_matched = ignored is not None and ignored.has_patterns and not self.walk.every_file
         matching = ignored if is_matched else None
         folders, documents = list[os.DirEntry[str]](), list[os.DirEntry[str]]()
         links, others = list[str](), list[str]()
         suffixes = self.suffixes
-        for entry in entries:
+        for entry, name in zip(entries, names, strict=True):
             try:
-                if entry.is_dir(follow_symlinks=False):
+                if name.endswith(suffixes) and entry.is_file(follow_symlinks=False):  # almost every entry
+                    if name[0] != "." and (matching is None or _is_seen(name, current, matching)):
+                        documents.append(entry)
+                elif entry.is_dir(follow_symlinks=False):
                     folders.append(entry)
-                elif entry.name.lower().endswith(suffixes):
-                    if _is_seen(entry.name, current, matching):
+                elif name.lower().endswith(suffixes):
+                    if _is_seen(name, current, matching):
                         if entry.is_symlink():
                             links.append(entry.path)
                         elif entry.is_file(follow_symlinks=False):
                             documents.append(entry)
-                elif not entry.name.startswith(".") and entry.name.lower().endswith(UNREAD_TEXTS):
+                elif not name.startswith(".") and name.lower().endswith(UNREAD_TEXTS):
                     others.append(entry.path)
             except OSError:
                 continue

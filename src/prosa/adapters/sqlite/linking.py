@@ -65,7 +65,8 @@ def _write_edges(
         for at, reference in enumerate(record.references):
             last += 1
             tiers = tiers_of(record, reference, sites)
-            lookups += [(*key, last) for key in dict.fromkeys(key for tier in tiers for key in tier.keys)]
+            keys = tiers[0].keys if len(tiers) == 1 else dict.fromkeys(key for tier in tiers for key in tier.keys)
+            lookups += [(*key, last) for key in keys]
             edges.append((last, number, at, *_edge(reference, resolve_tiers(record, reference, tiers, names))))
     connection.executemany(_EDGE, edges)
     connection.executemany("INSERT INTO lookup VALUES (?, ?, ?)", sorted(lookups))

@@ -50,7 +50,7 @@ def refresh(index: IndexFile, scan: Scan, reading: Reading, *, anew: bool = Fals
     """
     connection = index.connection
     version = _version(connection)
-    before = None if anew else stamps.known(connection, scan.hints)
+    before = None if anew else stamps.known(connection, scan)
     if before is not None and _is_same(connection, before, scan, reading):
         return Refreshed(unchanged=len(scan.documents), unreadable=scan.problems)
     from prosa.adapters.sqlite.update import (  # they load the readers of documents
@@ -66,7 +66,7 @@ def refresh(index: IndexFile, scan: Scan, reading: Reading, *, anew: bool = Fals
             writing.remove_all(connection)
             return _compare_all(connection, scan, reading)
         if _version(connection) != version:  # another process has written meanwhile
-            before = stamps.known(connection, scan.hints)
+            before = stamps.known(connection, scan)
         changed, gone = stamps.differing(before.stamps, stamps.stamps_of(scan)) if before is not None else ([], [])
         if before is not None and len(changed) + len(gone) <= FEW:
             stamps.touch(connection, (*changed, *gone), scan.hints)

@@ -28,22 +28,31 @@ class KnownStamps(Struct, frozen=True):
     count: int
     stamps: Stamps
 
+    @classmethod
+    def of(cls, hints: str, stamps: Stamps) -> KnownStamps:
+        """Return the value for stamps."""
+        return cls(hints, sum(map(len, stamps.values())), stamps)
+
 
 _DECODER = msgspec.msgpack.Decoder(KnownStamps)
 _ROW = "SELECT size, mtime_ns, ctime_ns, inode FROM document WHERE path = ?"
 
 
-def known(connection: sqlite3.Connection, hints: str) -> KnownStamps | None:
-    """Return the stored stamps with later updates; None if they do not belong to this index or to these ``hints``."""
+def known(connection: sqlite3.Connection, scan: Scan) -> KnownStamps | None:
+    """Return the stored stamps with later updates; None if they do not belong to this index or to the hints of the
+    ``scan``. Its own stamps are returned where they are stored just so, which saves reading those."""
     row = connection.execute("SELECT value FROM meta WHERE name = 'stamps'").fetchone()
+    (count,) = connection.execute("SELECT count(*) FROM document").fetchone()
+    touched, now = _touched(connection), KnownStamps.of(scan.hints, stamps_of(scan))
+    if row is not None and not touched and now.count == count and row[0] == msgspec.msgpack.encode(now):
+        return now
     try:
         found = _DECODER.decode(row[0]) if row is not None else None
     except (msgspec.MsgspecError, TypeError, UnicodeDecodeError):
         return None
-    (count,) = connection.execute("SELECT count(*) FROM document").fetchone()
-    if found is None or found.hints != hints or found.count != sum(map(len, found.stamps.values())):
+    if found is None or found.hints != scan.hints or found.count != sum(map(len, found.stamps.values())):
         return None
-    for path in _touched(connection):
+    for path in touched:
         _bring_up(connection, found.stamps, path)
     return found if sum(map(len, found.stamps.values())) == count else None
 
@@ -79,8 +88,8 @@ def keep(connection: sqlite3.Connection, scan: Scan, unread: Set[str]) -> None:
         folder: {name: sure(each, scan.at_ns) for name, each in names.items() if folder + name not in unread}
         for folder, names in stamps_of(scan).items()
     }
-    value = KnownStamps(scan.hints, sum(map(len, stamps.values())), stamps)
-    connection.execute("INSERT OR REPLACE INTO meta VALUES ('stamps', ?)", (msgspec.msgpack.encode(value),))
+    value = msgspec.msgpack.encode(KnownStamps.of(scan.hints, stamps))
+    connection.execute("INSERT OR REPLACE INTO meta VALUES ('stamps', ?)", (value,))
     writing.set_meta(connection, "touched", "[]")
     writing.set_meta(connection, "hints", scan.hints)
 
