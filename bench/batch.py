@@ -1,18 +1,20 @@
-"""A batch beside the same runs without one: processor time of a row, the store alone, a look at many rows."""
+"""A batch beside the same runs without one, and beside the calls alone: processor time of a row, growth with the rows,
+the store alone, a look at many rows."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-import resource
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from bench.corpus import write_program
-from bench.measure import Row
+from bench.measure import Row, own_memory
 from bench.model_calls import model_server, sharded
 from prosa.adapters.providers import OpenAIProvider
 from prosa.adapters.store import runs
@@ -25,14 +27,25 @@ from prosa.app.run.jobs import driving
 from prosa.app.run.load import load_program
 from prosa.app.runs import Job
 from prosa.app.runs.engine import run_list
-from prosa.records.run import CallRecord, RunRecord
+from prosa.records.run import CallRecord, RunRecord, StorePlace, StoreServer
 from prosa.runtime.messages import ModelReply, ModelRequest, Usage
+from prosa.runtime.ports import Provider
 from prosa.runtime.program import Program
 from prosa.settings import Settings
 
-ROWS, SEEN = 3_000, 200_000
-MANY, LATENCY = 1_000, 0.1
+ROWS, GROWN, SEEN = 3_000, 30_000, 200_000
+AT_ONCE, MANY, LATENCY = 32, 1_000, 0.1
+TURNS = 3
+PLAIN = "plain sharded clients"
 MODEL = "nobody-charges-for-this"
+
+
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """What a batch took: milliseconds of processor time of a row, seconds by the clock."""
+
+    cpu: float
+    wall: float
 
 
 class _Echo:
@@ -51,32 +64,77 @@ def rows() -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         program = load_program(write_program(folder), Options(model=MODEL), Settings())
-        bare, kept = _bare(program, folder), _kept(program, folder)
-        yield Row("a row, processor time", kept[0], "ms", "the same runs without a batch", bare, "≤ 0.5 ms more")
-        yield Row("rows a second, one process", kept[1], "1/s")
+        bare, kept = _bare(program, folder), _batch(program, folder, folder / "store.sqlite", _Echo(), ROWS)
+        yield Row("a row, processor time", kept.cpu, "ms", "the same runs without a batch", bare, "≤ 0.5 ms more")
+        yield Row("rows a second, one process", ROWS / kept.wall, "1/s")
         yield Row("the store alone, four writes a row", _store(folder), "1/s", aim="≥ 1,200")
-        yield from _many(program, folder)
+        yield from _growth(program, folder)
+        for at_once in (AT_ONCE, MANY):
+            yield from _many(program, folder, at_once)
         yield from _looked(program, folder)
 
 
-def _many(program: Program, folder: Path) -> Iterator[Row]:
-    """Yield rows whose calls go over HTTP, a thousand at once, beside the calls alone."""
-    with model_server(LATENCY) as base_url:
-        plain, plain_wall = asyncio.run(_plain(base_url))
-        path = _written(folder, ROWS)
-        options = Options(model=MODEL, journal=JournalOptions("batch", folder / "many.sqlite"))
-        rows, chosen = Rows(open_rows(str(path)), str(path)), BatchOptions(at_once=MANY)
-        prepared = prepare(program, rows, RowMapping(), chosen, options, _around(folder))
-        started, wall = time.process_time(), time.perf_counter()
-        end = asyncio.run(begin_batch(prepared, provider=OpenAIProvider(api_key=None, base_url=base_url)))
-        assert end.ok, end
-        taken, took = (time.process_time() - started) / ROWS * 1000, time.perf_counter() - wall
-    what = f"{ROWS:,} rows, {MANY:,} at once, calls of {LATENCY * 1000:g} ms"
-    yield Row(f"{what}, processor time of a row", taken, "ms", "plain sharded clients", plain, "≤ 3.3 ms, ≤ 2.5x")
-    yield Row(what, took, "s", "plain sharded clients", plain_wall, "≤ 30 s")
+def _growth(program: Program, folder: Path) -> Iterator[Row]:
+    """Yield ten times the rows beside the rows, by their processor time and the peak of the process."""
+    with _database() as database:
+        places = {"SQLite": lambda count: folder / f"growth-{count}.sqlite"}
+        places |= {"PostgreSQL": lambda _: database()} if database else {}
+        for name, place in places.items():
+            found = [(_batch(program, folder, place(count), _Echo(), count), own_memory()) for count in (ROWS, GROWN)]
+            (few, before), (many, after) = found
+            what = f"{GROWN:,} rows on {name}, processor time"
+            yield Row(what, many.cpu * GROWN / 1000, "s", f"{ROWS:,} rows", few.cpu * ROWS / 1000, "≤ 11x")
+            yield Row(f"{GROWN:,} rows on {name}, most memory", after, "MiB", f"after {ROWS:,} rows", before)
 
 
-async def _plain(base_url: str) -> tuple[float, float]:
+def _many(program: Program, folder: Path, at_once: int) -> Iterator[Row]:
+    """Yield rows whose calls go over HTTP, so many at once, in a file and on a server, by turns with the calls
+    alone."""
+    turns: dict[str, list[_Taken]] = {}
+    with model_server(LATENCY) as base_url, _database() as database:
+        for turn in range(TURNS):
+            turns.setdefault(PLAIN, []).append(asyncio.run(_plain(base_url, at_once)))
+            places = {"SQLite": folder / f"many-{at_once}-{turn}.sqlite"} | (
+                {"PostgreSQL": database()} if database else {}
+            )
+            for name, place in places.items():
+                provider = OpenAIProvider(api_key=None, base_url=base_url)
+                turns.setdefault(name, []).append(_batch(program, folder, place, provider, ROWS, at_once))
+    plain = turns.pop(PLAIN)
+    for name, taken in turns.items():
+        what = f"{ROWS:,} rows on {name}, {at_once:,} at once, calls of {LATENCY * 1000:g} ms"
+        pairs = sorted(zip(taken, plain, strict=True), key=lambda pair: pair[0].cpu / pair[1].cpu)
+        one, other = pairs[len(pairs) // 2]  # of one turn: their ratio is the median one
+        yield Row(f"{what}, processor time of a row", one.cpu, "ms", PLAIN, other.cpu, "≤ 3.3 ms, ≤ 2.5x")
+        yield Row(what, one.wall, "s", PLAIN, other.wall, "≤ 30 s" if at_once == MANY else "")
+
+
+@contextmanager
+def _database() -> Iterator[Callable[[], StoreServer] | None]:
+    """Return what makes a store on a private server that is durable; None where there is no PostgreSQL."""
+    from prosa.adapters.store.opening import open_store
+    from tests.adapters.store import cluster
+
+    if cluster.programs() is None:
+        print("PostgreSQL is not installed: its rows are left out", file=sys.stderr)
+        yield None
+        return
+    for name in ("fsync", "synchronous_commit", "full_page_writes", "autovacuum"):
+        cluster.OPTIONS.pop(name, None)
+    server = cluster.Cluster()
+
+    def database() -> StoreServer:
+        place = StoreServer(server.database())
+        open_store(place).close()
+        return place
+
+    try:
+        yield database
+    finally:
+        server.remove()
+
+
+async def _plain(base_url: str, at_once: int) -> _Taken:
     async with sharded(base_url) as ask:
         numbers = iter(range(ROWS))
 
@@ -85,8 +143,22 @@ async def _plain(base_url: str) -> tuple[float, float]:
                 await ask()
 
         started, wall = time.process_time(), time.perf_counter()
-        await asyncio.gather(*(one() for _ in range(MANY)))
-        return (time.process_time() - started) / ROWS * 1000, time.perf_counter() - wall
+        await asyncio.gather(*(one() for _ in range(at_once)))
+        return _Taken((time.process_time() - started) / ROWS * 1000, time.perf_counter() - wall)
+
+
+def _batch(
+    program: Program, folder: Path, place: StorePlace, provider: Provider, count: int, at_once: int = AT_ONCE
+) -> _Taken:
+    """Run rows that are all looked at and kept."""
+    path = _written(folder, count)
+    options = Options(model=MODEL, journal=JournalOptions("batch", place))
+    rows = Rows(open_rows(str(path)), str(path))
+    started, wall = time.process_time(), time.perf_counter()
+    prepared = prepare(program, rows, RowMapping(), BatchOptions(at_once=at_once), options, _around(folder))
+    end = asyncio.run(begin_batch(prepared, provider=provider))
+    assert end.ok, end
+    return _Taken((time.process_time() - started) / count * 1000, time.perf_counter() - wall)
 
 
 def _around(folder: Path) -> Environment:
@@ -101,22 +173,10 @@ def _bare(program: Program, folder: Path) -> float:
             await driver.run(Job("first", program, {"text": "two words"}))
             jobs = [Job(str(number), program, {"text": f"two words {number}"}) for number in range(ROWS)]
             started = time.process_time()
-            await run_list(jobs, driver.outcome, at_once=32)
+            await run_list(jobs, driver.outcome, at_once=AT_ONCE)
             return (time.process_time() - started) / ROWS * 1000
 
     return asyncio.run(work())
-
-
-def _kept(program: Program, folder: Path) -> tuple[float, float]:
-    """Return the same for a row of a batch, all looked at and kept; and rows a second."""
-    path = _written(folder, ROWS)
-    options = Options(model=MODEL, journal=JournalOptions("batch", folder / "store.sqlite"))
-    rows = Rows(open_rows(str(path)), str(path))
-    started, wall = time.process_time(), time.perf_counter()
-    prepared = prepare(program, rows, RowMapping(), BatchOptions(), options, _around(folder))
-    end = asyncio.run(begin_batch(prepared, provider=_Echo()))
-    assert end.ok, end
-    return (time.process_time() - started) / ROWS * 1000, ROWS / (time.perf_counter() - wall)
 
 
 def _store(folder: Path) -> float:
@@ -141,7 +201,7 @@ def _store(folder: Path) -> float:
                 await row(number)
 
         started = time.perf_counter()
-        await asyncio.gather(*(one() for _ in range(32)))
+        await asyncio.gather(*(one() for _ in range(AT_ONCE)))
         return ROWS / (time.perf_counter() - started)
 
     try:
@@ -159,8 +219,7 @@ def _looked(program: Program, folder: Path) -> Iterator[Row]:
     taken = (time.process_time() - started) / SEEN * 1_000_000
     yield Row("a look at a row before the first call, processor time", taken, "µs", aim="≤ 30 s for a million")
     if sys.platform == "linux":
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        yield Row("most memory of all of this, one process", peak, "MiB", aim="≤ 150 MiB")
+        yield Row("most memory of all of this, one process", own_memory(), "MiB", aim="≤ 150 MiB")
 
 
 def _written(folder: Path, count: int) -> Path:

@@ -16,6 +16,7 @@ from prosa.runtime.limits import Limits
 from prosa.runtime.messages import Message, ToolSpec
 from prosa.runtime.ports import UNNAMED, Body, NamedTool, Origin, ServerConfig, ServerTool
 from prosa.schema import lower
+from prosa.source.remembered import remembered
 
 if TYPE_CHECKING:
     from prosa.runtime.skill import Skill
@@ -107,6 +108,7 @@ class Program(Struct, frozen=True):
         return bool(self.python or self.imports or self.servers or self.sites or self.skills or self.mailbox)
 
 
+@remembered
 def reachable(program: Program) -> tuple[Program, ...]:
     """Return the program and all its direct and indirect imports: each once, importing ones first.
 
@@ -123,7 +125,9 @@ def reachable(program: Program) -> tuple[Program, ...]:
 
 
 def with_model(program: Program, model_name: str) -> Program:
-    """Return the program and everything it imports with another model (X16)."""
+    """Return the program and everything it imports with another model (X16); the same program where all have it."""
+    if all(each.model_name == model_name for each in reachable(program)):
+        return program
     done: dict[int, Program] = {}
 
     def changed(each: Program) -> Program:

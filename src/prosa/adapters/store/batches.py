@@ -261,7 +261,7 @@ def begin_again(batch: str, kinds: Sequence[str]) -> Callable[[Database], int]:
 
 def _require_held(connection: Database, batch: str, holder: str) -> None:
     taken = f"another process has taken over the batch {batch}; this one stops"
-    require_token(connection, "SELECT holder FROM batch WHERE id = ?", (batch,), holder, taken)
+    require_token(connection, "SELECT 1 FROM batch WHERE id = ? AND holder = ?", (batch, holder), taken)
 
 
 def _batch(row: Sequence[Value]) -> BatchRecord:

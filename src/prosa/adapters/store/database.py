@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     from prosa.records.run import StoreServer
-    from prosa.runtime.errors import StoreProblem
+    from prosa.runtime.errors import RunError, StoreProblem
 
 T = TypeVar("T")
 
@@ -57,6 +57,11 @@ class Database(Protocol):
         """Do one statement."""
         ...
 
+    def change(self, text: str, values: Sequence[Any], otherwise: Callable[[], RunError] | None = None, /) -> None:
+        """Do one statement whose result is not asked for. Raises what ``otherwise`` gives where it neither changes nor
+        finds a row, at the latest before the commit."""
+        ...
+
     def executemany(self, text: str, values: Sequence[Sequence[Any]], /) -> ResultRows:
         """Do one statement for each of many rows of values."""
         ...
@@ -65,9 +70,10 @@ class Database(Protocol):
         """Return the rows of one SELECT, of which only some are in memory at a time."""
         ...
 
-    def transact(self, work: Callable[[], T]) -> T:
+    def transact(self, work: Callable[[], T], *, one_by_one: bool = False) -> T:
         """Do ``work`` in one transaction that may write; once more where it could not be committed for a reason that
-        passes. Raises what ``work`` raises, and what the database does."""
+        passes. Raises what ``work`` raises, and what the database does: ``one_by_one``, at the statement that it is
+        about."""
         ...
 
     def hold(self, name: str) -> None:

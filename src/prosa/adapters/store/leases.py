@@ -91,9 +91,9 @@ def undone(connection: Database, batch: str) -> Iterator[int]:
 
 def require_lease(connection: Database, lease: LeaseKey) -> None:
     """Raise `TakenOver` if the lease was given away. It stays held for the rest of the transaction."""
-    text = "SELECT turn FROM lease WHERE batch = ? AND first = ?"
+    text = "SELECT 1 FROM lease WHERE batch = ? AND first = ? AND turn = ?"
     taken = f"another worker has taken over rows {lease.first} to {lease.last} of the batch {lease.batch}"
-    require_token(connection, text, (lease.batch, lease.first), lease.fencing_token, taken)
+    require_token(connection, text, (lease.batch, lease.first, lease.fencing_token), taken)
 
 
 def join(batch: BatchRecord) -> Work[BatchRecord]:

@@ -64,8 +64,17 @@ class SqliteDatabase(sqlite3.Connection):
         """Return the rows, which SQLite finds one by one."""
         return self.execute(text, values)
 
-    def transact(self, work: Callable[[], T]) -> T:
+    def change(self, text: str, values: Sequence[Any], otherwise: Callable[[], RunError] | None = None, /) -> None:
+        """Do one statement that changes or finds a row."""
+        done = self.execute(text, values)
+        if otherwise is None:
+            return
+        if not done.rowcount or (done.rowcount < 0 and done.fetchone() is None):
+            raise otherwise()
+
+    def transact(self, work: Callable[[], T], *, one_by_one: bool = False) -> T:
         """Do work as the only process that writes."""
+        del one_by_one
         try:
             self.execute("BEGIN IMMEDIATE")
             found = work()

@@ -12,6 +12,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import timedelta
+from functools import cache
 from typing import Annotated, TypeVar
 from uuid import uuid4
 
@@ -44,6 +45,7 @@ _WORDS = "rows."
 _Number = Annotated[int, msgspec.Meta(gt=-(2**62), lt=2**62)]
 
 
+@cache
 def _settings() -> DBSettings:
     """All names are given: what is not would come from variables of the environment such as `CHANNEL`."""
     return DBSettings(

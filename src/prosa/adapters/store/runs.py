@@ -40,8 +40,11 @@ class DamagedRecord(StoreProblem):
 
 
 _INSERT_RUN = f"INSERT INTO run ({', '.join(RUN_COLUMNS)}) VALUES ({', '.join('?' * len(RUN_COLUMNS))})"  # noqa: S608
-_INSERT_CALL = (
-    f"INSERT INTO call ({', '.join(CALL_COLUMNS)}) VALUES ({', '.join('?' * len(CALL_COLUMNS))})"  # noqa: S608
+_HELD = "FROM run WHERE id = ? AND attempts = ?"
+"""The fence: a run whose attempt is that of the writer."""
+
+_ASK = f"INSERT INTO call ({', '.join(CALL_COLUMNS)}) SELECT {', '.join('?' * len(CALL_COLUMNS))} {_HELD}"
+_ASK_AGAIN = (
     f" ON CONFLICT (run, path, attempt) DO UPDATE SET {', '.join(f'{each} = excluded.{each}' for each in CALL_COLUMNS)}"
 )
 """A call that failed may be asked for once more at its place, as when the budget leaves room for an answer alone."""
@@ -49,16 +52,11 @@ _INSERT_CALL = (
 _ANSWER = (
     "UPDATE call SET state = ?, answer = ?, reply = ?, is_error = ?, error = ?, answered_by = ?, service = ?,"
     " finish = ?, input_tokens = ?, output_tokens = ?, cached_tokens = ?, seconds = ?"
-    " WHERE run = ? AND path = ? AND attempt = ?"
 )
+_ANSWERED = f" WHERE run = ? AND path = ? AND attempt = ? AND EXISTS (SELECT 1 {_HELD}"
 _CLAIM = (
     "UPDATE run SET attempts = attempts + 1, crashes = crashes + ?, holder = ?, host = ?, state = 'open',"
     " ended = NULL, kind = NULL, error = NULL WHERE id = ? AND attempts = ?"
-)
-_END = (
-    "UPDATE run SET state = ?, kind = ?, error = ?, output = ?, ended = ?, seconds = COALESCE(seconds, 0) + ?,"
-    " calls = ?, tools = ?, input_tokens = ?, output_tokens = ?, cached_tokens = ?, cost = ?, priced = ?"
-    " WHERE id = ?"
 )
 _TOTALS = (
     "SELECT COALESCE(SUM(CASE WHEN kind = 'model' THEN 1 ELSE 0 END), 0),"
@@ -66,10 +64,13 @@ _TOTALS = (
     " COALESCE(SUM(input_tokens), 0), COALESCE(SUM(output_tokens), 0), COALESCE(SUM(cached_tokens), 0)"
     " FROM call WHERE run = ? AND state = 'answered'"
 )
-FORGET_CONTENT = (
-    "UPDATE call SET request = NULL, reply = NULL WHERE run = ?",
-    "UPDATE run SET input = NULL, again = NULL, whole = 0 WHERE id = ?",
-)
+_COUNTED = f"(calls, tools, input_tokens, output_tokens, cached_tokens) = ({_TOTALS}), cost = ?, priced = ?"
+_SAID = "state = ?, kind = ?, error = ?, output = ?, ended = ?, seconds = COALESCE(seconds, 0) + ?"
+_END = f"UPDATE run SET {_SAID}, {_COUNTED}"  # noqa: S608 - names of ours
+_ENDED = " WHERE id = ? AND attempts = ?"
+_FORGET_CALLS = "UPDATE call SET request = NULL, reply = NULL WHERE run = ?"
+_NO_INPUT = "input = NULL, again = NULL, whole = 0"
+FORGET_CONTENT = (_FORGET_CALLS, f"UPDATE run SET {_NO_INPUT} WHERE id = ?")  # noqa: S608 - names of ours
 """What `summary` takes away: messages, answers, arguments, the input."""
 
 
@@ -77,7 +78,7 @@ def begin(run: RunRecord, holder: Callable[[], str]) -> Callable[[Database], Non
     """Record the start of a run; ``holder`` names this process once the store is open."""
 
     def work(connection: Database) -> None:
-        connection.execute(_INSERT_RUN, stored(astuple(replace(run, holder=holder()))))
+        connection.change(_INSERT_RUN, stored(astuple(replace(run, holder=holder()))))
 
     return work
 
@@ -95,25 +96,35 @@ def claim(run: RunRecord, holder: Callable[[], str], host: str, *, crashed: bool
 
 def ask(call: CallRecord) -> Callable[[Database], None]:
     """Record a call that is about to be made."""
-    row = stored(astuple(call))
+    row = stored((*astuple(call), call.run, call.attempt))
 
     def work(connection: Database) -> None:
-        _require_held(connection, call.run, call.attempt)
-        connection.execute(_INSERT_CALL, row)
+        text = f"{_ASK}{connection.shared}{_ASK_AGAIN}"
+        connection.change(text, row, lambda: _not_held(connection, call.run))
 
     return work
 
 
 def answer(call: CallRecord) -> Callable[[Database], None]:
     """Record the answer or the failure of a call."""
-    said = (call.state, call.answer, call.reply, call.is_error, call.error, call.answered_by, call.service, call.finish)
+    return _answer(call)
+
+
+def _answer(call: CallRecord, *, forget: bool = False) -> Callable[[Database], None]:
+    """Record the answer of a call; ``forget`` keeps neither what was asked nor what was said."""
+    reply, more = (None, ", request = NULL") if forget else (call.reply, "")
+    said = (call.state, call.answer, reply, call.is_error, call.error, call.answered_by, call.service, call.finish)
     took = (call.input_tokens, call.output_tokens, call.cached_tokens, call.seconds)
-    row = stored((*said, *took, call.run, call.path, call.attempt))
+    row = stored((*said, *took, call.run, call.path, call.attempt, call.run, call.attempt))
+
+    def refused(connection: Database) -> RunError:
+        if connection.execute(f"SELECT 1 {_HELD}", (call.run, call.attempt)).fetchone() is None:
+            return _not_held(connection, call.run)
+        return Unwritable(f"call {call.path} of run {call.run} is not in the store, so its answer cannot be")
 
     def work(connection: Database) -> None:
-        _require_held(connection, call.run, call.attempt)
-        if connection.execute(_ANSWER, row).rowcount != 1:
-            raise Unwritable(f"call {call.path} of run {call.run} is not in the store, so its answer cannot be")
+        text = f"{_ANSWER}{more}{_ANSWERED}{connection.shared})"
+        connection.change(text, row, lambda: refused(connection))
 
     return work
 
@@ -130,17 +141,22 @@ def end(
     cost: float | None = None,
     priced: str | None = None,
     forget: bool,
+    answered: CallRecord | None = None,
+    others: bool = True,
 ) -> Callable[[Database], None]:
-    """Record the end of a run; ``forget`` keeps only a summary. Its totals are those of its answered calls."""
+    """Record the end of a run; ``forget`` keeps only a summary. Its totals are those of its answered calls. The answer
+    of its last call, ``answered``, is recorded first, where it is not yet; ``others`` says that there are more
+    calls."""
+    row = stored((state, kind, error, output, ended, seconds, run.id, cost, priced, run.id, run.attempts))
+    text = f"{_END}, {_NO_INPUT}{_ENDED}" if forget else f"{_END}{_ENDED}"
+    before = None if answered is None else _answer(answered, forget=forget)
 
     def work(connection: Database) -> None:
-        _require_held(connection, run.id, run.attempts)
-        totals = connection.execute(_TOTALS, (run.id,)).fetchone()
-        row = (state, kind, error, output, ended, seconds, *totals, cost, priced, run.id)
-        connection.execute(_END, stored(row))
-        if forget:
-            for statement in FORGET_CONTENT:
-                connection.execute(statement, (run.id,))
+        if before is not None:
+            before(connection)
+        connection.change(text, row, lambda: _not_held(connection, run.id))
+        if forget and (others or answered is None):
+            connection.change(_FORGET_CALLS, (run.id,))
 
     return work
 
@@ -155,20 +171,20 @@ def _text(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-def _require_held(connection: Database, run: str, attempt: int) -> None:
-    gone = f"run {run} is no longer in the store: it was forgotten while it went on"
-    taken = f"another process has taken over run {run}; this one stops"
-    require_token(connection, "SELECT attempts FROM run WHERE id = ?", (run,), attempt, taken, gone)
+def _not_held(connection: Database, run: str) -> TakenOver:
+    """Return why a run is not that of its writer any more."""
+    if connection.execute("SELECT 1 FROM run WHERE id = ?", (run,)).fetchone() is None:
+        return TakenOver(f"run {run} is no longer in the store: it was forgotten while it went on")
+    return TakenOver(f"another process has taken over run {run}; this one stops")
 
 
 def require_token(
-    connection: Database, text: str, row: Sequence[str | int], token: str | int, taken: str, gone: str | None = None
+    connection: Database, text: str, row: Sequence[str | int], lost: Callable[[], TakenOver] | str
 ) -> None:
-    """Raise `TakenOver` where the row of a lease has another fencing token than the one it was taken with, or is
-    ``gone``. Until the transaction ends it keeps the one that it has."""
-    found = connection.execute(f"{text}{connection.shared}", row).fetchone()
-    if found is None or found[0] != token:
-        raise TakenOver(gone if found is None and gone else taken)
+    """Raise `TakenOver`, with ``lost`` as its words, where no row has the fencing token that is asked for. Until the
+    transaction ends it keeps the one that it has."""
+    otherwise = (lambda: TakenOver(lost)) if isinstance(lost, str) else lost
+    connection.change(f"{text}{connection.shared}", row, otherwise)
 
 
 _RUN = f"SELECT {', '.join(RUN_COLUMNS)} FROM run"  # noqa: S608 - names of ours

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec import convert
 from msgspec.structs import astuple, replace
 
-from prosa.adapters.store.runs import require_token, stored
+from prosa.adapters.store.runs import TakenOver, require_token, stored
 from prosa.data import Value
 from prosa.records.test import AttemptRow, SuiteRow, TestFilter, TestRecord, TestState, TrendPoint
 
@@ -96,7 +96,12 @@ def end_test(
 def _require_held(connection: Database, test: str, holder: str) -> None:
     gone = f"test {test} is no longer in the store: it was forgotten while it went on"
     taken = f"another process has test {test}"
-    require_token(connection, "SELECT holder FROM test WHERE id = ?", (test,), holder, taken, gone)
+    text = "SELECT 1 FROM test WHERE id = ?"
+
+    def lost() -> TakenOver:
+        return TakenOver(gone if connection.execute(text, (test,)).fetchone() is None else taken)
+
+    require_token(connection, f"{text} AND holder = ?", (test, holder), lost)
 
 
 def tests(connection: Database, chosen: TestFilter) -> list[TestRecord]:

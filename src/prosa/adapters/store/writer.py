@@ -17,7 +17,7 @@ from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from threading import Lock, Thread
+from threading import Lock, Thread, get_ident
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from msgspec import Struct, field
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Work: TypeAlias = "Callable[[Database], T]"
-_Waiting: TypeAlias = "tuple[Work[Any], Future[Any]]"
+_Waiting: TypeAlias = "tuple[Work[Any], Commit[Any]]"
+_Waiter: TypeAlias = "tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]"
 
 LATER_SECONDS = 0.1
 """How long what need not be written soon waits."""
@@ -42,10 +43,40 @@ _LOCK = Lock()
 
 
 class Commit(Future[T]):
-    """What a piece of work gives, once it is committed: to await on an event loop, or to ask on a thread."""
+    """What a piece of work gives, once it is committed: to await on an event loop, or to ask on a thread. ``woken``
+    takes the waiters of a transaction, so that an event loop wakes once for all of them."""
+
+    woken: list[_Waiter] | None = None
 
     def __await__(self) -> Generator[object, None, T]:
-        return asyncio.wrap_future(self).__await__()
+        loop, here = asyncio.get_running_loop(), get_ident()
+        waiter = loop, loop.create_future()
+
+        def done(_: Future[T]) -> None:
+            if self.woken is None or get_ident() == here:  # it was done before
+                _wake([waiter])
+            else:
+                self.woken.append(waiter)
+
+        self.add_done_callback(done)
+        yield from waiter[1]
+        return self.result()
+
+
+def _wake(waiters: list[_Waiter]) -> None:
+    """Let those continue that wait on event loops for what is committed now."""
+
+    def wake(futures: list[asyncio.Future[None]]) -> None:
+        for each in futures:
+            if not each.done():
+                each.set_result(None)
+
+    by_loop: dict[asyncio.AbstractEventLoop, list[asyncio.Future[None]]] = {}
+    for loop, future in waiters:
+        by_loop.setdefault(loop, []).append(future)
+    for loop, futures in by_loop.items():
+        with suppress(RuntimeError):  # it was closed meanwhile
+            loop.call_soon_threadsafe(wake, futures)
 
 
 class Writer:
@@ -57,7 +88,7 @@ class Writer:
         self.users = 0
         self.transactions = 0
         self.holder = ""
-        self._queue: SimpleQueue[tuple[Work[Any], Future[Any], bool] | None] = SimpleQueue()
+        self._queue: SimpleQueue[tuple[Work[Any], Commit[Any], bool] | None] = SimpleQueue()
         self._connection: Database | None = None
         self._thread = Thread(target=self._work, name="prosa-store", daemon=True)
         self._thread.start()
@@ -129,6 +160,17 @@ class Writer:
         return batch, True
 
     def _commit(self, connection: Database, batch: list[_Waiting]) -> None:
+        woken: list[_Waiter] = []
+        for _, future in batch:
+            future.woken = woken
+        try:
+            self._committed(connection, batch)
+        finally:
+            for _, future in batch:
+                future.woken = None
+            _wake(woken)
+
+    def _committed(self, connection: Database, batch: list[_Waiting]) -> None:
         waited_for = {id(future) for _, future in batch if future.set_running_or_notify_cancel()}
         group = _Group(connection, self.place, batch)
         try:
@@ -154,8 +196,8 @@ class _Group(Struct, eq=False):
     connection: Database
     place: StorePlace
     batch: list[_Waiting]
-    done: list[tuple[Future[Any], Any]] = field(default_factory=list)
-    refused: list[tuple[Future[Any], RunError]] = field(default_factory=list)
+    done: list[tuple[Commit[Any], Any]] = field(default_factory=list)
+    refused: list[tuple[Commit[Any], RunError]] = field(default_factory=list)
 
     def commit(self) -> None:
         """Do all of it; piece by piece where one of them cannot be written. Raises what the database does."""
@@ -164,7 +206,7 @@ class _Group(Struct, eq=False):
         except Exception as error:
             if not is_of_values(error):
                 raise
-            self.connection.transact(lambda: self._work(self._alone))
+            self.connection.transact(lambda: self._work(self._alone), one_by_one=True)
 
     def _work(self, do: Callable[[Work[Any]], Any]) -> None:
         self.done.clear()

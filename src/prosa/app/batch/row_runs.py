@@ -20,6 +20,7 @@ from prosa.records.batch import MAX_CRASHES, BatchRecord, row_kind
 from prosa.records.run import RunRecord
 from prosa.runtime.errors import BudgetSpent, RunError, first_error
 from prosa.runtime.journal import Waits
+from prosa.runtime.program import reachable
 
 if TYPE_CHECKING:
     from prosa.app.journal.stored import StoredJournal
@@ -73,7 +74,8 @@ class RowRuns(Struct):
         if self.states[job.number - 1] in (BEGUN, AGAIN):
             run = await journals.find(row_run(self.record.id, job.number))
         if run is None:
-            return await journals.begin(self._new(journals, job, program))
+            waits = any(each.mailbox for each in reachable(program))  # for answers of others, with one of its own
+            return await journals.begin(self._new(journals, job, program), grouped=not waits)
         stored = await journals.resume(run, crashed=run.state == "open")
         crashes = stored.run.crashes
         if crashes >= MAX_CRASHES:

@@ -60,6 +60,12 @@ LONGEST_LEASE = 200
 SHARES = 8
 """Leases for each row at a time, where there are enough rows: those that work fast take more of them."""
 
+PARTS = 16
+"""Leases at least that hold the rows which one process runs at once."""
+
+FEWEST_LEASES = 32
+"""Leases of a batch at least, where it has so many rows: other workers may join at any time."""
+
 USED_WITHIN = 1.0
 """Seconds in which a permit is to be used; after them another one is asked for."""
 
@@ -67,8 +73,8 @@ T = TypeVar("T")
 
 
 def lease_size(rows: int, at_once: int) -> int:
-    """Return how many rows are one lease."""
-    return max(1, min(LONGEST_LEASE, rows // (SHARES * at_once)))
+    """Return how many rows are one lease: a small part of those that run at once, or more where there are many."""
+    return max(1, min(LONGEST_LEASE, max(rows // (SHARES * at_once), min(at_once // PARTS, rows // FEWEST_LEASES))))
 
 
 def ranges(numbers: Sequence[int], size: int) -> list[tuple[int, int]]:
@@ -478,7 +484,8 @@ class LeaseWorker(Struct, eq=False):
                 await self.queue.end(held.lease, again=held.again)
         finally:
             await held.beat.aclose()
-            self.wake()
+            if held.again or not held.share.leases:
+                self.wake()
 
     async def _stop_batch(self, share: Share, reason: str) -> None:
         """No worker begins a further row of a batch."""

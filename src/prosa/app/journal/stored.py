@@ -37,8 +37,9 @@ T = TypeVar("T")
 
 RERUN = "--in-doubt rerun"
 
-Ending: TypeAlias = "Callable[[float], Work[None]]"
-"""What is written at the end of a run that took so many seconds."""
+Ending: TypeAlias = "Callable[[float, CallRecord | None, bool], Work[None]]"
+"""What is written at the end of a run: for the seconds that it took, with its last answer where that is still to be
+written, and whether it has other calls."""
 
 
 class StoredJournal(Struct):
@@ -47,6 +48,8 @@ class StoredJournal(Struct):
 
     ``known`` are the calls of earlier processes by path. ``notice`` reports once that the store accepts no more
     records; the run then continues without it, unless the store is ``required``. ``full`` keeps messages too.
+    ``grouped`` commits the start of the run with its first call, which waits for that, and the answer of its last call
+    with its end.
     """
 
     run: RunRecord
@@ -60,8 +63,11 @@ class StoredJournal(Struct):
     known: dict[str, CallRecord] = field(default_factory=dict)
     answered: list[Answered] = field(default_factory=list)
     lost: bool = False
+    grouped: bool = False
+    first: Commit[None] | None = None
+    _last: CallRecord | None = None
+    _calls: int = 0
     _since: float = 0.0
-    _first: Commit[None] | None = None
     _sent: dict[str, tuple[str, ModelRequest]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -84,7 +90,7 @@ class StoredJournal(Struct):
             return reply
         call = self._call(step.path, "model", step.scope.program, step.request.model_name, digest)
         call = replace(call, request=self._content(step))
-        asked = self._asked(call)
+        asked = await self._begun(call)
         since = self.clock.monotonic()
         try:
             reply = await ask()
@@ -93,22 +99,23 @@ class StoredJournal(Struct):
             self._failed(call, error, since)
             raise
         self._count(step.request.model_name, reply)
-        await self._answered(
-            replace(
-                call,
-                state="answered",
-                answer=reply_digest(reply),
-                reply=as_json(reply),
-                answered_by=reply.model_name,
-                service=reply.service,
-                finish=reply.finish,
-                input_tokens=reply.usage.input_tokens,
-                output_tokens=reply.usage.output_tokens,
-                cached_tokens=reply.usage.cached_input_tokens,
-                seconds=self.clock.monotonic() - since,
-            ),
-            asked,
+        answered = replace(
+            call,
+            state="answered",
+            answer=reply_digest(reply),
+            reply=as_json(reply),
+            answered_by=reply.model_name,
+            service=reply.service,
+            finish=reply.finish,
+            input_tokens=reply.usage.input_tokens,
+            output_tokens=reply.usage.output_tokens,
+            cached_tokens=reply.usage.cached_input_tokens,
+            seconds=self.clock.monotonic() - since,
         )
+        if self.grouped and not step.scope.depth and not reply.tool_calls:
+            self._last = answered  # the run ends now, or asks once more, and waits for no one else until then
+        else:
+            await self._answered(answered, asked)
         return reply
 
     async def result(self, step: ToolStep, use: Use) -> ToolResult:
@@ -126,7 +133,7 @@ class StoredJournal(Struct):
         if earlier is not None and begun and not step.repeatable and not self.rerun:
             raise in_doubt(self.run, step.path, earlier.name)
         call = self._call(step.path, step.kind, step.scope.program, step.tool, digest)
-        asked = self._asked(replace(call, request=as_json(step.arguments)))
+        asked = await self._begun(replace(call, request=as_json(step.arguments)))
         if not step.repeatable:
             await self._committed(asked)  # otherwise a call that may have been made would leave no record
         since = self.clock.monotonic()
@@ -151,12 +158,18 @@ class StoredJournal(Struct):
     async def end(self, write: Ending) -> None:
         """Write the end of the run, for the seconds that this process was at it, where it ever began."""
         if self.begun and not self.lost:
-            await self._committed(self.writer().do(write(self.clock.monotonic() - self._since)), final=True)
+            final = self._last is None
+            await self._committed(self._ended(write), final=final)
 
     def drop(self, write: Ending) -> None:
         """Write the end of the run without waiting for it."""
         if self.begun and not self.lost:
-            self.writer().do(write(self.clock.monotonic() - self._since))
+            self._ended(write)
+
+    def _ended(self, write: Ending) -> Commit[None]:
+        last, self._last = self._last, None
+        others = self._calls > 1 or bool(self.known)
+        return self.writer().do(write(self.clock.monotonic() - self._since, last, others))
 
     def _known(self, path: str, digest: str) -> CallRecord | None:
         """Return the answered call of an earlier process at this path, where it is the same call."""
@@ -182,10 +195,21 @@ class StoredJournal(Struct):
         self._sent[scope] = (step.path, request)
         return as_json(request_content(request, after, before))
 
+    async def _begun(self, call: CallRecord) -> Commit[None] | None:
+        """Write down that a call is made, and an answer that waits before it."""
+        if self._last is not None:
+            last, self._last = self._last, None
+            await self._answered(last, None)
+        asked = self._asked(call)
+        if self.grouped:
+            await self._committed(asked)
+        return asked
+
     def _asked(self, call: CallRecord) -> Commit[None] | None:
         """Write down that a call is made, the run before its first one."""
         if self.lost:
             return None
+        self._calls += 1
         first = not self.begun
         if first:
             try:
@@ -194,8 +218,8 @@ class StoredJournal(Struct):
                 self._lose(problem)
                 return None
             self.begun = True
-            self._first = writer.do(runs.begin(self.run, lambda: writer.holder), soon=False)
-        return self.writer().do(runs.ask(call), soon=first)
+            self.first = writer.do(runs.begin(self.run, lambda: writer.holder), soon=False)
+        return self.writer().do(runs.ask(call), soon=first or self.grouped)
 
     async def _answered(self, call: CallRecord, asked: Commit[None] | None) -> None:
         if not self.lost:
@@ -214,12 +238,11 @@ class StoredJournal(Struct):
         another process took over ends here. What was written ``before`` it tells why the store cannot."""
         if future is None:
             return
-        first, self._first = self._first, None
+        first, self.first = self.first, None
         try:
-            if first is not None:
-                await first
-            await future
+            await _waited(future, first)
         except (StoreProblem, Unwritable) as problem:
+            self.begun = first is None or first.exception() is None  # else nothing of it is there to be ended
             earlier = before.exception() if before is not None and before.done() else None
             self._lose(earlier if isinstance(earlier, Unwritable) else problem)
         except TakenOver:
@@ -236,6 +259,18 @@ class StoredJournal(Struct):
 
     def _count(self, asked: str, reply: ModelReply) -> None:
         self.answered.append(Answered(reply.model_name, asked, reply.usage, reply.service))
+
+
+async def _waited(future: Commit[None], first: Commit[None] | None) -> None:
+    """Wait for a commit. Raises why the one before it failed, where it did."""
+    try:
+        await future
+    except RunError:
+        if first is not None and (error := first.exception()) is not None:
+            raise error from None
+        raise
+    if first is not None:
+        first.result()
 
 
 def in_doubt(run: RunRecord, path: str, tool: str) -> InDoubt:

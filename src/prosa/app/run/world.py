@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from decimal import Decimal
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -185,19 +186,27 @@ def _sandbox(program: Program, environment: Environment) -> Sandbox | None:
     using = [each for each in reachable(program) if each.uses_python]
     if not using:
         return None
-    from prosa.adapters.sandbox import MIN_MEMORY, WasmSandbox, missing_part
+    from prosa.adapters.sandbox import MIN_MEMORY, WasmSandbox
 
     least = min(using, key=lambda each: each.limits.python_memory)
     if least.limits.python_memory < MIN_MEMORY:
         raise _too_little(least, MIN_MEMORY)
-    if missing := missing_part():
-        environment.notice(f"warning: the python tool is not offered: {missing}")
-        return None
+    place = _sandbox_place(environment)
+    if isinstance(place, Path):
+        return WasmSandbox(place, notice=environment.notice)
+    environment.notice(f"warning: the python tool is not offered: {place}")
+    return None
+
+
+@remembered
+def _sandbox_place(environment: Environment) -> Path | str:
+    """Return the folder where the sandbox keeps its cache, looked for once in a call; or why there is no sandbox."""
+    from prosa.adapters.sandbox import missing_part
+
     try:
-        return WasmSandbox(cache_dir(environment.environ), notice=environment.notice)
+        return missing_part() or cache_dir(environment.environ)
     except OSError as error:
-        environment.notice(f"warning: the python tool is not offered: there is no place for its cache: {error}")
-        return None
+        return f"there is no place for its cache: {error}"
 
 
 def _too_little(program: Program, least: int) -> SandboxError:

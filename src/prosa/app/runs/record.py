@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from prosa.adapters.providers.prices import KnownPrices
 from prosa.adapters.store import runs
-from prosa.adapters.store.runs import Retention, end, run_of, runs_of_batch, sweep
+from prosa.adapters.store.runs import Retention, Unwritable, end, run_of, runs_of_batch, sweep
 from prosa.adapters.store.writer import clear_dead, host_name, is_alive, living, writer_of
 from prosa.app.journal.place import store_path
 from prosa.app.journal.stored import Ending, StoredJournal, by_path
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from prosa.adapters.store.writer import AnyWriter, Work, Writer
     from prosa.app.options import Environment, JournalOptions
     from prosa.app.runs import Job
-    from prosa.records.run import History, RunState
+    from prosa.records.run import CallRecord, History, RunState
     from prosa.runtime.ports import Clock
     from prosa.runtime.program import Program
 
@@ -217,7 +217,7 @@ class Journals(Struct):
             except BaseException as error:
                 await self.end(kept, self.kind.error_of(error))
                 raise
-            await self.end(kept)
+            await self._end_well(kept)
         except Exception as error:
             if (ended := self.kind.error_of(error)) is error:
                 raise
@@ -302,11 +302,16 @@ class Journals(Struct):
             begun=begun,
         )
 
-    async def begin(self, run: RunRecord) -> StoredJournal:
-        """Begin a run that is in the store before anything of it can end the process."""
-        writer = self.writer_in_use()
-        await writer.do(runs.begin(run, lambda: writer.holder))
-        return self.journal(run)
+    async def begin(self, run: RunRecord, *, grouped: bool = False) -> StoredJournal:
+        """Begin a run that is in the store before anything of it can end the process; ``grouped``, before its first
+        call."""
+        writer, journal = self.writer_in_use(), self.journal(run)
+        begun = writer.do(runs.begin(run, lambda: writer.holder))
+        if grouped:
+            journal.first, journal.grouped = begun, True
+        else:
+            await begun
+        return journal
 
     async def find(self, name: str) -> RunRecord | None:
         """Return the run of an id."""
@@ -323,6 +328,14 @@ class Journals(Struct):
         journal.known = by_path(calls)
         return journal
 
+    async def _end_well(self, kept: JobJournal) -> None:
+        """End a run with its output. One whose last answer the store cannot take has failed."""
+        try:
+            await self.end(kept)
+        except Unwritable as error:
+            await self.end(kept, self.kind.error_of(error))
+            raise
+
     async def end(self, kept: JobJournal, error: BaseException | None = None) -> None:
         """End a run: with its output, or with the error that ended it."""
         if kept.stored is not None:
@@ -336,7 +349,7 @@ class Journals(Struct):
             self.unfinished = self.batch
         kept.cost, priced = self._cost_of(journal)
 
-        def write(seconds: float) -> Work[None]:
+        def write(seconds: float, answered: CallRecord | None, others: bool) -> Work[None]:
             ends = end(
                 journal.run,
                 state,
@@ -348,6 +361,8 @@ class Journals(Struct):
                 cost=kept.cost,
                 priced=priced,
                 forget=self.history != "full" and not goes_on,
+                answered=answered,
+                others=others,
             )
             return ends if kept.settles is None else _both(ends, kept.settles(error, output))
 
