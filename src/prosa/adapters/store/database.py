@@ -59,7 +59,7 @@ class Database(Protocol):
 
     def change(self, text: str, values: Sequence[Any], otherwise: Callable[[], RunError] | None = None, /) -> None:
         """Do one statement whose result is not asked for. Raises what ``otherwise`` gives where it neither changes nor
-        finds a row, at the latest before the commit."""
+        finds a row."""
         ...
 
     def executemany(self, text: str, values: Sequence[Sequence[Any]], /) -> ResultRows:
@@ -70,10 +70,9 @@ class Database(Protocol):
         """Return the rows of one SELECT, of which only some are in memory at a time."""
         ...
 
-    def transact(self, work: Callable[[], T], *, one_by_one: bool = False) -> T:
+    def transact(self, work: Callable[[], T]) -> T:
         """Do ``work`` in one transaction that may write; once more where it could not be committed for a reason that
-        passes. Raises what ``work`` raises, and what the database does: ``one_by_one``, at the statement that it is
-        about."""
+        passes. Raises what ``work`` raises, and what the database does."""
         ...
 
     def hold(self, name: str) -> None:

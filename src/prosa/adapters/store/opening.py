@@ -72,9 +72,8 @@ class SqliteDatabase(sqlite3.Connection):
         if not done.rowcount or (done.rowcount < 0 and done.fetchone() is None):
             raise otherwise()
 
-    def transact(self, work: Callable[[], T], *, one_by_one: bool = False) -> T:
+    def transact(self, work: Callable[[], T]) -> T:
         """Do work as the only process that writes."""
-        del one_by_one
         try:
             self.execute("BEGIN IMMEDIATE")
             found = work()

@@ -11,7 +11,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from functools import cache
 from typing import Any, ClassVar, LiteralString, TypeVar
 from zlib import crc32
@@ -47,9 +47,6 @@ _PAUSES = 0.05, 1.0
 _CONFLICTS = 20
 """Maximum retries of a transaction that conflicts with another one."""
 
-_NUMBER = "SELECT pg_current_xact_id_if_assigned()::text"
-"""The number of the transaction that is under way; NULL where it has written nothing."""
-
 _STREAMED = 500
 _TYPES = {"TEXT": 'TEXT COLLATE "C"', "INTEGER": "BIGINT", "REAL": "DOUBLE PRECISION"}
 _CONNECTING: dict[str, str | int] = {
@@ -75,10 +72,8 @@ class PostgresDatabase:
         self.away = False
         self._reads = reads
         self._token = ""
+        self._fences: set[tuple[Any, ...]] = set()
         self._connection = _connected(server, reads=reads)
-        self._ahead: AbstractContextManager[psycopg.Pipeline] | None = None
-        self._fences: set[tuple[str, Sequence[Any]]] = set()
-        self._changes: list[psycopg.Cursor[tuple[Any, ...]]] = []
 
     @property
     def connection(self) -> psycopg.Connection[tuple[Any, ...]]:
@@ -86,73 +81,48 @@ class PostgresDatabase:
         return self._connection
 
     def execute(self, text: str, values: Sequence[Any] = (), /) -> psycopg.Cursor[tuple[Any, ...]]:
-        """Do one statement, after those that were sent ahead."""
-        self._catch_up()
+        """Do one statement."""
+        self._fences.clear()
         return self._sent(text, values)
 
     def change(self, text: str, values: Sequence[Any], otherwise: Callable[[], RunError] | None = None, /) -> None:
-        """Do one statement that changes or finds a row. In a transaction it is sent ahead: what it did is looked at
-        with everything that was, and the transaction is done once more, one by one, where one of them did not."""
-        if self._ahead is None:
-            if not self._sent(text, values).rowcount and otherwise is not None:
-                raise otherwise()
+        """Do one statement that changes or finds a row; a fence once, which holds until the transaction ends."""
+        fence = (text, *values) if text.endswith(self.shared) else None
+        if fence is not None and fence in self._fences:
             return
-        if text.startswith("SELECT"):  # a fence, which holds until the transaction ends
-            if (text, values) in self._fences:
-                return
-            self._fences.add((text, values))
-        done = self._sent(text, values)
-        if otherwise is not None:
-            self._changes.append(done)
+        if not self._sent(text, values).rowcount and otherwise is not None:
+            raise otherwise()
+        if fence is not None:
+            self._fences.add(fence)
 
     def _sent(self, text: str, values: Sequence[Any]) -> psycopg.Cursor[tuple[Any, ...]]:
         return self._connection.execute(_sent(text), [_value(each) for each in values])
 
-    def _catch_up(self) -> None:
-        """Wait for what was sent ahead. Raises `_OneByOne`, `psycopg.Error`."""
-        if self._ahead is not None:
-            ahead, self._ahead = self._ahead, None
-            changes, self._changes = self._changes, []
-            self._fences.clear()
-            ahead.__exit__(None, None, None)
-            if not all(each.rowcount for each in changes):
-                raise _OneByOne
-
     def executemany(self, text: str, values: Sequence[Sequence[Any]], /) -> psycopg.Cursor[tuple[Any, ...]]:
         """Do one statement for each of many rows of values."""
-        self._catch_up()
         cursor = self._connection.cursor()
         cursor.executemany(_sent(text), [[_value(each) for each in row] for row in values])
         return cursor
 
     def stream(self, text: str, values: Sequence[Any] = (), /) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of one SELECT, some at a time."""
-        self._catch_up()
         name = f"prosa_{os.urandom(4).hex()}"
         with self._connection.transaction(), self._connection.cursor(name) as cursor:
             cursor.itersize = _STREAMED
             yield from cursor.execute(_sent(text), [_value(each) for each in values])
 
-    def transact(self, work: Callable[[], T], *, one_by_one: bool = False) -> T:
+    def transact(self, work: Callable[[], T]) -> T:
         """Do ``work`` in one transaction. Where the server is lost meanwhile it is waited for, and the work is done
         again if it was not committed; so it is where two transactions stood in each other's way."""
         for _ in range(_CONFLICTS):
             committing = ""
+            self._fences.clear()
             try:
-                if not one_by_one:
-                    ahead = self._connection.pipeline()
-                    ahead.__enter__()
-                    self._ahead = ahead
                 self._connection.execute("BEGIN")
                 found = work()
-                number = self._connection.execute(_NUMBER)
-                self._catch_up()
-                ((committing,),) = number.fetchall()
+                committing = self._number()
                 self._connection.execute("COMMIT")
                 return found
-            except _OneByOne:
-                one_by_one = True
-                self._roll_back()
             except (errors.DeadlockDetected, errors.SerializationFailure):
                 self._roll_back()
             except psycopg.Error as error:
@@ -187,6 +157,11 @@ class PostgresDatabase:
                 self._connection.execute("SELECT pg_advisory_unlock_all()")
         self._connection.close()
 
+    def _number(self) -> str:
+        """Return the number of the transaction that is under way, empty where it has written nothing."""
+        row = self._connection.execute("SELECT pg_current_xact_id_if_assigned()::text").fetchone()
+        return (row[0] or "") if row else ""
+
     def _was_committed(self, number: str) -> bool:
         while True:
             row = self._connection.execute("SELECT pg_xact_status(%s::xid8)", (number,)).fetchone()
@@ -195,8 +170,6 @@ class PostgresDatabase:
             time.sleep(_PAUSES[0])
 
     def _roll_back(self) -> None:
-        with suppress(psycopg.Error, _OneByOne):
-            self._catch_up()
         with suppress(psycopg.Error):
             self._connection.execute("ROLLBACK")
 
@@ -206,8 +179,7 @@ class PostgresDatabase:
             self._roll_back()
             raise error
         self._connection.close()
-        self._ahead, self._changes, self.away = None, [], True
-        self._fences.clear()
+        self.away = True
         pause, end = _PAUSES[0], time.monotonic() + PATIENCE
         while True:
             try:
@@ -223,11 +195,6 @@ class PostgresDatabase:
                     raise StoreProblem(why, hint=_AGAIN) from problem
             time.sleep(pause)
             pause = min(pause * 2, _PAUSES[1])
-
-
-class _OneByOne(Exception):
-    """A statement that was sent ahead changed no row: which one, and what that means, shows where each is waited
-    for."""
 
 
 ENDINGS = (

@@ -206,7 +206,7 @@ class _Group(Struct, eq=False):
         except Exception as error:
             if not is_of_values(error):
                 raise
-            self.connection.transact(lambda: self._work(self._alone), one_by_one=True)
+            self.connection.transact(lambda: self._work(self._alone))
 
     def _work(self, do: Callable[[Work[Any]], Any]) -> None:
         self.done.clear()
