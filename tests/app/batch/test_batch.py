@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 
 import prosa
 from prosa.adapters.store.batches import batches
-from prosa.adapters.store.opening import open_store
+from prosa.adapters.store.opening import SqliteDatabase, open_store
 from prosa.adapters.store.runs import Retention, put_note, sweep
 from prosa.runtime.digest import stamp
+from prosa.runtime.messages import ModelReply, ModelRequest, Usage
 from tests.app.batch.labels import Letters, home, program, texts
 from tests.depth import examples
 
@@ -262,3 +263,45 @@ def test_x29_a_row_that_crashes_fails_alone(tmp_path: Path, monkeypatch: pytest.
     assert found.summary.done == 5 and found.summary.left == 0
     assert prosa.batch(program(tmp_path), texts(6), provider=model, **options).summary.done == 5
     assert sum(model.asked.values()) == 5
+
+
+def test_x29_a_row_of_one_call_is_two_transactions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """X29: its start with its call, which is made after that; its answer with its end."""
+    seen: list[tuple[str, str | None]] = []
+    transact = SqliteDatabase.transact
+
+    def noted(store: SqliteDatabase, work: Any) -> Any:
+        found = transact(store, work)
+        seen.extend(store.execute("SELECT run.state, call.state FROM run LEFT JOIN call ON call.run = run.id"))
+        return found
+
+    class Asked(Letters):
+        async def complete(self, request: ModelRequest, on_text: Any = None) -> ModelReply:
+            assert seen[-1] == ("open", "asked")
+            return await super().complete(request, on_text)
+
+    monkeypatch.setattr(SqliteDatabase, "transact", noted)
+    assert outputs(ran(tmp_path, texts(1), Asked())) == [(1, 1)]
+    assert ("open", "answered") not in seen and seen[-1] == ("done", "answered")
+
+
+def test_x29_an_answer_is_in_the_store_before_the_next_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """X29: where the first one was refused."""
+    states: list[list[tuple[str, str]]] = []
+    transact = SqliteDatabase.transact
+
+    def noted(store: SqliteDatabase, work: Any) -> Any:
+        found = transact(store, work)
+        states.append(store.execute("SELECT path, state FROM call ORDER BY path").fetchall())
+        return found
+
+    class Second(Letters):
+        async def complete(self, request: ModelRequest, on_text: Any = None) -> ModelReply:
+            if len(request.messages) > 2:
+                assert states[-1] == [("1", "answered"), ("2", "asked")]
+                return ModelReply('{"n": 2}', (), Usage(1, 1), model_name="fake-1")
+            return ModelReply("no number", (), Usage(1, 1), model_name="fake-1")
+
+    monkeypatch.setattr(SqliteDatabase, "transact", noted)
+    found = ran(tmp_path, texts(1), Second())
+    assert outputs(found) == [(1, 2)] and found.summary.calls == 2
