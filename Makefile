@@ -90,6 +90,7 @@ lock: $(DEV) $(RELEASE) ## resolve requirements/*.in and pyproject.toml into the
 	cd requirements && ../$(UV_LOCK) -o vectors.lock vectors.in
 	cd requirements && ../$(UV_LOCK) -o release.lock release.in
 	cd bench/peers && ../../$(UV_LOCK) -o python.lock python.in
+	cd bench/peers && ../../$(UV_LOCK) -o clients.lock clients.in
 	$(INSTALL) -r requirements/run.lock -r requirements/release.lock
 	$(BIN)/python tools/packaging/sbom.py
 

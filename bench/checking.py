@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import tarfile
 import tempfile
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.measure import Process, Row, middle, process, python
+from bench.measure import Failed, Process, Row, middle, process, python
 from bench.mixed_corpus import COUNT, write_corpus
 from bench.peers import find as peers
 
@@ -50,12 +51,13 @@ class Corpus:
 @dataclass(frozen=True, slots=True)
 class Contender:
     """A command, where it keeps what it has found, whether that is thrown away before each run, and which exit
-    statuses say that it worked."""
+    statuses say that it worked. The program of a ``peer`` is left out when it fails; all others must work."""
 
     command: Sequence[str]
     cache: Path | None = None
     emptied: bool = False
     fine: Container[int] = FINDINGS
+    peer: str = ""
 
     def run(self, folder: Path) -> Process:
         """Run it in ``folder``."""
@@ -70,11 +72,35 @@ class Contender:
 
 def rows(count: int = COUNT, runs: int = RUNS) -> Iterator[Row]:
     """Yield the table."""
-    found = peers.find()
     with tempfile.TemporaryDirectory(prefix="prosa-bench-") as name:
+        found = _that_work(peers.find(), Path(name))
         for large, corpus in ((False, book(Path(name))), (True, _mixed(Path(name), count))):
             measured = _measure(corpus, found, Path(name) / "caches", runs)
             yield from _table(corpus, measured, found, large=large)
+
+
+FAULTY = "faulty.md"
+
+
+def _that_work(found: Mapping[str, peers.Peer], temporary: Path) -> dict[str, peers.Peer]:
+    """Return the peers, without commands those that do not name a faulty file: what checks nothing is quick."""
+    corpus = Corpus("", temporary / "faulty")
+    corpus.folder.mkdir()
+    (corpus.folder / FAULTY).write_text("# One\n\n### Three\n\n* a\n- b\n\n\n\nEnd  \n", encoding="utf-8")
+    works = dict(found)
+    for each in _others(corpus, found, temporary).values():
+        try:
+            ran = subprocess.run(
+                each.command, cwd=corpus.folder, capture_output=True, check=False, timeout=peers.ASKED_SECONDS
+            )
+            named = FAULTY.encode() in ran.stdout + ran.stderr
+            reason = "" if named else f"finds nothing in a faulty file (status {ran.returncode})"
+        except subprocess.TimeoutExpired:
+            reason = f"took longer than {peers.ASKED_SECONDS} s for one file"
+        if reason:
+            peers.leave_out(each.peer, reason)
+            works[each.peer] = peers.Peer(each.peer, version=found[each.peer].version, reason=reason)
+    return works
 
 
 def book(temporary: Path) -> Corpus:
@@ -113,12 +139,22 @@ def _measure(corpus: Corpus, found: Mapping[str, peers.Peer], caches: Path, runs
 
 
 def in_turn(contenders: Mapping[str, Contender], folder: Path, runs: int) -> dict[str, Process]:
-    """Medians of every contender in a folder, run in turn; of several runs one more comes first, to warm up."""
+    """Medians of every contender in a folder, run in turn; of several runs one more comes first, to warm up.
+
+    A peer that fails is not among them.
+    """
     done: dict[str, list[Process]] = {name: [] for name in contenders}
     for turn in range(0 if runs > 1 else 1, runs + 1):
         for name, each in contenders.items():
-            if sum(run.wall for run in done[name]) < PATIENCE:
-                ran = each.run(folder)
+            if name in done and sum(run.wall for run in done[name]) < PATIENCE:
+                try:
+                    ran = each.run(folder)
+                except Failed as problem:
+                    if not each.peer:
+                        raise
+                    peers.leave_out(each.peer, problem.reason)
+                    del done[name]
+                    continue
                 done[name] += [ran] if turn or ran.wall > SLOW else []
     return {name: middle(ran) for name, ran in done.items()}
 
@@ -137,13 +173,13 @@ def _others(corpus: Corpus, found: Mapping[str, peers.Peer], caches: Path) -> di
     made: dict[str, Contender] = {}
     if rumdl.start:
         empty, warm = caches / "rumdl-empty", caches / "rumdl-warm"
-        made["rumdl none"] = Contender(peers.rumdl(rumdl, None))
-        made["rumdl empty"] = Contender(peers.rumdl(rumdl, empty), empty, emptied=True)
-        made["rumdl warm"] = Contender(peers.rumdl(rumdl, warm), warm)
+        made["rumdl none"] = Contender(peers.rumdl(rumdl, None), peer=rumdl.name)
+        made["rumdl empty"] = Contender(peers.rumdl(rumdl, empty), empty, emptied=True, peer=rumdl.name)
+        made["rumdl warm"] = Contender(peers.rumdl(rumdl, warm), warm, peer=rumdl.name)
     if markdownlint.start:
-        made["markdownlint-cli2 none"] = Contender(peers.markdownlint(markdownlint))
+        made["markdownlint-cli2 none"] = Contender(peers.markdownlint(markdownlint), peer=markdownlint.name)
     if mdformat.start:
-        made["mdformat none"] = Contender(peers.mdformat(mdformat, corpus.documents))
+        made["mdformat none"] = Contender(peers.mdformat(mdformat, corpus.documents), peer=mdformat.name)
     return made
 
 

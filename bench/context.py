@@ -17,7 +17,7 @@ from statistics import median
 from typing import NamedTuple
 
 from bench.checking import CORPUS_VARIABLE
-from bench.measure import Row, process, python
+from bench.measure import MOST_SECONDS, Failed, Row, process, python
 from bench.peers import find as peers
 from prosa.dialects.context.places import is_agent_place
 
@@ -40,11 +40,17 @@ class Contender(NamedTuple):
     read: Callable[[str], Iterator[Said]]
 
     def says(self, folder: Path) -> list[Said]:
-        """Return what it says of the files in a folder that agents read."""
-        ran = subprocess.run(self.command, cwd=folder, capture_output=True, text=True, check=False)
-        if not ran.stdout.strip():
-            raise SystemExit(f"{self.title} said nothing: {ran.stderr[-2000:]}")
-        return [each for each in self.read(ran.stdout) if is_agent_place(each.path)]
+        """Return what it says of the files in a folder that agents read. Raises `Failed` where that cannot be read."""
+        command = self.command
+        try:
+            ran = subprocess.run(
+                command, cwd=folder, capture_output=True, text=True, errors="replace", check=False, timeout=MOST_SECONDS
+            )
+            return [each for each in self.read(ran.stdout) if is_agent_place(each.path)]
+        except subprocess.TimeoutExpired:
+            raise Failed(command, f"took longer than {MOST_SECONDS:g} s") from None
+        except (AttributeError, KeyError, TypeError, ValueError):
+            raise Failed(command, f"said nothing that can be read (status {ran.returncode})", ran.stderr) from None
 
 
 def _prosa(text: str) -> Iterator[Said]:
@@ -78,9 +84,24 @@ def contenders() -> tuple[Contender, list[Contender]]:
 def rows(runs: int = RUNS) -> Iterator[Row]:
     """Yield the table."""
     own, others = contenders()
+    others = [_tried(each) for each in others]
     with tempfile.TemporaryDirectory(prefix="prosa-bench-") as name:
         yield from _planted(Path(name), own, others)
     yield from _real(repositories(), own, others, runs)
+
+
+def _tried(other: Contender) -> Contender:
+    """Return another tool without its command where it does not work."""
+    if not other.command:
+        return other
+    with tempfile.TemporaryDirectory(prefix="prosa-bench-") as name:
+        Path(name, "AGENTS.md").write_text("# Rules\n\nRead [the guide](guide.md).\n", encoding="utf-8")
+        try:
+            other.says(Path(name))
+        except Failed as problem:
+            peers.leave_out(other.title.partition(" ")[0], problem.reason)
+            return other._replace(command=())
+    return other
 
 
 def repositories() -> list[Path]:

@@ -7,16 +7,17 @@ table, one JSON object a line.
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec.json import encode
 
 from bench import bare_index
 from bench.bare_index import looks
@@ -194,4 +195,4 @@ def _everything(connection: sqlite3.Connection) -> tuple[object, ...]:
 
 if __name__ == "__main__":
     for each in rows(Path(sys.argv[1]), Path(sys.argv[2]), *map(float, sys.argv[3:])):
-        print(json.dumps(asdict(each)), flush=True)
+        print(encode(each).decode(), flush=True)

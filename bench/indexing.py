@@ -102,10 +102,10 @@ def _built(corpus: Corpus, found: Mapping[str, Peer], runs: int, built: dict[int
     if vault.start and corpus.count <= MOST_OF_VAULT:
         file = corpus.vault("cold")
         contenders["vault"] = Contender(
-            corpora.vault_index(vault, corpus.folder, file), file.parent, emptied=True, fine=WELL
+            corpora.vault_index(vault, corpus.folder, file), file.parent, emptied=True, fine=WELL, peer=vault.name
         )
     if links.start and corpus.count <= MOST_OF_LINKS:
-        contenders["links"] = Contender(corpora.link_folder(links, corpus.folder), fine=WELL)
+        contenders["links"] = Contender(corpora.link_folder(links, corpus.folder), fine=WELL, peer=links.name)
     ran = in_turn(contenders, corpus.folder, runs)
     built[corpus.count] = ran["prosa"].used
     yield from _times(
@@ -154,8 +154,9 @@ def _again(corpus: Corpus, found: Mapping[str, Peer], runs: int) -> Iterator[Row
     contenders["grep word"] = Contender(["grep", "-rwl", RARE, "."], fine=FOUND)
     if vault.start and corpus.count <= MOST_OF_VAULT:
         file = corpus.vault("cold")
-        contenders["vault"] = Contender(corpora.vault_refresh(vault, corpus.folder, file), fine=WELL)
-        contenders["vault search"] = Contender(corpora.vault_search(vault, corpus.folder, file, RARE), fine=WELL)
+        refresh, search = corpora.vault_refresh(vault, corpus.folder, file), corpora.vault_search
+        contenders["vault"] = Contender(refresh, fine=WELL, peer=vault.name)
+        contenders["vault search"] = Contender(search(vault, corpus.folder, file, RARE), fine=WELL, peer=vault.name)
     ran = in_turn(contenders, corpus.folder, runs)
     yield from _whole_processes(corpus, ran, vault)
 

@@ -7,43 +7,22 @@ process, so nothing below the size of this process can be told apart: sections r
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import resource
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Timer
 
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One line of the report. ``value`` beside ``baseline``, both in ``unit``; ``aim`` is what was asked for.
-
-    A ``baseline`` without a figure is not installed.
-    """
-
-    what: str
-    value: float
-    unit: str
-    baseline: str = ""
-    base: float | None = None
-    aim: str = ""
-
-    def text(self) -> str:
-        """Return the row for the table."""
-        absent = "not installed" if self.baseline else ""
-        compared = f"{self.base:,.2f} {self.unit}" if self.base is not None else absent
-        ratio = f"{self.value / self.base:.2f}x" if self.base else ""
-        cells = [self.what, f"{self.value:,.2f} {self.unit}", self.baseline, compared, ratio, self.aim]
-        return f"| {' | '.join(cells)} |"
-
-
-HEAD = "| what | figure | baseline | its figure | ratio | aim |\n|---|--:|---|--:|--:|---|"
+from bench.row import Row as Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,19 +35,83 @@ class Process:
     used: float = 0.0
 
 
+MOST_SECONDS = 300.0
+"""How long one process may take: what hangs ends no measurement."""
+
+
+class Failed(SystemExit):
+    """A command that did not do what is measured: its ``reason`` has no path and no host name."""
+
+    def __init__(self, command: Sequence[str], reason: str, errors: str = "") -> None:
+        super().__init__(f"{' '.join(command)}: {reason}. {errors[-2000:]}".rstrip(". "))
+        self.reason = reason
+
+
 def process(
-    command: Sequence[str], environ: Mapping[str, str], *, folder: Path | None = None, fine: Container[int] = (0,)
+    command: Sequence[str],
+    environ: Mapping[str, str],
+    *,
+    folder: Path | None = None,
+    fine: Container[int] = (0,),
+    seconds: float = MOST_SECONDS,
 ) -> Process:
-    """Run a command to its end. Raises when its exit status is not a ``fine`` one: a failed run has no time."""
+    """Run a command to its end. Raises `Failed` when its exit status is not a ``fine`` one, or when it takes too long.
+    A failed run has no time."""
     started = time.perf_counter()
-    child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=dict(environ), cwd=folder)
-    errors = child.stderr.read() if child.stderr else b""
-    _, status, used = os.wait4(child.pid, 0)
-    child.returncode = os.waitstatus_to_exitcode(status)
+    try:
+        child = subprocess.Popen(
+            command,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            env=dict(environ),
+            cwd=folder,
+            start_new_session=True,
+        )
+    except OSError as problem:
+        raise Failed(command, f"did not start ({problem.strerror})") from None
+    with _ended_after(child, seconds) as late:
+        errors = child.stderr.read() if child.stderr else b""
+        _, status, used = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
     wall = (time.perf_counter() - started) * 1000
+    if late:
+        raise Failed(command, f"took longer than {seconds:g} s")
     if child.returncode not in fine:
-        raise SystemExit(f"{' '.join(command)} failed: {errors.decode('utf-8', 'replace')[-2000:]}")
+        raise Failed(command, f"ended with status {child.returncode}", errors.decode("utf-8", "replace"))
     return Process(wall, used.ru_maxrss / 1024, (used.ru_utime + used.ru_stime) * 1000)
+
+
+@contextlib.contextmanager
+def _ended_after(child: subprocess.Popen[bytes], seconds: float) -> Iterator[list[bool]]:
+    """End a process and what it started after so many seconds, which then stands in the list, or when we end."""
+    late: list[bool] = []
+
+    def end() -> None:
+        late.append(True)
+        end_group(child)
+
+    timer = Timer(seconds, end)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield late
+    except BaseException:
+        end_group(child)
+        raise
+    finally:
+        timer.cancel()
+        if child.stderr:
+            child.stderr.close()
+
+
+def end_group(child: subprocess.Popen[bytes], patience: float = 0) -> None:
+    """End a process that leads a group, with the group; it has so many seconds to end what it started."""
+    with contextlib.suppress(ProcessLookupError, PermissionError, subprocess.TimeoutExpired):
+        if patience:
+            child.send_signal(signal.SIGINT)
+            child.wait(patience)
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(child.pid, signal.SIGKILL)
 
 
 _COUNTER = ("valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null")

@@ -1,6 +1,6 @@
-"""What the loop adds to one model call: the same zero-latency server asked by a raw HTTP client, by the openai client,
-by plain clients of 48 connections each, and by a whole run of a program. The server is a fake on loopback in a process
-of its own. A peer that is not installed is named and left out.
+"""What the loop adds to one model call: the same zero-latency server asked by a raw HTTP client, by plain clients of 48
+connections each, by a whole run of a program, and by other libraries in processes of their own environment, in turn.
+The server is a fake on loopback in a process of its own.
 """
 
 from __future__ import annotations
@@ -8,24 +8,35 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from importlib.util import find_spec
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from bench.corpus import ANSWER, write_program
 from bench.measure import Row
+from bench.peers import find as peers
+from bench.peers.clients import measured
 
 SEQUENTIAL = 200
 TOGETHER = 200
 MANY = 1_000
 SHARD = 48
 ROUNDS = 3
+PATIENCE = 120.0
+"""Seconds that another library may take for all calls of a round."""
+
+CLIENTS = str(peers.HERE / "clients.py")
+_PACKAGES = {"openai": "openai", "pydantic-ai": "pydantic-ai-slim", "llm": "llm"}
+"""Other libraries with the packages that have them."""
+SLOW = "llm"
+"""Asked a tenth as often, and one after another only: it makes a client for every call."""
+
 BODY = {
     "model": "gpt-4o",
     "messages": [
@@ -58,51 +69,99 @@ def model_server(delay: float = 0.0) -> Iterator[str]:
             server.wait()
 
 
-async def _measure(base_url: str) -> list[Row]:
-    many = f"{MANY:,} at once, processor time"
-    found: dict[str, dict[str, list[float]]] = {"one after another": {}, f"{TOGETHER} at once": {}, many: {}}
-    async with contextlib.AsyncExitStack() as stack:
-        asks: dict[str, Ask] = {RUN: await stack.enter_async_context(_loop(base_url))}
-        if find_spec("openai") is None:
-            print("openai is not installed: its client is left out", file=sys.stderr)
-        else:
-            asks["openai client"] = await stack.enter_async_context(_openai(base_url))
-        asks["raw HTTP client"] = await stack.enter_async_context(_raw(base_url))
-        asks["plain sharded clients"] = await stack.enter_async_context(sharded(base_url))
-        for ask in asks.values():
-            await ask()
-        for _ in range(ROUNDS):
-            for name, ask in asks.items():
-                found["one after another"].setdefault(name, []).append(await _sequential(ask))
-                found[f"{TOGETHER} at once"].setdefault(name, []).append(await _together(ask, TOGETHER))
-                found[many].setdefault(name, []).append(await _together(ask, MANY, clock=time.process_time))
-    return [row for how, times in found.items() for row in _compared(how, times)]
-
-
+WAYS = {
+    "one after another": (SEQUENTIAL, 1, 0),
+    f"{TOGETHER} at once": (TOGETHER, TOGETHER, 0),
+    f"{MANY:,} at once, processor time": (MANY, MANY, 1),
+}
+"""Calls, how many of them at once, and which clock: 0 is the one on the wall, 1 that of processors, which needs one
+round."""
 RUN = "a run of prosa"
-_AIMS = {("one after another", "openai client"): "≤ 1.5 ms more"}
+_AIMS = {("one after another", "openai"): "≤ 1.5 ms more"}
+
+Measure = Callable[[int, int], Awaitable[tuple[float, float]]]
+"""Milliseconds of a call by both clocks, for so many calls, so many at once."""
 
 
-def _compared(how: str, times: dict[str, list[float]]) -> list[Row]:
-    middle = {name: statistics.median(each) for name, each in times.items()}
+async def _measure(base_url: str) -> list[Row]:
+    clients = [peers.library(name, "clients", [CLIENTS], package) for name, package in _PACKAGES.items()]
+    found: dict[str, dict[str, list[float]]] = {how: {} for how in WAYS}
+    async with contextlib.AsyncExitStack() as stack:
+        own = {RUN: _loop, "raw HTTP client": _raw, "plain sharded clients": sharded}
+        measures = {
+            name: partial(measured, await stack.enter_async_context(each(base_url))) for name, each in own.items()
+        }
+        for peer in clients:
+            if peer.start:
+                measures[peer.name] = await stack.enter_async_context(_there(peer, base_url))
+        for measure in measures.values():
+            await measure(1, 1)
+        for turn in range(ROUNDS):
+            for how, way in WAYS.items():
+                for name in list(measures) if turn == 0 or not way[2] else ():
+                    figure = await _figure(name, measures, way)
+                    found[how].setdefault(name, []).extend(figure)
+    return [row for how, times in found.items() for row in _compared(how, times, clients)]
+
+
+async def _figure(name: str, measures: dict[str, Measure], way: tuple[int, int, int]) -> list[float]:
+    """Return the figure of a client; none where it is too slow for this way, or has failed, which ends its part."""
+    calls, at_once, clock = way
+    if name == SLOW:
+        if at_once > 1:
+            return []
+        calls = calls // 10
+    try:
+        return [(await measures[name](calls, at_once))[clock]]
+    except (OSError, ValueError, TimeoutError) as problem:
+        if name not in _PACKAGES:
+            raise
+        peers.leave_out(name, f"failed at {at_once:,} calls at once ({type(problem).__name__})")
+        del measures[name]
+        return []
+
+
+def _compared(how: str, times: dict[str, list[float]], clients: Sequence[peers.Peer]) -> Iterator[Row]:
+    middle = {name: statistics.median(each) for name, each in times.items() if each}
     run = middle.pop(RUN)
-    return [
-        Row(f"model call of a run, {how}", run, "ms", peer, each, _AIMS.get((how, peer), ""))
-        for peer, each in middle.items()
-    ]
+    titles = {peer.name: f"{peer.title} client".replace("llm client", "llm") for peer in clients}
+    for name in (*titles, "raw HTTP client", "plain sharded clients"):
+        if name != SLOW or how == "one after another":
+            aim = _AIMS.get((how, name), "")
+            yield Row(f"model call of a run, {how}", run, "ms", titles.get(name, name), middle.get(name), aim)
 
 
-async def _sequential(ask: Ask) -> float:
-    started = time.perf_counter()
-    for _ in range(SEQUENTIAL):
-        await ask()
-    return (time.perf_counter() - started) / SEQUENTIAL * 1000
+@contextlib.asynccontextmanager
+async def _there(peer: peers.Peer, base_url: str) -> AsyncIterator[Measure]:
+    """Measure a client in a process of its own environment, which waits while others are measured."""
+    environ = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
+    with tempfile.TemporaryDirectory() as home:
+        process = await asyncio.create_subprocess_exec(
+            *(*peer.start, peer.name, base_url),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            env=environ | {"HOME": home, "LLM_USER_PATH": home, "NO_PROXY": "127.0.0.1"},
+        )
+        assert process.stdin is not None and process.stdout is not None
+        send, heard, ready = process.stdin, process.stdout, False
 
+        async def measure(calls: int, at_once: int) -> tuple[float, float]:
+            nonlocal ready
+            async with asyncio.timeout(PATIENCE):
+                if not ready and (said := await heard.readline()) != b"ready\n":
+                    raise ValueError(f"expected ready, found {said[:80]!r}")
+                ready = True
+                send.write(f"{calls} {at_once}\n".encode())
+                wall, used = map(float, (await heard.readline()).split())
+                return wall, used
 
-async def _together(ask: Ask, count: int, clock: Callable[[], float] = time.perf_counter) -> float:
-    started = clock()
-    await asyncio.gather(*(ask() for _ in range(count)))
-    return (clock() - started) / count * 1000
+        try:
+            yield measure
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
 
 
 @contextlib.asynccontextmanager
@@ -151,19 +210,6 @@ async def sharded(base_url: str) -> AsyncIterator[Ask]:
     yield ask
     for client, _ in clients:
         await client.aclose()
-
-
-@contextlib.asynccontextmanager
-async def _openai(base_url: str) -> AsyncIterator[Ask]:
-    from openai import AsyncOpenAI
-
-    client = AsyncOpenAI(api_key="none", base_url=base_url, max_retries=0)
-
-    async def ask() -> object:
-        return await client.chat.completions.create(**BODY)  # type: ignore[call-overload]
-
-    yield ask
-    await client.close()
 
 
 @contextlib.asynccontextmanager

@@ -8,17 +8,27 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from bench.peers.find import HERE, Peer, folder
+from bench.measure import MOST_SECONDS
+from bench.peers.find import HERE, Peer, leave_out, library
 
-_ASK = "import importlib.metadata, sys; print(importlib.metadata.version(sys.argv[1]))"
+VAULT = "markdown-vault-mcp"
 
 
 def find() -> dict[str, Peer]:
     """Return the peers by name, missing ones among them. They are looked for where `install` puts them only."""
-    return {name: _peer(name) for name in ("markdown-vault-mcp", "obsidiantools", "networkx")}
+    tools = str(HERE / "graph_tools.py")
+    found = {name: library(name, "venv", [tools]) for name in ("obsidiantools", "networkx")}
+    return {VAULT: _vault(), **found}
+
+
+def _vault() -> Peer:
+    """Return a program that has no flag for its version."""
+    found = library(VAULT, "venv", [])
+    return replace(found, start=(str(Path(found.start[0]).with_name(VAULT)),)) if found.start else found
 
 
 def vault_index(peer: Peer, place: Path, file: Path) -> Sequence[str]:
@@ -47,18 +57,12 @@ def arranged(peer: Peer, pairs: Sequence[tuple[str, str]]) -> float | None:
     installed."""
     if not peer.start:
         return None
-    done = subprocess.run([*peer.start, "arrange"], input=json.dumps(pairs), capture_output=True, text=True, check=True)
-    return float(done.stdout)
-
-
-def _peer(name: str) -> Peer:
-    binaries = folder() / "venv" / "bin"
-    python = binaries / "python"
-    if not python.exists():
-        return Peer(name)
-    asked = subprocess.run([str(python), "-c", _ASK, name], capture_output=True, text=True, check=False)
-    if asked.returncode:
-        return Peer(name)
-    programs: Mapping[str, tuple[str, ...]] = {"markdown-vault-mcp": (str(binaries / name),)}
-    start = programs.get(name, (str(python), str(HERE / "graph_tools.py")))
-    return Peer(name, start, asked.stdout.strip())
+    command = [*peer.start, "arrange"]
+    try:
+        done = subprocess.run(
+            command, input=json.dumps(pairs), capture_output=True, text=True, check=True, timeout=MOST_SECONDS
+        )
+        return float(done.stdout)
+    except (OSError, ValueError, subprocess.SubprocessError):
+        leave_out(peer.name, "its arrangement of a graph failed")
+        return None

@@ -5,6 +5,7 @@ Nothing is timed here; sizes are tiny. Sections that start whole programs or ser
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
@@ -30,11 +31,12 @@ from bench import (
     serve_load,
 )
 from bench import tests as suite
-from bench.__main__ import SECTIONS
-from bench.measure import HEAD, Row, instructions, python
+from bench.measure import instructions, python
 from bench.mixed_corpus import KINDS, documents, write_corpus
 from bench.peers import find as peers
 from bench.prose import TONGUES
+from bench.row import HEAD, Row
+from bench.sections import SECTIONS
 from tests.house.tree import ROOT
 
 PAGE = (ROOT / "bench" / "README.md").read_text(encoding="utf-8")
@@ -105,7 +107,7 @@ def test_the_rows_of_a_check_build_and_a_missing_peer_is_named(tmp_path: Path, m
     monkeypatch.setenv(checking.CORPUS_VARIABLE, str(ROOT / "docs"))
     texts = [row.text() for row in checking.rows(count=20, runs=1)]
     assert len(texts) == 16
-    assert Counter(text.split(" | ")[2] for text in texts if "| not installed |" in text) == {
+    assert Counter(text.split(" | ")[2] for text in texts if "| not measured |" in text) == {
         "rumdl": 8, "markdownlint-cli2": 4, "mdformat": 4
     }  # fmt: skip
     assert sum("docs (" in text for text in texts) == sum("mixed (20 files" in text for text in texts) == 8
@@ -221,12 +223,19 @@ def test_a_row_is_a_line_of_the_table():
     assert shown.count("|") == HEAD.splitlines()[0].count("|")
 
 
-def test_the_page_has_a_table_and_a_command_for_every_section():
+def test_the_readme_has_a_heading_and_a_command_for_every_section():
     assert set(re.findall(r"^python -m bench (\w+)", PAGE, re.MULTILINE)) == set(SECTIONS)
+    titles = [f"{name}: {section.title}" for name, section in SECTIONS.items()]
+    assert sorted(re.findall(r"^## (\w+: .+)$", PAGE, re.MULTILINE)) == sorted(titles)
 
 
 def test_the_pinned_peers_have_hashes_and_no_address():
-    lock = (peers.HERE / "python.lock").read_text()
-    assert all(f"\n{name}==" in lock for name in (peers.HERE / "python.in").read_text().splitlines() if name[0] != "#")
-    assert not re.search(r"https?:|file:", lock)
-    assert "resolved" not in (peers.HERE / "package-lock.json").read_text()
+    for name in peers.ENVIRONMENTS.values():
+        lock = (peers.HERE / name).read_text()
+        asked = (peers.HERE / name).with_suffix(".in").read_text().splitlines()
+        assert all(f"\n{name}==" in lock for name in asked if name[0] != "#")
+        assert not re.search(r"https?:|file:", lock)
+    for folder in peers.NODE.values():
+        packages = json.loads((folder / "package-lock.json").read_text())["packages"]
+        assert [name for name, each in packages.items() if name and "integrity" not in each] == []
+        assert "resolved" not in (folder / "package-lock.json").read_text()
