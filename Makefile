@@ -62,8 +62,8 @@ fmt: $(DEV) ## put imports and formatting right
 	$(BIN)/ruff check --fix --quiet $(wildcard $(CODE))
 	$(BIN)/ruff format $(wildcard $(CODE))
 
-bench: $(DEV) $(PACKAGE) ## measure, each figure beside its baseline
-	$(BIN)/python -m bench
+bench: $(DEV) $(PACKAGE) ## measure, each figure beside its baseline, and write docs/benchmarks.md
+	$(BIN)/python -m bench --install-peers --page
 
 prove: $(PACKAGE) ## ask a model with your key what the examples are worth: MODEL=gpt-4o [AGENT=codex] [MAX_COST=20]
 	$(BIN)/python -m tools.prove --model "$(MODEL)" --agent "$(AGENT)" --max-cost "$(or $(MAX_COST),20)"
