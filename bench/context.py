@@ -107,7 +107,7 @@ def _tried(other: Contender) -> Contender:
 def repositories() -> list[Path]:
     """Return the folders of `--corpus`, or this repository."""
     named = os.environ.get(CORPUS_VARIABLE)
-    if not named:
+    if not named or not Path(named).is_dir():
         return [HERE]
     return sorted(each for each in Path(named).resolve().iterdir() if each.is_dir())
 

@@ -34,8 +34,9 @@ def rows(cases: int = CASES, runs: int = RUNS) -> Iterator[Row]:
     """Yield the table."""
     with tempfile.TemporaryDirectory(prefix="prosa-bench-") as name, model_server() as base_url:
         place = Path(name)
-        os.environ.update(QUIET, HOME=name, PROSA_CACHE_DIR=str(place / "cache"), PROMPTFOO_CONFIG_DIR=name)
-        promptfoo = peers.program("promptfoo")
+        around = {**QUIET, "HOME": name, "PROSA_CACHE_DIR": str(place / "cache"), "PROMPTFOO_CONFIG_DIR": name}
+        promptfoo = peers.program("promptfoo", os.environ | around)  # the cache of the user has it
+        os.environ.update(around)
         ran = in_turn(_contenders(place, base_url, cases, promptfoo), place, runs)
         if "promptfoo" in ran and (passed := _passed(place)) != cases:
             peers.leave_out(promptfoo.name, f"passed {passed} of {cases} cases")
