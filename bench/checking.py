@@ -24,10 +24,10 @@ CORPUS_VARIABLE = "PROSA_BENCH_CORPUS"
 SHARED_BOOK = Path(__file__).resolve().parents[2] / "shared" / "corpora" / "rust-book.tar.gz"
 FALLBACK_COUNT = 478
 
-RUNS = 7
-PATIENCE = 60_000.0
+RUNS = 5
+PATIENCE = 15_000.0
 """Milliseconds that one contender may take in all: a slow one runs less often, at least once."""
-SLOW = 10_000.0
+SLOW = 5_000.0
 """A first run that takes longer than this counts; others are for warming up."""
 
 FINDINGS = (0, 1)

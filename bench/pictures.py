@@ -12,8 +12,8 @@ from html import escape
 
 from msgspec import Struct
 
-WIDE, HIGH = 640, 250
-LEFT, RIGHT, TOP, BOTTOM = 62, 176, 16, 44
+WIDE, HIGH = 640, 240
+LEFT, RIGHT, TOP, BOTTOM = 62, 176, 16, 34
 STYLE = (
     "text{font:13px ui-sans-serif,system-ui,sans-serif;fill:#59606c}"
     ".end{text-anchor:end}.middle{text-anchor:middle}"
@@ -83,8 +83,7 @@ def _axes(most_x: float, marks: Sequence[float], unit: str, line: Line) -> Itera
     for mark in marks:
         y = _y(mark, marks[-1])
         yield f'<line class="grid" x1="{LEFT}" y1="{y:.1f}" x2="{WIDE - RIGHT}" y2="{y:.1f}"/>'
-        yield f'<text class="end" x="{LEFT - 8}" y="{y + 4:.1f}">{mark:,g}</text>'
-    yield f'<text x="{LEFT - 8}" y="{HIGH - 6}" class="end">{unit}</text>'
+        yield f'<text class="end" x="{LEFT - 8}" y="{y + 4:.1f}">{mark:,g}{f" {unit}" if mark else ""}</text>'
     last = -math.inf
     for x, _ in line.points:
         if _x(x, most_x) - last > 44:
