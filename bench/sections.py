@@ -15,7 +15,7 @@ class Section(Struct, frozen=True):
     title: str
     about: str
     asked: str = ""
-    seconds: float = 600
+    seconds: float = 1_200
 
 
 SECTIONS = {
