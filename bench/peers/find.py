@@ -124,7 +124,8 @@ def _ran(command: Sequence[str], place: Path | None = None) -> None:
         check=False,
     )
     if done.returncode:
-        print(done.stderr[-2000:], file=sys.stderr, flush=True)
+        told = [line for line in done.stderr.splitlines() if "error" in line.lower() and " at " not in line]
+        print("\n".join(told[:3]), file=sys.stderr, flush=True)
         raise subprocess.CalledProcessError(done.returncode, command, done.stdout, done.stderr)
 
 
@@ -188,7 +189,8 @@ def library(name: str, environment: str, start: Sequence[str], package: str = ""
     if not python.exists():
         return _noted(Peer(name, reason=missing(environment)))
     question = "import importlib.metadata, sys; print(importlib.metadata.version(sys.argv[1]))"
-    return _noted(asked(Peer(name, (str(python), *start)), (str(python), "-c", question, package or name)))
+    found = asked(Peer(name, (str(python), *start)), (str(python), "-c", question, package or name))
+    return _noted(found if found.start else Peer(name, reason=missing(environment)))
 
 
 def _noted(peer: Peer) -> Peer:
