@@ -56,6 +56,7 @@ def leave_out(name: str, reason: str) -> None:
     if ABSENT.get(name) != reason:
         print(f"{name} is left out: {reason}", file=sys.stderr, flush=True)
     ABSENT[name] = reason
+    VERSIONS.pop(name, None)
 
 
 def folder() -> Path:
