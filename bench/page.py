@@ -18,6 +18,7 @@ from prosa.adapters.files import replace_file
 ROOT = Path(__file__).resolve().parents[1]
 FILE = ROOT / "docs" / "benchmarks.md"
 PICTURES = "pictures/growth-"
+_DOCUMENTS, _BRACKETS = re.compile(r"([\d,]+) documents"), re.compile(r" \([^)]*\)")
 
 INTRO = """\
 # Benchmarks
@@ -38,6 +39,7 @@ METHOD = """\
   system.
 - Others run with their defaults, from exact versions with hashes, in environments of their own below the user's cache
   folder.
+- Of rows that differ in their number of documents only, the table has those of the most; `bench/results.json` has all.
 - An aim is what was asked for before the work began. It is judged by the figures of this page, at the load given with
   them.
 
@@ -79,7 +81,7 @@ def _headlines(results: Results) -> Iterator[str]:
     lines = [
         f"| {_what(row)} | {_ratio(row)} | {row.baseline} | [{name}](#{_anchor(name)}) |"
         for name, words in HEADLINES
-        for row in _rows(results, name)
+        for row in _largest(_rows(results, name))
         if words in row.what and row.ratio is not None
     ]
     if lines:
@@ -178,7 +180,7 @@ def _section(name: str, results: Results) -> Iterator[str]:
 def _table(each: Measured) -> Iterator[str]:
     """Yield a line for each figure, with all its baselines."""
     groups: dict[tuple[str, float], list[Row]] = {}
-    for row in each.rows:
+    for row in _largest(each.rows):
         groups.setdefault((row.what, row.value), []).append(row)
     for (_, value), rows in groups.items():
         beside = "; ".join(_beside(row, each.absent) for row in rows if row.baseline)
@@ -186,6 +188,25 @@ def _table(each: Measured) -> Iterator[str]:
         yield f"| {_what(rows[0])} | {beside} | {_figure(value)} {rows[0].unit} | {'; '.join(aims)} |\n".replace(
             "  ", " "
         )
+
+
+def _largest(rows: Iterable[Row]) -> list[Row]:
+    """Return the rows, of those that differ in their number of documents the ones of the most.
+
+    The others are in the results, and in the pictures where they have a series.
+    """
+    sizes: dict[str, int] = {}
+    found = [(row, *_sized(row.what)) for row in rows]
+    for _, what, size in found:
+        sizes[what] = max(size, sizes.get(what, 0))
+    return [row for row, what, size in found if size == sizes[what]]
+
+
+def _sized(what: str) -> tuple[str, int]:
+    """Return a text without its number of documents and what is in brackets, and that number."""
+    found = _DOCUMENTS.search(what)
+    plain = _BRACKETS.sub("", _DOCUMENTS.sub("documents", what, count=1)) if found else what
+    return plain, int(found[1].replace(",", "")) if found else 0
 
 
 def _beside(row: Row, absent: Mapping[str, str]) -> str:
