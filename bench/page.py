@@ -18,7 +18,7 @@ from prosa.adapters.files import replace_file
 ROOT = Path(__file__).resolve().parents[1]
 FILE = ROOT / "docs" / "benchmarks.md"
 PICTURES = "pictures/growth-"
-_DOCUMENTS, _BRACKETS = re.compile(r"([\d,]+) documents"), re.compile(r" \([^)]*\)")
+_DOCUMENTS, _BRACKETS, _NUMBER = re.compile(r"([\d,]+) documents"), re.compile(r" \([^)]*\)"), re.compile(r"\d[\d,]*")
 
 INTRO = """\
 # Benchmarks
@@ -195,18 +195,20 @@ def _largest(rows: Iterable[Row]) -> list[Row]:
 
     The others are in the results, and in the pictures where they have a series.
     """
-    sizes: dict[str, int] = {}
-    found = [(row, *_sized(row.what)) for row in rows]
-    for _, what, size in found:
-        sizes[what] = max(size, sizes.get(what, 0))
-    return [row for row, what, size in found if size == sizes[what]]
+    sizes: dict[tuple[str, str], int] = {}
+    found = [(row, *_sized(row)) for row in rows]
+    for _, kind, size in found:
+        sizes[kind] = max(size, sizes.get(kind, 0))
+    return [row for row, kind, size in found if size == sizes[kind]]
 
 
-def _sized(what: str) -> tuple[str, int]:
-    """Return a text without its number of documents and what is in brackets, and that number."""
-    found = _DOCUMENTS.search(what)
-    plain = _BRACKETS.sub("", _DOCUMENTS.sub("documents", what, count=1)) if found else what
-    return plain, int(found[1].replace(",", "")) if found else 0
+def _sized(row: Row) -> tuple[tuple[str, str], int]:
+    """Return what a row is about, without its numbers and what is in brackets, and its number of documents."""
+    found = _DOCUMENTS.search(row.what)
+    if found is None:
+        return (row.what, row.baseline), 0
+    plain = _NUMBER.sub("", _BRACKETS.sub("", row.what))
+    return (plain, row.baseline), int(found[1].replace(",", ""))
 
 
 def _beside(row: Row, absent: Mapping[str, str]) -> str:
