@@ -14,6 +14,7 @@ import selectors
 import subprocess
 import sys
 import time
+import traceback
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from importlib import import_module
@@ -22,7 +23,7 @@ from pathlib import Path
 import msgspec
 
 from bench import page, results
-from bench.measure import end_group, python
+from bench.measure import Failed, end_group, python
 from bench.peers import find as peers
 from bench.results import Machine, Measured
 from bench.row import HEAD, Row
@@ -34,10 +35,12 @@ PATIENCE = 10.0
 
 
 class _Left(msgspec.Struct, frozen=True):
-    """What a section says after its rows: peers that it left out with the reasons, and versions of the others."""
+    """What a section says after its rows: peers that it left out with the reasons, versions of the others, and why it
+    failed."""
 
     absent: dict[str, str]
     versions: dict[str, str]
+    failed: str
 
 
 def main(arguments: list[str]) -> int:
@@ -93,14 +96,28 @@ def compile_first() -> bool:
 
 
 def _as_lines(section: str) -> int:
-    """Print the rows of a section as JSON, one a line."""
+    """Print the rows of a section as JSON, one a line, and in the end what was left out and why it failed."""
+    failed = ""
     try:
         for row in import_module(SECTIONS[section].module).rows():
             print(msgspec.json.encode(row).decode(), flush=True)
     except KeyboardInterrupt:
         return INTERRUPTED
-    print(msgspec.json.encode(_Left(peers.ABSENT, peers.VERSIONS)).decode(), flush=True)
-    return 0
+    except (Exception, SystemExit) as problem:
+        failed = _why(problem)
+    print(msgspec.json.encode(_Left(peers.ABSENT, peers.VERSIONS, failed)).decode(), flush=True)
+    return 1 if failed else 0
+
+
+def _why(problem: BaseException) -> str:
+    """Return a reason for the page, without paths, and print the problem with its place for a developer."""
+    frame = traceback.extract_tb(problem.__traceback__)[-1]
+    print(f"{Path(frame.filename).name}:{frame.lineno}: {type(problem).__name__}: {problem}", file=sys.stderr)
+    if isinstance(problem, ModuleNotFoundError):
+        return f"{problem.name} is not installed"
+    if isinstance(problem, Failed):
+        return f"a command {problem.reason}"
+    return f"a measurement ended with {type(problem).__name__}"
 
 
 def _in_a_process(section: str, machine: Machine) -> Measured:
@@ -124,7 +141,7 @@ def _in_a_process(section: str, machine: Machine) -> Measured:
 def _heard(child: subprocess.Popen[bytes], seconds: float) -> tuple[list[Row], _Left, str]:
     """Return the rows, what the section says in the end, and why it failed."""
     rows: list[Row] = []
-    left, failed = _Left({}, {}), ""
+    left, failed = _Left({}, {}, ""), ""
     for line in _lines(child, seconds):
         if line is None:
             end_group(child, PATIENCE)
@@ -139,7 +156,7 @@ def _heard(child: subprocess.Popen[bytes], seconds: float) -> tuple[list[Row], _
         except msgspec.DecodeError:
             print(line.decode("utf-8", "replace").rstrip(), file=sys.stderr, flush=True)
     status = child.wait()
-    return rows, left, failed or (f"it ended with status {status}" if status else "")
+    return rows, left, failed or left.failed or (f"it ended with status {status}" if status else "")
 
 
 def _lines(child: subprocess.Popen[bytes], seconds: float) -> Iterator[bytes | None]:

@@ -268,6 +268,17 @@ def test_a_section_that_fails_or_prints_something_else_has_a_reason():
     child.communicate()
 
 
+def test_a_section_that_raises_ends_in_words(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    def rows() -> list[Row]:
+        raise ModuleNotFoundError("No module named 'engine'", name="engine")
+
+    monkeypatch.setattr("bench.pure.rows", rows)
+    assert bench.main(["--rows", "pure"]) == 1
+    shown = capsys.readouterr()
+    assert '"failed":"engine is not installed"' in shown.out
+    assert "ModuleNotFoundError: No module named 'engine'" in shown.err and "Traceback" not in shown.err
+
+
 def test_what_is_not_run_by_default_says_why():
     assert [name for name in SECTIONS if name not in DEFAULT] == ["workers", "embedded", "improve"]
     assert all(SECTIONS[name].asked for name in SECTIONS if name not in DEFAULT)
