@@ -62,7 +62,15 @@ def write(results: Results) -> None:
 
 def text(results: Results) -> str:
     """Return the page."""
-    parts = [INTRO, *_headlines(results), *_where(results), *_peers(results), *_growth(results), METHOD]
+    parts = [
+        INTRO,
+        *_headlines(results),
+        *_aims(results),
+        *_where(results),
+        *_peers(results),
+        *_growth(results),
+        METHOD,
+    ]
     for name in SECTIONS:
         parts += _section(name, results)
     return re.sub(r"(?m)^(- .*\n)\n(?=- )", r"\1", "\n".join(part.rstrip("\n") + "\n" for part in parts))
@@ -86,6 +94,22 @@ def _headlines(results: Results) -> Iterator[str]:
     ]
     if lines:
         yield "## At a glance\n\n| what | ratio | of | section |\n|---|--:|---|---|\n" + "\n".join(lines) + "\n"
+
+
+def _aims(results: Results) -> Iterator[str]:
+    """Count the aims that are met, and name the others."""
+    judged = {
+        (name, row.what, row.aim): row for name in SECTIONS for row in _rows(results, name) if row.met() is not None
+    }
+    missed = [(name, row) for (name, *_), row in judged.items() if row.met() is False]
+    if judged:
+        yield f"Of {len(judged)} aims that figures can judge, {len(judged) - len(missed)} are met.\n"
+    if missed:
+        yield "".join(
+            f"- missed by `{name}`: {_what(row)}: {_figure(row.value)} {row.unit}"
+            f"{f', {_ratio(row)} {row.baseline}' if row.ratio else ''} (aim: {row.aim})\n"
+            for name, row in missed
+        )
 
 
 def _where(results: Results) -> Iterator[str]:
