@@ -6,7 +6,13 @@ Compiling takes 70 µs on average, and a command loads modules with a hundred ex
 from __future__ import annotations
 
 import re
-from typing import AnyStr, cast
+import sys
+from _thread import allocate_lock  # `threading` would load more than this module
+from importlib import import_module
+from typing import TYPE_CHECKING, AnyStr, cast
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 
 class _Lazy:
@@ -28,6 +34,26 @@ class _Lazy:
 def regex(text: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     """Return the pattern, compiled at its first use. Raises `re.error` then."""
     return cast("re.Pattern[AnyStr]", _Lazy(text, flags))
+
+
+_importing = allocate_lock()
+
+
+def import_uncompiled(package: str) -> ModuleType:
+    """Import a package, and have its modules compile their expressions at first use as well. Those of PyYAML take
+    longer than the rest of a short command, and libyaml's events need none of them. Raises ImportError."""
+    with _importing:
+        compile_now = re.compile
+
+        def compile_later(text: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
+            caller = sys._getframe(1).f_globals.get("__name__", "")  # noqa: SLF001 - other modules compile as always
+            return (regex if caller.startswith(f"{package}.") else compile_now)(text, flags)
+
+        vars(re)["compile"] = compile_later
+        try:
+            return import_module(package)
+        finally:
+            vars(re)["compile"] = compile_now
 
 
 UNSEEN = regex(

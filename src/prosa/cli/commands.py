@@ -11,7 +11,7 @@ A command is a module with
 Only commands that work are listed.
 """
 
-from __future__ import annotations
+# Without postponed annotations: `NamedTuple` compiles each of those when the module is imported.
 
 from collections.abc import Iterator
 from typing import NamedTuple

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NoReturn
 from prosa import __version__
 from prosa.cli.commands import ALIASES, COMMANDS, HELP_FLAGS, Command, find, overview
 from prosa.cli.console import Console
-from prosa.cli.process import run
+from prosa.cli.process import load_values, run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -97,6 +97,7 @@ def _call(command: Command, argv: list[str], console: Console) -> int:
     """Load the module of a command and run it."""
     from importlib import import_module
 
+    load_values()
     module = import_module(command.module)
     flags = argv[: argv.index("--")] if "--" in argv else argv
     helping = any(flag in flags for flag in HELP_FLAGS)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import re
-import shlex
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, NoReturn
 
@@ -163,9 +162,11 @@ class Parser(argparse.ArgumentParser):
 
     def _instead_of(self, name: str, value: str | None, argv: Sequence[str]) -> str:
         """Return what may have been meant by an unknown flag: an input of the program, a flag, any input."""
+        from shlex import quote
+
         word = name.lstrip("-")
         takes_inputs = any(action.dest == "pairs" for action in self._actions)
-        as_input = f"inputs are KEY=VALUE: {shlex.quote(f'{word}={value or chr(0x2026)}')}"
+        as_input = f"inputs are KEY=VALUE: {quote(f'{word}={value or chr(0x2026)}')}"
         if takes_inputs and word in self.input_names(argv):
             return as_input
         near = nearest(word, (flag[2:] for flag in self._option_string_actions if flag.startswith("--")))

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import argparse
 import io
-import json
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 from zlib import crc32
+
+from msgspec import Struct
 
 from prosa.cli.commands import Lists
 from prosa.cli.errors import DATA_FORMATS
@@ -31,7 +32,7 @@ FLAGS = ("--fields", "--max-tokens", "--after")
 STALE = "that is no place in this answer, or the answer has changed since"
 
 
-class Part(NamedTuple):
+class Part(Struct, frozen=True):
     """Which part of an answer is asked for; None is all."""
 
     fields: tuple[str, ...] = ()
@@ -84,6 +85,8 @@ def put_part(
     lists: Lists,
 ) -> int:
     """Run the command, and print the part of its answer. Return its exit status."""
+    import json
+
     from prosa.render.json import dump
 
     if part.limit is not None and not lists.last:
@@ -156,6 +159,8 @@ def _start(rows: Sequence[Value], after: str) -> int:
 
 def _digest(row: Value) -> str:
     """Return what a row is known by: its values except numbers such as scores, which change with the rest."""
+    import json
+
     steady = {key: each for key, each in row.items() if not isinstance(each, float)} if isinstance(row, dict) else row
     return f"{crc32(json.dumps(steady, sort_keys=True).encode()):08x}"
 

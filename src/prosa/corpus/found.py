@@ -1,6 +1,6 @@
 """The result of a scan of the files of a corpus, and of a refresh of its index. Plain values."""
 
-from __future__ import annotations
+# Without postponed annotations: `NamedTuple` compiles each of those when the module is imported.
 
 import sys
 from collections.abc import Callable, Iterator, Sequence

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from prosa.data.reading import Findings, Reading, shown
 from prosa.data.yaml_build import StopReading, TreeBuilder
 from prosa.data.yaml_shield import shield
 from prosa.diagnostics import Annotation
-from prosa.regex import regex
+from prosa.regex import import_uncompiled, regex
 
 if TYPE_CHECKING:
     from yaml import YAMLError
@@ -27,8 +27,7 @@ def read_yaml(text: str, *, offset: int = 0) -> Reading:
     Problems: ``yaml-syntax``, ``duplicate-key``, ``complex-key``, ``custom-tag``, ``alias-bomb``, ``merge-key``,
     ``nested-too-deep``, ``several-documents``, ``lone-surrogate``. A text without data has no node.
     """
-    from yaml import YAMLError
-
+    yaml = _yaml()
     if text.startswith("\ufeff"):
         text, offset = text[1:], offset + 1  # libyaml skips a byte-order mark without counting it
     findings = Findings(offset)
@@ -39,18 +38,21 @@ def read_yaml(text: str, *, offset: int = 0) -> Reading:
         _feed(parser, builder, findings)
     except StopReading:
         pass
-    except YAMLError as error:
+    except yaml.YAMLError as error:
         add_syntax_problem(error, text, findings)
     finally:
         parser.dispose()
     return Reading(builder.close(), tuple(findings.problems))
 
 
+@cache
+def _yaml() -> Any:
+    return import_uncompiled("yaml")
+
+
 def _parser_class() -> Any:
     """libyaml's parser, or PyYAML's own with the same events, ten times slower, where it was built without."""
-    import yaml
-
-    return getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    return getattr(_yaml(), "CSafeLoader", _yaml().SafeLoader)
 
 
 _HANDLERS: dict[str, Callable[[TreeBuilder, Any], None]] = {

@@ -5,7 +5,7 @@ In: a record and the known sites. Out: its keys, and for each of its references 
 tier with a result decides; several results are ambiguous. No file access.
 """
 
-from __future__ import annotations
+# Without postponed annotations: `NamedTuple` compiles each of those when the module is imported.
 
 import posixpath
 from collections.abc import Iterator, Sequence

@@ -3,7 +3,7 @@
 In: a dialect's `references` and `definitions`, with lines. Out: `Record`. Nothing is resolved here.
 """
 
-from __future__ import annotations
+# Without postponed annotations: `NamedTuple` compiles each of those when the module is imported.
 
 from typing import NamedTuple
 

@@ -8,16 +8,15 @@ from __future__ import annotations
 import re
 from binascii import a2b_base64
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 from zlib import crc32
 
-from msgspec import MsgspecError, Raw
+from msgspec import MsgspecError, Raw, Struct
 from msgspec.json import decode
 
 from prosa.regex import regex
 
 
-class Credential(NamedTuple):
+class Credential(Struct, frozen=True, order=True):
     """A credential from ``start`` to ``end``. ``kind`` names it, ``shown`` of its characters may be shown, and it is
     ``certain`` unless some of its kind are meant to be public."""
 
@@ -28,7 +27,7 @@ class Credential(NamedTuple):
     certain: bool
 
 
-class _Form(NamedTuple):
+class _Form(Struct, frozen=True):
     """What a credential of a kind looks like; ``holds`` judges what ``pattern`` found."""
 
     kind: str

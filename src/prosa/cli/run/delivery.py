@@ -5,7 +5,6 @@ In: values and errors. Out: text. A result that could not be written is printed,
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 
@@ -48,6 +47,8 @@ def deliver(console: Console, value: Value, output: Path | None, *, as_text: boo
 
 def as_json(value: Value) -> str:
     """Return JSON as this command prints it: indented, keys in the order given, nothing escaped that need not be."""
+    import json
+
     return json.dumps(value, ensure_ascii=False, indent=2)
 
 

@@ -7,7 +7,6 @@ import posixpath
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -24,7 +23,7 @@ from prosa.rules.rule import Corpus, Facts, Finding, LocalLink
 from prosa.source import Edit
 
 
-class FollowedLink(NamedTuple):
+class FollowedLink(Struct, frozen=True):
     """A link and its target. ``shown`` is the path that was tried."""
 
     link: LocalLink
@@ -167,7 +166,7 @@ MAX_GUESSED = 200
 """Headings of one document that are compared with a mistyped one."""
 
 
-class Named(NamedTuple):
+class Named(Struct, frozen=True):
     """A heading that a document names: the link, the document that should contain it, and whether the link gives it as
     an anchor (`#the-end`) or as text, like wikilinks."""
 
