@@ -30,6 +30,7 @@ EXTRAS = {
     "semantic": Extra("numpy", "search by meaning over large corpora"),
     "signatures": Extra("cryptography", "signatures that `prosa check --keys` verifies"),
     "tokens": Extra("splintr", "exact counts of tokens in `prosa plan`"),
+    "uvloop": Extra("uvloop", "`prosa serve` for many readers, with half the processor time of an answer"),
     "watch": Extra("watchfiles", "`--watch`, and a server that sees changes at once"),
 }
 """Extras by name."""

@@ -31,8 +31,8 @@ NEEDED: dict[str, tuple[str, ...]] = {
 }
 """Extra → commands that cannot do their work without it."""
 
-USED_WHERE_THERE = {"tokens"}
-"""Extras without which a command does the same less exactly, and says so."""
+USED_WHERE_THERE = {"tokens", "uvloop"}
+"""Extras without which a command does the same less exactly, and says so, or does the same more slowly."""
 
 
 OF_PROSA = {"run", "serve", "sandbox"}

@@ -130,7 +130,7 @@ def test_every_extra_of_the_code_is_one_of_the_whole():
 def test_the_libraries_that_only_the_whole_brings_are_known():
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     asked = {Requirement(line).name.replace("-", "_") for line in (*extras["run"], *extras["serve"])}
-    assert set(LIBRARIES) == asked - {"uvloop"}  # which is not everywhere
+    assert set(LIBRARIES) == asked
 
 
 def test_a_build_elsewhere_and_at_another_time_gives_the_same_bytes(
