@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 
-from tests.house.tree import PACKAGE, modules, parsed
+from tests.house.tree import PACKAGE, modules, nodes
 
 FORCED: dict[str, str] = {
     "__init__": "Names that load on first use have any type.",
@@ -45,14 +45,14 @@ def bare() -> dict[str, int]:
     found = {}
     for path in modules():
         name = ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__")
-        lines = set(_lines(parsed(path)))
+        lines = set(_lines(nodes(path)))
         if lines and not name.startswith("data"):
             found[name] = len(lines)
     return found
 
 
-def _lines(tree: ast.Module) -> Iterator[int]:
-    for node in ast.walk(tree):
+def _lines(found: Iterable[ast.AST]) -> Iterator[int]:
+    for node in found:
         if isinstance(node, ast.Name) and node.id == "Any":
             yield node.lineno
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and "Any]" in node.value:
@@ -80,9 +80,9 @@ def _is_object(annotation: ast.expr | None) -> bool:
     return isinstance(annotation, ast.Name) and annotation.id == "object"
 
 
-def _loose(tree: ast.Module) -> Iterator[int]:
+def _loose(found: Iterable[ast.AST]) -> Iterator[int]:
     """Lines where a parameter that is used, a result or a variable has the type `object`."""
-    for node in ast.walk(tree):
+    for node in found:
         if isinstance(node, ast.AnnAssign) and _is_object(node.annotation):
             yield node.lineno
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or node.name in LOOSE:
@@ -97,5 +97,5 @@ def _loose(tree: ast.Module) -> Iterator[int]:
 
 def test_bare_object_stands_in_place_of_no_type():
     """`Value` is plain data; what may be anything at all is a type variable or a protocol."""
-    found = {str(path.relative_to(PACKAGE)): lines for path in modules() if (lines := list(_loose(parsed(path))))}
+    found = {str(path.relative_to(PACKAGE)): lines for path in modules() if (lines := list(_loose(nodes(path))))}
     assert {name: lines for name, lines in found.items() if not name.startswith("data")} == {}

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from tests.house.tree import PACKAGE, modules, parsed
+from tests.house.tree import PACKAGE, modules, nodes, parsed
 
 LEAST_LINES = 60
 
@@ -185,7 +185,7 @@ def test_our_own_code_is_imported_at_the_head_of_a_module():
         name.removeprefix("prosa.")
         for name, path in _paths().items()
         if name != "prosa" and not name.startswith("prosa.cli")
-        for function in ast.walk(parsed(path))
+        for function in nodes(path)
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef) and _imports(function)
     }
     assert late == set(LATE)

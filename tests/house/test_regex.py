@@ -14,7 +14,7 @@ import pytest
 
 from prosa.regex import regex
 from tests.house.pumped import pumps
-from tests.house.tree import PACKAGE, modules, named, parsed
+from tests.house.tree import PACKAGE, modules, named, nodes, parsed
 from tests.work import is_linear, seconds
 
 LAZY = type(regex(""))
@@ -157,7 +157,7 @@ def _methods(module: Path, name: str) -> set[str]:
 @cache
 def _called(module: Path) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
-    for node in ast.walk(parsed(module)):
+    for node in nodes(module):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             found.setdefault(node.value.id, set()).add(node.attr)
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from tests.house.tree import PACKAGE, files, modules, named, parsed
+from tests.house.tree import PACKAGE, files, modules, named, nodes, parsed
 
 MOST_LINES = 600
 MOST_FUNCTION_LINES = 60
@@ -25,7 +25,7 @@ def test_no_function_is_long():
         f"{named(module)}:{node.lineno} {node.name}": (node.end_lineno or 0) - node.lineno + 1
         for module in files()
         if module.suffix == ".py"
-        for node in ast.walk(parsed(module))
+        for node in nodes(module)
         if isinstance(node, Function)
     }
     assert {name: length for name, length in lengths.items() if length > MOST_FUNCTION_LINES} == {}
@@ -98,7 +98,7 @@ def test_lw14_no_test_is_skipped_or_expected_to_fail():
         f"{named(file)}:{node.lineno}"
         for file in files()
         if file.suffix == ".py" and "tests" in file.parts
-        for node in ast.walk(parsed(file))
+        for node in nodes(file)
         if isinstance(node, ast.Attribute) and node.attr in marks and _is_pytest(node.value)
     ]
     assert skipped == []
@@ -149,7 +149,7 @@ def test_x23_doors_reach_files_of_a_site_through_its_one_view():
         f"{path.relative_to(PACKAGE)}:{node.lineno}"
         for door in ("web", "mcp_server", "cli")
         for path in sorted((PACKAGE / door).rglob("*.py"))
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for node in nodes(path)
         if isinstance(node, ast.Attribute) and ast.unparse(node).endswith(("site.files", "site.index.ask"))
     ]
     assert found == []

@@ -20,7 +20,7 @@ from prosa.adapters.files.result_store import ResultStore
 from prosa.app.options import Options, SiteRights
 from prosa.source import SourceText, Span
 from prosa.source.values import PartlyCompared, PartlyShown
-from tests.house.tree import PACKAGE, modules, named, parsed
+from tests.house.tree import PACKAGE, modules, named, nodes
 
 
 def structs(above: type[Struct] = Struct) -> Iterator[type[Struct]]:
@@ -63,7 +63,7 @@ def test_no_dataclass_is_defined():
     found = [
         f"{named(module)}:{node.lineno}"
         for module in modules()
-        for node in ast.walk(parsed(module))
+        for node in nodes(module)
         if (isinstance(node, ast.ImportFrom) and node.module in named_so)
         or (isinstance(node, ast.Import) and named_so & {each.name for each in node.names})
     ]

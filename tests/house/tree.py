@@ -6,6 +6,7 @@ Walks the folder, so it works in a copy without git; what git ignores is left ou
 from __future__ import annotations
 
 import ast
+import gc
 import os
 from collections.abc import Iterator
 from functools import cache
@@ -18,23 +19,41 @@ _IGNORED_FOLDERS = {".git", ".venv", "node_modules", "dist", "build", "__pycache
 _IGNORED_SUFFIXES = {".wasm", ".xz", ".cwasm", ".pyc"}
 
 
-def files() -> Iterator[Path]:
+@cache
+def files() -> tuple[Path, ...]:
     """Every file that is, or would be, committed."""
+    return tuple(_files())
+
+
+def _files() -> Iterator[Path]:
     for folder, names, members in os.walk(ROOT):
         names[:] = sorted(name for name in names if name not in _IGNORED_FOLDERS and not name.endswith("_cache"))
         members = sorted(name for name in members if name != ".git")  # in a work tree of git it is a file
         yield from (Path(folder, member) for member in members if Path(member).suffix not in _IGNORED_SUFFIXES)
 
 
-def modules() -> list[Path]:
+@cache
+def modules() -> tuple[Path, ...]:
     """The modules of the package."""
-    return [file for file in files() if file.suffix == ".py" and file.is_relative_to(PACKAGE)]
+    return tuple(file for file in files() if file.suffix == ".py" and file.is_relative_to(PACKAGE))
 
 
 @cache
 def parsed(path: Path) -> ast.Module:
-    """The syntax tree of a module."""
-    return ast.parse(path.read_text(encoding="utf-8"))
+    """The syntax tree of a module. It is kept, and out of the garbage collection: else most of the time would go into
+    looking through the trees that are there already."""
+    gc.disable()
+    try:
+        return ast.parse(path.read_text(encoding="utf-8"))
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+@cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    """All nodes of the syntax tree of a module, as `ast.walk` gives them."""
+    return tuple(ast.walk(parsed(path)))
 
 
 def named(path: Path) -> str:

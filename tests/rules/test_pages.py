@@ -31,7 +31,7 @@ from prosa.rules.registry import (
 )
 from prosa.rules.rule import RuleSet
 from prosa.source import SourceText
-from tests.house.tree import modules, parsed
+from tests.house.tree import modules, nodes
 from tests.rules.literate import examples, line, pages, rewritten
 
 RULES = all_rules()
@@ -129,19 +129,22 @@ def test_a_selector_is_valid_as_soon_as_it_names_a_rule():
     assert {rule.code[:2] for rule in selected("M")} == {"MA", "MD", "MG", "ML", "MH"}
 
 
-@cache
-def trees() -> dict[Path, ast.Module]:
-    """The syntax trees of the package, by their files."""
-    return {path: parsed(path) for path in modules()}
+Nodes = tuple[ast.AST, ...]
 
 
 @cache
-def topics_of_rules() -> dict[Path, ast.Module]:
+def trees() -> dict[Path, Nodes]:
+    """The nodes of the syntax trees of the package, by their files."""
+    return {path: nodes(path) for path in modules()}
+
+
+@cache
+def topics_of_rules() -> dict[Path, Nodes]:
     return {p: tree for p, tree in trees().items() if "rules" in p.parts[-4:-2] and p.name != "__init__.py"}
 
 
-def imports(tree: ast.Module, module: str, name: str) -> bool:
-    found = (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module == module)
+def imports(tree: Nodes, module: str, name: str) -> bool:
+    found = (node for node in tree if isinstance(node, ast.ImportFrom) and node.module == module)
     return any(alias.name == name for node in found for alias in node.names)
 
 
@@ -151,7 +154,7 @@ def test_every_problem_that_a_reader_names_is_a_rule():
         node.args[0].value
         for tree in trees().values()
         if imports(tree, "prosa.diagnostics", "Problem")
-        for node in ast.walk(tree)
+        for node in tree
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Problem" and node.args
         if isinstance(node.args[0], ast.Constant)
     }
@@ -164,7 +167,7 @@ def test_every_rule_that_readers_report_is_named_by_one():
         node.value
         for path, tree in trees().items()
         if path not in topics_of_rules()
-        for node in ast.walk(tree)
+        for node in tree
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
     assert {rule.name for rule in RULES if rule.scope == "reader"} <= named
@@ -175,7 +178,7 @@ def test_a_rule_stands_in_the_module_of_its_topic_alone():
     written = [
         (node.value, path)
         for path, tree in trees().items()
-        for node in ast.walk(tree)
+        for node in tree
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
         if re.fullmatch("(CX|MA|MD|MG|MH|ML|PR|SE|SK|TS|YM)[0-9]{3}", node.value)
         if node.value not in {each.code for each in REMOVED}
@@ -192,7 +195,7 @@ def test_a_rule_is_called_as_it_is_named():
     functions = {
         (call.args[1].value, node.name)
         for tree in topics_of_rules().values()
-        for node in ast.walk(tree)
+        for node in tree
         if isinstance(node, ast.FunctionDef)
         for call in node.decorator_list
         if isinstance(call, ast.Call) and len(call.args) > 1 and isinstance(call.args[1], ast.Constant)

@@ -13,6 +13,7 @@ import msgspec
 
 import prosa
 from prosa.data import Value
+from tests import warm
 
 AGREED = {"MARKDOWNLANG_AGREE": "Trans rights are human rights"}
 BRIEF = {"type": "string", "maxLength": 20}
@@ -57,7 +58,7 @@ def started(*words: str | Path, environ: Mapping[str, str], **more: Any) -> subp
     """Start the command line in a process of its own, in a group of its own."""
     command = [sys.executable, "-m", "prosa", *map(str, words)]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL, "text": True}
-    return subprocess.Popen(command, env=dict(environ), start_new_session=True, **{**pipes, **more})
+    return warm.popen(command, env=dict(environ), start_new_session=True, **{**pipes, **more})
 
 
 def finished(*words: str | Path, environ: Mapping[str, str]) -> tuple[int, str, str]:

@@ -1,26 +1,28 @@
 """Kills a process of its own by SIGKILL before a chosen change to files: no code of it runs any more.
 
-As a script: `killing.py STEP CODE ARGUMENTS…` runs ``CODE`` and dies before its change number ``STEP``; a write is cut
-in half first. Prints nothing; exit status 0 says that there were fewer changes. Imports stand above an empty line.
+`main` takes STEP, CODE and ARGUMENTS from the command line, runs ``CODE`` and dies before its change number ``STEP``; a
+write is cut in half first. Prints nothing; exit status 0 says that there were fewer changes. Imports stand above an
+empty line.
 """
 
 from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+
+from tests import warm
 
 CHANGES = ("open", "write", "replace", "rename", "unlink", "remove", "mkdir", "rmdir")
 
 
 def killed(step: int, code: str, *arguments: str) -> bool:
     """Whether the process was killed before it was done."""
-    argv = [sys.executable, __file__, str(step), code, *arguments]
+    argv = [sys.executable, "-c", f"from {__name__} import main; main()", str(step), code, *arguments]
     environ = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONDONTWRITEBYTECODE": "1"}
-    status = subprocess.run(argv, env=environ, check=False, cwd=Path(__file__).parent).returncode
+    status = warm.run(argv, env=environ, cwd=Path(__file__).parent).returncode
     assert status in (0, -signal.SIGKILL), status
     return status != 0
 
@@ -47,7 +49,3 @@ def main() -> None:
     for name in CHANGES:
         setattr(os, name, counted(name, getattr(os, name)))
     exec(compile(work, "work", "exec"), scope)
-
-
-if __name__ == "__main__":
-    main()

@@ -56,16 +56,13 @@ def test_every_page_keeps_the_policy(pages: dict[str, str]):
 def test_every_rule_command_flag_and_setting_has_an_anchor(pages: dict[str, str]):
     ids = {name: set(re.findall(r' id="([^"]*)"', text)) for name, text in pages.items()}
     assert [rule.name for rule in all_rules() if f"reference/rules/{rule.name}.html" not in pages] == []
+    texts = reference()
     for command in COMMANDS:
         name = f"reference/commands/prosa-{command.name}"
-        flags = re.findall(r"^### (.+)$", reference_text(f"commands/prosa-{command.name}.md"), re.MULTILINE)
+        flags = re.findall(r"^### (.+)$", texts[f"commands/prosa-{command.name}.md"], re.MULTILINE)
         assert "--help" in flags
         assert [flag for flag in flags if slug(flag) not in ids[f"{name}.html"]] == []
     assert [each.key for each in SETTINGS if slug(each.key) not in ids["reference/settings.html"]] == []
-
-
-def reference_text(path: str) -> str:
-    return reference()[path]
 
 
 def test_the_pages_in_order_are_all_pages(pages: dict[str, str], site: Path):
