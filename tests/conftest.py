@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import shutil
 import signal
 import sys
 import tempfile
 from collections.abc import Generator
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -53,6 +55,17 @@ _TREE = [str(Path(__file__).parents[1] / folder) for folder in ("src", "sandbox/
 os.environ["PYTHONPATH"] = os.pathsep.join([*_TREE, os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
 
 _passed: set[str] = set()
+_numbers = count()
+
+
+@pytest.fixture
+def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of the test's own. The fixture of pytest looks through the folders of all tests before it for a name:
+    seven milliseconds for each test behind thousands."""
+    name = re.sub(r"\W", "_", request.node.name)[:30]
+    folder = tmp_path_factory.getbasetemp() / "each" / f"{name}{next(_numbers)}"
+    folder.mkdir(mode=0o700, parents=True)
+    return folder
 
 
 def pytest_configure() -> None:
