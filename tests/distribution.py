@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
+from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 from xdist.workermanage import WorkerController
 
@@ -22,6 +23,10 @@ WHOLE_SESSION = 5_000
 class ByFile(LoadScopeScheduling):
     """Share out files, and the folders of `TOGETHER` as a whole."""
 
+    def __init__(self, config: pytest.Config, log: Producer | None = None) -> None:
+        super().__init__(config, log)
+        self._places: dict[WorkerController, dict[str, int]] = {}
+
     def _split_scope(self, nodeid: str) -> str:
         file = nodeid.partition("::")[0]
         folder = file.rpartition("/")[0]
@@ -31,8 +36,17 @@ class ByFile(LoadScopeScheduling):
         """Do what the original does, without a search through all tests for each of them."""
         scope, unit = self.workqueue.popitem(last=False)
         self.assigned_work.setdefault(node, {})[scope] = unit
-        places = {nodeid: at for at, nodeid in enumerate(self.registered_collections[node])}
+        if node not in self._places:
+            self._places[node] = {nodeid: at for at, nodeid in enumerate(self.registered_collections[node])}
+        places = self._places[node]
         node.send_runtest_some([places[nodeid] for nodeid, completed in unit.items() if not completed])
+
+    def mark_test_complete(self, node: WorkerController, item_index: int, duration: float = 0) -> None:
+        """Do what the original does, and forget a file that is done: what is pending is counted after every test."""
+        super().mark_test_complete(node, item_index, duration)
+        scope, assigned = self._split_scope(self.registered_collections[node][item_index]), self.assigned_work[node]
+        if all(assigned[scope].values()):
+            del assigned[scope]
 
 
 def in_order(items: Sequence[pytest.Item]) -> list[pytest.Item]:
