@@ -47,6 +47,9 @@ _PAUSES = 0.05, 1.0
 _CONFLICTS = 20
 """Maximum retries of a transaction that conflicts with another one."""
 
+_NUMBERED = " RETURNING pg_current_xact_id()::text"
+"""Gives the number of the transaction with what it changes, without asking for it."""
+
 _STREAMED = 500
 _TYPES = {"TEXT": 'TEXT COLLATE "C"', "INTEGER": "BIGINT", "REAL": "DOUBLE PRECISION"}
 _CONNECTING: dict[str, str | int] = {
@@ -72,6 +75,7 @@ class PostgresDatabase:
         self.away = False
         self._reads = reads
         self._token = ""
+        self._number = ""
         self._fences: set[tuple[Any, ...]] = set()
         self._connection = _connected(server, reads=reads)
 
@@ -90,10 +94,13 @@ class PostgresDatabase:
         fence = (text, *values) if text.endswith(self.shared) else None
         if fence is not None and fence in self._fences:
             return
-        if not self._sent(text, values).rowcount and otherwise is not None:
+        done = self._sent(text if fence is not None else f"{text}{_NUMBERED}", values)
+        if not done.rowcount and otherwise is not None:
             raise otherwise()
         if fence is not None:
             self._fences.add(fence)
+        elif (row := done.fetchone()) is not None:
+            self._number = str(row[0])
 
     def _sent(self, text: str, values: Sequence[Any]) -> psycopg.Cursor[tuple[Any, ...]]:
         return self._connection.execute(_sent(text), [_value(each) for each in values])
@@ -117,10 +124,11 @@ class PostgresDatabase:
         for _ in range(_CONFLICTS):
             committing = ""
             self._fences.clear()
+            self._number = ""
             try:
                 self._connection.execute("BEGIN")
                 found = work()
-                committing = self._number()
+                committing = self._number or self._assigned()
                 self._connection.execute("COMMIT")
                 return found
             except (errors.DeadlockDetected, errors.SerializationFailure):
@@ -157,7 +165,7 @@ class PostgresDatabase:
                 self._connection.execute("SELECT pg_advisory_unlock_all()")
         self._connection.close()
 
-    def _number(self) -> str:
+    def _assigned(self) -> str:
         """Return the number of the transaction that is under way, empty where it has written nothing."""
         row = self._connection.execute("SELECT pg_current_xact_id_if_assigned()::text").fetchone()
         return (row[0] or "") if row else ""

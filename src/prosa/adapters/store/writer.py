@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import os
 import sys
+import time
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future
 from contextlib import suppress
@@ -35,8 +37,11 @@ Work: TypeAlias = "Callable[[Database], T]"
 _Waiting: TypeAlias = "tuple[Work[Any], Commit[Any]]"
 _Waiter: TypeAlias = "tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]"
 
-LATER_SECONDS = 0.1
-"""How long what need not be written soon waits."""
+LATER = 0.1
+"""Seconds that what need not be written soon waits for something else."""
+
+MOMENT = 0.005
+"""Seconds that writes for one of many runs wait for those of others, which end at the same time."""
 
 _WRITERS: dict[StorePlace, Writer] = {}
 _LOCK = Lock()
@@ -88,7 +93,7 @@ class Writer:
         self.users = 0
         self.transactions = 0
         self.holder = ""
-        self._queue: SimpleQueue[tuple[Work[Any], Commit[Any], bool] | None] = SimpleQueue()
+        self._queue: SimpleQueue[tuple[Work[Any], Commit[Any], float] | None] = SimpleQueue()
         self._connection: Database | None = None
         self._thread = Thread(target=self._work, name="prosa-store", daemon=True)
         self._thread.start()
@@ -98,11 +103,11 @@ class Writer:
         """Return whether the server is lost and waited for; what is to be written waits too."""
         return self._connection is not None and self._connection.away
 
-    def do(self, work: Work[T], *, soon: bool = True) -> Commit[T]:
+    def do(self, work: Work[T], *, within: float = 0.0) -> Commit[T]:
         """Return what ``work`` gives, once it is committed. The future fails with `StoreProblem`, or what ``work``
-        raises. What need not be written ``soon`` waits a moment for what must, so that both are one transaction."""
+        raises. It may wait ``within`` some seconds for other work, so that all of it is one transaction."""
         future: Commit[T] = Commit()
-        self._queue.put((work, future, soon))
+        self._queue.put((work, future, within))
         return future
 
     def release(self) -> None:
@@ -145,16 +150,14 @@ class Writer:
     def _waiting(self) -> tuple[list[_Waiting], bool]:
         """Return everything that waits, at least one piece of it; whether nothing more will come."""
         batch: list[_Waiting] = []
-        soon = False
+        until = math.inf
         item = self._queue.get()
         while item is not None:
-            work, future, urgent = item
+            work, future, within = item
             batch.append((work, future))
-            soon = soon or urgent
-            if soon and self._queue.empty():
-                return batch, False
+            until = min(until, time.monotonic() + within)
             try:
-                item = self._queue.get(timeout=LATER_SECONDS)
+                item = self._queue.get(timeout=max(until - time.monotonic(), 0.0))
             except Empty:
                 return batch, False
         return batch, True
@@ -247,14 +250,14 @@ class FencedWriter:
         """Return where it writes."""
         return self._writer.place
 
-    def do(self, work: Work[T], *, soon: bool = True) -> Commit[T]:
+    def do(self, work: Work[T], *, within: float = 0.0) -> Commit[T]:
         """Return what ``work`` gives, as `Writer.do` does; `TakenOver` where the lease was given away."""
 
         def checked(connection: Database) -> T:
             self._check(connection)
             return work(connection)
 
-        return self._writer.do(checked, soon=soon)
+        return self._writer.do(checked, within=within)
 
     def release(self) -> None:
         """Do nothing: the caller that opened the writer closes it."""

@@ -22,7 +22,7 @@ from prosa.adapters.store import leases
 from prosa.adapters.store.batches import BEGUN
 from prosa.adapters.store.leases import LeasedRow
 from prosa.adapters.store.runs import DamagedRecord, TakenOver
-from prosa.adapters.store.writer import FencedWriter, living
+from prosa.adapters.store.writer import LATER, FencedWriter, living
 from prosa.app.batch.row_runs import RowJob, RowRuns
 from prosa.app.batch.run import row_ended, row_result
 from prosa.app.options import Environment, JournalOptions, Options
@@ -107,7 +107,7 @@ class ServerPermits(Struct, frozen=True):
     def used(self, permit: str, tokens: int) -> None:
         """Count the tokens that a call took."""
         if self.tpm is not None:
-            self.writer.do(leases.count_tokens(permit, tokens), soon=False)
+            self.writer.do(leases.count_tokens(permit, tokens), within=LATER)
 
 
 class BatchPool(Struct):
@@ -143,7 +143,7 @@ class BatchPool(Struct):
     def settled(self, unused: Decimal, cost: Decimal) -> None:
         """Give back what a call did not cost."""
         self.drawn -= nano(unused)
-        self.writer.do(leases.settle_part(self.batch, self.part, nano(unused), nano(cost)), soon=False)
+        self.writer.do(leases.settle_part(self.batch, self.part, nano(unused), nano(cost)), within=LATER)
 
     async def wait(self) -> None:
         """Wait a moment: calls of other processes may turn out cheaper."""
@@ -153,7 +153,7 @@ class BatchPool(Struct):
     def _not_wanted(self, drawing: Future[int | None]) -> None:
         """Give back an amount whose request was cancelled."""
         if not drawing.cancelled() and drawing.exception() is None and (found := drawing.result()):
-            self.writer.do(leases.settle_part(self.batch, self.part, found, 0), soon=False)
+            self.writer.do(leases.settle_part(self.batch, self.part, found, 0), within=LATER)
 
 
 class Share(Struct, eq=False):

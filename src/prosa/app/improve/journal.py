@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from prosa.adapters.clock import SystemClock
 from prosa.adapters.files import write_output
 from prosa.adapters.store.improvements import begin, earlier_looks, put, sides_of, take_look, unfinished
-from prosa.adapters.store.writer import host_name, is_alive, writer_of
+from prosa.adapters.store.writer import LATER, host_name, is_alive, writer_of
 from prosa.app.journal.place import store_path
 from prosa.records.improvement import Improvement, PartName
 from prosa.runtime.digest import stamp
@@ -118,7 +118,7 @@ class ImprovementJournal(Struct):
     def note(self, record: Improvement) -> None:
         """Write the same without waiting for it."""
         if self.writer is not None:
-            self.writer.do(put(record), soon=False)
+            self.writer.do(put(record), within=LATER)
 
     def release(self) -> None:
         """Wait until everything is written."""

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from prosa.adapters.store import runs
 from prosa.adapters.store.runs import DamagedRecord, TakenOver, Unwritable
+from prosa.adapters.store.writer import LATER, MOMENT
 from prosa.records.requests import request_content
 from prosa.records.run import CallRecord, RunRecord, last_attempts
 from prosa.records.summary import Answered
@@ -169,7 +170,8 @@ class StoredJournal(Struct):
     def _ended(self, write: Ending) -> Commit[None]:
         last, self._last = self._last, None
         others = self._calls > 1 or bool(self.known)
-        return self.writer().do(write(self.clock.monotonic() - self._since, last, others))
+        ends = write(self.clock.monotonic() - self._since, last, others)
+        return self.writer().do(ends, within=MOMENT if self.grouped else 0.0)
 
     def _known(self, path: str, digest: str) -> CallRecord | None:
         """Return the answered call of an earlier process at this path, where it is the same call."""
@@ -218,8 +220,9 @@ class StoredJournal(Struct):
                 self._lose(problem)
                 return None
             self.begun = True
-            self.first = writer.do(runs.begin(self.run, lambda: writer.holder), soon=False)
-        return self.writer().do(runs.ask(call), soon=first or self.grouped)
+            self.first = writer.do(runs.begin(self.run, lambda: writer.holder), within=LATER)
+        within = MOMENT if self.grouped else 0.0 if first else LATER
+        return self.writer().do(runs.ask(call), within=within)
 
     async def _answered(self, call: CallRecord, asked: Commit[None] | None) -> None:
         if not self.lost:

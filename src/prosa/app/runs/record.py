@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from prosa.adapters.providers.prices import KnownPrices
 from prosa.adapters.store import runs
 from prosa.adapters.store.runs import Retention, Unwritable, end, run_of, runs_of_batch, sweep
-from prosa.adapters.store.writer import clear_dead, host_name, is_alive, living, writer_of
+from prosa.adapters.store.writer import LATER, clear_dead, host_name, is_alive, living, writer_of
 from prosa.app.journal.place import store_path
 from prosa.app.journal.stored import Ending, StoredJournal, by_path
 from prosa.data import Value
@@ -304,9 +304,9 @@ class Journals(Struct):
 
     async def begin(self, run: RunRecord, *, grouped: bool = False) -> StoredJournal:
         """Begin a run that is in the store before anything of it can end the process; ``grouped``, before its first
-        call."""
+        call or a moment later."""
         writer, journal = self.writer_in_use(), self.journal(run)
-        begun = writer.do(runs.begin(run, lambda: writer.holder))
+        begun = writer.do(runs.begin(run, lambda: writer.holder), within=LATER if grouped else 0.0)
         if grouped:
             journal.first, journal.grouped = begun, True
         else:
