@@ -6,6 +6,7 @@ RUN python -m venv /opt/prosa \
     && /opt/prosa/bin/pip install --no-cache-dir --disable-pip-version-check /src/*.whl
 
 FROM python:3.13-slim
+LABEL org.opencontainers.image.title="Prosa" org.opencontainers.image.licenses="Apache-2.0"
 COPY --from=build /opt/prosa /opt/prosa
 ENV PATH=/opt/prosa/bin:$PATH PYTHONDONTWRITEBYTECODE=1 PROSA_CACHE_DIR=/cache
 RUN mkdir /cache && chown 65532:65532 /cache

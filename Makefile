@@ -99,7 +99,7 @@ build: $(DEV) ## build the wheels and the source distributions into dist/
 	for project in $(PROJECTS); do (cd $$project && $(abspath $(BIN))/hatchling build -d $(CURDIR)/dist) || exit 1; done
 
 release-check: $(RELEASE) $(PACKAGE) build ## build all, compare, look through and install it
-	$(BIN)/python tools/packaging/release.py
+	$(BIN)/python -m tools.packaging.release
 	$(BIN)/zizmor --offline --no-progress .github/workflows
 	$(BIN)/python tools/packaging/look_through.py dist
 

@@ -51,10 +51,12 @@ LIBRARIES = (
 )
 """Modules that `prosa` installs beside those of `prosa-core`, for runs and sites."""
 
-_CHECKOUT = "in a checkout of Prosa: pip install"
-"""How every line begins: no name on a package index belongs to the project yet (X44)."""
+PUBLISHED = False
+"""Whether the names on the package index belong to this project (X44). `tools.packaging.owner` writes it."""
 
-ALL = f"{_CHECKOUT} . ./sandbox ./packaging/prosa"
+_CHECKOUT = "in a checkout of Prosa: pip install"
+
+ALL = "pip install prosa" if PUBLISHED else f"{_CHECKOUT} . ./sandbox ./packaging/prosa"
 """The command that installs everything but the extras: what `prosa-core` alone is without."""
 
 
@@ -68,7 +70,7 @@ def is_installed(extra: str) -> bool:
 
 def install_line(extra: str) -> str:
     """Return the command that installs an extra."""
-    return f'{_CHECKOUT} ".[{extra}]"'
+    return f'pip install "prosa[{extra}]"' if PUBLISHED else f'{_CHECKOUT} ".[{extra}]"'
 
 
 def lacking(kind: Callable[..., Problem], what: str, extra: str) -> Problem:

@@ -13,6 +13,7 @@ import pytest
 
 from prosa.cli.console import Console
 from prosa.cli.main import main
+from prosa.extras import install_line
 from tests.cli.desk import Terminal, desk
 
 PROGRAM = "---\nname: {0}\ninput: {{type: object}}\noutput: {{type: object}}\n---\n"
@@ -240,5 +241,5 @@ def test_watching_without_its_library_says_how_to_get_it(folder: Path, monkeypat
     monkeypatch.setitem(sys.modules, "watchfiles", None)
     status, _, err = run("--watch")
     assert status == 2
-    assert 'pip install ".[watch]"' in err
+    assert install_line("watch") in err
     assert run("--watch", "-")[0] == 2

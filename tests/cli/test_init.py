@@ -222,7 +222,8 @@ def steps(folder: Path) -> list[dict[str, str]]:
     return found
 
 
-def test_x44_a_workflow_without_an_address_fails_with_one_sentence(folder: Path):
+def test_x44_a_workflow_without_an_address_fails_with_one_sentence(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("prosa.app.init.ADDRESS", "")
     (install,) = (each for each in steps(folder) if each.get("name") == "Install Prosa")
     done = subprocess.run(["bash", "-e", "-c", install["run"]], capture_output=True, text=True, check=False)
     assert done.returncode == 1 and done.stderr == ""
@@ -245,7 +246,8 @@ def test_x44_a_workflow_installs_from_the_address_of_the_owner(
     assert done.stdout.splitlines() == ["install", address.replace("{version}", prosa.__version__)]
 
 
-def test_x44_nothing_that_is_written_names_a_package(folder: Path):
+def test_x44_nothing_that_is_written_names_a_package(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("prosa.app.init.ADDRESS", "")
     assert init()[0] == 0
     for name, text in written(folder).items():
         assert "prosa-core" not in text and "pip install" not in text and "additional_dependencies" not in text, name

@@ -12,7 +12,7 @@ import pytest
 
 from prosa.cli.errors import report
 from prosa.cli.main import main
-from prosa.extras import ALL, EMPTY, EXTRAS, is_installed, line_for_module
+from prosa.extras import ALL, EMPTY, EXTRAS, install_line, is_installed, line_for_module
 from tests.cli.desk import desk
 from tests.house.tree import ROOT, modules
 
@@ -79,7 +79,7 @@ def test_a_missing_library_ends_in_the_install_line(
     assert not is_installed(extra)
     it = desk(environ=AGREED | {"HOME": str(folder)})
     assert main(call.split(), it.console) in (1, 2)
-    assert f'pip install ".[{extra}]"' in it.err
+    assert install_line(extra) in it.err
     assert "internal error" not in it.err
 
 
@@ -95,7 +95,7 @@ def test_every_extra_is_tried_and_all_are_those_of_the_package():
 @pytest.mark.parametrize(
     ("module", "line"),
     [
-        ("pygls.server", 'in a checkout of Prosa: pip install ".[lsp]"'),
+        ("pygls.server", install_line("lsp")),
         ("nh3", ALL),
     ],
 )

@@ -12,6 +12,7 @@ import pytest
 
 from prosa.cli import lsp
 from prosa.cli.main import main
+from prosa.extras import install_line
 from prosa.lsp import wire
 from prosa.lsp.wire import BrokenWire, TooLarge, read_message
 from tests.cli.desk import desk
@@ -192,7 +193,7 @@ def test_x30_the_library_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(lsp, "is_installed", lambda extra: False)
     at = desk()
     assert main(["lsp"], at.console) == 2
-    assert 'pip install ".[lsp]"' in at.err
+    assert install_line("lsp") in at.err
 
 
 def test_x30_no_other_command_loads_the_library():

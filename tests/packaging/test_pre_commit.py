@@ -24,7 +24,7 @@ GIT = {
 
 
 def test_the_folder_is_what_its_generator_writes():
-    """`python tools/packaging/pre_commit.py` writes it anew."""
+    """`python -m tools.packaging.pre_commit` writes it anew."""
     assert {path.name: path.read_text(encoding="utf-8") for path in FOLDER.iterdir()} == contents()
 
 

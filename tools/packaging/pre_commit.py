@@ -1,13 +1,16 @@
 """Writes `packaging/pre-commit/`: the content of the repository that pre-commit clones to run Prosa as a hook.
 
 That repository only names a released version, so a hook installs wheels in seconds, those of the libraries that read.
-Run `python tools/packaging/pre_commit.py` after the version in pyproject.toml changed.
+Run `python -m tools.packaging.pre_commit` after the version in pyproject.toml changed.
 """
 
 from __future__ import annotations
 
 import tomllib
 from pathlib import Path
+
+from tools.packaging.owner import FILE, PLACES, read_owner
+from tools.packaging.texts import in_state
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "packaging" / "pre-commit"
@@ -70,7 +73,7 @@ repos:
 `prosa-check` is given the files that were changed and knows the other documents of the project: a link to a heading
 that is gone is found in the file that has the link, if that is one of them. `prosa-check-all` checks the whole project.
 
-This repository is generated; each tag installs the version of Prosa of the same name.
+This repository is generated. It installs `prosa-core` by its name: use it once the project has published that.
 """
 
 
@@ -78,10 +81,13 @@ def contents() -> dict[str, str]:
     """Return the files of the repository by name."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     known = {"version": project["version"], "python": project["requires-python"]}
+    owner = read_owner(FILE.read_text(encoding="utf-8"))
+    readme = "packaging/pre-commit/README.md"
+    words = in_state(readme, README.format(**known), published=owner.published, security=owner.security)
     return {
         ".pre-commit-hooks.yaml": HOOKS,
         "pyproject.toml": PROJECT.format(**known),
-        "README.md": README.format(**known),
+        "README.md": PLACES[readme](words, owner),
     }
 
 

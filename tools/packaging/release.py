@@ -1,6 +1,6 @@
 """Says whether this tree can be released: one version everywhere, a changelog that has it, addresses that are known.
 
-`python tools/packaging/release.py` looks; `--tag v1.2.3` demands that version, and that nothing waits to be described;
+`python -m tools.packaging.release` looks; `--tag v1.2.3` demands that version, and that nothing waits to be described;
 `--notes FILE` writes what the changelog says about it. Exit status 1 with a line for each thing that is not so.
 """
 
@@ -14,9 +14,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from tools.packaging.owner import FILE, empty, read_owner
+
 ROOT = Path(__file__).resolve().parents[2]
 PROJECTS = (".", "sandbox", "packaging/prosa")
-INIT = "src/prosa/app/init.py"
 KINDS = ("Added", "Changed", "Deprecated", "Removed", "Fixed", "Security")
 _HEAD = re.compile(r"## \[(?P<version>[^\]]+)\](?: - (?P<date>\d{4}-\d{2}-\d{2}))?")
 
@@ -70,12 +71,8 @@ def problems(tag: str | None) -> Iterator[str]:
         yield f"CHANGELOG.md has no section [{version}] with a date"
     if any(section.version == "Unreleased" and "- " in section.text for section in log):
         yield "CHANGELOG.md still has entries under [Unreleased]"
-    for folder in PROJECTS:
-        project = tomllib.loads((ROOT / folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-        if "urls" not in project:
-            yield f"{folder}/pyproject.toml has no [project.urls]: say where this repository is"
-    if 'ADDRESS = ""\n' in (ROOT / INIT).read_text(encoding="utf-8"):
-        yield f"{INIT} has an empty ADDRESS: say what `pip install` is given in the workflow of `prosa init`"
+    if missing := empty(read_owner(FILE.read_text(encoding="utf-8"))):
+        yield f"packaging/owner.toml is empty at {', '.join(missing)}: docs/releasing.md"
 
 
 def main() -> int:

@@ -139,10 +139,13 @@ const SETTINGS = ["Open Settings", () => vscode.commands.executeCommand("workben
 const OUTPUT = ["Show Output", (session) => session.output.show()];
 /** @type {Button} */
 const RESTART = ["Try Again", (session) => session.restart()];
+/** Whether a package index has Prosa; `tools.packaging.owner` writes it. Until then a checkout is installed, which the user names. */
+const PUBLISHED = false;
+const SOURCE = PUBLISHED ? '"prosa[lsp]"' : '"FOLDER-OF-YOUR-CHECKOUT[lsp]"';
 /** @type {Button} */
-const INSTALL = ["Install…", () => write('pip install "prosa[lsp]"')];
+const INSTALL = ["Install…", () => write(`pip install ${SOURCE}`)];
 /** @type {Button} */
-const UPDATE = ["Update…", () => write('pip install --upgrade "prosa[lsp]"')];
+const UPDATE = ["Update…", () => write(`pip install --upgrade ${SOURCE}`)];
 
 /** Writes a command into a terminal, where the user starts it or does not. @param {string} command */
 function write(command) {

@@ -23,11 +23,12 @@ from prosa.data import Node
 from prosa.data import Sequence as Items
 from prosa.data.yaml import read_yaml
 from prosa.dialects.context.hosts import Host
+from prosa.extras import PUBLISHED
 from prosa.source import FileProblem, SourceText
 
-ADDRESS = ""
-"""What `pip install` is given in a workflow: an address that the owner of the project controls, with ``{version}`` in
-place of the version. While it is empty, a workflow installs nothing and its step fails (X44)."""
+ADDRESS = "prosa=={version}" if PUBLISHED else ""
+"""What `pip install` is given in a workflow, with ``{version}`` in place of the version. While it is empty, since no
+name belongs to the project, a workflow installs nothing and its step fails (X44)."""
 
 _NO_ADDRESS = (
     "There is no address yet that Prosa can be installed from: replace this step with one that installs it from a place"

@@ -14,6 +14,7 @@ from prosa.adapters.embedded.weights import TABLE, model_in
 from prosa.app.doctor import examine
 from prosa.app.run import embedded
 from prosa.app.run.embedded import EmbeddedProvider, ready_model
+from prosa.extras import install_line
 from prosa.runtime.errors import ProviderError
 from tests.adapters.embedded.presence import weights
 from tests.adapters.embedded.runs import letter
@@ -48,7 +49,7 @@ def test_x35_an_engine_that_is_not_installed(monkeypatch: pytest.MonkeyPatch, en
     monkeypatch.setattr(embedded, "is_installed", lambda extra: False)
     error = refused("embedded", environ)
     assert error.message == "embedded needs the engine (34 MB), which is not installed"
-    assert 'pip install ".[embedded]"' in error.hint
+    assert install_line("embedded") in error.hint
 
 
 def test_x35_weights_that_are_not_here(tmp_path: Path, environ: dict[str, str]):

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from prosa.adapters.rows.files import as_lines, spooled
 from prosa.app.batch.inputs import Inputs, RowMapping, open_rows
 from prosa.app.options import say_nothing
+from prosa.extras import install_line
 from prosa.records.batch import MAX_COLUMNS, MAX_ROW, Row, require_columns
 from prosa.runtime.errors import RowsRefused
 from tests.runtime.worlds import load
@@ -136,7 +137,7 @@ def test_x29_parquet_without_its_library_names_the_extra(tmp_path: Path, monkeyp
     monkeypatch.setitem(sys.modules, "duckdb", None)
     with pytest.raises(RowsRefused) as refused:
         list(open_rows(named).rows())
-    assert refused.value.hint == 'in a checkout of Prosa: pip install ".[parquet]"'
+    assert refused.value.hint == install_line("parquet")
 
 
 def test_x29_lines_that_are_no_rows_fail_alone(tmp_path: Path):
