@@ -40,7 +40,7 @@ writeFileSync(join(folder, "THIRD-PARTY-LICENSES.txt"), licences.join(`\n${"-".r
 
 const { devDependencies, scripts, ...shipped } = manifest;
 writeFileSync(join(folder, "package.json"), `${JSON.stringify({ ...shipped, files: ["**"] }, null, 2)}\n`);
-for (const name of ["README.md", "language-configuration.json", "ymj.tmLanguage.json"]) {
+for (const name of ["README.md", "icon.png", "language-configuration.json", "ymj.tmLanguage.json"]) {
   cpSync(join(here, name), join(folder, name));
 }
 for (const { url } of manifest.contributes.jsonValidation) {
@@ -48,7 +48,14 @@ for (const { url } of manifest.contributes.jsonValidation) {
 }
 cpSync(join(here, "..", "..", "LICENSE"), join(folder, "LICENSE"));
 
+// The changelog is that of Prosa: its links are from the root of the repository, and are words while there is no address.
+const changelog = readFileSync(join(here, "..", "..", "CHANGELOG.md"), "utf8");
+const home = manifest.repository?.url.replace(/\.git$/, "");
+const absolute = (_, words, path) => (home ? `[${words}](${home}/blob/main/${path})` : words);
+writeFileSync(join(folder, "CHANGELOG.md"), changelog.replace(/\[([^\]]*)\]\((?!https?:|#)([^)\s]+)\)/g, absolute));
+
 const vsce = join(here, "node_modules", "@vscode", "vsce", "vsce");
 const target = join(here, "dist", `${manifest.name}-${manifest.version}.vsix`);
-const flags = ["--no-dependencies", "--allow-missing-repository", "--out", target];
+const nowhere = manifest.repository ? [] : ["--allow-missing-repository"];
+const flags = ["--no-dependencies", ...nowhere, "--out", target];
 execFileSync(process.execPath, [vsce, "package", ...flags], { cwd: folder, stdio: "inherit" });

@@ -137,9 +137,11 @@ def test_the_workflow_grants_little_and_keeps_what_others_write_out_of_commands(
     assert [step["run"] for step in steps if "${{" in step.get("run", "")] == []
     assert all(re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", step["uses"]) for step in steps if "uses" in step)
     assert "secrets." not in WORKFLOW.read_text()
-    assert {name for name, job in jobs.items() if "id-token" in job["permissions"]} == {"publish"}
+    assert {name for name, job in jobs.items() if "id-token" in job["permissions"]} == {"publish", "image"}
+    assert {name for name, job in jobs.items() if "packages" in job["permissions"]} == {"image"}
     assert all(job["permissions"].get("contents") != "write" or name == "announce" for name, job in jobs.items())
     assert jobs["publish"]["environment"] == "release" and set(jobs["publish"]["needs"]) == {"build", "try"}
+    assert jobs["image"]["environment"] == "release" and jobs["image"]["needs"] == "publish"
 
 
 def test_the_commands_of_the_workflow_satisfy_a_linter(tmp_path: Path):

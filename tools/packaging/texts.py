@@ -35,14 +35,18 @@ TEXTS = (
     ),
     Text(
         "docs/install.md",
-        """## What works today
+        """ Until the first release is on the package index, install it from a checkout.
+
+## What works today
 
 No package index has Prosa yet, so nothing may install it by its name: another package could have that name. Four
 ways work, all from a copy of this repository: [an installation from the checkout](#from-a-checkout),
 [wheels](#from-wheels) that it builds and that need no checkout afterwards, [a container](#in-a-container), and the
 [action](checking.md#github-actions) of a workflow, which installs itself.
 """,
-        """## From the package index
+        """
+
+## From the package index
 
 ```sh
 uv tool install prosa
@@ -137,6 +141,12 @@ that `prosa init` writes, which calls the `prosa` on the `PATH`.
         "SECURITY.md",
         "There is no private address yet. Report to the owner of the repository that you have this copy from,",
         "Report in private to <SECURITY>,",
+        of_security=True,
+    ),
+    Text(
+        "SECURITY.md",
+        "How soon an answer comes is promised once there is an address.",
+        "An answer comes within a week, a fix or a date for it within thirty days.",
         of_security=True,
     ),
 )
