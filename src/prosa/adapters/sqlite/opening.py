@@ -109,6 +109,8 @@ def unusable(error: Exception, path: Path) -> IndexProblem | None:
         return IndexProblem(f"another process is writing the index {path}", hint=hint)
     if name.startswith(("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_CANTOPEN", "SQLITE_READONLY", "SQLITE_PERM")):
         hint = "PROSA_CACHE_DIR names another place"
+        if name.startswith(("SQLITE_FULL", "SQLITE_IOERR")):
+            hint = f"is the disk full? {hint}"
         return IndexProblem(f"the index {path} cannot be written: {error}", hint=hint)
     return None
 
