@@ -1,7 +1,8 @@
 """The corpus: its index built, refreshed, brought up to date and asked, for generated corpora of growing size.
 
 Whole processes here, in turn with their baselines; what happens inside one is measured by `bench.index_answers`, in a
-process of its own, so that its memory shows nowhere else. 100,000 documents only where they are asked for (`--large`).
+process of its own, so that its memory shows nowhere else. 50,000 and 100,000 documents only where they are asked for
+(`--large`), and real notes where `PROSA_BENCH_VAULT` names their folder.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from subprocess import run
 
-from bench.bare_index import PROGRAM
+from bench.bare_index import PROGRAM, looks
 from bench.checking import RUNS, Contender, in_turn
-from bench.index_answers import AIMED, PAGE, RARE, SECONDS
+from bench.index_answers import AIMED, MIDDLE, PAGE, RARE, SECONDS
 from bench.measure import Process, Row, python
 from bench.memory import peak_of_all
 from bench.mixed_corpus import SEED, write_corpus
@@ -25,7 +26,10 @@ from bench.peers import corpora
 from bench.peers.find import Peer
 
 LARGE_VARIABLE = "PROSA_BENCH_LARGE"
-SIZES, LARGE = (1_000, 14_000), 100_000
+VAULT_VARIABLE = "PROSA_BENCH_VAULT"
+"""Names a folder of real notes, which is read and not written."""
+SIZES, LARGE = (1_000, 7_000, 14_000), (50_000, 100_000)
+RATIO_AIM = "≤ 8x"
 MOST_OF_VAULT, MOST_OF_LINKS = 14_000, 1_000
 """Documents up to which peers take minutes at most."""
 
@@ -43,16 +47,17 @@ class Corpus:
     count: int
     size: int
     place: Path
+    vault: Path | None = None
 
     @property
     def folder(self) -> Path:
         """The documents."""
-        return self.place / "documents"
+        return self.vault or self.place / "documents"
 
     @property
     def title(self) -> str:
         """What rows of it begin with."""
-        return f"{self.count:,} documents"
+        return f"{self.vault.name}, {self.count:,} notes" if self.vault else f"{self.count:,} documents"
 
     def bare(self, state: str) -> Path:
         """Return the file of the bare index."""
@@ -62,7 +67,7 @@ class Corpus:
         """Return the cache of Prosa."""
         return self.place / f"prosa-{state}"
 
-    def vault(self, state: str) -> Path:
+    def peer(self, state: str) -> Path:
         """Return the file of the index of markdown-vault-mcp."""
         return self.place / f"vault-{state}" / "vault.sqlite"
 
@@ -71,13 +76,16 @@ def rows(sizes: Sequence[int] = (), runs: int = RUNS, seconds: float = SECONDS) 
     """Yield the table."""
     found = corpora.find()
     built: dict[int, float] = {}
-    for count in sizes or (*SIZES, *([LARGE] if os.environ.get(LARGE_VARIABLE) else [])):
+    for count in sizes or (*SIZES, *(LARGE if os.environ.get(LARGE_VARIABLE) else ())):
         with tempfile.TemporaryDirectory(prefix="prosa-bench-") as name:
             corpus = _generated(count, Path(name))
-            few = runs if count < LARGE else 1
+            few = runs if count < LARGE[0] else 1
             yield from _built(corpus, found, few, built)
             yield from _again(corpus, found, few)
             yield from _answers(corpus, seconds)
+    if vault := os.environ.get(VAULT_VARIABLE):
+        with tempfile.TemporaryDirectory(prefix="prosa-bench-") as name:
+            yield from _built(_real(Path(vault).resolve(), Path(name)), found, runs, {})
     least, *others = built.items()
     for count, taken in others:
         what = f"{count:,} documents, cold, CPU of one document"
@@ -91,6 +99,11 @@ def _generated(count: int, place: Path) -> Corpus:
     return Corpus(count, written.size, place)
 
 
+def _real(folder: Path, place: Path) -> Corpus:
+    sizes = [found.st_size for _, found in looks(str(folder))]
+    return Corpus(len(sizes), sum(sizes), place, folder)
+
+
 def _built(corpus: Corpus, found: Mapping[str, Peer], runs: int, built: dict[int, float]) -> Iterator[Row]:
     """Yield a new index."""
     bare = corpus.bare("cold")
@@ -100,7 +113,7 @@ def _built(corpus: Corpus, found: Mapping[str, Peer], runs: int, built: dict[int
     }
     vault, links = found["markdown-vault-mcp"], found["obsidiantools"]
     if vault.start and corpus.count <= MOST_OF_VAULT:
-        file = corpus.vault("cold")
+        file = corpus.peer("cold")
         contenders["vault"] = Contender(
             corpora.vault_index(vault, corpus.folder, file), file.parent, emptied=True, fine=WELL, peer=vault.name
         )
@@ -119,9 +132,10 @@ def _times(corpus: Corpus, ran: Mapping[str, Process], titles: Mapping[str, str]
     own, aim = ran["prosa"], "≤ 5 s" if corpus.count == AIMED else ""
     for name, title in titles.items():
         theirs = ran.get(name)
-        if theirs or corpus.count <= {"vault": MOST_OF_VAULT, "links": MOST_OF_LINKS}.get(name, LARGE):
+        if theirs or corpus.count <= {"vault": MOST_OF_VAULT, "links": MOST_OF_LINKS}.get(name, LARGE[-1]):
             yield Row(f"{what}, wall", own.wall / 1000, "s", title, theirs.wall / 1000 if theirs else None, aim)
-    yield Row(f"{what}, CPU of all processes", own.used / 1000, "s", _BARE, ran["bare"].used / 1000)
+    of_cpu = RATIO_AIM if corpus.vault or corpus.count == MIDDLE else ""
+    yield Row(f"{what}, CPU of all processes", own.used / 1000, "s", _BARE, ran["bare"].used / 1000, of_cpu)
 
 
 def _memory(corpus: Corpus, ran: Mapping[str, Process], contenders: Mapping[str, Contender]) -> Iterator[Row]:
@@ -153,7 +167,7 @@ def _again(corpus: Corpus, found: Mapping[str, Peer], runs: int) -> Iterator[Row
     contenders["grep name"] = Contender(["grep", "-rFl", NAME.removesuffix(".md"), "."], fine=FOUND)
     contenders["grep word"] = Contender(["grep", "-rwl", RARE, "."], fine=FOUND)
     if vault.start and corpus.count <= MOST_OF_VAULT:
-        file = corpus.vault("cold")
+        file = corpus.peer("cold")
         refresh, search = corpora.vault_refresh(vault, corpus.folder, file), corpora.vault_search
         contenders["vault"] = Contender(refresh, fine=WELL, peer=vault.name)
         contenders["vault search"] = Contender(search(vault, corpus.folder, file, RARE), fine=WELL, peer=vault.name)

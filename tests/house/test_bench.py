@@ -128,7 +128,11 @@ def test_the_rows_of_context_files_build_and_a_missing_peer_is_named(tmp_path: P
 
 def test_the_rows_of_an_index_build_and_a_missing_peer_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("PROSA_BENCH_PEERS", str(tmp_path / "nowhere"))
+    monkeypatch.setenv(indexing.VAULT_VARIABLE, str(tmp_path))
+    (tmp_path / "note.md").write_text("# A real note\n")
     rows = list(indexing.rows(sizes=(20, 40), runs=1, seconds=0.01))
+    assert f"{tmp_path.name}, 1 notes" in {row.what.partition(" (")[0] for row in rows}
+    assert next(row.what for row in rows if row.aim == "≤ 20 ms").endswith("in an open corpus, nothing changed")
     shown = Counter(row.what.partition(",")[0].partition(" (")[0] for row in rows)
     assert shown["20 documents"] > 20 and shown["40 documents"] == shown["20 documents"] + 1
     assert {row.baseline.strip() for row in rows if row.base is None} == {

@@ -150,7 +150,7 @@ def _rows(document: Document, text: str) -> Iterator[SectionRow]:
         while above and above[-1][0] >= heading.level:
             above.pop()
         above.append((heading.level, plain.strip()[:MAX_HEADING]))
-        path = BETWEEN.join(name for _, name in above if name)
+        path = BETWEEN.join([name for _, name in above if name])
         yield _row(document, text, number, heading.level, path, anchor, *starts[number - 1 : number + 1], cjk=cjk)
 
 
@@ -160,7 +160,7 @@ def _row(
     """Return a row with its text stripped of blank space. ``cjk`` is true if it contains such text."""
     whole = shown[start:end]
     text = whole.strip()
-    start += len(whole) - len(whole.lstrip()) if text else 0
+    start += whole.index(text[0]) if text else 0
     line = document.source.lines.line(start)
     cjk = cjk and (is_cjk(text) or is_cjk(path))
     return SectionRow(number, level, path, anchor, start, start + len(text), line, text, cjk, seen_of(text))

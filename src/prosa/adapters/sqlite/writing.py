@@ -261,8 +261,8 @@ def _add(extracted: Extracted, item: Item, packed: Packed) -> None:
     names, tags = _names(record), " ".join(extracted.tags)
     named_cjk = is_cjk(names) or is_cjk(tags)
     packed.sections += [
-        (number, each.number, each.level, names, each.heading, tags, *each[3:-2], each.cjk or named_cjk, each.seen)
-        for each in extracted.sections
+        (number, at, level, names, heading, tags, *rest, cjk or named_cjk, seen)
+        for at, level, heading, *rest, cjk, seen in extracted.sections
     ]
     if extracted.carried is not None:
         model, dimension, vector, sha256, fresh = extracted.carried
