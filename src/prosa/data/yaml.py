@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from prosa.data.reading import Findings, Reading, shown
 from prosa.data.yaml_build import StopReading, TreeBuilder
+from prosa.data.yaml_plain import read_plain_yaml
 from prosa.data.yaml_shield import shield
 from prosa.diagnostics import Annotation
 from prosa.regex import import_uncompiled, regex
@@ -27,6 +28,12 @@ def read_yaml(text: str, *, offset: int = 0) -> Reading:
     Problems: ``yaml-syntax``, ``duplicate-key``, ``complex-key``, ``custom-tag``, ``alias-bomb``, ``merge-key``,
     ``nested-too-deep``, ``several-documents``, ``lone-surrogate``. A text without data has no node.
     """
+    plain = read_plain_yaml(text, offset)
+    return Reading(plain) if plain is not None else read_events(text, offset)
+
+
+def read_events(text: str, offset: int) -> Reading:
+    """Return the same from the events of libyaml, whatever the text holds."""
     yaml = _yaml()
     if text.startswith("\ufeff"):
         text, offset = text[1:], offset + 1  # libyaml skips a byte-order mark without counting it

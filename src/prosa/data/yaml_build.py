@@ -265,7 +265,7 @@ def _block_end(text: str, start: int, end: int, value: str) -> int:
 
 # The core schema of YAML 1.2 (section 10.3.2): what an unquoted scalar means.
 
-_WORDS: dict[str, Value] = {
+WORDS: dict[str, Value] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL")),
     **dict.fromkeys(("true", "True", "TRUE"), True),
     **dict.fromkeys(("false", "False", "FALSE"), False),
@@ -299,8 +299,8 @@ class NotOfTag(ValueError):
 
 def core_value(text: str) -> Value:
     """Return the value of a plain scalar. Raises `TooManyDigits`."""
-    if text in _WORDS:
-        return _WORDS[text]
+    if text in WORDS:
+        return WORDS[text]
     if text[0] not in _FIRST:
         return text
     if _INTEGER.fullmatch(text):
