@@ -11,7 +11,6 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Mapping as AbcMapping
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -22,6 +21,7 @@ from prosa.diagnostics import Problem
 from prosa.dialects import DialectName
 from prosa.regex import regex
 from prosa.source import SourceText, Span
+from prosa.source.values import kept
 
 if TYPE_CHECKING:
     from prosa.document import Document
@@ -71,7 +71,7 @@ class FrontReading(Struct, frozen=True, dict=True):
         """The front matter as plain data, or None."""
         return {entry.key.text: to_value(entry.value) for entry in self.fields} if self.fields is not None else None
 
-    @cached_property
+    @kept
     def document(self) -> Document:
         """The whole body as Markdown, parsed on first access."""
         from prosa.document import parse  # only here: it loads the Markdown parser

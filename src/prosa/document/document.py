@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
@@ -32,7 +31,7 @@ from prosa.document.model import (
 from prosa.document.walk import Parsed, Piece, encodable, mask, walk
 from prosa.regex import regex
 from prosa.source import LineIndex, SourceText, Span
-from prosa.source.values import PartlyCompared, PartlyShown
+from prosa.source.values import PartlyCompared, PartlyShown, kept
 
 if TYPE_CHECKING:
     from prosa.document.autolinks import Address
@@ -60,73 +59,73 @@ class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
     unshown: ClassVar = frozenset({"parsed"})
     uncompared: ClassVar = frozenset({"parsed"})
 
-    @cached_property
+    @kept
     def headings(self) -> tuple[Heading, ...]:
         """Headings, nested ones too."""
         return blocks.headings(self.parsed, self.heading_texts)
 
-    @cached_property
+    @kept
     def outline(self) -> tuple[OutlineEntry, ...]:
         """Level, beginning and nesting of each heading. Who needs no more of it saves making the headings."""
         return blocks.outline(self.parsed)
 
-    @cached_property
+    @kept
     def heading_texts(self) -> tuple[str, ...]:
         """What a reader sees of each heading: words and code, without markup. Most who ask need no more of it."""
         return blocks.heading_texts(self.parsed)
 
-    @cached_property
+    @kept
     def heading_anchors(self) -> tuple[str, ...]:
         """GitHub's anchor of each heading, possibly empty."""
         return tuple(anchor_names.anchors(self.heading_texts))
 
-    @cached_property
+    @kept
     def heading_names(self) -> Mapping[str, int]:
         """The numbers of the sections by everything that a fragment may call them (`anchors.heading_named`)."""
         written = ((each.anchor, each.heading.plain, each.heading.text) for each in self.sections)
         return anchor_names.heading_names(written)
 
-    @cached_property
+    @kept
     def title(self) -> Heading | None:
         """The heading that names the document: the only one of level 1, where it is the first block (X45)."""
         return blocks.title(self.parsed, self.heading_texts)
 
-    @cached_property
+    @kept
     def sections(self) -> tuple[Section, ...]:
         """One section per heading, with GitHub's anchor."""
         return blocks.sections(self.parsed, self.headings, self.heading_anchors, self.body)
 
-    @cached_property
+    @kept
     def paragraphs(self) -> tuple[Paragraph, ...]:
         """Paragraphs. In a list without blank lines between its items the items hold none."""
         return blocks.paragraphs(self.parsed)
 
-    @cached_property
+    @kept
     def fences(self) -> tuple[Fence, ...]:
         """Fenced code blocks."""
         return blocks.fences(self.parsed)
 
-    @cached_property
+    @kept
     def indented_code(self) -> tuple[Span, ...]:
         """Indented code blocks, each from its first character that is code."""
         return blocks.indented_code(self.parsed)
 
-    @cached_property
+    @kept
     def links(self) -> tuple[Link, ...]:
         """Inline links, references and autolinks; images and wikilinks are listed apart."""
         return self._outside_maths(links.links(self.parsed, images=False))
 
-    @cached_property
+    @kept
     def images(self) -> tuple[Image, ...]:
         """Images."""
         return self._outside_maths(links.links(self.parsed, images=True))
 
-    @cached_property
+    @kept
     def wikilinks(self) -> tuple[Wikilink, ...]:
         """Wikilinks and their embeds."""
         return self._outside_maths(links.wikilinks(self.parsed))
 
-    @cached_property
+    @kept
     def addresses(self) -> tuple[Address, ...]:
         """The addresses in running text that stand for links without marks (GFM 6.9), in places of the source."""
         from prosa.document.autolinks import addresses  # only here: the graph alone asks
@@ -150,62 +149,62 @@ class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
             if each.start not in taken and each.start not in self._maths and not self._is_masked(each)
         )
 
-    @cached_property
+    @kept
     def definitions(self) -> tuple[LinkDefinition, ...]:
         """Link definitions, the first of each label."""
         return links.definitions(self.parsed)
 
-    @cached_property
+    @kept
     def footnote_references(self) -> tuple[FootnoteReference, ...]:
         """References to footnotes that are defined."""
         return references(self.parsed)
 
-    @cached_property
+    @kept
     def undefined_footnotes(self) -> tuple[FootnoteReference, ...]:
         """Text that looks like a reference to a footnote without a definition."""
         return undefined(self.parsed)
 
-    @cached_property
+    @kept
     def footnote_definitions(self) -> tuple[FootnoteDefinition, ...]:
         """Definitions of footnotes, all that share a label."""
         return definitions(self.parsed, self.code_spans) if self.parsed.found.footnotes else ()
 
-    @cached_property
+    @kept
     def code_spans(self) -> tuple[CodeSpan, ...]:
         """Code inside lines."""
         return code_spans(self.parsed)
 
-    @cached_property
+    @kept
     def html(self) -> tuple[Html, ...]:
         """HTML blocks and inline HTML."""
         return html(self.parsed)
 
-    @cached_property
+    @kept
     def comments(self) -> tuple[Span, ...]:
         """HTML comments, those inside an HTML block too."""
         return comments(self.parsed, self.html)
 
-    @cached_property
+    @kept
     def quotes(self) -> tuple[Span, ...]:
         """Block quotations; a quotation inside another is listed too."""
         return blocks.containers(self.parsed, self.parsed.found.quotes)
 
-    @cached_property
+    @kept
     def lists(self) -> tuple[Span, ...]:
         """Lists; a list inside another is listed too."""
         return blocks.lists(self.parsed)
 
-    @cached_property
+    @kept
     def items(self) -> tuple[Span, ...]:
         """The items of lists, those of inner lists too."""
         return blocks.items(self.parsed)
 
-    @cached_property
+    @kept
     def anchors(self) -> frozenset[str]:
         """Every fragment that a link into this document can name: of its sections, and `id`s in its HTML."""
         return frozenset((*self.heading_anchors, *ids(self.parsed))) - {""}
 
-    @cached_property
+    @kept
     def block_names(self) -> frozenset[str]:
         """The names of blocks, in lower case: lines outside code that end with ` ^name` (YA21)."""
         if "^" not in self.source.text:
@@ -238,12 +237,12 @@ class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
         """Return whether a character lies in an HTML comment."""
         return offset in self._commented
 
-    @cached_property
+    @kept
     def _code(self) -> Cover:
         fenced = (fence.span for fence in self.fences)
         return Cover((*fenced, *self.indented_code, *(each.span for each in self.code_spans)))
 
-    @cached_property
+    @kept
     def _taken(self) -> Cover:
         """Spans that are not running text: code, HTML, links and their definitions."""
         links = (each.span for some in (self.links, self.images, self.wikilinks, self.definitions) for each in some)
@@ -258,7 +257,7 @@ class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
         start, end = each.start - self.body.start, each.end - self.body.start
         return self.source.text[each.start : each.end] != self.parsed.text[start:end]
 
-    @cached_property
+    @kept
     def _maths(self) -> Cover:
         """Spans of mathematics: they contain no links."""
         text, base, offset = self.parsed.text, self.body.start, self.parsed.bytes.offset_of_byte
@@ -270,7 +269,7 @@ class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
         spans = ((offset(each.where["start"]), offset(each.where["end"])) for each in maths(whole))
         return Cover(Span(start + base, end + base) for start, end in spans)
 
-    @cached_property
+    @kept
     def _has_dollars(self) -> bool:
         """Whether two signs stand outside of code, which are needed for mathematics."""
         text = self.parsed.text
@@ -289,7 +288,7 @@ class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
             return found
         return tuple(each for each in found if each.span.start not in self._maths)
 
-    @cached_property
+    @kept
     def _commented(self) -> Cover:
         return Cover(self.comments)
 

@@ -15,6 +15,9 @@ from prosa.source import Span
 
 _LABEL = regex(r"\[(?:[^\[\]\\]|\\.)*\]:", re.DOTALL)
 
+_FOOTNOTES = regex(r"(?<!\\)\[\^[^\s\[\]\\]+\]:")
+"""What defines a footnote, and nothing else: the parser takes it for no link definition, wherever it stands."""
+
 _NO_TARGET = regex(r"[\[\]`]")
 """Signs that the parser took the brackets of something else for a wikilink: such a thing names no file."""
 
@@ -55,9 +58,10 @@ def wikilinks(parsed: Parsed) -> tuple[Wikilink, ...]:
 
 def definitions(parsed: Parsed) -> tuple[LinkDefinition, ...]:
     """Return the link definitions that count: the first of each label."""
-    if "]:" not in parsed.text:
-        return ()
-    found = pyromark.reference_definitions(parsed.text, options=OPTIONS)
+    text = parsed.text
+    if "]:" not in text or text.count("]:") == len(_FOOTNOTES.findall(text)):
+        return ()  # the parser would read the whole text again
+    found = pyromark.reference_definitions(text, options=OPTIONS)
     made = []
     for label, row in found.items():
         span = parsed.block(row["span"])

@@ -75,7 +75,7 @@ def _contained(
 def _problems(reading: DialectReading[object], environment: Environment) -> tuple[Problem, ...]:
     subject = Subject(reading.front, reading.document, reading.name, reading.model, environment)
     alone = _alone(reading, reading.model_of(MARKDOWNLANG))
-    return (*reading.front.problems, *reading.problems, *_ruled(subject), *alone)
+    return (*reading.front.problems, *reading.problems, *found_by(document_checks(reading.name), subject), *alone)
 
 
 def _analysis(
@@ -111,11 +111,6 @@ def _alone(reading: DialectReading[object], program: ProgramModel | None) -> tup
 
 _LINKS_ONLY = ("plain", "skill_md", "context")
 """Dialects whose only references are links, which every document's facts have."""
-
-
-def _ruled(subject: Subject[object]) -> Iterator[Problem]:
-    for each in document_checks(subject.dialect):
-        yield from found_by(each, subject)
 
 
 def _facts(reading: DialectReading[object]) -> Facts:

@@ -307,20 +307,23 @@ def check_corpus(corpus: Corpus) -> Iterator[tuple[Path, Problem]]:
         if each.rule.dialect in asked:
             yield from found_in_corpus(each, corpus)
     for real in corpus.asked or corpus.entries:
-        yield from ((real, problem) for problem in check_among(corpus, real, dialects))
+        for problem in check_among(corpus, real, dialects):
+            yield real, problem
 
 
 _OWN: tuple[DialectName, ...] = ("context",)
 """Dialects whose rules are about their own documents alone: those of others may be about all that they inherit."""
 
 
-def check_among(corpus: Corpus, real: Path, dialects: frozenset[DialectName]) -> Iterator[Problem]:
-    """Yield what the rules of one document among others find in it."""
+def check_among(corpus: Corpus, real: Path, dialects: frozenset[DialectName]) -> Sequence[Problem]:
+    """Return what the rules of one document among others find in it."""
     facts = corpus.entries.get(real)
-    if facts is not None:
-        for each in among_checks(dialects):
-            if each.rule.dialect not in _OWN or each.rule.dialect == facts.dialect:
-                yield from found_by(each, corpus, real, facts)
+    if facts is None:
+        return ()
+    checks = [
+        each for each in among_checks(dialects) if each.rule.dialect not in _OWN or each.rule.dialect == facts.dialect
+    ]
+    return found_by(checks, corpus, real, facts)
 
 
 def dialects_of(corpus: Corpus) -> frozenset[DialectName]:

@@ -6,7 +6,7 @@ other are checked together, so that a cycle or a long chain is reported once (LA
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from prosa.diagnostics import Problem
@@ -43,7 +43,7 @@ def check_alone(reading: DialectReading[object]) -> tuple[Problem, ...]:
     program = program_of(reading, path)
     if program is None:
         return ()
-    return tuple(_ruled(ProgramSubject(program, Closure((path,), {path: program}))))
+    return tuple(found_by(program_checks(), ProgramSubject(program, Closure((path,), {path: program}))))
 
 
 def program_of(reading: DialectReading[object], real: Path) -> LoadedProgram | None:
@@ -56,7 +56,7 @@ def program_of(reading: DialectReading[object], real: Path) -> LoadedProgram | N
 
 def _findings(program: LoadedProgram, closure: Closure) -> ProgramFindings:
     source = program.model.source
-    problems = (*program.problems, *_ruled(ProgramSubject(program, closure)))
+    problems = (*program.problems, *found_by(program_checks(), ProgramSubject(program, closure)))
     return ProgramFindings(
         program.path, source.path, source.digest, problems, rules_of(problems), _suppressions(program), source
     )
@@ -69,8 +69,3 @@ def _suppressions(program: LoadedProgram) -> tuple[Suppression, ...]:
     from prosa.document import parse  # only here: most programs suppress nothing
 
     return find_suppressions(front, parse(front.source, body=front.body, masked=masked(front)))
-
-
-def _ruled(subject: ProgramSubject) -> Iterator[Problem]:
-    for each in program_checks():
-        yield from found_by(each, subject)

@@ -258,13 +258,18 @@ class Bound(Struct, Generic[_Check], frozen=True):
     check: _Check
 
 
-def found_by(bound: Bound[Callable[P, Iterable[Finding]]], *args: P.args, **kwargs: P.kwargs) -> Iterator[Problem]:
-    """Yield what a rule finds. A rule that fails is a finding itself, and keeps no other from looking."""
-    try:
-        for finding in bound.check(*args, **kwargs):
-            yield finding.of(bound.rule)
-    except Exception as error:
-        yield _failed(bound.rule, error)
+def found_by(
+    bound: Iterable[Bound[Callable[P, Iterable[Finding]]]], *args: P.args, **kwargs: P.kwargs
+) -> list[Problem]:
+    """Return what some rules find. A rule that fails is a finding itself, and keeps no other from looking."""
+    problems: list[Problem] = []
+    for each in bound:
+        try:
+            for finding in each.check(*args, **kwargs):
+                problems.append(finding.of(each.rule))  # noqa: PERF401 - also those before a failure
+        except Exception as error:
+            problems.append(_failed(each.rule, error))
+    return problems
 
 
 def found_in_corpus(bound: Bound[CorpusCheck], corpus: Corpus) -> Iterator[tuple[Path, Problem]]:

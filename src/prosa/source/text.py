@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable
-from functools import cached_property
 from itertools import accumulate, count
 from operator import add
 from typing import ClassVar, NamedTuple
@@ -13,7 +12,7 @@ from typing import ClassVar, NamedTuple
 from msgspec import Struct
 
 from prosa.regex import regex
-from prosa.source.values import PartlyCompared
+from prosa.source.values import PartlyCompared, kept
 
 
 class Span(Struct, frozen=True, order=True, gc=False):
@@ -45,6 +44,9 @@ _LINE_END = regex(r"\r\n|\n|\r")
 _BLOCK = 512
 """Characters between two counted places: no lookup costs more than one block, however long the line is."""
 
+_BYTES = 256
+"""Bytes between two places whose characters are counted."""
+
 
 _CONTINUATION = bytes(range(0x80, 0xC0))
 """The bytes of a character after its first one."""
@@ -65,15 +67,15 @@ class LineIndex:
     clamped to it.
     """
 
-    __slots__ = ("_ascii", "_begins", "_blocks", "_starts", "_units", "text")
+    __slots__ = ("_ascii", "_bytes", "_counts", "_starts", "_units", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
         self._ascii = text.isascii()
         self._starts: tuple[int, ...] | None = None
         self._units: tuple[int, ...] | None = None
-        self._blocks: list[bytes] = []
-        self._begins: tuple[int, ...] = ()
+        self._bytes = b""
+        self._counts: tuple[int, ...] = ()
 
     @property
     def starts(self) -> tuple[int, ...]:
@@ -116,27 +118,31 @@ class LineIndex:
         offset = self._clamped(offset)
         if self._ascii:
             return offset
-        block = offset // _BLOCK
-        return self._encoded()[block] + len(_utf8(self.text[block * _BLOCK : offset]))
+        counts = self._counts or self._counted()
+        if offset == len(self.text):
+            return len(self._bytes)
+        block = bisect_right(counts, offset) - 1
+        start = block * _BYTES
+        head = self._bytes[start : start + 3]  # the rest of a character that began before
+        return start + len(head) - len(head.lstrip(_CONTINUATION)) + len(_utf8(self.text[counts[block] : offset]))
 
     def offset_of_byte(self, byte: int) -> int:
         """Return the character offset of a UTF-8 byte offset; a byte inside a character belongs to that character."""
         if self._ascii:
             return byte if 0 <= byte <= len(self.text) else self._clamped(byte)
-        starts = self._encoded()
-        if not 0 <= byte < starts[-1]:
+        counts = self._counts or self._counted()
+        if not 0 <= byte < len(self._bytes):
             return 0 if byte < 0 else len(self.text)
-        block = bisect_right(starts, byte) - 1
-        # Characters of the block started up to this byte, inclusive, less one.
-        begun = self._blocks[block][: byte - starts[block] + 1].translate(None, _CONTINUATION)
-        return block * _BLOCK + len(begun) - 1
+        block = byte // _BYTES
+        # Characters that begin in the block up to this byte, inclusive, less one.
+        return counts[block] + len(self._bytes[block * _BYTES : byte + 1].translate(None, _CONTINUATION)) - 1
 
-    def _encoded(self) -> tuple[int, ...]:
-        """Return the byte at which each block of characters starts, and store the bytes of each."""
-        if not self._begins:
-            self._blocks = [_utf8(self.text[at : at + _BLOCK]) for at in range(0, len(self.text), _BLOCK)]
-            self._begins = tuple(accumulate(map(len, self._blocks), initial=0))
-        return self._begins
+    def _counted(self) -> tuple[int, ...]:
+        """Return how many characters begin in front of each block of bytes, and store the bytes."""
+        data = self._bytes = _utf8(self.text)
+        begun = (len(data[at : at + _BYTES].translate(None, _CONTINUATION)) for at in range(0, len(data), _BYTES))
+        self._counts = tuple(accumulate(begun, initial=0))
+        return self._counts
 
     def utf16_column(self, offset: int) -> int:
         """0-based column in UTF-16 code units, as editors count."""
@@ -228,12 +234,12 @@ class SourceText(PartlyCompared, Struct, frozen=True, dict=True):
 
     uncompared: ClassVar = frozenset({"digest", "quotable"})
 
-    @cached_property
+    @kept
     def lines(self) -> LineIndex:
         """The line index, built at the first question."""
         return LineIndex(self.text)
 
-    @cached_property
+    @kept
     def uncommon(self) -> str:
         """Return the control characters of the text and those beyond ASCII, in order. Most texts have few: to take the
         others away is quicker than one search for any of the rare ones."""

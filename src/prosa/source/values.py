@@ -1,4 +1,6 @@
-"""Values of which some fields are not shown, or not compared. In: a `Struct` that names them. Out: repr, equality.
+"""Values of which some fields are not shown, or not compared, and what is made of one at the first question.
+
+In: a `Struct` that names the fields. Out: repr, equality.
 
 Every value is a `msgspec.Struct`, which shows and compares all of its fields. These two stand before `Struct` among the
 bases of the few that hold a secret, too much to read, or what does not make two values differ.
@@ -6,7 +8,10 @@ bases of the few that hold a secret, too much to read, or what does not make two
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Callable
+from typing import Any, ClassVar, Generic, TypeVar, cast
+
+T = TypeVar("T")
 
 
 class PartlyShown:
@@ -42,3 +47,20 @@ class PartlyCompared:
 
 def _compared(value: PartlyCompared) -> tuple[object, ...]:
     return tuple(getattr(value, name) for name in value.__struct_fields__ if name not in value.uncompared)
+
+
+class kept(Generic[T]):  # noqa: N801 - a decorator
+    """A property that is made once for each value, which needs a ``__dict__``. `functools.cached_property` takes a lock
+    before Python 3.12, which costs more than most of what is made; without one, two threads may both make it."""
+
+    def __init__(self, make: Callable[[Any], T]) -> None:
+        self.make = make
+        self.name = make.__name__
+        self.__doc__ = make.__doc__
+
+    def __get__(self, value: object, _: object = None) -> T:
+        """Return what is made of a value. Python finds it there the next time, and does not ask here."""
+        if value is None:
+            return cast("T", self)
+        made = value.__dict__[self.name] = self.make(value)
+        return made

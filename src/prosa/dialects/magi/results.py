@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import Protocol, TypeVar
 
@@ -44,6 +43,7 @@ from prosa.dialects.prapti.lines import find_lines
 from prosa.dialects.prapti.read import find_headings
 from prosa.document import Document, Link, LinkDefinition, Section
 from prosa.source import Edit, Span, apply_edits
+from prosa.source.values import kept
 
 
 class ResultRefused(ValueError):
@@ -318,7 +318,7 @@ class _TriedTogether:
         found = [index for each in self.model.regions if (index := self._hole(each.span.start)) is not None]
         return found == list(range(len(self.holes))) and all(each.span in self._owner for each in self.regions)
 
-    @cached_property
+    @kept
     def regions(self) -> list[Region]:
         """The regions that came of them."""
         return [each for each in self.model.regions if self._hole(each.span.start) is not None]
@@ -328,7 +328,7 @@ class _TriedTogether:
         """The scripts of the results."""
         return [self._owner[region.span] for region in self.regions]
 
-    @cached_property
+    @kept
     def says_around(self) -> tuple[object, ...]:
         """The content of the document outside of the written text."""
         return meaning(self.model, *self.holes), structure(self.model, *self.holes)
@@ -356,7 +356,7 @@ class _TriedTogether:
         beside = self.holes[max(0, index - 1) : index + 1]
         return any(span.start < hole.end and hole.start < span.end for hole in beside)
 
-    @cached_property
+    @kept
     def _owner(self) -> dict[Span, Script]:
         return {region.span: script for script, region in owners_of(self.model).pairs}
 

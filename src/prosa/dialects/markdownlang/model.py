@@ -7,7 +7,6 @@ so that one reading can report every mistake.
 from __future__ import annotations
 
 from collections.abc import Mapping as Map
-from functools import cached_property
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -15,6 +14,7 @@ from msgspec import Struct, field
 
 from prosa.data import Mapping, Node, Value
 from prosa.source import SourceText, Span
+from prosa.source.values import kept
 
 if TYPE_CHECKING:
     from prosa.schema import Schema
@@ -87,7 +87,7 @@ class SchemaModel(Struct, frozen=True, dict=True):
     node: Node
     value: Value
 
-    @cached_property
+    @kept
     def schema(self) -> Schema:
         """The compiled schema. Raises `prosa.schema.SchemaError` when the program has a `bad-schema` error."""
         from prosa.schema import Schema

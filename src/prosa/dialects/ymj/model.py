@@ -13,7 +13,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from collections.abc import Mapping as Map
-from functools import cached_property
 from pathlib import Path
 from typing import Literal
 from urllib.parse import unquote
@@ -29,6 +28,7 @@ from prosa.dialects.ymj.sections import HEAD_CHARACTERS, FooterPlace, legacy_has
 from prosa.document import Document
 from prosa.regex import regex
 from prosa.source import SourceText, Span
+from prosa.source.values import kept
 
 HANDLING = ("select", "transform", "cache", "auth_ref")
 """The footer's data about an attachment."""
@@ -177,33 +177,33 @@ class YmjModel(Struct, frozen=True, dict=True):
         """Where to point at something that is missing from the footer: its opening fence."""
         return self.footer.place.open if self.footer else self.front.anchor
 
-    @cached_property
+    @kept
     def body_text(self) -> str:
         """The body with LF line ends, untrimmed (YA3)."""
         return normalised(self.source.slice(self.body))
 
-    @cached_property
+    @kept
     def body_sha256(self) -> str:
         """The hash that belongs into `payload_hash`."""
         return sha256_of(self.body_text)
 
-    @cached_property
+    @kept
     def legacy(self) -> tuple[str, ...]:
         """The hashes that tools which trim the body would have written."""
         return legacy_hashes(self.body_text)
 
-    @cached_property
+    @kept
     def catalog(self) -> str | None:
         """The `doc_summary` in the first two lines (YA6)."""
         head = self.source.text[:HEAD_CHARACTERS]
         return read_catalog(head, whole=len(head) == len(self.source.text))
 
-    @cached_property
+    @kept
     def attachments(self) -> tuple[Attachment, ...]:
         """The effective attachments (Y14, YA18)."""
         return effective(self.catalog_items, self.ops_items("attachments"))
 
-    @cached_property
+    @kept
     def payload(self) -> Payload | None:
         """The payload that body format and selector name (Y27, YA13), or None."""
         return read_payload(self)
