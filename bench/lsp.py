@@ -26,6 +26,7 @@ from prosa.source import SourceText
 
 COUNT = 5_000
 RUNS = 100
+RENAMES = 5
 SIZE = 50_000
 """Characters of the document that is edited."""
 
@@ -128,7 +129,12 @@ def _session(folder: Path, environ: Mapping[str, str], documents: int, runs: int
     ):
         params = {**at, "context": {"includeDeclaration": True}} if method.endswith("references") else at
         yield from _asked(what, partial(client.ask, method, params), client, runs, ("no answer", nothing), aim)
-    yield Row(f"resident {beside}", _resident(client), "MiB", "the library alone", bare[1], "≤ 120 MB")
+    part = folder / "pages" / "part-01"
+    renamed = {"files": [{"oldUri": part.as_uri(), "newUri": part.with_name("part-moved").as_uri()}]}
+    rename = partial(client.ask, "workspace/willRenameFiles", renamed)
+    inside = f"rename of a folder of {len([*part.iterdir()])} documents"
+    yield from _asked(inside, rename, client, RENAMES, ("no answer", nothing), "≤ 1,000 ms")
+    yield Row(f"resident {beside}", _resident(client), "MiB", "the library alone", bare[1], "≤ 110 MiB")
     _end(client)
 
 
@@ -148,8 +154,9 @@ def _text(folder: Path) -> str:
 def _opened(client: Client, folder: Path, uri: str, text: str, started: float) -> tuple[float, float, float]:
     """Return the slowest answer, and the milliseconds until the first diagnostics and until those of all were told."""
     root = {"uri": folder.as_uri(), "name": "mixed"}
+    told = {"workspace": {"fileOperations": {"willRename": True}}}
     client.ask(
-        "initialize", {"processId": os.getpid(), "rootUri": None, "capabilities": {}, "workspaceFolders": [root]}
+        "initialize", {"processId": os.getpid(), "rootUri": None, "capabilities": told, "workspaceFolders": [root]}
     )
     client.tell("initialized", {})
     broken = f"{text}\n[nowhere](nowhere.md)\n"

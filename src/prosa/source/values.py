@@ -9,9 +9,10 @@ bases of the few that hold a secret, too much to read, or what does not make two
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Generic, TypeVar, cast
+from typing import ClassVar, Generic, TypeVar, cast
 
 T = TypeVar("T")
+V = TypeVar("V")
 
 
 class PartlyShown:
@@ -53,12 +54,12 @@ class kept(Generic[T]):  # noqa: N801 - a decorator
     """A property that is made once for each value, which needs a ``__dict__``. `functools.cached_property` takes a lock
     before Python 3.12, which costs more than most of what is made; without one, two threads may both make it."""
 
-    def __init__(self, make: Callable[[Any], T]) -> None:
+    def __init__(self, make: Callable[..., T]) -> None:
         self.make = make
         self.name = make.__name__
         self.__doc__ = make.__doc__
 
-    def __get__(self, value: object, _: object = None) -> T:
+    def __get__(self, value: V | None, _: type[V] | None = None) -> T:
         """Return what is made of a value. Python finds it there the next time, and does not ask here."""
         if value is None:
             return cast("T", self)

@@ -7,6 +7,7 @@ in memory are used; the few records that are needed are built on demand.
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -24,6 +25,7 @@ from prosa.graph.record import Definition, Record, Reference
 from prosa.graph.records import record_of
 from prosa.graph.resolve import keys_of
 from prosa.graph.sites import Sites
+from prosa.regex import any_of
 from prosa.rules.backlinks import Backlinks, labels_asked, labels_of
 from prosa.rules.rule import Facts
 from prosa.source import FileProblem, SourceText
@@ -227,15 +229,17 @@ class EditorCorpus(Struct, frozen=True, dict=True):
     def texts(self, names: Collection[str]) -> Iterator[tuple[str, str]]:
         """Yield the readable documents whose text holds any of some names: paths and current texts."""
         disk, texts = self.workspace.disk, self.workspace.texts
-        wanted = [name.encode("utf-8", "surrogatepass") for name in names]
+        wanted = any_of(names)
+        in_data = re.compile(wanted.encode("utf-8", "surrogatepass")).search
+        in_text = re.compile(wanted).search
         for path in self.paths():
             real = self.real_of(path)
             with contextlib.suppress(FileProblem):
                 data = disk.data(real) if isinstance(disk, RootedFiles) and real not in texts else None
-                if data is not None and not any(name in data for name in wanted):
+                if data is not None and in_data(data) is None:
                     continue
                 text = texts[real] if real in texts else self.workspace.files.read(real).text
-                if data is not None or any(name in text for name in names):
+                if data is not None or in_text(text):
                     yield path, text
 
     def reading(self, path: str) -> DialectReading[object]:

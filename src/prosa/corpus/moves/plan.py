@@ -32,7 +32,7 @@ from prosa.dialects.ymj.model import YmjModel
 from prosa.graph.names import Key
 from prosa.graph.record import Record, Reference
 from prosa.graph.records import record_of
-from prosa.regex import regex
+from prosa.regex import any_of, regex
 from prosa.source import Edit, FileProblem, SourceText, Span, apply_edits
 from prosa.source.url import PATH_SAFE
 
@@ -137,8 +137,8 @@ def mentions(names: Collection[str], *, wikilinks: bool = False) -> Callable[[st
     """Return whether a text has one of some names in a destination; ``wikilinks`` includes double brackets."""
     before = r"(?:\b(?:[Hh][Rr][Ee][Ff]|[Ss][Rr][Cc])\s{0,9}=\s{0,9}[\"']|\]\(\s{0,9}<?|\]:\s{0,9}<?)"
     before = rf"(?:{before}|\[\[)" if wikilinks else before
-    pattern = re.compile(rf"{before}[^\"'<>\n]{{0,{_REACH}}}?(?:{'|'.join(map(re.escape, names))})(?![\w-])")
-    return lambda text: any(name in text for name in names) and pattern.search(text) is not None
+    pattern = re.compile(rf"{before}[^\"'<>\n]{{0,{_REACH}}}?{any_of(names)}(?![\w-])")
+    return lambda text: pattern.search(text) is not None
 
 
 def stems(path: str) -> frozenset[str]:
@@ -195,7 +195,8 @@ class Draft(Struct):
 
     def _put(self, path: str, reading: DialectReading[object], text: str, edits: tuple[Edit, ...]) -> None:
         new_path = self.move.path_after(path)
-        self.readings[path] = reading, self.store.reread(new_path, text)
+        same = new_path == path and text == reading.front.source.text
+        self.readings[path] = reading, reading if same else self.store.reread(new_path, text)
         self.changes[path] = Change(path, new_path, reading.front.source, text, edits)
 
     def _record(self, path: str, text: str | None) -> YmjModel:

@@ -1,0 +1,20 @@
+"""One expression for any of many words."""
+
+from __future__ import annotations
+
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prosa.regex import any_of
+
+WORDS = st.lists(st.text(st.sampled_from("ab.é-"), max_size=5), min_size=1, max_size=8)
+
+
+@given(WORDS, st.text(st.sampled_from("ab.é-"), max_size=12))
+def test_an_expression_of_words_finds_what_they_find_one_by_one(words: list[str], text: str) -> None:
+    assert bool(re.search(any_of(words), text)) == any(word in text for word in words)
+    assert bool(re.fullmatch(any_of(words), text)) == (text in words)
+    data = any_of(words).encode(), text.encode()
+    assert bool(re.search(*data)) == any(word.encode() in data[1] for word in words)
