@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Event
+from threading import Event, get_ident
 from typing import Any
 from unittest.mock import patch
 from urllib.parse import urlsplit
@@ -69,6 +69,9 @@ class Served:
     app: SiteApp
     lines: list[str] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
+    runner: asyncio.Runner = field(default_factory=asyncio.Runner)
+    """One event loop for all requests of the thread that made this: a loop of its own takes longer than an answer."""
+    thread: int = field(default_factory=get_ident)
 
     def ask(
         self,
@@ -85,7 +88,8 @@ class Served:
         lines = [*((("host", host),) if host is not None else ()), *headers]
         if accept is not None:
             lines.append(("accept", accept))
-        said = asyncio.run(called(self.app, scope_of(target, method, lines, client), body))
+        run = self.runner.run if get_ident() == self.thread else asyncio.run
+        said = run(called(self.app, scope_of(target, method, lines, client), body))
         assert not self.faults, self.faults
         return said
 
@@ -220,4 +224,5 @@ def serving(
             assert site.index.wait_ready(READY) or site.index.complaint
         yield served
     finally:
+        served.runner.close()
         site.close()

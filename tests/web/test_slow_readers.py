@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from prosa.web import nodes
 from prosa.web.answer import BUFFERED, PIECE, BrokenOff, UnderWay
 from prosa.web.nodes import Key, Nodes
 from tests.depth import examples
@@ -239,7 +240,8 @@ def test_x9_a_page_is_made_once_for_all_who_ask_at_the_same_time(
 
 def test_x9_one_large_document_is_made_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """X9. Small ones beside it do not wait; one that quotes much counts as large."""
-    large = "# L\n\n" + "words\n\n" * 50_000
+    monkeypatch.setattr(nodes, "LARGE_DOCUMENT", 16 * 1024)
+    large = "# L\n\n" + "words\n\n" * 3_000
     names = [f"l{number}.md" for number in range(6)]
     quoting = {f"q{number}.md": f"# Q\n\n![[l{number}]]\n" for number in range(6)}
     texts = {**dict.fromkeys(names, large), **quoting, "small.md": "# Small\n"}

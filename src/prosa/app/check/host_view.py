@@ -10,7 +10,7 @@ import posixpath
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from prosa.adapters.files import RootedFiles, find_root
@@ -22,6 +22,7 @@ from prosa.diagnostics.nearest import UnknownName
 from prosa.dialects.context.hosts import HOSTS, Host, HostPlace, host_named
 from prosa.dialects.context.mentions import imports_in
 from prosa.dialects.context.view import HostFile, HostView
+from prosa.dialects.front import FrontReading
 from prosa.dialects.reading import open_document
 from prosa.document import parse
 from prosa.rules.context.reach import expanded
@@ -58,6 +59,7 @@ class _Viewing(Struct, frozen=True):
     listed: tuple[str, ...]
     here: str
     folder: str
+    opened: dict[str, tuple[SourceText, FrontReading]] = field(default_factory=dict)
 
     @classmethod
     def at(cls, path: Path) -> _Viewing:
@@ -105,8 +107,7 @@ class _Viewing(Struct, frozen=True):
         return sorted(each for each in self.listed if each.startswith(start) and glob_matches(path, each))
 
     def loaded(self, host: Host, place: HostPlace, path: str) -> Iterator[HostFile]:
-        source = SourceText(self.text(path) or "", path)
-        front = open_document(source).front
+        source, front = self.open(path)
         when, body = self.when(place, front.fields), source.slice(front.body).strip("\n")
         if place.kind == "agent" and host.name == "claude" and _field(front.fields, "name") == "":
             return
@@ -117,6 +118,13 @@ class _Viewing(Struct, frozen=True):
             yield HostFile(path, place.kind, when, body)
             if host.imports and place.kind in ("instructions", "rule"):
                 yield from self.imported(source, host.imports, when, {path})
+
+    def open(self, path: str) -> tuple[SourceText, FrontReading]:
+        """Return a text and its front matter; several hosts read the same file."""
+        if path not in self.opened:
+            source = SourceText(self.text(path) or "", path)
+            self.opened[path] = source, open_document(source).front
+        return self.opened[path]
 
     def when(self, place: HostPlace, fields: Mapping | None) -> str:
         """Return when a file is loaded here, by its front matter where that decides."""
