@@ -78,24 +78,25 @@ def _functions(text: str) -> list[Function]:
 
 
 def _asserting(functions: Sequence[Function], known: Set[str] = frozenset()) -> Set[str]:
-    calls = {function.name: _called(function) for function in functions}
-    asserting = {function.name for function in functions if _asserts_itself(function)} | known
+    calls: dict[str, set[str]] = {}
+    asserting = set(known)
+    for function in functions:
+        calls[function.name], itself = _called(function)
+        if itself:
+            asserting.add(function.name)
     while more := {name for name, called in calls.items() if name not in asserting and called & asserting}:
         asserting |= more
     return asserting
 
 
-def _asserts_itself(function: Function) -> bool:
-    called = _called(function)
-    return any(isinstance(node, ast.Assert) for node in ast.walk(function)) or any(
-        name in _RAISING or name.startswith("assert") for name in called
-    )
-
-
-def _called(function: Function) -> set[str]:
-    targets = (node.func for node in ast.walk(function) if isinstance(node, ast.Call))
-    return {
-        target.id if isinstance(target, ast.Name) else target.attr
-        for target in targets
-        if isinstance(target, ast.Name | ast.Attribute)
-    }
+def _called(function: Function) -> tuple[set[str], bool]:
+    """The names that a function calls, and whether it asserts itself."""
+    names, asserts = set(), False
+    for node in ast.walk(function):
+        if isinstance(node, ast.Assert):
+            asserts = True
+        elif isinstance(node, ast.Call):
+            target = node.func
+            if isinstance(target, ast.Name | ast.Attribute):
+                names.add(target.id if isinstance(target, ast.Name) else target.attr)
+    return names, asserts or any(name in _RAISING or name.startswith("assert") for name in names)
