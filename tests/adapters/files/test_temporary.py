@@ -26,8 +26,8 @@ HOLDER = """\
 import sys
 from pathlib import Path
 from prosa.adapters.files.write import temporary_beside
-with temporary_beside(Path(sys.argv[1]), 0o600) as (_, path):
-    print(path, flush=True)
+with temporary_beside(Path(sys.argv[1]), 0o600) as made:
+    print(made.path, flush=True)
     sys.stdin.readline()
 """
 
@@ -75,11 +75,11 @@ def test_what_a_living_process_is_writing_stays(tmp_path: Path):
 
 
 def test_what_this_process_is_writing_stays(tmp_path: Path):
-    with temporary_beside(tmp_path / "a.md", 0o600) as (descriptor, held):
+    with temporary_beside(tmp_path / "a.md", 0o600) as made:
         sweep(tmp_path)
         replace_file(tmp_path / "b.md", "x")
-        os.write(descriptor, b"whole")
-        held.replace(tmp_path / "a.md")
+        os.write(made.descriptor, b"whole")
+        made.move_to(tmp_path / "a.md")
     assert (tmp_path / "a.md").read_text() == "whole"
 
 

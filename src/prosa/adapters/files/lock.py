@@ -49,9 +49,7 @@ def only_one(path: Path, folder: Path) -> Iterator[None]:
         yield
     finally:
         if descriptor is not None:
-            with contextlib.suppress(OSError):
-                file.unlink()  # removed while held: a process that opened it meanwhile sees that, and creates a new one
-            os.close(descriptor)
+            _release(file, descriptor)
 
 
 def _locked(file: Path) -> int:
@@ -65,6 +63,17 @@ def _locked(file: Path) -> int:
         except OSError:
             os.close(descriptor)
             raise
+        os.close(descriptor)
+
+
+def _release(file: Path, descriptor: int) -> None:
+    """Remove the lock while it is held: a process that opened it meanwhile sees that, and creates a new one. Windows
+    removes no open file, so it is closed first there, and stays where another process has opened it."""
+    if sys.platform == "win32":
+        os.close(descriptor)
+    with contextlib.suppress(OSError):
+        file.unlink()
+    if sys.platform != "win32":
         os.close(descriptor)
 
 

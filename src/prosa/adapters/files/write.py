@@ -12,8 +12,12 @@ import errno
 import os
 import re
 import stat
+import sys
+import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+
+from msgspec import Struct
 
 from prosa.adapters.files.lock import BUSY, try_lock
 from prosa.adapters.files.read import real_path
@@ -62,17 +66,17 @@ def replace_with(
     target = real_path(path)
     before = _existing(path, target)
     found = sha256()
-    with temporary_beside(target, 0o600 if private or before else 0o666) as (descriptor, temporary):
+    with temporary_beside(target, 0o600 if private or before else 0o666) as temporary:
         for piece in pieces:
             found.update(piece)
-            _write_all(descriptor, piece)
+            _write_all(temporary.descriptor, piece)
         if before is not None:
-            _keep(descriptor, before)
+            _keep(temporary.descriptor, before)
         if durable:
-            os.fsync(descriptor)
+            os.fsync(temporary.descriptor)
         if expect_digest is not None and _digest(target) != expect_digest:
             raise FileChanged(path)
-        temporary.replace(target)
+        temporary.move_to(target)
     if durable:
         _sync_folder(target.parent)
     return found.hexdigest()
@@ -212,24 +216,66 @@ MAX_SEEN = 10_000
 _seen: dict[Path, int] = {}
 """Swept folders, with the time of their last change as this process left it."""
 
+_TRIES, _TRY_SECONDS = 20, 0.05
+"""How often, and how far apart, a file is replaced on Windows while another process has it open."""
+
+
+class _Temporary(Struct):
+    """A new file whose lock is held while it is open. Windows neither moves nor removes a file that is open."""
+
+    descriptor: int
+    path: Path
+    is_open: bool = True
+
+    def move_to(self, target: Path) -> None:
+        """Move it into place. Raises `OSError`."""
+        if sys.platform == "win32":
+            self.close()
+        replace_patiently(self.path, target)
+
+    def remove(self) -> None:
+        """Remove it where it was not moved, and release its lock."""
+        if sys.platform == "win32":
+            self.close()
+        with contextlib.suppress(FileNotFoundError):
+            self.path.unlink()
+        self.close()
+
+    def close(self) -> None:
+        """Release its lock. Safe to call twice."""
+        if self.is_open:
+            self.is_open = False
+            os.close(self.descriptor)
+
+
+def replace_patiently(path: Path, target: Path) -> None:
+    """Move a closed file into place. On Windows this waits up to a second for a process that has the target open, a
+    virus scanner for example. Raises `OSError`."""
+    for left in reversed(range(_TRIES if sys.platform == "win32" else 1)):
+        try:
+            path.replace(target)
+            return
+        except PermissionError:
+            if not left:
+                raise
+            time.sleep(_TRY_SECONDS)
+
 
 @contextlib.contextmanager
-def temporary_beside(target: Path, mode: int) -> Iterator[tuple[int, Path]]:
+def temporary_beside(target: Path, mode: int) -> Iterator[_Temporary]:
     """Return a new file beside the target, removed at the end unless it was moved into place. Sweeps the folder first
     if another process changed it since. Raises `OSError`."""
     if _changed_at(target.parent) != _seen.get(target.parent, -1):
         sweep(target.parent)
-    descriptor, temporary = _held(target, mode)
+    temporary = _held(target, mode)
     try:
-        yield descriptor, temporary
+        yield temporary
     except OSError as error:
         if error.filename is None and error.errno is not None:
             raise OSError(error.errno, error.strerror, str(target)) from None  # a write does not say where
         raise
     finally:
-        with contextlib.suppress(FileNotFoundError):
-            temporary.unlink()
-        os.close(descriptor)
+        temporary.remove()
         if len(_seen) >= MAX_SEEN:
             _seen.clear()
         _seen[target.parent] = _changed_at(target.parent)
@@ -246,7 +292,7 @@ def sweep(folder: Path) -> None:
             _remove_dead(folder / name)
 
 
-def _held(target: Path, mode: int) -> tuple[int, Path]:
+def _held(target: Path, mode: int) -> _Temporary:
     """Return a new file whose lock is held. One that another process took for abandoned meanwhile is created again."""
     # 100 of 255 characters leave room for the rest of the name in any encoding.
     name = os.fsencode(target.name)[:100].decode(errors="ignore")
@@ -257,7 +303,7 @@ def _held(target: Path, mode: int) -> tuple[int, Path]:
         except OSError as error:
             raise OSError(error.errno, error.strerror, str(target)) from None  # the user knows no temporary file
         if _hold(descriptor):
-            return descriptor, temporary
+            return _Temporary(descriptor, temporary)
         os.close(descriptor)
 
 
@@ -275,12 +321,15 @@ def _remove_dead(path: Path) -> None:
     try:
         found = os.fstat(descriptor)
         own = not hasattr(os, "geteuid") or found.st_uid == os.geteuid()
-        if stat.S_ISREG(found.st_mode) and own:
-            try_lock(descriptor)
-            if os.path.samestat(path.lstat(), found):
-                path.unlink()
+        if not stat.S_ISREG(found.st_mode) or not own:
+            return
+        try_lock(descriptor)
+        if sys.platform != "win32" and os.path.samestat(path.lstat(), found):
+            path.unlink()
     finally:
         os.close(descriptor)
+    if sys.platform == "win32":  # not while it is open; a process that has opened it meanwhile keeps it
+        path.unlink()
 
 
 def _changed_at(folder: Path) -> int:

@@ -26,6 +26,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.shared.message import SessionMessage
 
 from prosa.adapters.mcp.observed import Observed
+from prosa.adapters.processes.job import FLAGS, Job
 from prosa.regex import regex
 
 if TYPE_CHECKING:
@@ -240,12 +241,78 @@ class _Pipes(SubprocessStreamProtocol):
         self.exited.set()
 
 
+class _Group:
+    """The processes of a server where there are process groups: it leads one, and may have started others outside."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._started: dict[int, str] = {}
+        _remember(pid)
+
+    def note(self) -> None:
+        """Note what was started outside the group, while its parents can still be seen."""
+        self._started = descendants(self._pid)
+
+    def ask(self) -> None:
+        """Ask all to end."""
+        signal_group(self._pid, signal.SIGTERM)
+
+    def is_empty(self) -> bool:
+        """Return whether none of the group is left."""
+        return not signal_group(self._pid, 0)
+
+    def end(self) -> None:
+        """End all at once, inside the group and outside."""
+        signal_group(self._pid, signal.SIGKILL)
+        kill(self._started)
+        _alive.discard(self._pid)
+
+    def is_gone(self) -> bool:
+        """Return whether all that was noted has ended."""
+        return not living(self._started)
+
+
+class _InJob:
+    """The same on Windows, where a job holds all of them: none can leave it. A process without a console hears no
+    signal, so nothing asks it to end but the end of its input."""
+
+    def __init__(self, pid: int) -> None:
+        self._job = Job()
+        try:
+            self._job.start(pid)
+        except OSError:
+            self._job.close()
+            raise
+
+    def note(self) -> None:
+        """Note nothing: the job knows."""
+
+    def ask(self) -> None:
+        """End all at once: they have had their time."""
+        self._job.end()
+
+    def is_empty(self) -> bool:
+        """Return whether none is left."""
+        return not self._job.count()
+
+    def end(self) -> None:
+        """End all at once."""
+        self._job.end()
+
+    def is_gone(self) -> bool:
+        """Return whether all have ended; give the job up then."""
+        if self._job.count():
+            return False
+        self._job.close()
+        return True
+
+
 class Child:
-    """A running server process. `pid` is also its process group, for it leads one."""
+    """A running server process, with all that it starts."""
 
     def __init__(self, transport: asyncio.SubprocessTransport, pipes: _Pipes, seen: Observed) -> None:
         self.pid = transport.get_pid()
-        _remember(self.pid)
+        self._processes = _InJob(self.pid) if sys.platform == "win32" else _Group(self.pid)
         self._transport = transport
         self._seen = seen
         assert pipes.stdin is not None
@@ -263,20 +330,18 @@ class Child:
 
     async def end(self) -> None:
         """Close stdin, wait a little, then end the group and every descendant. At most about three seconds."""
-        started = descendants(self.pid)
+        self._processes.note()
         try:
             self.stdin.close()
             if await self._left(0.0 if self._seen.hurry else LEAVE_SECONDS):
                 self._seen.exit_status = self._transport.get_returncode()
-            signal_group(self.pid, signal.SIGTERM)
-            await self._group_gone(TERM_SECONDS)
+            self._processes.ask()
+            await _within(TERM_SECONDS, self._processes.is_empty)
         finally:
             # Runs even if this task is cancelled from outside, so that no process survives.
-            signal_group(self.pid, signal.SIGKILL)
-            kill(started)
-            _alive.discard(self.pid)
+            self._processes.end()
         # A signal takes a moment to arrive; callers that leave the context may rely on it.
-        await _within(TERM_SECONDS, lambda: not living(started))
+        await _within(TERM_SECONDS, self._processes.is_gone)
         await self._left(TERM_SECONDS)
 
     def close(self) -> None:
@@ -287,26 +352,44 @@ class Child:
         # Not `wait()`: since Python 3.11 that also waits for the pipes, which a grandchild may hold.
         return await _within(seconds, lambda: self._transport.get_returncode() is not None)
 
-    async def _group_gone(self, seconds: float) -> bool:
-        return await _within(seconds, lambda: not signal_group(self.pid, 0))
-
 
 async def start(command: Sequence[str], *, env: Mapping[str, str], cwd: str, seen: Observed) -> Child:
     """Start a process with pipes in a group of its own. Raises OSError or ValueError when it cannot be started."""
-    if sys.platform == "win32":
-        raise OSError("servers are started on Linux and macOS only: elsewhere what they start might outlive them")
     loop = asyncio.get_running_loop()
     transport, pipes = await loop.subprocess_exec(
         lambda: _Pipes(loop),
-        *command,
+        *(runnable(command, env) if sys.platform == "win32" else command),
         stdin=PIPE,
         stdout=PIPE,
         stderr=PIPE,
         env=dict(env),
         cwd=cwd,
-        start_new_session=True,
+        start_new_session=sys.platform != "win32",
+        creationflags=FLAGS if sys.platform == "win32" else 0,
     )
-    return Child(transport, pipes, seen)
+    try:
+        return Child(transport, pipes, seen)
+    except OSError:
+        transport.close()
+        raise
+
+
+_SCRIPTS = (".bat", ".cmd")
+_MEANS_SOMETHING = frozenset('"%!^&|<>()\r\n')
+
+
+def runnable(command: Sequence[str], env: Mapping[str, str]) -> tuple[str, ...]:
+    """Return a command as Windows starts it: `npx` is the script `npx.cmd` there, found on the PATH of the server. Its
+    arguments would be read by `cmd.exe`, so those that mean something to it are refused. Raises `OSError`."""
+    import shutil
+
+    name, *arguments = command
+    found = shutil.which(name, path=env.get("PATH") or None) or name
+    if found.lower().endswith(_SCRIPTS):
+        bad = next((each for each in arguments if _MEANS_SOMETHING & set(each)), None)
+        if bad is not None:
+            raise OSError(f"{name} is a script of cmd.exe, which would interpret the argument {bad!r}")
+    return (found, *arguments)
 
 
 async def _within(seconds: float, condition: Callable[[], bool]) -> bool:

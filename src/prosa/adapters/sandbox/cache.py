@@ -7,6 +7,7 @@ processor's features, so no stale or foreign file is ever picked up.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import platform
@@ -14,8 +15,8 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from prosa.adapters.sandbox.limits import UNUSED_DAYS
@@ -94,6 +95,8 @@ def _is_usable(target: Path) -> bool:
 
 
 def _refuse_shared(path: Path, state: os.stat_result) -> None:
+    if sys.platform == "win32":
+        return  # rights there are lists, inherited from the profile folder, which is private
     _refuse_foreign(path, state)
     if state.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise CacheRefused(
@@ -103,6 +106,8 @@ def _refuse_shared(path: Path, state: os.stat_result) -> None:
 
 
 def _refuse_foreign(path: Path, state: os.stat_result) -> None:
+    if sys.platform == "win32":
+        return
     if state.st_uid != os.geteuid():
         raise CacheRefused(
             f"the sandbox's cache {path} belongs to another user; loading it would run their code",
@@ -114,11 +119,7 @@ def _compile_once(
     packed: Path, target: Path, compiler: Sequence[str], fresh: bool, on_compile: Callable[[], None]
 ) -> None:
     """Compile under a lock, in a process of its own: it takes 500 MB, which the worker must not keep."""
-    import fcntl  # not on Windows, where no worker is started
-
-    with (target.parent / "compile.lock").open("a") as lock:
-        os.fchmod(lock.fileno(), 0o600)
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with _locked(target.parent / "compile.lock"):
         if fresh:
             target.unlink(missing_ok=True)
         elif _is_usable(target):
@@ -126,11 +127,41 @@ def _compile_once(
         on_compile()
         _tidy(target.parent)
         command = [*compiler, str(packed), str(target)]
-        done = subprocess.run(command, check=False, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        nothing = subprocess.DEVNULL
+        done = subprocess.run(command, check=False, stdin=nothing, stdout=nothing, stderr=subprocess.PIPE)
         if done.returncode:
             last = done.stderr.decode(errors="replace").strip().rpartition("\n")[2] or f"status {done.returncode}"
             room = f"is there room in {target.parent}, and half a gigabyte of memory?"
             raise CacheRefused(f"the sandbox's interpreter does not compile: {last}", room)
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold the lock of the cache, waiting for it."""
+    with path.open("a") as lock:
+        if sys.platform == "win32":
+            _wait_for(lock.fileno())
+        else:
+            import fcntl
+
+            os.fchmod(lock.fileno(), 0o600)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _wait_for(descriptor: int) -> None:
+    """Lock a file of Windows, whose own call waits for ten seconds only."""
+    import msvcrt
+
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    while True:
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_LOCK, 1)  # type: ignore[attr-defined, unused-ignore]
+        except OSError as error:
+            if error.errno not in (errno.EDEADLK, errno.EACCES):
+                raise
+        else:
+            return
 
 
 def _tidy(folder: Path) -> None:
@@ -155,7 +186,8 @@ def main() -> None:
     compiled = Component(engine(), lzma.decompress(packed.read_bytes())).serialize()
     part = target.with_name(f"{target.name}.{os.getpid()}.part")
     with part.open("xb") as file:
-        os.fchmod(file.fileno(), 0o600)
+        if sys.platform != "win32":
+            os.fchmod(file.fileno(), 0o600)
         file.write(compiled)
         file.flush()
         os.fsync(file.fileno())

@@ -6,15 +6,16 @@ Both directions are length-checked: the worker runs hostile programs, so its mes
 from __future__ import annotations
 
 import json
+import os
 import struct
-from typing import TYPE_CHECKING
+import sys
+from typing import TYPE_CHECKING, Protocol
 
 from prosa.adapters.sandbox.limits import MAX_FRAME
 from prosa.data import Value
 
 if TYPE_CHECKING:
     import asyncio
-    import socket
 
 _LENGTH = struct.Struct(">I")
 
@@ -54,14 +55,51 @@ async def read(reader: asyncio.StreamReader) -> dict[str, Value]:
     return decode(await reader.readexactly(_length(await reader.readexactly(_LENGTH.size))))
 
 
-def receive(connection: socket.socket) -> dict[str, Value] | None:
+class Connection(Protocol):
+    """What a worker speaks through: a socket, or its standard streams."""
+
+    def recv(self, size: int, /) -> bytes:
+        """Return at most so many bytes, blocking; none at the end."""
+        ...
+
+    def sendall(self, data: bytes, /) -> None:
+        """Send all bytes."""
+        ...
+
+
+class StandardStreams:
+    """The standard streams of this process as a connection. What anything else prints goes nowhere from now on."""
+
+    def __init__(self) -> None:
+        self._output = os.dup(1)
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, 1)
+        os.close(nowhere)
+        if sys.platform == "win32":
+            import msvcrt
+
+            for each in (0, self._output):
+                msvcrt.setmode(each, os.O_BINARY)
+
+    def recv(self, size: int) -> bytes:
+        """Return at most so many bytes, blocking; none at the end."""
+        return os.read(0, size)
+
+    def sendall(self, data: bytes) -> None:
+        """Write all bytes: one call may write fewer."""
+        view = memoryview(data)
+        while view:
+            view = view[os.write(self._output, view) :]
+
+
+def receive(connection: Connection) -> dict[str, Value] | None:
     """Return the next message, blocking; None when the other side is gone."""
     head = _receive_exactly(connection, _LENGTH.size)
     data = _receive_exactly(connection, _length(head)) if head else None
     return None if data is None else decode(data)
 
 
-def _receive_exactly(connection: socket.socket, size: int) -> bytes | None:
+def _receive_exactly(connection: Connection, size: int) -> bytes | None:
     data = bytearray()
     while len(data) < size:
         piece = connection.recv(size - len(data))

@@ -7,6 +7,9 @@ MEBIBYTE = 2**20
 MIN_MEMORY = 40 * MEBIBYTE
 """The started interpreter with its library takes 32 MiB; below this no useful program runs."""
 
+OWN_MEMORY = 256 * MEBIBYTE
+"""The worker itself besides the guest's memory: 50 MiB, and room for copies of the output of a hostile program."""
+
 MAX_CODE = 4 * MEBIBYTE
 """Far beyond what a model writes; compiling more would only raise a MemoryError."""
 

@@ -20,6 +20,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from prosa.adapters.processes.job import FLAGS, Job
 from prosa.adapters.sandbox import frames, limits, temp_folder
 from prosa.data import Value
 from prosa.runtime.errors import SandboxError
@@ -49,6 +50,9 @@ class Worker(Struct):
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
     folder: str
+    job: Job | None = None
+    incoming: asyncio.BaseTransport | None = None
+    """Both on Windows alone: what holds the process, and the pipe that its answers come through."""
 
     @property
     def is_alive(self) -> bool:
@@ -57,6 +61,8 @@ class Worker(Struct):
 
     async def call(self, request: dict[str, Value]) -> dict[str, Value]:
         """Send a request and waits for the answer. Raises `WorkerDied`."""
+        if self.job is not None and "memory" in request:  # elsewhere the worker limits itself
+            self.job.limit(int(request["memory"]) + limits.OWN_MEMORY)
         try:
             self.writer.write(frames.encode(request))
             await self.writer.drain()
@@ -84,12 +90,22 @@ class Worker(Struct):
     def kill(self) -> None:
         """End the process and all it started, at once, and remove its folder. Safe to call twice."""
         self.writer.transport.abort()
+        if self.incoming is not None:
+            self.incoming.close()
         if self.process.returncode is None:
-            with suppress(OSError):
-                os.killpg(self.process.pid, signal.SIGKILL)
+            self._end()
             with suppress(subprocess.TimeoutExpired):
                 self.process.wait(timeout=5)
+        if self.job is not None:
+            self.job.close()
         temp_folder.remove(self.folder)
+
+    def _end(self) -> None:
+        if self.job is not None:
+            self.job.end()
+        elif sys.platform != "win32":
+            with suppress(OSError):
+                os.killpg(self.process.pid, signal.SIGKILL)
 
 
 async def start(cache: Path, *, fresh: bool = False, notice: Callable[[str], None] | None = None) -> Worker:
@@ -122,6 +138,10 @@ async def start(cache: Path, *, fresh: bool = False, notice: Callable[[str], Non
 
 
 async def _spawn() -> Worker:
+    return await (_spawn_in_job() if sys.platform == "win32" else _spawn_in_group())
+
+
+async def _spawn_in_group() -> Worker:
     ours, theirs = socket.socketpair()
     with theirs:
         reader, writer = await asyncio.open_unix_connection(sock=ours)
@@ -134,8 +154,57 @@ async def _spawn() -> Worker:
         except OSError as error:
             writer.transport.abort()
             temp_folder.remove(folder)
-            raise SandboxError(f"the sandbox's worker process does not start: {error}") from error
+            raise _not_started(error) from error
     return Worker(process, reader, writer, folder)
+
+
+def _not_started(error: OSError) -> SandboxError:
+    return SandboxError(f"the sandbox's worker process does not start: {error}")
+
+
+async def _spawn_in_job() -> Worker:
+    """Return the same on Windows, which hands no socket to a process: it speaks through its standard streams."""
+    from asyncio.streams import FlowControlMixin
+    from tempfile import mkdtemp
+
+    folder = mkdtemp(prefix="prosa-sandbox-")
+    job, process = None, None
+    try:
+        job = Job()
+        process = _popen_piped(_command("worker"), folder)
+        job.start(process.pid)
+        loop, reader = asyncio.get_running_loop(), asyncio.StreamReader()
+        incoming, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), process.stdout)
+        outgoing, protocol = await loop.connect_write_pipe(FlowControlMixin, process.stdin)
+        writer = asyncio.StreamWriter(outgoing, protocol, reader, loop)
+    except BaseException as error:
+        if job is not None:
+            job.close()
+        if process is not None:
+            process.kill()
+            process.wait(timeout=5)
+        temp_folder.remove(folder)
+        if isinstance(error, OSError):
+            raise _not_started(error) from error
+        raise
+    return Worker(process, reader, writer, folder, job, incoming)
+
+
+def _popen_piped(command: list[str], folder: str) -> subprocess.Popen[bytes]:
+    """Start a suspended process whose pipes the event loop of Windows can wait for."""
+    from asyncio import windows_utils  # not elsewhere
+
+    kept = ("SYSTEMROOT", "PROCESSOR_IDENTIFIER")  # Windows finds no source of random numbers without the first
+    with Path(folder, "log").open("wb") as log:
+        return windows_utils.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            creationflags=FLAGS,
+            env={name: os.environ[name] for name in kept if name in os.environ},
+            cwd=folder,
+        )
 
 
 def _popen(command: list[str], connection: int, folder: str) -> subprocess.Popen[bytes]:
@@ -176,8 +245,6 @@ def component() -> Path | None:
 def missing_part() -> str | None:
     """Return what this installation lacks and what to do about it, or None. Starts nothing; LA18 withholds the tool on
     it."""
-    if sys.platform == "win32":
-        return "the Python sandbox runs on Linux and macOS only"
     for module, package in PACKAGES.items():
         if root_of(module) is None:
             from prosa.extras import ALL

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,6 +15,9 @@ from prosa.adapters.sandbox.limits import MAX_OPEN_FILES, MAX_TEMP_BYTES, MAX_TE
 
 _BLOCK = 512
 """Bytes per unit of ``st_blocks``, whatever the file system's own block size is."""
+
+_LONG = "\\\\?\\"
+"""In front of a path of Windows that may have more than 260 characters."""
 
 
 def over_quota(folder: str) -> str | None:
@@ -41,9 +45,14 @@ def over_quota(folder: str) -> str | None:
 
 def _size(entry: os.DirEntry[str]) -> int:
     try:
-        return entry.stat(follow_symlinks=False).st_blocks * _BLOCK
+        return _taken(entry.stat(follow_symlinks=False))
     except OSError:
         return 0
+
+
+def _taken(state: os.stat_result) -> int:
+    """Return the bytes that a file takes; Windows says only how long it is."""
+    return state.st_size if sys.platform == "win32" else state.st_blocks * _BLOCK
 
 
 def _unlinked_bytes() -> int:
@@ -53,7 +62,7 @@ def _unlinked_bytes() -> int:
         with suppress(OSError):
             state = os.fstat(descriptor)
             if stat.S_ISREG(state.st_mode) and state.st_nlink == 0:
-                size += state.st_blocks * _BLOCK
+                size += _taken(state)
     return size
 
 
@@ -66,6 +75,9 @@ def remove(folder: str) -> None:
     with suppress(OSError):
         Path(folder).rmdir()
         return
+    if sys.platform == "win32":
+        _remove_by_paths(folder)
+        return
     try:
         top = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except OSError:
@@ -76,6 +88,28 @@ def remove(folder: str) -> None:
         os.close(top)
     with suppress(OSError):
         Path(folder).rmdir()
+
+
+def _remove_by_paths(folder: str) -> None:
+    """Remove a folder of Windows, whose folders cannot be held open: by long paths, and without entering a link."""
+    found = [f"{_LONG}{Path(folder)}"]
+    for path in found:
+        with suppress(OSError), os.scandir(path) as listing:
+            for entry in listing:
+                if entry.is_dir(follow_symlinks=False) and not _is_link(entry):
+                    found.append(entry.path)
+                    continue
+                with suppress(OSError):
+                    (os.rmdir if entry.is_dir(follow_symlinks=False) else os.unlink)(entry.path)
+    for path in reversed(found):
+        with suppress(OSError):
+            Path(path).rmdir()
+
+
+def _is_link(entry: os.DirEntry[str]) -> bool:
+    """Return whether a folder leads elsewhere: a junction is one, and no symbolic link to Python."""
+    attributes = getattr(entry.stat(follow_symlinks=False), "st_file_attributes", 0)
+    return bool(attributes & stat.FILE_ATTRIBUTE_REPARSE_POINT)
 
 
 def _empty(top: int) -> None:

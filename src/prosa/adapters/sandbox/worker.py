@@ -19,17 +19,15 @@ from threading import Thread
 from prosa.adapters.sandbox import frames, temp_folder
 from prosa.adapters.sandbox.cache import CacheRefused, compiled_component
 from prosa.adapters.sandbox.interpreter import Instance, Interpreter
-from prosa.adapters.sandbox.limits import MAX_OPEN_FILES, MAX_TEMP_FILE, MEBIBYTE, MIN_MEMORY
+from prosa.adapters.sandbox.limits import MAX_OPEN_FILES, MAX_TEMP_FILE, MIN_MEMORY, OWN_MEMORY
 from prosa.data import Value
-
-_OWN_MEMORY = 256 * MEBIBYTE
-"""Memory of the worker itself besides the guest's: 50 MiB, and room for copies of the output of a hostile program."""
 
 
 def main() -> None:
-    """Serve until the parent closes the connection. The connection's descriptor is the last argument."""
+    """Serve until the parent closes the connection. The connection's descriptor is the last argument; on Windows the
+    connection is the standard streams."""
     os.umask(0o077)
-    connection = socket.socket(fileno=int(sys.argv[-1]))
+    connection = frames.StandardStreams() if sys.platform == "win32" else socket.socket(fileno=int(sys.argv[-1]))
     start = frames.receive(connection)
     if start is None:
         return
@@ -47,7 +45,7 @@ def main() -> None:
         _serve(connection, inbox, interpreter, start["folder"])
 
 
-def _load(connection: socket.socket, start: dict[str, Value]) -> Interpreter:
+def _load(connection: frames.Connection, start: dict[str, Value]) -> Interpreter:
     """Return the interpreter, compiled if needed. A file that wasmtime refuses is compiled again once."""
     from wasmtime import WasmtimeError
 
@@ -68,7 +66,9 @@ def _load(connection: socket.socket, start: dict[str, Value]) -> Interpreter:
 
 def _restrict() -> None:
     """Limit that hold for this process from now on; the guest cannot reach them, only run into them."""
-    import resource  # not on Windows, where no worker is started
+    if sys.platform == "win32":
+        return  # the job that the parent holds limits its memory; files have no limit there but the measuring
+    import resource
 
     for limit, value in (
         (resource.RLIMIT_CORE, 0),
@@ -84,7 +84,7 @@ def _lower(value: int, hard: int) -> int:
 
 
 def _serve(
-    connection: socket.socket, inbox: SimpleQueue[dict[str, Value]], interpreter: Interpreter, folder: str
+    connection: frames.Connection, inbox: SimpleQueue[dict[str, Value]], interpreter: Interpreter, folder: str
 ) -> None:
     """Answer requests in an endless loop. The resources of a run are created before its request arrives and removed
     after the answer."""
@@ -104,7 +104,7 @@ def _serve(
 
 def _answer(instance: Instance, request: dict[str, Value]) -> dict[str, Value]:
     memory = int(request["memory"])
-    _limit_data(memory + _OWN_MEMORY)
+    _limit_data(memory + OWN_MEMORY)
     return instance.run(request["code"], timeout=float(request["timeout"]), memory=memory)
 
 
@@ -136,21 +136,25 @@ def _instance(
 
 
 def _limit_data(size: int) -> None:
+    if sys.platform == "win32":
+        return
     import resource
 
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
     resource.setrlimit(resource.RLIMIT_DATA, (_lower(size, hard), hard))
 
 
-def _read(connection: socket.socket, inbox: SimpleQueue[dict[str, Value]], folder: str) -> None:
+def _read(connection: frames.Connection, inbox: SimpleQueue[dict[str, Value]], folder: str) -> None:
     """Pass requests on; at the end of the stream this process is no longer needed."""
     with suppress(OSError, frames.BrokenFrame):
         while (request := frames.receive(connection)) is not None:
             inbox.put(request)
     temp_folder.remove(folder)
+    if sys.platform == "win32":
+        os._exit(1)
     os.killpg(0, signal.SIGKILL)
 
 
-def _send(connection: socket.socket, message: dict[str, Value]) -> None:
+def _send(connection: frames.Connection, message: dict[str, Value]) -> None:
     with suppress(OSError):  # the reading thread notices a parent that is gone
         connection.sendall(frames.encode(message))
