@@ -1,7 +1,8 @@
 """Windows, as far as Linux can show it: without the modules and the calls of POSIX that Windows lacks.
 
-Prosa asks `sys.platform`; what of POSIX is called all the same ends here as it would there. Paths with backslashes and
-the rights of files are not shown by this.
+Prosa asks `sys.platform`; what of POSIX is called all the same ends here as it would there, and an open file can be
+neither moved nor removed. Paths with backslashes and the rights of files are not shown by this; servers and the sandbox
+are in `test_systems`.
 """
 
 from __future__ import annotations
@@ -51,6 +52,8 @@ os.supports_dir_fd.clear()
 os.environ["COMPUTERNAME"] = "elsewhere"
 sys.modules["msvcrt"] = types.SimpleNamespace(LK_NBLCK=2, LK_UNLCK=0, locking=lambda descriptor, kind, size: None)
 sys.platform = "win32"
+from tests.packaging.sharing import refuse_open_files
+refuse_open_files()
 """
 """What differs for Prosa. What is imported before of the standard library stays what it is here."""
 
@@ -80,9 +83,6 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "prosa.toml").touch()
     (tmp_path / "triage.md").write_text(PROGRAM)
     (tmp_path / "notes.md").write_text("# Notes\n\nSee the [program](triage.md) and [more](gone.md).\n")
-    (tmp_path / "served.md").write_text(
-        PROGRAM.replace("input:", "mcp_servers: [{name: clock, command: python}]\ninput:", 1)
-    )
     (tmp_path / "talk.md").write_text("### @user\n\nHello.\n")
     (tmp_path / "replies.jsonl").write_text('{"content": {"urgent": true}}\n')
     (tmp_path / "rows.jsonl").write_text('{"request": "rent"}\n')
@@ -99,12 +99,11 @@ CALLS: list[tuple[str, int, str]] = [
     ("rename notes.md more.md", 0, "more.md"),
     ("run triage.md request=rent --model scripted:replies.jsonl", 0, '"urgent": true'),
     ("runs", 0, "triage"),
-    ("run served.md request=rent --model scripted:replies.jsonl", 1, "started on Linux and macOS only"),
     ("batch triage.md --rows rows.jsonl --model scripted:replies.jsonl", 0, '"urgent": true'),
     ("chat talk.md --model scripted:replies.jsonl", 0, "urgent"),
     ("plan triage.md request=rent", 0, "asks gpt-4o"),
     ("build . ../site", 0, ""),
-    ("doctor", 0, "the Python sandbox runs on Linux and macOS only"),
+    ("doctor", 0, "CPython 3."),
 ]
 """Command lines, the status that each ends with, and what it prints among other things."""
 

@@ -19,6 +19,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from prosa.source import ProsaError
+from prosa.systems import ISOLATION
 
 WORKSPACE: Final = "/workspace"
 """Where the workspace is in the box."""
@@ -75,7 +76,7 @@ def isolation() -> Isolation:
     """Return whether there is a box here. It is tried, once per process: an installed bubblewrap may be forbidden to
     make one."""
     if sys.platform != "linux":
-        return Isolation("none", "isolation needs Linux: agents run in bubblewrap")
+        return Isolation("none", ISOLATION)
     if shutil.which("bwrap") is None:
         return Isolation("none", "bubblewrap is not installed: install the package `bubblewrap` of your system")
     exe, readable = _interpreter()

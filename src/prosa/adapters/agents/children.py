@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Final
 
 from prosa.source import ProsaError
+from prosa.systems import AGENTS
 
 MARK: Final = "PROSA_ATTEMPT"
 """The variable that every process of an attempt has in its environment, with a value of its own."""
@@ -172,7 +173,7 @@ async def started(
     with a status of `NOT_STARTED`. Raises `OSError` where not even the supervisor can be.
     """
     if sys.platform == "win32":
-        raise OSError("agents are started on Linux and macOS only: elsewhere what they start might outlive them")
+        raise OSError(AGENTS)
     mark = secrets.token_hex(16)
     whole = {"LANG": "C.UTF-8", **env, MARK: mark}
     loop = asyncio.get_running_loop()

@@ -28,6 +28,7 @@ from mcp.shared.message import SessionMessage
 from prosa.adapters.mcp.observed import Observed
 from prosa.adapters.processes.job import FLAGS, Job
 from prosa.regex import regex
+from prosa.systems import SCRIPTS
 
 if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
@@ -388,7 +389,7 @@ def runnable(command: Sequence[str], env: Mapping[str, str]) -> tuple[str, ...]:
     if found.lower().endswith(_SCRIPTS):
         bad = next((each for each in arguments if _MEANS_SOMETHING & set(each)), None)
         if bad is not None:
-            raise OSError(f"{name} is a script of cmd.exe, which would interpret the argument {bad!r}")
+            raise OSError(f"{name} {SCRIPTS} {bad!r}")
     return (found, *arguments)
 
 

@@ -194,7 +194,8 @@ def _popen_piped(command: list[str], folder: str) -> subprocess.Popen[bytes]:
     """Start a suspended process whose pipes the event loop of Windows can wait for."""
     from asyncio import windows_utils  # not elsewhere
 
-    kept = ("SYSTEMROOT", "PROCESSOR_IDENTIFIER")  # Windows finds no source of random numbers without the first
+    # Windows finds no source of random numbers without the first, wasmtime no library for the processor without others.
+    kept = ("SYSTEMROOT", "PROCESSOR_ARCHITECTURE", "PROCESSOR_IDENTIFIER")
     with Path(folder, "log").open("wb") as log:
         return windows_utils.Popen(
             command,
