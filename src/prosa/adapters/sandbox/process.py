@@ -192,6 +192,7 @@ async def _spawn_in_job() -> Worker:
 
 def _popen_piped(command: list[str], folder: str) -> subprocess.Popen[bytes]:
     """Start a suspended process whose pipes the event loop of Windows can wait for."""
+    assert sys.platform == "win32"
     from asyncio import windows_utils  # not elsewhere
 
     # Windows finds no source of random numbers without the first, wasmtime no library for the processor without others.
