@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -192,13 +193,11 @@ async def _spawn_in_job() -> Worker:
 
 def _popen_piped(command: list[str], folder: str) -> subprocess.Popen[bytes]:
     """Start a suspended process whose pipes the event loop of Windows can wait for."""
-    assert sys.platform == "win32"
-    from asyncio import windows_utils  # not elsewhere
-
+    opened: type[subprocess.Popen[bytes]] = import_module("asyncio.windows_utils").Popen  # there is none elsewhere
     # Windows finds no source of random numbers without the first, wasmtime no library for the processor without others.
     kept = ("SYSTEMROOT", "PROCESSOR_ARCHITECTURE", "PROCESSOR_IDENTIFIER")
     with Path(folder, "log").open("wb") as log:
-        return windows_utils.Popen(
+        return opened(
             command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
