@@ -22,6 +22,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from xdist.remote import Producer
 
+import prosa
 from tests import depth
 from tests.adapters.agents import presence as boxes
 from tests.adapters.embedded import presence as embedded
@@ -50,8 +51,11 @@ os.environ["HOME"] = _HOME  # runs are kept in the user's data folder, and tests
 os.environ.pop("XDG_DATA_HOME", None)
 lend_compiled(Path(_HOME, ".cache", "prosa"), if_there=True)
 
-# Processes that tests start take both packages from this tree, as the tests themselves do.
-_TREE = [str(Path(__file__).parents[1] / folder) for folder in ("src", "sandbox/src")]
+# Processes that tests start take both packages from where the tests themselves do: from this tree, or, with
+# `tools/packaging/installed.py`, from what is installed.
+INSTALLED = os.environ.get("PROSA_TESTS_OF") == "installed"
+_ROOT = Path(__file__).parents[1]
+_TREE = [] if INSTALLED else [str(_ROOT / folder) for folder in ("src", "sandbox/src")]
 os.environ["PYTHONPATH"] = os.pathsep.join([*_TREE, os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
 
 _passed: set[str] = set()
@@ -69,7 +73,10 @@ def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 
 
 def pytest_configure() -> None:
-    """Ends the session where a browser, an embedded model or a box is required and there is none."""
+    """Ends the session where a browser, an embedded model or a box is required and there is none, and where the tests
+    of what is installed would test this tree."""
+    if Path(prosa.__file__).is_relative_to(_ROOT / "src") == INSTALLED:
+        raise pytest.UsageError(f"these are tests of what is {'installed' if INSTALLED else 'here'}: {prosa.__file__}")
     if presence.is_required() and presence.chromium() is None:
         raise pytest.UsageError(presence.MISSING)
     if embedded.is_required() and (lacking := embedded.missing()):
