@@ -7,6 +7,7 @@ source are real.
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -69,7 +70,10 @@ class Interpreter:
         from wasmtime.component import Component, Linker
 
         self._engine = engine()
-        self._component = Component.deserialize_file(self._engine, str(compiled))
+        if sys.platform == "win32":  # a file that is mapped there cannot be replaced by a sound one
+            self._component = Component.deserialize(self._engine, compiled.read_bytes())
+        else:
+            self._component = Component.deserialize_file(self._engine, str(compiled))
         self._linker = Linker(self._engine)
         self._linker.add_wasip2()
         with self._linker.root() as root:
