@@ -12,7 +12,7 @@ FORCED: dict[str, str] = {
     "__init__": "Names that load on first use have any type.",
     "adapters.mcp.connection": "The messages of the MCP library are dictionaries.",
     "adapters.mcp.skills": "Pydantic reads the answers of a server by the types of their fields.",
-    "adapters.processes.job": "Functions and structures of a library of Windows have no types.",
+    "adapters.processes.job_object": "Functions and structures of a library of Windows have no types.",
     "adapters.providers": "Names that load on first use have any type.",
     "adapters.store.database": "A row has the columns that its statement names.",
     "adapters.store.opening": "A row has the columns that its statement names.",

@@ -23,7 +23,7 @@ from prosa.adapters.agents import box, children
 from prosa.adapters.files import lock, write
 from prosa.adapters.mcp import stdio
 from prosa.adapters.mcp.observed import Observed
-from prosa.adapters.processes import job
+from prosa.adapters.processes import job_object as job
 from prosa.adapters.sandbox import cache, temp_folder
 from prosa.adapters.sqlite import opening, update
 from prosa.corpus.found import Scan
@@ -171,7 +171,7 @@ def kernel(monkeypatch: pytest.MonkeyPatch) -> FakeKernel:
 
 
 def test_a_job_holds_a_process_before_it_runs_and_ends_it_with_this_one(kernel: FakeKernel):
-    held = job.Job()
+    held = job.JobObject()
     assert (
         kernel.flags == 0x2400
     )  # the end of this process closes the handle, which ends all: no folder is removed then
@@ -188,7 +188,7 @@ def test_a_job_holds_a_process_before_it_runs_and_ends_it_with_this_one(kernel: 
 
 
 def test_a_process_that_no_job_takes_is_ended(kernel: FakeKernel):
-    held, kernel.assignable = job.Job(), False
+    held, kernel.assignable = job.JobObject(), False
     with pytest.raises(OSError, match="job object"):
         held.start(42)
     assert (kernel.log, kernel.running) == (["killed"], set())

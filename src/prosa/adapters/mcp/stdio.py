@@ -26,7 +26,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.shared.message import SessionMessage
 
 from prosa.adapters.mcp.observed import Observed
-from prosa.adapters.processes.job import FLAGS, Job
+from prosa.adapters.processes.job_object import FLAGS, JobObject
 from prosa.regex import regex
 from prosa.systems import SCRIPTS
 
@@ -278,7 +278,7 @@ class _InJob:
     signal, so nothing asks it to end but the end of its input."""
 
     def __init__(self, pid: int) -> None:
-        self._job = Job()
+        self._job = JobObject()
         try:
             self._job.start(pid)
         except OSError:

@@ -55,7 +55,7 @@ async def read(reader: asyncio.StreamReader) -> dict[str, Value]:
     return decode(await reader.readexactly(_length(await reader.readexactly(_LENGTH.size))))
 
 
-class Connection(Protocol):
+class Channel(Protocol):
     """What a worker speaks through: a socket, or its standard streams."""
 
     def recv(self, size: int, /) -> bytes:
@@ -92,14 +92,14 @@ class StandardStreams:
             view = view[os.write(self._output, view) :]
 
 
-def receive(connection: Connection) -> dict[str, Value] | None:
+def receive(connection: Channel) -> dict[str, Value] | None:
     """Return the next message, blocking; None when the other side is gone."""
     head = _receive_exactly(connection, _LENGTH.size)
     data = _receive_exactly(connection, _length(head)) if head else None
     return None if data is None else decode(data)
 
 
-def _receive_exactly(connection: Connection, size: int) -> bytes | None:
+def _receive_exactly(connection: Channel, size: int) -> bytes | None:
     data = bytearray()
     while len(data) < size:
         piece = connection.recv(size - len(data))

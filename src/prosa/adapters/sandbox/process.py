@@ -21,7 +21,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from prosa.adapters.processes.job import FLAGS, Job
+from prosa.adapters.processes.job_object import FLAGS, JobObject
 from prosa.adapters.sandbox import frames, limits, temp_folder
 from prosa.data import Value
 from prosa.runtime.errors import SandboxError
@@ -51,7 +51,7 @@ class Worker(Struct):
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
     folder: str
-    job: Job | None = None
+    job: JobObject | None = None
     incoming: asyncio.BaseTransport | None = None
     """Both on Windows alone: what holds the process, and the pipe that its answers come through."""
 
@@ -171,7 +171,7 @@ async def _spawn_in_job() -> Worker:
     folder = mkdtemp(prefix="prosa-sandbox-")
     job, process = None, None
     try:
-        job = Job()
+        job = JobObject()
         process = _popen_piped(_command("worker"), folder)
         job.start(process.pid)
         loop, reader = asyncio.get_running_loop(), asyncio.StreamReader()

@@ -45,7 +45,7 @@ def main() -> None:
         _serve(connection, inbox, interpreter, start["folder"])
 
 
-def _load(connection: frames.Connection, start: dict[str, Value]) -> Interpreter:
+def _load(connection: frames.Channel, start: dict[str, Value]) -> Interpreter:
     """Return the interpreter, compiled if needed. A file that wasmtime refuses is compiled again once."""
     from wasmtime import WasmtimeError
 
@@ -84,7 +84,7 @@ def _lower(value: int, hard: int) -> int:
 
 
 def _serve(
-    connection: frames.Connection, inbox: SimpleQueue[dict[str, Value]], interpreter: Interpreter, folder: str
+    connection: frames.Channel, inbox: SimpleQueue[dict[str, Value]], interpreter: Interpreter, folder: str
 ) -> None:
     """Answer requests in an endless loop. The resources of a run are created before its request arrives and removed
     after the answer."""
@@ -144,7 +144,7 @@ def _limit_data(size: int) -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (_lower(size, hard), hard))
 
 
-def _read(connection: frames.Connection, inbox: SimpleQueue[dict[str, Value]], folder: str) -> None:
+def _read(connection: frames.Channel, inbox: SimpleQueue[dict[str, Value]], folder: str) -> None:
     """Pass requests on; at the end of the stream this process is no longer needed."""
     with suppress(OSError, frames.BrokenFrame):
         while (request := frames.receive(connection)) is not None:
@@ -155,6 +155,6 @@ def _read(connection: frames.Connection, inbox: SimpleQueue[dict[str, Value]], f
     os.killpg(0, signal.SIGKILL)
 
 
-def _send(connection: frames.Connection, message: dict[str, Value]) -> None:
+def _send(connection: frames.Channel, message: dict[str, Value]) -> None:
     with suppress(OSError):  # the reading thread notices a parent that is gone
         connection.sendall(frames.encode(message))

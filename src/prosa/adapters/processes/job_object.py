@@ -21,7 +21,7 @@ _STATUS = 1
 """Exit status of a process that was ended."""
 
 
-class Job:
+class JobObject:
     """A job object. Its last handle is held here: when this process ends, however it ends, all in the job end. Raises
     `OSError` where the system refuses."""
 
