@@ -26,6 +26,7 @@ TESTS = tuple(
         *(
             "runtime",
             "corpus",
+            "graph",
             "convert",
             "render",
             "site",
