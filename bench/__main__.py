@@ -67,7 +67,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _measured(options: argparse.Namespace) -> int:
-    before = results.read(results.FILE)  # what cannot be read is said before anything is measured
+    results.read(results.FILE)  # what cannot be read is said before anything is measured
     if options.install_peers:
         peers.install()
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -80,7 +80,7 @@ def _measured(options: argparse.Namespace) -> int:
     for name, reason in failed.items():
         print(f"{name} was not measured: {reason}", file=sys.stderr)
     if options.page:
-        whole = results.merged(before, now)
+        whole = results.merged(results.read(results.FILE), now)
         results.write(whole, results.FILE)
         page.write(whole)
         print(f"\nwritten: {page.FILE.relative_to(page.ROOT)}", file=sys.stderr)
