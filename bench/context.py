@@ -22,7 +22,7 @@ from bench.peers import find as peers
 from prosa.dialects.context.places import is_agent_place
 
 HERE = Path(__file__).resolve().parents[1]
-RUNS = 5
+RUNS = 3
 
 
 class Said(NamedTuple):

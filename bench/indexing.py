@@ -79,7 +79,7 @@ def rows(sizes: Sequence[int] = (), runs: int = RUNS, seconds: float = SECONDS) 
     for count in sizes or (*SIZES, *(LARGE if os.environ.get(LARGE_VARIABLE) else ())):
         with tempfile.TemporaryDirectory(prefix="prosa-bench-") as name:
             corpus = _generated(count, Path(name))
-            few = runs if count < LARGE[0] else 1
+            few = 1 if count >= LARGE[0] else min(runs, 3) if count > MOST_OF_LINKS else runs
             yield from _built(corpus, found, few, built)
             yield from _again(corpus, found, few)
             yield from _answers(corpus, seconds)

@@ -22,7 +22,7 @@ from prosa.rules.analyse import analyse
 from prosa.source import SourceText
 
 COUNT = 5_000
-RUNS = 9
+RUNS = 5
 EDITED = (("plain", "≤ 2 ms"), ("ymj", ""), ("magi", ""), ("mdh", ""))
 """Dialects of which a document is edited."""
 

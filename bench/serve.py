@@ -25,7 +25,7 @@ from bench.serve_start import start_rows
 COUNT = 14_000
 PAGES = 200
 """Different pages that are asked for in turn."""
-ROUNDS, SECONDS = 7, 1.0
+ROUNDS, SECONDS = 5, 1.0
 FORMS = {
     "Markdown": ACCEPT,
     "JSON": "application/json",
