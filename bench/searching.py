@@ -70,7 +70,7 @@ class Server:
 
 def rows(count: int = COUNT, searches: int = SEARCHES, rounds: int = ROUNDS) -> Iterator[Row]:
     """Yield the table."""
-    vault = corpora.find()[corpora.VAULT]
+    vault = corpora.find_vault()
     with tempfile.TemporaryDirectory(prefix="prosa-bench-") as name:
         place = Path(name).resolve()
         write_corpus(place / "documents", count, SEED, rare=True)

@@ -22,10 +22,10 @@ def find() -> dict[str, Peer]:
     """Return the peers by name, missing ones among them. They are looked for where `install` puts them only."""
     tools = str(HERE / "graph_tools.py")
     found = {name: library(name, "venv", [tools]) for name in ("obsidiantools", "networkx")}
-    return {VAULT: _vault(), **found}
+    return {VAULT: find_vault(), **found}
 
 
-def _vault() -> Peer:
+def find_vault() -> Peer:
     """Return a program that has no flag for its version."""
     found = library(VAULT, "venv", [])
     return replace(found, start=(str(Path(found.start[0]).with_name(VAULT)),)) if found.start else found
