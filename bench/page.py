@@ -126,7 +126,7 @@ def _where(results: Results) -> Iterator[str]:
         loads = [load for each in known for load in each.load]
         span = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
         minutes = sum(each.seconds for name, each in results.sections.items() if name in DEFAULT) / 60
-        yield f"- {span}, at a load of {min(loads)} to {max(loads)}; all but the sections that are asked for took {minutes:.0f} minutes\n"
+        yield f"- {span}, at a load of {min(loads)} to {max(loads)}; its default sections took {minutes:.0f} minutes\n"
     for name, section in SECTIONS.items():
         if name not in results.sections:
             yield f"- not run: `{name}` ({section.title}){f', as {section.asked}' if section.asked else ''}\n"
