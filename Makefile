@@ -101,7 +101,7 @@ build: $(DEV) ## build the wheels and the source distributions into dist/
 
 release-check: $(RELEASE) $(PACKAGE) $(LINTER) build ## build all, look through it, use it in every Python: TAG=v1.2.3
 	-@$(MAKE) --no-print-directory vscode
-	$(BIN)/python -m tools.packaging.check $(TAG)
+	$(BIN)/python -m tools.packaging.check "$(TAG)"
 
 vscode: $(EDITOR) $(PACKAGE) ## build the extension for VS Code into editors/vscode/dist/
 	$(BIN)/python -m tools.schemas build/schemas
