@@ -26,8 +26,10 @@ _COMMON = frozenset(_COMMON_WORDS.split())
 def words(text: str) -> Iterator[str]:
     """Yield the beginnings of the words that carry meaning; pairs of characters where a script sets no spaces."""
     folded = text.casefold()
-    for run in _SYLLABIC.findall(folded):
-        yield from (run[at : at + 2] for at in range(max(len(run) - 1, 1)))
-    for word in _WORD.findall(_SYLLABIC.sub(" ", folded)):
+    if not folded.isascii():
+        for run in _SYLLABIC.findall(folded):
+            yield from (run[at : at + 2] for at in range(max(len(run) - 1, 1)))
+        folded = _SYLLABIC.sub(" ", folded)
+    for word in _WORD.findall(folded):
         if word not in _COMMON:
             yield word[:_PREFIX]

@@ -36,6 +36,10 @@ from prosa.source import FileProblem
 
 _T = TypeVar("_T")
 
+_USUAL = gc.get_threshold()
+_YOUNG = (*_USUAL[:2], 1_000_000)
+"""While a corpus is read: what an edit leaves is collected soon, and what was read is never looked through."""
+
 NOT_INITIALIZED = JsonRpcServerNotInitialized("the client has not said `initialize`")
 
 TOO_WIDE = (
@@ -245,7 +249,7 @@ class Session:
         """Read a corpus in a thread, and hand it to the worker thread."""
 
         def work() -> None:
-            gc.disable()  # repeated garbage collection of everything read would block all
+            gc.set_threshold(*_YOUNG)  # repeated garbage collection of everything read would block all
             try:
                 if not self.watched:
                     self._stamps[workspace.root] = document_stamps(workspace.root)
@@ -255,7 +259,7 @@ class Session:
                 self._soon(lambda: self.client.log(words))
                 return
             finally:
-                gc.enable()
+                gc.set_threshold(*_USUAL)
             self.worker.ask(lambda: self._adopt(workspace, resident))
 
         threading.Thread(target=work, name="prosa-corpus", daemon=True).start()
