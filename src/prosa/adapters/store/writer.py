@@ -157,7 +157,11 @@ class Writer:
             batch.append((work, future))
             until = min(until, time.monotonic() + within)
             try:
-                item = self._queue.get(timeout=max(until - time.monotonic(), 0.0))
+                left = max(until - time.monotonic(), 0.0)
+                if 0.0 < left <= MOMENT:
+                    time.sleep(left)  # one wake for all that come meanwhile
+                    left = 0.0
+                item = self._queue.get(timeout=left)
             except Empty:
                 return batch, False
         return batch, True
