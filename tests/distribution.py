@@ -16,6 +16,17 @@ from xdist.workermanage import WorkerController
 TOGETHER = ("tests/browser", "tests/adapters/embedded", "tests/adapters/store", "tests/adapters/mcp", "tests/house")
 """Folders of one worker each, the longest first."""
 
+LONG = (
+    "tests/packaging/test_action.py",
+    "tests/web/test_published.py",
+    "tests/api/test_doors.py",
+    "tests/template/test_properties.py",
+    "tests/web/test_slow_readers.py",
+    "tests/examples/test_prove.py",
+    "tests/adapters/agents/test_boxed_attempt.py",
+)
+"""Files of more than ten seconds, the longest first: as the last ones they would leave a worker without work."""
+
 WHOLE_SESSION = 5_000
 """Tests from which folders are kept together; a few folders alone are shared out by file."""
 
@@ -50,9 +61,13 @@ class ByFile(LoadScopeScheduling):
 
 
 def in_order(items: Sequence[pytest.Item]) -> list[pytest.Item]:
-    """Return the tests with those of the folders of `TOGETHER` first, each folder as it was."""
-    return sorted(items, key=lambda item: _rank(item.nodeid.partition("::")[0].rpartition("/")[0]))
+    """Return the tests with those of the folders of `TOGETHER` first, then those of the files of `LONG`, each folder
+    and file as it was."""
+    return sorted(items, key=lambda item: _rank(item.nodeid.partition("::")[0]))
 
 
-def _rank(folder: str) -> int:
-    return TOGETHER.index(folder) if folder in TOGETHER else len(TOGETHER)
+def _rank(file: str) -> int:
+    folder = file.rpartition("/")[0]
+    if folder in TOGETHER:
+        return TOGETHER.index(folder)
+    return len(TOGETHER) + (LONG.index(file) if file in LONG else len(LONG))
