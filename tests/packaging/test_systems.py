@@ -240,6 +240,7 @@ def test_rights_are_those_of_the_profile(windows: None, tmp_path: Path):
         path.chmod(path.stat().st_mode | stat.S_IWOTH)  # what Windows says of every folder
     opening.make_private(tmp_path / "index")
     cache._refuse_shared(tmp_path, tmp_path.stat())
+    assert (tmp_path / "index").exists()  # neither refuses it
 
 
 def test_an_index_is_rebuilt_in_its_place(monkeypatch: pytest.MonkeyPatch):
